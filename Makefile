@@ -1,0 +1,45 @@
+# Two commands do everything on a machine with Python and make: `make demo` and `make test`.
+
+PYTHON ?= python3
+BIN := .venv/bin
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: setup demo test test-fast check format bench tables clean
+
+setup: .venv/ready  ## the virtual environment with everything installed
+
+.venv/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --editable '.[dev]'
+	touch $@
+
+demo: setup  ## count a model by hand, build an encoder, follow a sentence
+	$(BIN)/glassformer count mini-classifier --layers 1
+	$(BIN)/glassformer count lesson-encoder
+	$(BIN)/glassformer trace paper-base "나는 학교에 간다"
+
+test-fast: setup  ## about two minutes
+	$(BIN)/pytest -m "not slow and not gpu" -n auto
+
+test: setup  ## all that a CPU can show
+	$(BIN)/pytest -m "not gpu" -n auto
+
+check: setup  ## format, lint, types, direction of imports
+	$(BIN)/ruff format --check src tests
+	$(BIN)/ruff check src tests
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+format: setup  ## put everything into the house's form
+	$(BIN)/ruff check --fix src tests
+	$(BIN)/ruff format src tests
+
+bench: setup  ## measure on this machine; the recorded results stay as they are
+	$(BIN)/glassformer bench published-sizes table3
+
+tables: setup  ## render the tables of README and docs from the recorded results
+	$(BIN)/python -m glassformer.bench.tables
+
+clean:
+	rm -rf .venv build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

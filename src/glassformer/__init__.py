@@ -1,0 +1,87 @@
+"""Glassformer: a Transformer laboratory. Public names are loaded on first use, so importing costs nothing."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from glassformer.version import __version__
+
+if TYPE_CHECKING:
+    from glassformer.api import build as build
+    from glassformer.api import check as check
+    from glassformer.api import count as count
+    from glassformer.config import Choice as Choice
+    from glassformer.config import ModelConfig as ModelConfig
+    from glassformer.errors import ConfigError as ConfigError
+    from glassformer.errors import FileError as FileError
+    from glassformer.errors import GlassformerError as GlassformerError
+    from glassformer.errors import InputError as InputError
+    from glassformer.layers.attention import Cache as Cache
+    from glassformer.layers.attention import Mask as Mask
+    from glassformer.layers.attention import MultiHeadAttention as MultiHeadAttention
+    from glassformer.layers.embedding import TokenEmbedding as TokenEmbedding
+    from glassformer.layers.feed_forward import FeedForward as FeedForward
+    from glassformer.layers.feed_forward import GatedFeedForward as GatedFeedForward
+    from glassformer.layers.norm import LayerNorm as LayerNorm
+    from glassformer.layers.norm import RMSNorm as RMSNorm
+    from glassformer.layers.patch import ImagePatches as ImagePatches
+    from glassformer.layers.patch import SeriesPatches as SeriesPatches
+    from glassformer.layers.position import AlibiPositions as AlibiPositions
+    from glassformer.layers.position import LearnedPositions as LearnedPositions
+    from glassformer.layers.position import RelativePositions as RelativePositions
+    from glassformer.layers.position import RotaryPositions as RotaryPositions
+    from glassformer.layers.position import SinusoidalPositions as SinusoidalPositions
+    from glassformer.ledger.parameters import Ledger as Ledger
+    from glassformer.models.block import DecoderBlock as DecoderBlock
+    from glassformer.models.block import EncoderBlock as EncoderBlock
+    from glassformer.models.decoder import Decoder as Decoder
+    from glassformer.models.encoder import Encoder as Encoder
+    from glassformer.trace.record import Trace as Trace
+    from glassformer.trace.record import record as record
+
+_HOME = {
+    "AlibiPositions": "layers.position",
+    "Cache": "layers.attention",
+    "Choice": "config",
+    "ConfigError": "errors",
+    "Decoder": "models.decoder",
+    "DecoderBlock": "models.block",
+    "Encoder": "models.encoder",
+    "EncoderBlock": "models.block",
+    "FeedForward": "layers.feed_forward",
+    "FileError": "errors",
+    "GatedFeedForward": "layers.feed_forward",
+    "GlassformerError": "errors",
+    "ImagePatches": "layers.patch",
+    "InputError": "errors",
+    "LayerNorm": "layers.norm",
+    "LearnedPositions": "layers.position",
+    "Ledger": "ledger.parameters",
+    "Mask": "layers.attention",
+    "ModelConfig": "config",
+    "MultiHeadAttention": "layers.attention",
+    "RMSNorm": "layers.norm",
+    "RelativePositions": "layers.position",
+    "RotaryPositions": "layers.position",
+    "SeriesPatches": "layers.patch",
+    "SinusoidalPositions": "layers.position",
+    "TokenEmbedding": "layers.embedding",
+    "Trace": "trace.record",
+    "build": "api",
+    "check": "api",
+    "count": "api",
+    "record": "trace.record",
+}
+
+__all__ = ["__version__", *_HOME]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'glassformer' has no attribute {name!r}")
+    return getattr(import_module(f"glassformer.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,97 @@
+"""What a box holds, declared in symbols beside its mathematics: the ledger reads this and never builds a module.
+
+Every box has a static `account` with the signature of its constructor. It returns rows; a row names its tensors, their
+shapes in symbols, and the numbers behind the symbols.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import groupby
+
+from glassformer.formula import evaluate, in_numbers, symbols, total
+
+
+@dataclass(frozen=True)
+class Held:
+    """One tensor: its name in the module, its shape in symbols, and the product as people write it."""
+
+    name: str
+    shape: tuple[str, ...]
+    formula: str
+    buffer: bool = False
+
+
+def held(name: str, *shape: str, buffer: bool = False) -> Held:
+    """A tensor whose size is the product of its shape, in the order of the shape."""
+    factors = [f"({size})" if "+" in size and len(shape) > 1 else size for size in shape]
+    return Held(name, shape, "×".join(factors), buffer)
+
+
+def linear(name: str, d_in: str, d_out: str, *, bias: bool) -> tuple[Held, ...]:
+    """x W + b. The paper writes W as d_in×d_out; torch stores it as d_out×d_in."""
+    weight = Held(f"{name}.weight", (d_out, d_in), f"{d_in}×{d_out}")
+    return (weight, held(f"{name}.bias", d_out)) if bias else (weight,)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the ledger: tensors that belong together, with one formula."""
+
+    name: str  # where it is: "encoder.blocks.0.self_attention.qkv"
+    kind: str  # what it is: the key of its name in words/
+    tensors: tuple[Held, ...]
+    values: Mapping[str, int] = field(default_factory=dict)
+    tied: str = ""  # the path of the tensor that it shares instead of holding its own
+
+    @cached_property
+    def formula(self) -> str:
+        """In symbols: the parameters, or the buffers of a row that has no parameters."""
+        parameters = [tensor for tensor in self.tensors if not tensor.buffer]
+        return _formula(parameters or self.tensors)
+
+    @property
+    def numbers(self) -> str:
+        return in_numbers(self.formula, self.values)
+
+    @cached_property
+    def parameters(self) -> int:
+        return evaluate(_formula(t for t in self.tensors if not t.buffer), self.values)
+
+    @property
+    def trained(self) -> int:
+        """Those that require a gradient: every parameter, since what is fixed is a buffer."""
+        return self.parameters
+
+    @cached_property
+    def buffers(self) -> int:
+        return evaluate(_formula(t for t in self.tensors if t.buffer), self.values)
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """The symbols of its formula."""
+        return symbols(self.formula)
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Name of each tensor, relative to the box that declared the row → its shape in numbers."""
+        return {t.name: tuple(evaluate(size, self.values) for size in t.shape) for t in self.tensors}
+
+
+def _formula(tensors: Iterable[Held]) -> str:
+    """Sum inside each owner first (w_q.weight, w_q.bias), then over the owners, equal sums written once."""
+    owners = groupby(tensors, key=lambda tensor: tensor.name.rpartition(".")[0])
+    return total(total(tensor.formula for tensor in group) for _, group in owners)
+
+
+def within(path: str, rows: Iterable[Row]) -> tuple[Row, ...]:
+    """The same rows as seen from the box around them: names and tensors get the path in front."""
+    return tuple(
+        replace(
+            row,
+            name=f"{path}.{row.name}" if row.name else path,
+            tensors=tuple(replace(tensor, name=f"{path}.{tensor.name}") for tensor in row.tensors),
+        )
+        for row in rows
+    )

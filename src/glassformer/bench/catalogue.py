@@ -1,0 +1,23 @@
+"""The benchmarks by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from glassformer.bench import published, startup, table3, weight_layout
+
+
+class Benchmark(NamedTuple):
+    """A measurement, and its table: rows of text, the titles first."""
+
+    run: Callable[[], dict[str, Any]]
+    table: Callable[[dict[str, Any]], list[list[str]]]
+
+
+BENCHMARKS: dict[str, Benchmark] = {
+    "published-sizes": Benchmark(published.run, published.table),
+    "table3": Benchmark(table3.run, table3.table),
+    "weight-layout": Benchmark(weight_layout.run, weight_layout.table),
+    "startup": Benchmark(startup.run, startup.table),
+}

@@ -1,0 +1,66 @@
+"""A result and where it comes from: command, commit, versions, machine. Written as JSON, rendered as tables."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results"
+
+
+@dataclass(frozen=True)
+class Result:
+    """One run of one benchmark."""
+
+    name: str
+    command: str
+    numbers: Any  # JSON: whatever the benchmark's table is made from
+    commit: str
+    versions: dict[str, str]
+    machine: str
+
+    def write(self, path: Path) -> None:
+        """Under another name first, so that a full disk leaves the old result as it was."""
+        draft = path.with_suffix(".draft")
+        try:
+            draft.write_text(json.dumps(asdict(self), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
+
+    @classmethod
+    def read(cls, path: Path) -> Result:
+        return cls(**json.loads(path.read_text(encoding="utf-8")))
+
+
+def result(name: str, numbers: Any) -> Result:
+    """The numbers, with everything needed to repeat them."""
+    import torch
+
+    card = torch.cuda.get_device_name(0) if torch.cuda.is_available() else "no accelerator"
+    return Result(
+        name=name,
+        command=f"glassformer bench {name}",
+        numbers=numbers,
+        commit=_commit(),
+        versions={"python": platform.python_version(), "torch": torch.__version__},
+        machine=f"{os.cpu_count()} cores, {card}",
+    )
+
+
+def _commit() -> str:
+    """The commit of the checkout that this runs from; "unknown" outside a checkout."""
+    given = os.environ.get("GLASSFORMER_COMMIT", "")
+    if given:
+        return given
+    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=12", "HEAD"]
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return "unknown"
+    return found.stdout.strip() or "unknown"

@@ -1,0 +1,64 @@
+"""How fast the command line starts, against an empty typer program; and how fast a huge model is counted."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from typing import Any
+
+from glassformer.bench.timing import interleaved, summary
+from glassformer.ledger.parameters import count
+from glassformer.models.presets import PRESETS
+
+EMPTY = """
+import typer
+app = typer.Typer()
+@app.command()
+def a(): ...
+@app.command()
+def b(): ...
+app()
+"""
+
+
+def _help(*command: str) -> None:
+    subprocess.run([sys.executable, *command, "--help"], capture_output=True, check=True)
+
+
+def run() -> dict[str, Any]:
+    """`glassformer --help` and an empty typer program's, taking turns; then the ledger of llama3-405b."""
+    calls = {
+        "glassformer": lambda: _help("-m", "glassformer"),
+        "typer": lambda: _help("-c", EMPTY),
+    }
+    seconds = interleaved(calls, rounds=15)
+    config = PRESETS["llama3-405b"]()
+    counting = []
+    for _ in range(20):
+        start = time.perf_counter()
+        parameters = count("llama3-405b", config).total.parameters
+        counting.append(time.perf_counter() - start)
+    return {
+        "help": {name: summary(times) for name, times in seconds.items()},
+        "count": {"model": "llama3-405b", "parameters": parameters, "seconds": summary(counting)},
+    }
+
+
+def table(numbers: dict[str, Any]) -> list[list[str]]:
+    """Ratios of medians; milliseconds for the count."""
+    ours, empty = numbers["help"]["glassformer"], numbers["help"]["typer"]
+    counting = numbers["count"]["seconds"]
+    return [
+        ["what", "median", "spread"],
+        [
+            "glassformer --help ÷ empty typer program --help",
+            f"{ours['median'] / empty['median']:.2f}",
+            f"{ours['low'] / empty['median']:.2f} – {ours['high'] / empty['median']:.2f}",
+        ],
+        [
+            f"count {numbers['count']['model']} ({numbers['count']['parameters']:,}), after imports",
+            f"{1000 * counting['median']:.1f} ms",
+            f"{1000 * counting['low']:.1f} – {1000 * counting['high']:.1f} ms",
+        ],
+    ]

@@ -1,0 +1,65 @@
+"""Tables of README and docs, rendered from the recorded results between two markers; nobody types a number in.
+
+<!-- table: table3 -->
+<!-- end -->
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from glassformer.bench.catalogue import BENCHMARKS
+from glassformer.bench.record import RESULTS, Result
+from glassformer.words import known, say
+
+_MARKED = re.compile(r"(?P<head><!-- table: (?P<name>[\w-]+) -->\n)(?:.*?)(?P<end><!-- end -->)", re.DOTALL)
+
+
+def recorded(name: str) -> list[Result]:
+    """All recorded results of a benchmark: one a machine, NAME.json, NAME.h200.json …"""
+    return [Result.read(path) for path in sorted(RESULTS.glob(f"{name}.json")) + sorted(RESULTS.glob(f"{name}.*.json"))]
+
+
+def markdown(name: str, lang: str) -> str:
+    """The table of a benchmark in Markdown, with where its numbers come from."""
+    parts = []
+    for result in recorded(name):
+        titles, *rows = BENCHMARKS[name].table(result.numbers)
+        titles = [say(f"columns.{title}", lang) if known(f"columns.{title}") else title for title in titles]
+        lines = [titles, ["---"] * len(titles), *rows]
+        parts += ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
+        versions = ", ".join(f"{package} {version}" for package, version in result.versions.items())
+        source = {"command": result.command, "machine": result.machine, "versions": versions, "commit": result.commit}
+        parts += ["", say("bench.source", lang, **source), ""]
+    return "\n".join(parts)
+
+
+def render(text: str, lang: str) -> str:
+    """A document with every marked table filled in."""
+    return _MARKED.sub(lambda found: found["head"] + markdown(found["name"], lang) + found["end"], text)
+
+
+def documents(root: Path) -> list[tuple[Path, str]]:
+    """Every document that may hold tables, and its language."""
+    english = [root / "README.md", *sorted((root / "docs").glob("*.md")), *sorted((root / "docs" / "adr").glob("*.md"))]
+    english += sorted((root / "docs" / "en").glob("**/*.md"))
+    korean = [root / "README.ko.md", *sorted((root / "docs" / "ko").glob("**/*.md"))]
+    return [(path, "en") for path in english] + [(path, "ko") for path in korean]
+
+
+def main(root: Path) -> int:
+    """Fill in the tables of a checkout; returns how many documents changed."""
+    changed = 0
+    for path, lang in documents(root):
+        text = path.read_text(encoding="utf-8")
+        filled = render(text, lang)
+        if filled != text:
+            path.write_text(filled, encoding="utf-8")
+            changed += 1
+    return changed
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "."))

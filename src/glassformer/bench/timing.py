@@ -1,0 +1,38 @@
+"""Fair timing: the candidates take turns in one run, and each gives its median and spread."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+
+import torch
+
+
+def interleaved(
+    candidates: Mapping[str, Callable[[], object]], *, rounds: int, warm_up: int = 3, device: str = "cpu"
+) -> dict[str, list[float]]:
+    """Seconds of each call, `rounds` of them for each candidate, in turn: a, b, c, a, b, c …"""
+    for call in candidates.values():
+        for _ in range(warm_up):
+            call()
+    seconds: dict[str, list[float]] = {name: [] for name in candidates}
+    for _ in range(rounds):
+        for name, call in candidates.items():
+            _wait(device)
+            start = time.perf_counter()
+            call()
+            _wait(device)
+            seconds[name].append(time.perf_counter() - start)
+    return seconds
+
+
+def summary(seconds: list[float]) -> dict[str, float]:
+    """Median, and the quartiles as spread."""
+    low, middle, high = statistics.quantiles(seconds, n=4)
+    return {"median": middle, "low": low, "high": high}
+
+
+def _wait(device: str) -> None:
+    if device == "cuda":
+        torch.cuda.synchronize()

@@ -1,0 +1,54 @@
+"""`glassformer bench [NAME …]`: measure, print the table, record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from glassformer.cli.options import Debug, Json, Lang
+from glassformer.cli.output import print_json, print_rich
+from glassformer.errors import UsageError
+from glassformer.words import known, say
+
+
+def command(
+    names: Annotated[list[str] | None, typer.Argument(help=say("help.names"), show_default=False)] = None,
+    record: Annotated[Path | None, typer.Option("--record", help=say("help.record"), show_default=False)] = None,
+    json: Json = False,
+    lang: Lang = None,
+    debug: Debug = False,
+) -> None:
+    from glassformer.bench.catalogue import BENCHMARKS
+
+    if not names:
+        print_rich(say("bench.list", known=", ".join(BENCHMARKS)))
+        return
+    for name in names:
+        if name not in BENCHMARKS:
+            raise UsageError("unknown_bench", name=name, known=", ".join(BENCHMARKS))
+    from dataclasses import asdict
+
+    from glassformer.bench.record import result
+
+    for name in names:
+        measured = result(name, BENCHMARKS[name].run())
+        if record is not None:
+            record.mkdir(parents=True, exist_ok=True)
+            measured.write(record / f"{name}.json")
+        if json:
+            print_json(asdict(measured))
+        else:
+            print_rich(_drawn(BENCHMARKS[name].table(measured.numbers)))
+
+
+def _drawn(rows: list[list[str]]) -> Table:
+    titles, *lines = rows
+    drawn = Table(header_style="bold")
+    for title in titles:
+        drawn.add_column(say(f"columns.{title}") if known(f"columns.{title}") else title)
+    for line in lines:
+        drawn.add_row(*line)
+    return drawn

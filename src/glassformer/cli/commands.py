@@ -1,0 +1,67 @@
+"""All commands under one name. Imported after the language is known, because help texts are made here."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from typer import rich_utils
+from typer.core import TyperCommand, TyperGroup
+
+from glassformer.cli import bench, count, doctor, presets, trace
+from glassformer.cli.options import Debug, Lang
+from glassformer.version import __version__
+from glassformer.words import say
+
+rich_utils.OPTIONS_PANEL_TITLE = say("help.options")
+rich_utils.ARGUMENTS_PANEL_TITLE = say("help.arguments")
+rich_utils.COMMANDS_PANEL_TITLE = say("help.commands")
+
+
+class _InLanguage:
+    """Typer writes "Usage:" and the help of --help in English only; these two come from words/."""
+
+    def get_usage(self, context: Any) -> str:
+        usage: str = super().get_usage(context)  # type: ignore[misc]
+        return usage.replace("Usage:", say("help.usage"), 1)
+
+    def get_help_option(self, context: Any) -> Any:
+        option = super().get_help_option(context)  # type: ignore[misc]
+        if option is not None:
+            option.help = say("help.help")
+        return option
+
+
+class Command(_InLanguage, TyperCommand):
+    """One command."""
+
+
+class Commands(_InLanguage, TyperGroup):
+    """All of them."""
+
+
+app = typer.Typer(cls=Commands, help=say("help.app"), no_args_is_help=True, add_completion=False)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def glassformer(
+    version: Annotated[
+        bool, typer.Option("--version", help=say("help.version"), callback=_print_version, is_eager=True)
+    ] = False,
+    lang: Lang = None,
+    debug: Debug = False,
+) -> None:
+    """Options that stand before the command."""
+
+
+app.command("count", cls=Command, help=say("help.count"))(count.command)
+app.command("presets", cls=Command, help=say("help.presets"))(presets.command)
+app.command("trace", cls=Command, help=say("help.trace"))(trace.command)
+app.command("bench", cls=Command, help=say("help.bench"))(bench.command)
+app.command("doctor", cls=Command, help=say("help.doctor"))(doctor.command)

@@ -1,0 +1,27 @@
+"""`glassformer doctor`: versions, devices, fonts, data, what is missing and how to get it."""
+
+from __future__ import annotations
+
+from glassformer.cli.options import Debug, Json, Lang
+from glassformer.cli.output import print_json, print_rich
+from glassformer.words import say
+
+
+def command(json: Json = False, lang: Lang = None, debug: Debug = False) -> int:
+    from glassformer.doctor import examine
+
+    findings = examine()
+    healthy = all(finding.ok or finding.optional for finding in findings)
+    if json:
+        print_json({"ok": healthy, "findings": [finding.to_json() for finding in findings]})
+        return 0 if healthy else 1
+    from rich.table import Table
+
+    from glassformer.version import __version__
+
+    table = Table(title=say("doctor.title", version=__version__), title_justify="left", show_header=False)
+    for finding in findings:
+        mark = "[green]✓[/green]" if finding.ok else "[yellow]·[/yellow]" if finding.optional else "[red]✗[/red]"
+        table.add_row(mark, finding.thing(), finding.text())
+    print_rich(table, say("doctor.ok" if healthy else "doctor.not_ok"))
+    return 0 if healthy else 1

@@ -1,0 +1,32 @@
+"""The options that several commands share, and how a value on the command line becomes a value of the configuration."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Annotated, Any
+
+import typer
+
+from glassformer.errors import UsageError
+from glassformer.words import say
+
+Model = Annotated[str, typer.Argument(help=say("help.model"), show_default=False)]
+Layers = Annotated[int | None, typer.Option("--layers", help=say("help.layers"), show_default=False)]
+Set = Annotated[list[str] | None, typer.Option("--set", help=say("help.set"), show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help=say("help.json"))]
+Lang = Annotated[str | None, typer.Option("--lang", help=say("help.lang"), show_default=False)]
+Debug = Annotated[bool, typer.Option("--debug", help=say("help.debug"))]
+
+
+def overrides(given: list[str] | None) -> dict[str, Any]:
+    """["d_ff=1024", "position=rotary"] → {"d_ff": 1024, "position": "rotary"}; values are TOML, or plain words."""
+    table: dict[str, Any] = {}
+    for item in given or []:
+        key, equals, text = item.partition("=")
+        if not (equals and key.strip() and text.strip()):
+            raise UsageError("bad_set", given=item)
+        try:
+            table[key.strip()] = tomllib.loads(f"value = {text}")["value"]
+        except (tomllib.TOMLDecodeError, RecursionError, ValueError):
+            table[key.strip()] = text.strip()
+    return table

@@ -1,0 +1,35 @@
+"""`glassformer trace MODEL TEXT`: a sentence through every step."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from glassformer.cli.options import Debug, Json, Lang, Layers, Model, Set, overrides
+from glassformer.cli.output import print_json, print_rich
+from glassformer.words import say
+
+
+def command(
+    model: Model,
+    text: Annotated[str, typer.Argument(help=say("help.text"), show_default=False)],
+    layer: Annotated[int, typer.Option("--layer", help=say("help.layer"))] = 0,
+    head: Annotated[int, typer.Option("--head", help=say("help.head"))] = 0,
+    seed: Annotated[int, typer.Option("--seed", help=say("help.seed"))] = 0,
+    layers: Layers = None,
+    set_: Set = None,
+    json: Json = False,
+    lang: Lang = None,
+    debug: Debug = False,
+) -> None:
+    changes = overrides(set_)
+    from glassformer.open import open_config
+    from glassformer.trace.sentence import follow
+
+    config = open_config(model, layers=layers, overrides=changes)
+    story = follow(model, config, text, layer=layer, head=head, seed=seed)
+    if json:
+        print_json(story.to_json())
+    else:
+        print_rich(story)

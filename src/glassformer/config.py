@@ -1,0 +1,270 @@
+"""The configuration of a model: frozen, keyword-only, read from TOML, checked for names, types, sizes. No torch here.
+
+Whether a kind exists and which options it takes is known by the boxes: see `models/check.py`.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from glassformer.errors import ConfigError, FileError, Phrase, suggest
+
+FAMILIES = ("encoder", "decoder", "encoder-decoder")
+TIES = ("none", "output", "inputs", "all")
+BIASES = ("q", "k", "v", "o", "feed_forward", "norm")
+LARGEST_SIZE = 2**31 - 1
+MOST_LAYERS = 10_000
+LARGEST_FILE = 2**20
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A variant and its options: `position = "rotary"`, or a table with `kind` and the rest."""
+
+    kind: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash((self.kind, tuple(sorted(self.options.items()))))
+
+
+# --- what a value of each key must be; every check returns the value in its final form ---
+
+
+def _wrong_type(key: str, value: object, expected: str) -> ConfigError:
+    shown = repr(value)
+    return ConfigError(
+        "wrong_type",
+        key=key,
+        value=shown if len(shown) <= 60 else shown[:57] + "…",
+        expected=Phrase(f"expected.{expected}"),
+    )
+
+
+def _size(key: str, value: object, low: int = 1, high: int = LARGEST_SIZE) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise _wrong_type(key, value, "whole_number")
+    if not low <= value <= high:
+        raise ConfigError("out_of_range", key=key, value=_short(value), low=low, high=high)
+    return value
+
+
+def _short(number: int) -> int | Phrase:
+    """A hostile number may have thousands of digits."""
+    return number if abs(number) < 10**15 else Phrase("expected.huge")
+
+
+def _layers(key: str, value: object) -> int:
+    return _size(key, value, low=0, high=MOST_LAYERS)
+
+
+def _rate(key: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise _wrong_type(key, value, "rate")
+    if not 0.0 <= value < 1.0:  # NaN fails this too
+        raise ConfigError("rate", key=key, value=value)
+    return float(value)
+
+
+def _positive(key: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise _wrong_type(key, value, "number")
+    if not (value > 0 and math.isfinite(value)):
+        raise ConfigError("not_positive", key=key, value=value)
+    return float(value)
+
+
+def _bool(key: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise _wrong_type(key, value, "truth")
+    return value
+
+
+def _word(key: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise _wrong_type(key, value, "word")
+    return value
+
+
+def _one_of(words: tuple[str, ...]) -> Callable[[str, object], str]:
+    def check(key: str, value: object) -> str:
+        if _word(key, value) not in words:
+            raise ConfigError("not_one_of", key=key, value=value, known=", ".join(words))
+        return str(value)
+
+    return check
+
+
+def _tie(key: str, value: object) -> str:
+    if isinstance(value, bool):
+        return "all" if value else "none"
+    return _one_of(TIES)(key, value)
+
+
+def _biases(key: str, value: object) -> tuple[str, ...]:
+    if isinstance(value, bool):
+        return BIASES if value else ()
+    if isinstance(value, str):  # --set bias=q,k,v
+        value = value.split(",")
+    if not isinstance(value, list | tuple):
+        raise _wrong_type(key, value, "biases")
+    chosen = {_one_of(BIASES)(key, item) for item in value}
+    return tuple(name for name in BIASES if name in chosen)
+
+
+def _choice(key: str, value: object) -> Choice:
+    if isinstance(value, Choice):
+        return value
+    if isinstance(value, str):
+        return Choice(value)
+    if not isinstance(value, Mapping):
+        raise _wrong_type(key, value, "choice")
+    if "kind" not in value:
+        raise ConfigError("kind_missing", key=key)
+    return Choice(_word(f"{key}.kind", value["kind"]), {k: v for k, v in value.items() if k != "kind"})
+
+
+def _key(default: Any, check: Callable[..., Any], *, optional: bool = False) -> Any:
+    return field(default=default, metadata={"check": check, "optional": optional})
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelConfig:
+    """Everything that makes a model, with the paper's names; the defaults are the paper's base model."""
+
+    family: str = _key("encoder-decoder", _one_of(FAMILIES))
+    input: Choice = _key(Choice("tokens"), _choice)  # tokens, vectors, image, series
+    vocab_size: int | None = _key(None, _size, optional=True)
+    target_vocab_size: int | None = _key(None, _size, optional=True)  # default: vocab_size
+    max_len: int = _key(5000, _size)  # the size of the table of positions, not the training length
+    d_model: int = _key(512, _size)
+    n_heads: int = _key(8, _size)
+    n_kv_heads: int | None = _key(None, _size, optional=True)  # default: n_heads
+    d_k: int | None = _key(None, _size, optional=True)  # default: d_model / n_heads
+    d_v: int | None = _key(None, _size, optional=True)  # default: d_k
+    d_ff: int = _key(2048, _size)
+    n_encoder_layers: int | None = _key(None, _layers, optional=True)  # default: 6 where the family has an encoder
+    n_decoder_layers: int | None = _key(None, _layers, optional=True)  # default: 6 where the family has a decoder
+    position: Choice = _key(Choice("sinusoidal"), _choice)
+    norm: Choice = _key(Choice("layer"), _choice)
+    norm_order: str = _key("post", _word)
+    final_norm: bool | None = _key(None, _bool, optional=True)  # default: pre and parallel yes, post no
+    embedding_norm: bool = _key(False, _bool)
+    eps: float = _key(1e-5, _positive)
+    feed_forward: Choice = _key(Choice("mlp"), _choice)
+    activation: str = _key("relu", _word)
+    bias: tuple[str, ...] = _key(BIASES, _biases)
+    qk_norm: bool = _key(False, _bool)
+    attention_scale: float | None = _key(None, _positive, optional=True)  # default: 1/√d_k
+    window: int | None = _key(None, _size, optional=True)
+    dropout: float = _key(0.0, _rate)
+    attention_dropout: float | None = _key(None, _rate, optional=True)  # default: dropout
+    feed_forward_dropout: float | None = _key(None, _rate, optional=True)  # default: dropout
+    stochastic_depth: float = _key(0.0, _rate)
+    embedding_scale: bool = _key(True, _bool)
+    special_tokens: int = _key(0, lambda key, value: _size(key, value, low=0))
+    segments: int = _key(0, lambda key, value: _size(key, value, low=0))
+    tie_embeddings: str = _key("none", _tie)
+    init: str = _key("xavier", _word)
+    head: Choice = _key(Choice("none"), _choice)
+
+    def __post_init__(self) -> None:
+        for key in fields(self):
+            value = getattr(self, key.name)
+            if value is None and key.metadata["optional"]:
+                continue
+            object.__setattr__(self, key.name, key.metadata["check"](key.name, value))
+
+    @classmethod
+    def from_dict(cls, table: Mapping[str, Any]) -> ModelConfig:
+        """A table of [model] → a configuration; an unknown key is answered with the nearest known one."""
+        known = {key.name for key in fields(cls)}
+        for key in table:
+            if key not in known:
+                raise ConfigError("unknown_key", key=key, hint=suggest(key, known))
+        return cls(**table)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What differs from the defaults, as it stands in TOML."""
+        table: dict[str, Any] = {}
+        for key in fields(self):
+            value = getattr(self, key.name)
+            if value == key.default:
+                continue
+            if isinstance(value, Choice):
+                value = {"kind": value.kind, **value.options} if value.options else value.kind
+            table[key.name] = list(value) if isinstance(value, tuple) else value
+        return table
+
+    # --- sizes that follow from others ---
+
+    @property
+    def encoder_layers(self) -> int:
+        if self.family == "decoder":
+            return 0
+        return 6 if self.n_encoder_layers is None else self.n_encoder_layers
+
+    @property
+    def decoder_layers(self) -> int:
+        if self.family == "encoder":
+            return 0
+        return 6 if self.n_decoder_layers is None else self.n_decoder_layers
+
+    @property
+    def head_size(self) -> int:
+        """d_k, as it is used."""
+        return self.d_k or self.d_model // self.n_heads
+
+    @property
+    def output_vocab_size(self) -> int | None:
+        return self.target_vocab_size or self.vocab_size
+
+
+CHOICES = tuple(key.name for key in fields(ModelConfig) if isinstance(key.default, Choice))
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """A TOML file as a dict. Whatever is wrong with the file is one line that names it."""
+    try:
+        if not path.is_file():
+            raise FileError("no_such_file", path=path)
+        if path.stat().st_size > LARGEST_FILE:
+            raise FileError("file_too_large", path=path, size=path.stat().st_size, limit=LARGEST_FILE)
+        return tomllib.loads(path.read_bytes().decode("utf-8"))
+    except OSError as error:
+        raise FileError("file_unreadable", path=path, why=error.strerror or str(error)) from error
+    except UnicodeDecodeError as error:
+        raise FileError("not_utf8", path=path, byte=error.start) from error
+    except RecursionError as error:
+        raise FileError("toml_too_deep", path=path) from error
+    except ValueError as error:  # TOMLDecodeError, and numbers of too many digits
+        raise FileError("not_toml", path=path, why=str(error).splitlines()[0]) from error
+
+
+def to_toml(tables: Mapping[str, Mapping[str, Any]]) -> str:
+    """Tables of plain values and lists → TOML; nested tables are written inline."""
+    lines: list[str] = []
+    for name, table in tables.items():
+        lines += [f"[{name}]", *(f"{key} = {_literal(value)}" for key, value in table.items()), ""]
+    return "\n".join(lines)
+
+
+def _literal(value: object) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return repr(value)
+        case str():
+            escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+            return '"' + "".join(c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}" for c in escaped) + '"'
+        case list() | tuple():
+            return "[" + ", ".join(map(_literal, value)) + "]"
+        case Mapping():
+            return "{ " + ", ".join(f"{key} = {_literal(item)}" for key, item in value.items()) + " }"
+    raise TypeError(f"TOML has no {type(value).__name__}")

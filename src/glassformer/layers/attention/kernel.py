@@ -1,0 +1,94 @@
+"""Scaled dot-product attention, Figure 2 left: the same equation twice, to be read and to be fast.
+
+This is the only place where the mathematics forks. Both kernels have one signature and give one answer.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from glassformer.layers.attention.mask import Mask
+from glassformer.tap import tap, watched
+
+
+class Kernel(Protocol):
+    """The signature that both kernels share."""
+
+    def __call__(
+        self,
+        q: Tensor,  # b h t d_k
+        k: Tensor,  # b g s d_k
+        v: Tensor,  # b g s d_v
+        mask: Mask,
+        *,
+        bias: Tensor | None,  # h t s
+        scale: float,
+        dropout: float,
+    ) -> Tensor: ...  # b h t d_v
+
+
+def attention_weights(q: Tensor, k: Tensor, mask: Mask, *, bias: Tensor | None, scale: float) -> Tensor:
+    """softmax(Q Kᵀ / √d_k): how much each query looks at each key. Rows sum to 1; a masked entry is exactly 0."""
+    scores = tap("scores", q @ k.transpose(-2, -1) * scale)  # b h t s
+    if bias is not None:
+        scores = scores + bias
+    allowed = mask.dense(q.shape[-2], k.shape[-2], q.device)
+    if allowed is None:
+        return tap("weights", scores.softmax(-1))  # b h t s
+    scores = scores.masked_fill(~allowed, torch.finfo(scores.dtype).min)
+    return tap("weights", scores.softmax(-1).masked_fill(~allowed, 0.0))  # b h t s
+
+
+def reference(
+    q: Tensor, k: Tensor, v: Tensor, mask: Mask, *, bias: Tensor | None, scale: float, dropout: float
+) -> Tensor:
+    r"""Scaled dot-product attention, §3.2.1, Eq. (1).
+
+        Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V
+
+    Dividing by √d_k keeps the variance of a score at 1 when q and k have unit variance.
+    Differs from the paper: the mask is boolean, True = may look; a query that may look at nothing gets 0, not NaN.
+    """
+    k, v = share_heads(k, q.shape[1]), share_heads(v, q.shape[1])  # b h s d_k, b h s d_v
+    weights = attention_weights(q, k, mask, bias=bias, scale=scale)  # b h t s
+    return F.dropout(weights, dropout, training=dropout > 0.0) @ v  # b h t d_v
+
+
+def fused(q: Tensor, k: Tensor, v: Tensor, mask: Mask, *, bias: Tensor | None, scale: float, dropout: float) -> Tensor:
+    """The same equation in one of PyTorch's kernels, which never holds the t×s weights.
+
+    While somebody watches, the weights are computed a second time for them; the answer stays that of the kernel.
+    """
+    if watched("scores") or watched("weights"):
+        attention_weights(q, share_heads(k, q.shape[1]), mask, bias=bias, scale=scale)
+    t, s = q.shape[-2], k.shape[-2]
+    is_causal = mask.is_plainly_causal and bias is None and t == s
+    allowed = None if is_causal else mask.dense(t, s, q.device)
+    attn_mask = allowed
+    if bias is not None:
+        attn_mask = bias if allowed is None else bias.masked_fill(~allowed, float("-inf"))
+        attn_mask = attn_mask.to(q.dtype).expand(q.shape[0], -1, -1, -1)
+    return F.scaled_dot_product_attention(
+        q, k, v, attn_mask, dropout, is_causal, scale=scale, enable_gqa=k.shape[1] != q.shape[1]
+    )  # b h t d_v
+
+
+def share_heads(x: Tensor, n_heads: int) -> Tensor:
+    """Grouped key-value heads (Ainslie et al. 2023): g heads of keys serve h heads of queries, h/g of them each.
+
+    h = 4, g = 4 (multi-head)   g = 2 (grouped-query)   g = 1 (multi-query)
+      q 0 1 2 3                   q 0 1 2 3                q 0 1 2 3
+        │ │ │ │                     └┬┘ └┬┘                  └─┴┬┴─┘
+      k 0 1 2 3                   k  0   1                 k    0
+    """
+    return x if x.shape[1] == n_heads else x.repeat_interleave(n_heads // x.shape[1], dim=1)  # b h s d
+
+
+KERNELS: dict[str, Kernel] = {
+    "reference": reference,
+    "fused": fused,
+}

@@ -1,0 +1,138 @@
+"""Multi-head attention, the orange boxes of Figure 1 and the right side of Figure 2: self, masked and cross."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from glassformer.account import Row, linear
+from glassformer.layers.attention.cache import KeyValues
+from glassformer.layers.attention.kernel import KERNELS
+from glassformer.layers.attention.mask import Mask, as_allowed
+from glassformer.layers.norm import NORMS, Norm
+from glassformer.layers.position.rotary import Rotation
+from glassformer.tap import tap
+
+PROJECTIONS = ("q", "k", "v", "o")
+
+
+class MultiHeadAttention(nn.Module):
+    r"""Multi-head attention, §3.2.2.
+
+        MultiHead(Q, K, V) = Concat(head_1, …, head_h) W_O
+        head_i = Attention(Q W_Q_i, K W_K_i, V W_V_i)
+
+    Each head asks in its own sub-space of d_k numbers; h heads of d_model/h cost what one of d_model would.
+    `n_kv_heads` < `n_heads` lets several query heads share one head of keys and values (see `share_heads`).
+    Differs from the paper: nothing by default; biases are chosen one by one, q and k may be normalised per head
+    (Henry et al. 2020), `scale` may replace 1/√d_k (T5: 1).
+    """
+
+    def __init__(
+        self,
+        *,
+        d_model: int,
+        n_heads: int,
+        n_kv_heads: int | None = None,
+        d_k: int | None = None,
+        d_v: int | None = None,
+        bias: Collection[str] = PROJECTIONS,
+        qk_norm: str | Norm | None = None,
+        eps: float = 1e-5,
+        scale: float | None = None,
+        dropout: float = 0.0,
+        kernel: str = "fused",
+    ) -> None:
+        super().__init__()
+        self.n_heads = n_heads
+        self.n_kv_heads = n_kv_heads = n_kv_heads or n_heads
+        self.d_k = d_k = d_k or d_model // n_heads
+        self.d_v = d_v = d_v or d_k
+        self.scale = d_k**-0.5 if scale is None else scale
+        self.dropout = dropout
+        self.kernel = kernel
+        self.w_q = nn.Linear(d_model, n_heads * d_k, bias="q" in bias)
+        self.w_k = nn.Linear(d_model, n_kv_heads * d_k, bias="k" in bias)
+        self.w_v = nn.Linear(d_model, n_kv_heads * d_v, bias="v" in bias)
+        self.w_o = nn.Linear(n_heads * d_v, d_model, bias="o" in bias)
+        norm = NORMS[qk_norm] if isinstance(qk_norm, str) else qk_norm
+        self.q_norm = norm(d_k, eps=eps, bias="norm" in bias) if norm else None
+        self.k_norm = norm(d_k, eps=eps, bias="norm" in bias) if norm else None
+
+    def forward(
+        self,
+        q: Float[Tensor, "b t d_model"],
+        k: Float[Tensor, "b s d_model"],
+        v: Float[Tensor, "b s d_model"],
+        mask: Mask | Tensor | None = None,
+        *,
+        rotation: Rotation | None = None,
+        bias: Float[Tensor, "h t s"] | None = None,
+        cache: KeyValues | None = None,
+    ) -> Float[Tensor, "b t d_model"]:
+        """Self-attention: attention(x, x, x, mask). Cross-attention: attention(x, memory, memory, memory_mask)."""
+        rules = mask if isinstance(mask, Mask) else Mask(allowed=as_allowed(mask))
+        queries = self._queries(q, rotation)  # b h t d_k
+        if cache is not None and cache.complete:
+            keys, values = cache.whole()  # b g s d_k, b g s d_v
+        else:
+            keys, values = self._keys(k, rotation), self._values(v)
+            if cache is not None:
+                keys, values = cache.append(keys, values)
+        dropout = self.dropout if self.training else 0.0
+        heads = KERNELS[self.kernel](queries, keys, values, rules, bias=bias, scale=self.scale, dropout=dropout)
+        heads = tap("heads", heads)  # b h t d_v
+        return tap("output", self.w_o(heads.transpose(1, 2).flatten(2)))  # b t d_model
+
+    def _queries(self, x: Tensor, rotation: Rotation | None) -> Tensor:
+        q = self.w_q(x).unflatten(-1, (self.n_heads, self.d_k)).transpose(1, 2)  # b h t d_k
+        q = self.q_norm(q) if self.q_norm is not None else q
+        return tap("q", rotation(q) if rotation is not None else q)
+
+    def _keys(self, x: Tensor, rotation: Rotation | None) -> Tensor:
+        k = self.w_k(x).unflatten(-1, (self.n_kv_heads, self.d_k)).transpose(1, 2)  # b g s d_k
+        k = self.k_norm(k) if self.k_norm is not None else k
+        return tap("k", rotation(k) if rotation is not None else k)
+
+    def _values(self, x: Tensor) -> Tensor:
+        return tap("v", self.w_v(x).unflatten(-1, (self.n_kv_heads, self.d_v)).transpose(1, 2))  # b g s d_v
+
+    @staticmethod
+    def account(
+        *,
+        d_model: int,
+        n_heads: int,
+        n_kv_heads: int | None = None,
+        d_k: int | None = None,
+        d_v: int | None = None,
+        bias: Collection[str] = PROJECTIONS,
+        qk_norm: str | None = None,
+        eps: float = 1e-5,
+        scale: float | None = None,
+        dropout: float = 0.0,
+        kernel: str = "fused",
+    ) -> tuple[Row, ...]:
+        n_kv_heads, d_k = n_kv_heads or n_heads, d_k or d_model // n_heads
+        d_v = d_v or d_k
+        values = {"d_model": d_model, "n_heads": n_heads, "n_kv_heads": n_kv_heads, "d_k": d_k, "d_v": d_v}
+
+        def width(heads: int, size: str) -> str:
+            """h·d_k is d_model in the paper, and is written so; any other width is written as heads × size."""
+            if heads == n_heads:
+                return "d_model" if heads * values[size] == d_model else f"n_heads×{size}"
+            return f"n_kv_heads×{size}"
+
+        qkv = (
+            *linear("w_q", "d_model", width(n_heads, "d_k"), bias="q" in bias),
+            *linear("w_k", "d_model", width(n_kv_heads, "d_k"), bias="k" in bias),
+            *linear("w_v", "d_model", width(n_kv_heads, "d_v"), bias="v" in bias),
+        )
+        output = linear("w_o", width(n_heads, "d_v"), "d_model", bias="o" in bias)
+        rows = (Row("qkv", "attention.qkv", qkv, values), Row("w_o", "attention.output", output, values))
+        if qk_norm is None:
+            return rows
+        norm = NORMS[qk_norm]
+        norms = tuple(held for each in ("q_norm", "k_norm") for held in norm.account(each, "d_k", bias="norm" in bias))
+        return (*rows, Row("qk_norm", "attention.qk_norm", norms, values))

@@ -1,0 +1,106 @@
+"""What enters the model, the "Input Embedding" of Figure 1: token ids, or vectors that are there already."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from glassformer.account import Row, held
+from glassformer.errors import InputError
+from glassformer.layers.position.sinusoidal import sinusoid
+from glassformer.tap import tap
+
+
+class TokenEmbedding(nn.Module):
+    r"""Token embedding, §3.4.
+
+        x_t = E[token_t] · √d_model      (+ S[segment_t], as in BERT)
+
+    The factor √d_model brings rows of standard deviation 1/√d_model to the size of the positions that are added next.
+    The first `special_tokens` ids ([PAD], [CLS], [SEP] …) start from a sinusoidal pattern instead of noise, which
+    makes them easy to tell from ordinary tokens (see `initialize_special`).
+    Differs from the paper: scale, segments and special tokens are options.
+    """
+
+    def __init__(
+        self, *, vocab_size: int, d_model: int, scale: bool = True, special_tokens: int = 0, segments: int = 0
+    ) -> None:
+        super().__init__()
+        self.scale = math.sqrt(d_model) if scale else 1.0
+        self.special_tokens = special_tokens
+        self.weight = nn.Parameter(torch.empty(vocab_size, d_model).normal_(std=d_model**-0.5))
+        self.segments = nn.Parameter(torch.empty(segments, d_model).normal_(std=d_model**-0.5)) if segments else None
+        self.initialize_special()
+
+    def forward(
+        self, tokens: Int[Tensor, "b t"], segments: Int[Tensor, "b t"] | None = None
+    ) -> Float[Tensor, "b t d_model"]:
+        self._check(tokens)
+        x = F.embedding(tokens, self.weight)  # b t d_model
+        if self.scale != 1.0:
+            x = x * self.scale
+        if self.segments is not None:
+            which = torch.zeros_like(tokens) if segments is None else segments
+            x = x + F.embedding(which, self.segments)
+        return tap("output", x)
+
+    def _check(self, tokens: Tensor) -> None:
+        if tokens.dim() != 2 or tokens.is_floating_point():
+            raise InputError("tokens_shape", shape=tuple(tokens.shape), dtype=str(tokens.dtype).removeprefix("torch."))
+        if tokens.shape[1] == 0:
+            raise InputError("empty_text")
+        # Looking at the values is free on the CPU; it would stop a compiled graph, and wait for an accelerator.
+        if tokens.device.type == "cpu" and not torch.compiler.is_compiling() and tokens.numel():
+            low, high = int(tokens.min()), int(tokens.max())
+            if low < 0 or high >= self.weight.shape[0]:
+                raise InputError("token_out_of_range", token=low if low < 0 else high, last=self.weight.shape[0] - 1)
+
+    @torch.no_grad()
+    def initialize_special(self) -> None:
+        """Give special token i the pattern of position i, scaled to the root mean square of the other rows."""
+        n = self.special_tokens
+        if n == 0 or self.weight.is_meta:
+            return
+        ordinary = self.weight[n:] if n < self.weight.shape[0] else self.weight
+        size = ordinary.square().mean().sqrt()
+        pattern = sinusoid(torch.arange(n), self.weight.shape[1])  # n d_model, root mean square 1/√2
+        self.weight[:n] = (pattern * size * math.sqrt(2.0)).to(self.weight)
+
+    @staticmethod
+    def account(
+        *, vocab_size: int, d_model: int, scale: bool = True, special_tokens: int = 0, segments: int = 0
+    ) -> tuple[Row, ...]:
+        values = {"vocab_size": vocab_size, "d_model": d_model}
+        tokens = Row("", "embedding", (held("weight", "vocab_size", "d_model"),), values)
+        if not segments:
+            return (tokens,)
+        values = {"segments": segments, "d_model": d_model}
+        return (tokens, Row("segments", "segments", (held("segments", "segments", "d_model"),), values))
+
+
+class Vectors(nn.Module):
+    """Vectors that are there already, b t d_model: nothing is learned here, only the shape is checked."""
+
+    def __init__(self, *, d_model: int) -> None:
+        super().__init__()
+        self.d_model = d_model
+
+    def forward(self, x: Float[Tensor, "b t d_model"]) -> Float[Tensor, "b t d_model"]:
+        if x.dim() != 3 or x.shape[-1] != self.d_model:
+            raise InputError("vectors_shape", shape=tuple(x.shape), d_model=self.d_model)
+        if x.shape[1] == 0:
+            raise InputError("empty_text")
+        return x
+
+    @staticmethod
+    def account(*, d_model: int) -> tuple[Row, ...]:
+        return ()
+
+
+def token_matrix(embedding: nn.Module) -> Tensor | None:
+    """The matrix that a tied head shares; None where there are no tokens."""
+    return embedding.weight if isinstance(embedding, TokenEmbedding) else None

@@ -1,0 +1,41 @@
+"""The position-wise feed-forward network, the blue box of Figure 1."""
+
+from __future__ import annotations
+
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from glassformer.account import Row, linear
+from glassformer.layers.feed_forward.activation import ACTIVATIONS
+from glassformer.tap import tap
+
+
+class FeedForward(nn.Module):
+    r"""Position-wise feed-forward network, §3.3, Eq. (2).
+
+        FFN(x) = max(0, x W_1 + b_1) W_2 + b_2
+
+    The same two products for every token, each on its own: attention mixes tokens, this network mixes features.
+    Differs from the paper: nothing by default; the activation and the dropout between the products are options.
+    """
+
+    def __init__(
+        self, *, d_model: int, d_ff: int, activation: str = "relu", bias: bool = True, dropout: float = 0.0
+    ) -> None:
+        super().__init__()
+        self.activation, self.dropout = ACTIVATIONS[activation], dropout
+        self.w_1 = nn.Linear(d_model, d_ff, bias=bias)
+        self.w_2 = nn.Linear(d_ff, d_model, bias=bias)
+
+    def forward(self, x: Float[Tensor, "b t d_model"]) -> Float[Tensor, "b t d_model"]:
+        hidden = tap("hidden", self.activation(self.w_1(x)))  # b t d_ff
+        hidden = F.dropout(hidden, self.dropout, self.training)
+        return tap("output", self.w_2(hidden))  # b t d_model
+
+    @staticmethod
+    def account(
+        *, d_model: int, d_ff: int, activation: str = "relu", bias: bool = True, dropout: float = 0.0
+    ) -> tuple[Row, ...]:
+        held = (*linear("w_1", "d_model", "d_ff", bias=bias), *linear("w_2", "d_ff", "d_model", bias=bias))
+        return (Row("", "feed_forward.mlp", held, {"d_model": d_model, "d_ff": d_ff}),)

@@ -1,0 +1,120 @@
+"""Patches instead of words: pieces of an image or of a series become the tokens of the model."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from glassformer.account import Row, held, linear
+from glassformer.errors import InputError
+from glassformer.tap import tap
+
+
+def _refuse_nan(x: Tensor) -> None:
+    # As with token ids: looking at the values is free on the CPU only.
+    if x.device.type == "cpu" and not torch.compiler.is_compiling() and not bool(torch.isfinite(x).all()):
+        raise InputError("patch_not_finite", count=int((~torch.isfinite(x)).sum()), total=x.numel())
+
+
+class ImagePatches(nn.Module):
+    r"""Patches of an image (Dosovitskiy et al. 2021).
+
+        x_n = flatten(patch_n) W + b,   n = 1 … (size/patch)²
+
+    Square patches that do not overlap, read row by row. `class_tokens` learned vectors stand in front of them:
+    one in ViT, two in DeiT with distillation.
+    Differs from the paper: it replaces the token embedding.
+    """
+
+    def __init__(
+        self, *, d_model: int, size: int, patch: int, channels: int = 3, class_tokens: int = 1, bias: bool = True
+    ) -> None:
+        super().__init__()
+        self.size, self.patch, self.channels = size, patch, channels
+        self.projection = nn.Linear(channels * patch * patch, d_model, bias=bias)
+        self.class_token = nn.Parameter(torch.zeros(class_tokens, d_model)) if class_tokens else None
+
+    def forward(self, images: Float[Tensor, "b c height width"]) -> Float[Tensor, "b t d_model"]:
+        expected = (self.channels, self.size, self.size)
+        if images.dim() != 4 or tuple(images.shape[1:]) != expected:
+            raise InputError("image_shape", shape=tuple(images.shape), expected=expected)
+        _refuse_nan(images)
+        patches = F.unfold(images, self.patch, stride=self.patch).transpose(1, 2)  # b n c·patch·patch
+        x = self.projection(patches)  # b n d_model
+        if self.class_token is not None:
+            x = torch.cat([self.class_token.expand(x.shape[0], -1, -1), x], 1)  # b class_tokens+n d_model
+        return tap("output", x)
+
+    @staticmethod
+    def positions(*, size: int, patch: int, class_tokens: int = 1) -> int:
+        """How many vectors come out: the patches and the class tokens."""
+        return (size // patch) ** 2 + class_tokens
+
+    @staticmethod
+    def account(
+        *, d_model: int, size: int, patch: int, channels: int = 3, class_tokens: int = 1, bias: bool = True
+    ) -> tuple[Row, ...]:
+        values = {"d_model": d_model, "channels": channels, "patch": patch, "class_tokens": class_tokens}
+        rows = (Row("", "patches.image", linear("projection", "channels×patch×patch", "d_model", bias=bias), values),)
+        if not class_tokens:
+            return rows
+        return (*rows, Row("class_token", "class_token", (held("class_token", "class_tokens", "d_model"),), values))
+
+
+class SeriesPatches(nn.Module):
+    r"""Patches of a series of numbers (Nie et al. 2023).
+
+        x_n = s[n·stride … n·stride + length] W + b,   n = 0 … (context − length)/stride
+
+    30 days in patches of 6 days with stride 3 are 9 patches. `pad_end` repeats the last value `stride` times first,
+    so that one patch more ends at the present. Several channels become part of each patch; for channel
+    independence put them into the batch.
+    Differs from the paper: it replaces the token embedding.
+    """
+
+    def __init__(
+        self,
+        *,
+        d_model: int,
+        context: int,
+        length: int,
+        stride: int,
+        channels: int = 1,
+        pad_end: bool = False,
+        bias: bool = True,
+    ) -> None:
+        super().__init__()
+        self.context, self.length, self.stride, self.channels, self.pad_end = context, length, stride, channels, pad_end
+        self.projection = nn.Linear(channels * length, d_model, bias=bias)
+
+    def forward(self, series: Float[Tensor, "b c context"]) -> Float[Tensor, "b t d_model"]:
+        expected = (self.channels, self.context)
+        if series.dim() != 3 or tuple(series.shape[1:]) != expected:
+            raise InputError("series_shape", shape=tuple(series.shape), expected=expected)
+        _refuse_nan(series)
+        if self.pad_end:
+            series = F.pad(series, (0, self.stride), mode="replicate")  # b c context+stride
+        patches = series.unfold(-1, self.length, self.stride)  # b c n length
+        return tap("output", self.projection(patches.transpose(1, 2).flatten(2)))  # b n d_model
+
+    @staticmethod
+    def positions(*, context: int, length: int, stride: int, pad_end: bool = False) -> int:
+        """How many patches come out."""
+        return (context + (stride if pad_end else 0) - length) // stride + 1
+
+    @staticmethod
+    def account(
+        *,
+        d_model: int,
+        context: int,
+        length: int,
+        stride: int,
+        channels: int = 1,
+        pad_end: bool = False,
+        bias: bool = True,
+    ) -> tuple[Row, ...]:
+        values = {"d_model": d_model, "channels": channels, "length": length}
+        d_in = "channels×length" if channels > 1 else "length"
+        return (Row("", "patches.series", linear("projection", d_in, "d_model", bias=bias), values),)

@@ -1,0 +1,42 @@
+"""ALiBi: the further away a key is, the more is taken from its score."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from glassformer.account import Row
+from glassformer.layers.position.relative import distances
+
+
+def slopes(n_heads: int) -> list[float]:
+    """One slope a head, 2^(−8/n), 2^(−16/n) …; between powers of two the rest comes from the next one, as published."""
+    power = 1 << (n_heads.bit_length() - 1)  # the largest power of two that is not above n_heads
+    first = [2.0 ** (-8.0 * (head + 1) / power) for head in range(power)]
+    between = [2.0 ** (-4.0 * (head + 1) / power) for head in range(0, 2 * power, 2)]
+    return first + between[: n_heads - power]
+
+
+class AlibiPositions(nn.Module):
+    r"""Attention with linear biases (Press et al. 2022).
+
+        score(t, s) = q_tᵀ k_s / √d_k − m_h · |t − s|
+
+    Heads with a steep slope m_h see what is near, heads with a flat one see far. Nothing is trained.
+    Differs from the paper: it replaces the sum with the positional encoding.
+    """
+
+    acts_on = "scores"
+
+    def __init__(self, *, n_heads: int) -> None:
+        super().__init__()
+        self.slopes = slopes(n_heads)
+
+    def forward(self, t: int, s: int, like: Tensor) -> Float[Tensor, "h t s"]:
+        m = torch.tensor(self.slopes, device=like.device, dtype=like.dtype)  # h
+        return -m[:, None, None] * distances(t, s, like.device).abs().to(like.dtype)  # h t s
+
+    @staticmethod
+    def account(*, n_heads: int) -> tuple[Row, ...]:
+        return ()

@@ -1,0 +1,38 @@
+"""Learned positions: one trained vector for every place in the sentence."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from glassformer.account import Row, held
+from glassformer.layers.position.table import look_up
+from glassformer.tap import tap
+
+
+class LearnedPositions(nn.Module):
+    r"""Learned positional embedding, §3.5 and row (E) of Table 3.
+
+        x_t + P[t]
+
+    The paper found it as good as the sinusoids; BERT, GPT-2 and ViT use it. It knows no position beyond its table.
+    `offset` rows at the start are never used: BART keeps two.
+    Differs from the paper: nothing.
+    """
+
+    acts_on = "stream"
+
+    def __init__(self, *, d_model: int, max_len: int, offset: int = 0) -> None:
+        super().__init__()
+        self.offset = offset
+        self.weight = nn.Parameter(torch.empty(max_len + offset, d_model).normal_(std=0.02))
+
+    def forward(self, x: Float[Tensor, "b t d_model"], at: Tensor | None = None) -> Float[Tensor, "b t d_model"]:
+        return x + tap("encoding", look_up(self.weight[self.offset :], x, at))
+
+    @staticmethod
+    def account(*, d_model: int, max_len: int, offset: int = 0) -> tuple[Row, ...]:
+        values = {"max_len": max_len, "d_model": d_model, "offset": offset}
+        weight = held("weight", "max_len+offset" if offset else "max_len", "d_model")
+        return (Row("", "positions.learned", (weight,), values),)

@@ -1,0 +1,103 @@
+"""Rotary positions: queries and keys are turned by their position, nothing is added to the stream."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from glassformer.account import Row
+
+
+@dataclass(frozen=True)
+class Rotation:
+    """The angles of one pass, as cosines and sines: computed once, used by every layer."""
+
+    cos: Tensor  # t d_k/2, or b 1 t d_k/2 when rows of the batch have positions of their own
+    sin: Tensor
+    layout: str
+
+    def __call__(self, x: Float[Tensor, "b h t d_k"]) -> Float[Tensor, "b h t d_k"]:
+        """Turn each pair of dimensions (a, b) to (a cos − b sin, b cos + a sin)."""
+        cos, sin = self.cos.to(x.dtype), self.sin.to(x.dtype)
+        if self.layout == "halves":
+            a, b = x.chunk(2, -1)  # b h t d_k/2
+            return torch.cat([a * cos - b * sin, b * cos + a * sin], -1)  # b h t d_k
+        a, b = x[..., 0::2], x[..., 1::2]  # b h t d_k/2
+        return torch.stack([a * cos - b * sin, b * cos + a * sin], -1).flatten(-2)  # b h t d_k
+
+
+class RotaryPositions(nn.Module):
+    r"""Rotary position embedding (Su et al. 2021).
+
+        q_t → R(t·θ) q_t,   k_s → R(s·θ) k_s,   θ_i = base^(−2i / d_k)
+        so that  q_tᵀ k_s  depends on the distance t − s alone
+
+    Longer contexts than those trained on, by `scaling`:
+        linear   θ_i / factor: positions are squeezed (Chen et al. 2023)
+        ntk      base · factor^(d_k / (d_k − 2)): slow hands are slowed, fast ones kept (bloc97 2023)
+        llama3   only hands whose period is long against original_max_len are slowed (Llama 3.1)
+    Nothing is registered: the angles are computed from the positions.
+    Differs from the paper: it replaces the sum with the positional encoding.
+    """
+
+    acts_on = "queries and keys"
+
+    def __init__(
+        self,
+        *,
+        d_k: int,
+        base: float = 10000.0,
+        layout: str = "halves",
+        scaling: str = "none",
+        factor: float = 1.0,
+        low_frequency_factor: float = 1.0,
+        high_frequency_factor: float = 4.0,
+        original_max_len: int = 8192,
+    ) -> None:
+        super().__init__()
+        self.d_k, self.base, self.layout = d_k, base, layout
+        self.scaling, self.factor = scaling, factor
+        self.low, self.high, self.original_max_len = low_frequency_factor, high_frequency_factor, original_max_len
+
+    def frequencies(self, device: torch.device) -> Float[Tensor, " d_k/2"]:
+        """θ_i, the angle by which hand i turns from one position to the next, after scaling."""
+        exponents = torch.arange(0, self.d_k, 2, dtype=torch.float64, device=device) / self.d_k
+        if self.scaling == "ntk" and self.d_k > 2:
+            return (self.base * self.factor ** (self.d_k / (self.d_k - 2))) ** -exponents
+        theta = self.base**-exponents
+        if self.scaling == "linear":
+            return theta / self.factor
+        if self.scaling == "llama3":
+            turns = self.original_max_len * theta / (2 * math.pi)  # how often a hand turns in the original context
+            keep = ((turns - self.low) / (self.high - self.low)).clamp(0, 1)  # 0: slowed, 1: as it was
+            return theta * (keep + (1 - keep) / self.factor)
+        return theta
+
+    def rotation(self, at: Int[Tensor, "*b t"], dtype: torch.dtype) -> Rotation:
+        angles = at.double()[..., None] * self.frequencies(at.device)  # *b t d_k/2
+        if at.dim() == 2:
+            angles = angles[:, None]  # b 1 t d_k/2
+        dtype = torch.float64 if dtype == torch.float64 else torch.float32
+        return Rotation(angles.cos().to(dtype), angles.sin().to(dtype), self.layout)
+
+    def forward(self, x: Float[Tensor, "b h t d_k"], at: Tensor | None = None) -> Float[Tensor, "b h t d_k"]:
+        at = torch.arange(x.shape[-2], device=x.device) if at is None else at
+        return self.rotation(at, x.dtype)(x)
+
+    @staticmethod
+    def account(
+        *,
+        d_k: int,
+        base: float = 10000.0,
+        layout: str = "halves",
+        scaling: str = "none",
+        factor: float = 1.0,
+        low_frequency_factor: float = 1.0,
+        high_frequency_factor: float = 4.0,
+        original_max_len: int = 8192,
+    ) -> tuple[Row, ...]:
+        return ()

@@ -1,0 +1,1 @@
+"""Exact accounts from the configuration alone."""

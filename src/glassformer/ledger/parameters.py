@@ -1,0 +1,78 @@
+"""The parameter ledger: every parameter and buffer of a model, by formula, from the configuration alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from rich.console import RenderableType
+
+from glassformer.account import Row
+from glassformer.config import ModelConfig
+from glassformer.ledger import show
+from glassformer.models.build import account
+
+
+@dataclass(frozen=True)
+class Total:
+    """A sum over rows."""
+
+    parameters: int  # values of nn.Parameter, tied ones once
+    trained: int  # those that require a gradient
+    buffers: int  # registered tensors that are not trained
+
+    @classmethod
+    def of(cls, rows: Iterable[Row]) -> Total:
+        parameters = trained = buffers = 0
+        for row in rows:
+            parameters, trained, buffers = parameters + row.parameters, trained + row.trained, buffers + row.buffers
+        return cls(parameters, trained, buffers)
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """What a model holds. Prints as a table, in a notebook too; `to_json()` is what `--json` prints."""
+
+    model: str
+    config: ModelConfig
+    parts: tuple[Row, ...]
+
+    @cached_property
+    def total(self) -> Total:
+        return Total.of(self.parts)
+
+    def part(self, name: str) -> Total:
+        """The sum of everything at or below a path: "encoder", "encoder.blocks.0.self_attention"."""
+        return Total.of(row for row in self.parts if row.name == name or row.name.startswith(f"{name}."))
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "model": self.model,
+            "parts": [
+                {
+                    "name": row.name,
+                    "formula": row.formula,
+                    "numbers": row.numbers,
+                    "values": {symbol: row.values[symbol] for symbol in row.symbols},
+                    "parameters": row.parameters,
+                    "trained": row.trained,
+                    "buffers": row.buffers,
+                    **({"tied": row.tied} if row.tied else {}),
+                }
+                for row in self.parts
+            ],
+            "total": vars(self.total),
+        }
+
+    def __rich__(self) -> RenderableType:
+        return show.table(self.model, self.parts, None)
+
+    def _repr_html_(self) -> str:
+        return show.html(self.model, self.parts, None)
+
+
+def count(model: str, config: ModelConfig) -> Ledger:
+    """The ledger of a configuration under a name."""
+    return Ledger(model, config, account(config))

@@ -1,0 +1,140 @@
+"""How the ledger looks: one list of lines, drawn as a table in a terminal and as HTML in a notebook."""
+
+from __future__ import annotations
+
+import html as _html
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from glassformer.account import Row
+from glassformer.words import say
+
+_BLOCK = re.compile(r"^(?P<stack>.*)\.blocks\.(?P<layer>\d+)\.(?P<box>[^.]+)")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the table. `level` 0 is a part of the model, 1 a part of one layer."""
+
+    level: int
+    label: str
+    formula: str
+    parameters: int
+    trained: int
+    buffers: int
+    is_sum: bool = False
+
+
+def lines(rows: Sequence[Row], lang: str | None) -> Iterator[Line]:
+    """Rows in order; the layers of a stack, all alike, are shown once with their number."""
+    for stack, group in groupby(rows, key=_stack):
+        if not stack:
+            yield from (_line(row, 0, lang) for row in group)
+            continue
+        layers = [list(rows) for _, rows in groupby(group, key=_layer)]
+        one = layers[0]
+        title = "single_layer" if len(layers) == 1 else "one_layer"
+        yield _sum(say(f"ledger.{title}", lang, stack=say(f"boxes.{stack}", lang), layers=len(layers)), 0, one)
+        for box, inside in groupby(one, key=_box):
+            rows_of_box = list(inside)
+            yield from (_line(row, 1, lang) for row in rows_of_box)
+            if len(rows_of_box) > 1:
+                yield _sum(say(f"boxes.{box}", lang), 1, rows_of_box, _joined(rows_of_box))
+        if len(layers) > 1:
+            every = [row for layer in layers for row in layer]
+            formula = f"{len(layers)}×{sum(row.parameters for row in one):,}"
+            yield _sum(
+                say("ledger.all_layers", lang, stack=say(f"boxes.{stack}", lang), layers=len(layers)), 0, every, formula
+            )
+
+
+def _stack(row: Row) -> str:
+    found = _BLOCK.match(row.name)
+    return found["stack"] if found else ""
+
+
+def _layer(row: Row) -> str:
+    found = _BLOCK.match(row.name)
+    return found["layer"] if found else ""
+
+
+def _box(row: Row) -> str:
+    found = _BLOCK.match(row.name)
+    return found["box"] if found else ""
+
+
+def _line(row: Row, level: int, lang: str | None) -> Line:
+    label = say(f"parts.{row.kind}", lang)
+    box = row.name.rpartition(".")[2].removesuffix("norm").rstrip("_")
+    if row.kind.startswith("norm.") and box:
+        label = say("ledger.after", lang, norm=label, box=say(f"boxes.{box}", lang))
+    formula = (
+        say("ledger.tied", lang, path=row.tied) if row.tied and not row.tensors else f"{row.formula} = {row.numbers}"
+    )
+    return Line(level, label, formula, row.parameters, row.trained, row.buffers)
+
+
+def _joined(rows: Sequence[Row]) -> str:
+    return " + ".join(f"{row.parameters:,}" for row in rows)
+
+
+def _sum(label: str, level: int, rows: Sequence[Row], formula: str = "") -> Line:
+    parameters = sum(row.parameters for row in rows)
+    trained = sum(row.trained for row in rows)
+    return Line(level, label, formula, parameters, trained, sum(row.buffers for row in rows), is_sum=True)
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else ""
+
+
+COLUMNS = ("part", "formula", "parameters", "trained", "buffers", "share")
+
+
+def table(model: str, rows: Sequence[Row], lang: str | None) -> RenderableType:
+    """The ledger for a terminal."""
+    whole = _sum(say("ledger.total", lang), 0, rows)
+    drawn = Table(title=model, title_justify="left", show_footer=True, header_style="bold")
+    footers = (whole.label, "", f"{whole.parameters:,}", f"{whole.trained:,}", f"{whole.buffers:,}", "")
+    for name, footer in zip(COLUMNS, footers, strict=True):
+        text = name in ("part", "formula")
+        title = say(f"ledger.{name}", lang)
+        drawn.add_column(title, footer, justify="left" if text else "right", no_wrap=not text, overflow="fold")
+    for line in lines(rows, lang):
+        drawn.add_row(
+            Text("  " * line.level + line.label, style="bold" if line.is_sum else ""),
+            Text(line.formula),
+            f"{line.parameters:,}",
+            f"{line.trained:,}",
+            f"{line.buffers:,}",
+            _share(line.parameters, whole.parameters),
+        )
+    return drawn
+
+
+def html(model: str, rows: Sequence[Row], lang: str | None) -> str:
+    """The ledger for a notebook."""
+    whole = _sum(say("ledger.total", lang), 0, rows)
+
+    def cells(line: Line, tag: str = "td") -> str:
+        numbers = (f"{line.parameters:,}", f"{line.trained:,}", f"{line.buffers:,}")
+        share = _share(line.parameters, whole.parameters)
+        texts = (line.label, line.formula, *numbers, share)
+        style = ["text-align:left"] * 2 + ["text-align:right"] * 4
+        style[0] += f";padding-left:{1 + line.level}em" + (";font-weight:bold" if line.is_sum else "")
+        return "".join(
+            f'<{tag} style="{each}">{_html.escape(text)}</{tag}>' for each, text in zip(style, texts, strict=True)
+        )
+
+    head = "".join(f"<th>{_html.escape(say(f'ledger.{name}', lang))}</th>" for name in COLUMNS)
+    body = "".join(f"<tr>{cells(line)}</tr>" for line in lines(rows, lang))
+    return (
+        f"<table><caption>{_html.escape(model)}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody><tfoot><tr>{cells(whole, 'th')}</tr></tfoot></table>"
+    )

@@ -1,0 +1,1 @@
+"""Figure 1, assembled from the boxes of `layers/`."""

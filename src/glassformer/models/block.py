@@ -1,0 +1,249 @@
+"""One layer of the encoder or of the decoder: the grey boxes of Figure 1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import TypedDict
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from glassformer.account import Row, within
+from glassformer.errors import InputError
+from glassformer.layers.attention import LayerCache, Mask, MultiHeadAttention
+from glassformer.layers.attention.mask import as_allowed
+from glassformer.layers.feed_forward import FEED_FORWARDS
+from glassformer.layers.norm import NORMS, Norm
+from glassformer.layers.position import Rotation
+from glassformer.layers.residual import StochasticDepth, add_norm
+from glassformer.tap import tap
+
+
+@dataclass(frozen=True)
+class Place:
+    """What the positions of one pass give to attention: a rotation of q and k, or a bias on the scores."""
+
+    rotation: Rotation | None = None
+    bias: Tensor | None = None  # h t s
+
+
+@dataclass(frozen=True)
+class Memory:
+    """The encoder's output, b s d_model, and who may look at which part of it."""
+
+    x: Tensor
+    mask: Mask
+
+
+NOWHERE = Place()
+BIASES = ("q", "k", "v", "o", "feed_forward", "norm")
+
+
+class BlockOptions(TypedDict, total=False):
+    """The keywords of a block, for the stacks that pass them on (the defaults stand in `Block`)."""
+
+    d_model: int
+    n_heads: int
+    d_ff: int
+    n_kv_heads: int | None
+    d_k: int | None
+    d_v: int | None
+    cross_attention: bool
+    norm: str | Norm
+    norm_order: str
+    eps: float
+    feed_forward: str
+    activation: str
+    bias: Collection[str]
+    qk_norm: bool
+    attention_scale: float | None
+    dropout: float
+    attention_dropout: float | None
+    feed_forward_dropout: float | None
+    stochastic_depth: float
+    kernel: str
+
+
+class Block(nn.Module):
+    r"""One layer, §3.1: self-attention, cross-attention if it has one, feed-forward; Add & Norm around each.
+
+        post, pre   x ← add_norm(x, SelfAttention), [x ← add_norm(x, CrossAttention)], x ← add_norm(x, FFN)
+        parallel    y = Norm(x);  x ← x + SelfAttention(y) [+ CrossAttention(y)] + FFN(y)     (GPT-J, PaLM)
+
+    `bias` names what has a bias, of q, k, v, o, feed_forward and norm. `attention_dropout` (on the weights) and
+    `feed_forward_dropout` (between the products) follow `dropout` (on each sub-layer's output) unless given.
+    Differs from the paper: nothing by default, but for dropout inside the sub-layers, which the paper leaves out.
+    """
+
+    def __init__(
+        self,
+        *,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        n_kv_heads: int | None = None,
+        d_k: int | None = None,
+        d_v: int | None = None,
+        cross_attention: bool = False,
+        norm: str | Norm = "layer",
+        norm_order: str = "post",
+        eps: float = 1e-5,
+        feed_forward: str = "mlp",
+        activation: str = "relu",
+        bias: Collection[str] = BIASES,
+        qk_norm: bool = False,
+        attention_scale: float | None = None,
+        dropout: float = 0.0,
+        attention_dropout: float | None = None,
+        feed_forward_dropout: float | None = None,
+        stochastic_depth: float = 0.0,
+        kernel: str = "fused",
+    ) -> None:
+        super().__init__()
+        make_norm = NORMS[norm] if isinstance(norm, str) else norm
+
+        def attention() -> MultiHeadAttention:
+            return MultiHeadAttention(
+                d_model=d_model,
+                n_heads=n_heads,
+                n_kv_heads=n_kv_heads,
+                d_k=d_k,
+                d_v=d_v,
+                bias=bias,
+                qk_norm=make_norm if qk_norm else None,
+                eps=eps,
+                scale=attention_scale,
+                dropout=dropout if attention_dropout is None else attention_dropout,
+                kernel=kernel,
+            )
+
+        def add_norm_norm() -> nn.Module:
+            return make_norm(d_model, eps=eps, bias="norm" in bias)
+
+        parallel = norm_order == "parallel"
+        self.norm_order = norm_order
+        self.norm = add_norm_norm() if parallel else None
+        self.self_attention = attention()
+        self.self_attention_norm = None if parallel else add_norm_norm()
+        self.cross_attention = attention() if cross_attention else None
+        self.cross_attention_norm = add_norm_norm() if cross_attention and not parallel else None
+        self.feed_forward = FEED_FORWARDS[feed_forward](
+            d_model=d_model,
+            d_ff=d_ff,
+            activation=activation,
+            bias="feed_forward" in bias,
+            dropout=dropout if feed_forward_dropout is None else feed_forward_dropout,
+        )
+        self.feed_forward_norm = None if parallel else add_norm_norm()
+        self.drop = nn.Sequential(nn.Dropout(dropout), StochasticDepth(stochastic_depth))
+
+    def run(self, x: Tensor, mask: Mask, memory: Memory | None, place: Place, cache: LayerCache | None) -> Tensor:
+        """The sub-layers in order. `place` is what positions give to attention; `memory` is for cross-attention."""
+
+        def self_attention(y: Tensor) -> Tensor:
+            past = None if cache is None else cache.past
+            return self.self_attention(y, y, y, mask, rotation=place.rotation, bias=place.bias, cache=past)
+
+        def cross_attention(y: Tensor) -> Tensor:
+            assert self.cross_attention is not None and memory is not None
+            known = None if cache is None else cache.memory
+            return self.cross_attention(y, memory.x, memory.x, memory.mask, cache=known)
+
+        if self.norm is not None:  # parallel: one norm, all sub-layers look at the same y
+            y = self.norm(x)  # b t d_model
+            x = x + self.drop(self_attention(y))
+            x = x if memory is None else x + self.drop(cross_attention(y))
+            return tap("output", x + self.drop(self.feed_forward(y)))
+
+        x = tap("after_self_attention", self._add_norm(x, self_attention, self.self_attention_norm))
+        if memory is not None:
+            x = tap("after_cross_attention", self._add_norm(x, cross_attention, self.cross_attention_norm))
+        return tap("output", self._add_norm(x, self.feed_forward, self.feed_forward_norm))  # b t d_model
+
+    def _add_norm(self, x: Tensor, sublayer: Callable[[Tensor], Tensor], norm: nn.Module | None) -> Tensor:
+        assert norm is not None
+        return add_norm(x, sublayer, norm, self.drop, self.norm_order)
+
+    @staticmethod
+    def account(
+        *,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        n_kv_heads: int | None = None,
+        d_k: int | None = None,
+        d_v: int | None = None,
+        cross_attention: bool = False,
+        norm: str = "layer",
+        norm_order: str = "post",
+        eps: float = 1e-5,
+        feed_forward: str = "mlp",
+        activation: str = "relu",
+        bias: Collection[str] = BIASES,
+        qk_norm: bool = False,
+        attention_scale: float | None = None,
+        dropout: float = 0.0,
+        attention_dropout: float | None = None,
+        feed_forward_dropout: float | None = None,
+        stochastic_depth: float = 0.0,
+        kernel: str = "fused",
+    ) -> tuple[Row, ...]:
+        attention = MultiHeadAttention.account(
+            d_model=d_model,
+            n_heads=n_heads,
+            n_kv_heads=n_kv_heads,
+            d_k=d_k,
+            d_v=d_v,
+            bias=bias,
+            qk_norm=norm if qk_norm else None,
+        )
+        network = FEED_FORWARDS[feed_forward].account(d_model=d_model, d_ff=d_ff, bias="feed_forward" in bias)
+
+        def add_norm_norm(name: str) -> tuple[Row, ...]:
+            held = NORMS[norm].account(name, "d_model", bias="norm" in bias)
+            return (Row(name, f"norm.{norm}", held, {"d_model": d_model}),)
+
+        sublayers = {"self_attention": attention, "cross_attention": attention, "feed_forward": network}
+        if not cross_attention:
+            del sublayers["cross_attention"]
+        if norm_order == "parallel":
+            return (*add_norm_norm("norm"), *(row for name, rows in sublayers.items() for row in within(name, rows)))
+        return tuple(
+            row for name, rows in sublayers.items() for row in (*within(name, rows), *add_norm_norm(f"{name}_norm"))
+        )
+
+
+class EncoderBlock(Block):
+    """Left half of Figure 1: every token looks at every token."""
+
+    def forward(
+        self,
+        x: Float[Tensor, "b t d_model"],
+        mask: Mask | Tensor | None = None,
+        *,
+        place: Place = NOWHERE,
+    ) -> Float[Tensor, "b t d_model"]:
+        rules = mask if isinstance(mask, Mask) else Mask(allowed=as_allowed(mask))
+        return self.run(x, rules, None, place, None)
+
+
+class DecoderBlock(Block):
+    """Right half of Figure 1: a token looks at its past, then, with `cross_attention=True`, at the encoder's output."""
+
+    def forward(
+        self,
+        x: Float[Tensor, "b t d_model"],
+        memory: Memory | Tensor | None = None,
+        mask: Mask | Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        *,
+        place: Place = NOWHERE,
+        cache: LayerCache | None = None,
+    ) -> Float[Tensor, "b t d_model"]:
+        rules = mask if isinstance(mask, Mask) else Mask(causal=True, allowed=as_allowed(mask))
+        if (memory is None) != (self.cross_attention is None):
+            raise InputError("memory_missing" if memory is None else "memory_unexpected")
+        if isinstance(memory, Tensor):
+            memory = Memory(memory, Mask(allowed=as_allowed(memory_mask)))
+        return self.run(x, rules, memory, place, cache)

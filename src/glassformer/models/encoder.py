@@ -1,0 +1,47 @@
+"""The encoder, left side of Figure 1, and the models that are an encoder alone: BERT, ViT."""
+
+from __future__ import annotations
+
+from jaxtyping import Bool, Float, Int, Shaped
+from torch import Tensor, nn
+
+from glassformer.layers.attention.mask import Mask, as_allowed
+from glassformer.layers.embedding import token_matrix
+from glassformer.models.block import EncoderBlock
+from glassformer.models.stack import Stack
+
+
+class Encoder(Stack):
+    """The encoder, §3.1, on vectors: every position looks at every position, N times. See `Stack`."""
+
+    block = EncoderBlock
+    bidirectional = True
+
+    def forward(
+        self, x: Float[Tensor, "b t d_model"], mask: Bool[Tensor, "..."] | None = None
+    ) -> Float[Tensor, "b t d_model"]:
+        """`mask`, True = may look: b s (True = a real token), b t s or b h t s."""
+        t = x.shape[1]
+        x, place = self.enter(x, mask)
+        rules = Mask(window=self.window, allowed=as_allowed(mask)).resolved(t, t, x.device)
+        for block in self.blocks:
+            x = block(x, rules, place=place)  # b t d_model
+        return self.leave(x)
+
+
+class EncoderOnly(nn.Module):
+    """Input → encoder → head: BERT on tokens, ViT on patches."""
+
+    def __init__(self, *, embedding: nn.Module, encoder: Encoder, head: nn.Module) -> None:
+        super().__init__()
+        self.embedding, self.encoder, self.head = embedding, encoder, head
+
+    def forward(
+        self,
+        inputs: Shaped[Tensor, "b ..."],
+        mask: Bool[Tensor, "b t"] | None = None,
+        segments: Int[Tensor, "b t"] | None = None,
+    ) -> Float[Tensor, "b ..."]:
+        """`mask`: True = a real token. `segments`: which sentence of a pair a token belongs to, as in BERT."""
+        x = self.embedding(inputs) if segments is None else self.embedding(inputs, segments)  # b t d_model
+        return self.head(self.encoder(x, mask), mask, token_matrix(self.embedding))

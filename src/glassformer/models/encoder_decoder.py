@@ -1,0 +1,59 @@
+"""The whole of Figure 1: encoder and decoder joined by cross-attention. The paper's model, T5, BART, Marian."""
+
+from __future__ import annotations
+
+from jaxtyping import Bool, Float, Shaped
+from torch import Tensor, nn
+
+from glassformer.layers.attention import Cache
+from glassformer.layers.embedding import token_matrix
+from glassformer.models.decoder import Decoder
+from glassformer.models.encoder import Encoder
+
+
+class EncoderDecoder(nn.Module):
+    """Source → encoder → memory; target → decoder, looking at memory → head.
+
+    `embedding` serves both sides when `target_embedding` is None; a tied head shares the target's matrix.
+    """
+
+    def __init__(
+        self,
+        *,
+        embedding: nn.Module,
+        encoder: Encoder,
+        decoder: Decoder,
+        head: nn.Module,
+        target_embedding: nn.Module | None = None,
+    ) -> None:
+        super().__init__()
+        self.embedding, self.encoder = embedding, encoder
+        self.target_embedding, self.decoder = target_embedding, decoder
+        self.head = head
+
+    def forward(
+        self,
+        source: Shaped[Tensor, "b s ..."],
+        target: Shaped[Tensor, "b t ..."],
+        source_mask: Bool[Tensor, "b s"] | None = None,
+        target_mask: Bool[Tensor, "b t"] | None = None,
+    ) -> Float[Tensor, "b t ..."]:
+        """All target positions at once, as in training; the masks say which tokens are real."""
+        return self.decode(target, self.encode(source, source_mask), target_mask, source_mask)
+
+    def encode(self, source: Tensor, mask: Tensor | None = None) -> Float[Tensor, "b s d_model"]:
+        return self.encoder(self.embedding(source), mask)
+
+    def decode(
+        self,
+        target: Tensor,
+        memory: Float[Tensor, "b s d_model"],
+        mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        *,
+        cache: Cache | None = None,
+    ) -> Float[Tensor, "b t ..."]:
+        """With a cache, `target` holds the new tokens only."""
+        embedding = self.embedding if self.target_embedding is None else self.target_embedding
+        x = self.decoder(embedding(target), memory, mask, memory_mask, cache=cache)  # b t d_model
+        return self.head(x, None if mask is None else mask[:, -x.shape[1] :], token_matrix(embedding))

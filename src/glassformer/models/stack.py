@@ -1,0 +1,141 @@
+"""A stack of N blocks with what stands before and after it, "N×" in Figure 1: what encoder and decoder share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Unpack
+
+import torch
+from torch import Tensor, nn
+
+from glassformer.account import Row, within
+from glassformer.layers.norm import NORMS
+from glassformer.layers.position import POSITIONS
+from glassformer.layers.residual import StochasticDepth
+from glassformer.models.block import BIASES, Block, BlockOptions, Place
+from glassformer.tap import tap
+
+SIZES_OF_POSITIONS = {  # what each kind of position needs to know of the stack around it
+    "sinusoidal": ("d_model", "max_len"),
+    "learned": ("d_model", "max_len"),
+    "rotary": ("d_k",),
+    "alibi": ("n_heads",),
+    "relative": ("n_heads", "bidirectional"),
+    "none": (),
+}
+
+
+class Stack(nn.Module):
+    r"""positions → [norm] → dropout → N blocks → [final norm], on vectors.
+
+    A pre-norm stream is never normalised on its way, so the stack normalises it at the end: `final_norm` is on for
+    "pre" and "parallel" and off for "post" unless given. Stochastic depth rises evenly from 0 to its rate.
+    `embedding_norm` normalises what enters, as BERT and BART do; `window` lets a token see no further than that.
+    """
+
+    block: type[Block]
+    bidirectional: bool
+
+    def __init__(
+        self,
+        *,
+        n_layers: int,
+        max_len: int = 5000,
+        position: str = "sinusoidal",
+        position_options: Mapping[str, Any] | None = None,
+        embedding_norm: bool = False,
+        final_norm: bool | None = None,
+        window: int | None = None,
+        **block: Unpack[BlockOptions],
+    ) -> None:
+        super().__init__()
+        self.window = window
+        kind, d_model = block.get("norm", "layer"), block["d_model"]
+        make_norm = NORMS[kind] if isinstance(kind, str) else kind
+
+        def norm() -> nn.Module:
+            return make_norm(d_model, eps=block.get("eps", 1e-5), bias="norm" in block.get("bias", BIASES))
+
+        self.positions = POSITIONS[position](**self._sizes(position, max_len, block), **(position_options or {}))
+        self.embedding_norm = norm() if embedding_norm else None
+        self.dropout = nn.Dropout(block.get("dropout", 0.0))
+        rates = StochasticDepth.rates(block.get("stochastic_depth", 0.0), n_layers)
+        self.blocks = nn.ModuleList(self.block(**_with_rate(block, rate)) for rate in rates)
+        has_final_norm = has_final_norm_by_default(block) if final_norm is None else final_norm
+        self.final_norm = norm() if has_final_norm else None
+
+    def enter(self, x: Tensor, mask: Tensor | None, past: int = 0) -> tuple[Tensor, Place]:
+        """Give the tokens their places: in the stream, in queries and keys, or in the scores.
+
+        Places count real tokens only: padding in front of a sentence does not move it.
+        """
+        at = places(mask, x.shape[1], past, x.device)
+        place, t = Place(), x.shape[1]
+        positions: Any = self.positions
+        match positions.acts_on:
+            case "stream":
+                x = positions(x, at)
+            case "queries and keys":
+                place = Place(rotation=positions.rotation(at, x.dtype))
+            case "scores":
+                place = Place(bias=positions(t, past + t, x))
+        if self.embedding_norm is not None:
+            x = self.embedding_norm(x)
+        return self.dropout(tap("input", x)), place
+
+    def leave(self, x: Tensor) -> Tensor:
+        return tap("output", x if self.final_norm is None else self.final_norm(x))
+
+    @classmethod
+    def _sizes(cls, position: str, max_len: int, block: BlockOptions) -> dict[str, Any]:
+        sizes = {
+            "d_model": block["d_model"],
+            "max_len": max_len,
+            "n_heads": block["n_heads"],
+            "d_k": block.get("d_k") or block["d_model"] // block["n_heads"],
+            "bidirectional": cls.bidirectional,
+        }
+        return {name: sizes[name] for name in SIZES_OF_POSITIONS[position]}
+
+    @classmethod
+    def account(
+        cls,
+        *,
+        n_layers: int,
+        max_len: int = 5000,
+        position: str = "sinusoidal",
+        position_options: Mapping[str, Any] | None = None,
+        embedding_norm: bool = False,
+        final_norm: bool | None = None,
+        window: int | None = None,
+        **block: Unpack[BlockOptions],
+    ) -> tuple[Row, ...]:
+        kind = block.get("norm", "layer")
+        assert isinstance(kind, str)
+        sizes = cls._sizes(position, max_len, block)
+        rows = within("positions", POSITIONS[position].account(**sizes, **(position_options or {})))
+
+        def norm(name: str) -> tuple[Row, ...]:
+            held = NORMS[kind].account(name, "d_model", bias="norm" in block.get("bias", BIASES))
+            return (Row(name, f"norm.{kind}", held, {"d_model": block["d_model"]}),)
+
+        rows += norm("embedding_norm") if embedding_norm else ()
+        one = cls.block.account(**block)  # type: ignore[arg-type]
+        rows += tuple(row for layer in range(n_layers) for row in within(f"blocks.{layer}", one))
+        has_final_norm = has_final_norm_by_default(block) if final_norm is None else final_norm
+        return (*rows, *(norm("final_norm") if has_final_norm else ()))
+
+
+def places(mask: Tensor | None, t: int, past: int, device: torch.device) -> Tensor:
+    """The positions of the last t of past + t tokens: t, or b t when a padding mask b s tells which are real."""
+    if mask is None or mask.dim() != 2:
+        return torch.arange(past, past + t, device=device)  # t
+    return (mask.long().cumsum(1) - 1).clamp(min=0)[:, -t:]  # b t
+
+
+def _with_rate(block: BlockOptions, rate: float) -> BlockOptions:
+    return {**block, "stochastic_depth": rate}
+
+
+def has_final_norm_by_default(block: BlockOptions) -> bool:
+    return block.get("norm_order", "post") != "post"

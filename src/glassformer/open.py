@@ -1,0 +1,71 @@
+"""Any MODEL that a person names, a preset, a TOML file or a table → its configuration, with overrides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from glassformer.config import CHOICES, Choice, ModelConfig, read_toml
+from glassformer.errors import ConfigError, FileError, suggest
+from glassformer.models.presets import PRESETS
+
+Model = str | Path | ModelConfig | Mapping[str, Any]
+
+
+def open_config(model: Model, *, layers: int | None = None, overrides: Mapping[str, Any] | None = None) -> ModelConfig:
+    """The configuration behind a name. `layers` sets the depth of every side; `overrides` sets any key."""
+    table = _table(model)
+    for key, value in (overrides or {}).items():
+        _override(table, key.removeprefix("model."), value)
+    if layers is not None:
+        family = ModelConfig.from_dict(table).family.split("-")
+        table |= {f"n_{side}_layers": layers for side in family}
+    return ModelConfig.from_dict(table)
+
+
+def name_of(model: Model) -> str:
+    """What to call it in a title."""
+    return str(model) if isinstance(model, str | Path) else "model"
+
+
+def _table(model: Model) -> dict[str, Any]:
+    if isinstance(model, ModelConfig):
+        return model.to_dict()
+    if isinstance(model, Mapping):
+        return _on_preset(dict(model))
+    if str(model) in PRESETS:
+        return PRESETS[str(model)]().to_dict()
+    path = Path(model)
+    if path.suffix != ".toml" and not path.exists():
+        raise ConfigError("unknown_model", model=str(model), hint=suggest(str(model), PRESETS))
+    tables = read_toml(path)
+    if not isinstance(tables.get("model"), dict):
+        raise FileError("no_model_table", path=path)
+    return _on_preset(tables["model"])
+
+
+def _on_preset(table: dict[str, Any]) -> dict[str, Any]:
+    """`preset = "gpt2"` in a table: that preset, with the other keys on top."""
+    if "preset" not in table:
+        return table
+    preset = table.pop("preset")
+    if not isinstance(preset, str) or preset not in PRESETS:
+        raise ConfigError("unknown_model", model=preset, hint=suggest(str(preset), PRESETS))
+    return PRESETS[preset]().to_dict() | table
+
+
+def _override(table: dict[str, Any], key: str, value: object) -> None:
+    """`d_ff` or, inside a choice, `position.base`."""
+    outer, dot, inner = key.partition(".")
+    if not dot:
+        table[outer] = value
+        return
+    choice = table.get(outer, getattr(ModelConfig, outer, None))
+    if isinstance(choice, Choice):
+        choice = choice.kind
+    if isinstance(choice, str):
+        choice = {"kind": choice}
+    if not isinstance(choice, Mapping):
+        raise ConfigError("unknown_key", key=key, hint=suggest(outer, CHOICES))
+    table[outer] = {**choice, inner: value}

@@ -1,0 +1,1 @@
+"""Look inside one pass."""
