@@ -16,7 +16,7 @@ setup: .venv/ready  ## the virtual environment with everything installed
 
 demo: setup  ## count a model by hand, build an encoder, follow a sentence
 	$(BIN)/glassformer count mini-classifier --layers 1
-	$(BIN)/glassformer count lesson-encoder
+	$(BIN)/python examples/encoder.py
 	$(BIN)/glassformer trace paper-base "나는 학교에 간다"
 
 test-fast: setup  ## about two minutes
@@ -26,14 +26,14 @@ test: setup  ## all that a CPU can show
 	$(BIN)/pytest -m "not gpu" -n auto
 
 check: setup  ## format, lint, types, direction of imports
-	$(BIN)/ruff format --check src tests
-	$(BIN)/ruff check src tests
+	$(BIN)/ruff format --check src tests examples
+	$(BIN)/ruff check src tests examples
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
 format: setup  ## put everything into the house's form
-	$(BIN)/ruff check --fix src tests
-	$(BIN)/ruff format src tests
+	$(BIN)/ruff check --fix src tests examples
+	$(BIN)/ruff format src tests examples
 
 bench: setup  ## measure on this machine; the recorded results stay as they are
 	$(BIN)/glassformer bench published-sizes table3

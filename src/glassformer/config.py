@@ -5,14 +5,16 @@ Whether a kind exists and which options it takes is known by the boxes: see `mod
 
 from __future__ import annotations
 
-import math
+import errno
+import os
+import sys
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from glassformer.errors import ConfigError, FileError, Phrase, suggest
+from glassformer.errors import ConfigError, FileError, Phrase, shown, suggest
 
 FAMILIES = ("encoder", "decoder", "encoder-decoder")
 TIES = ("none", "output", "inputs", "all")
@@ -20,6 +22,7 @@ BIASES = ("q", "k", "v", "o", "feed_forward", "norm")
 LARGEST_SIZE = 2**31 - 1
 MOST_LAYERS = 10_000
 LARGEST_FILE = 2**20
+MOST_DOTS = 256  # of one line: the time that tomllib takes for a dotted key grows with the square of its parts
 
 
 @dataclass(frozen=True)
@@ -37,13 +40,7 @@ class Choice:
 
 
 def _wrong_type(key: str, value: object, expected: str) -> ConfigError:
-    shown = repr(value)
-    return ConfigError(
-        "wrong_type",
-        key=key,
-        value=shown if len(shown) <= 60 else shown[:57] + "…",
-        expected=Phrase(f"expected.{expected}"),
-    )
+    return ConfigError("wrong_type", key=key, value=shown(value), expected=Phrase(f"expected.{expected}"))
 
 
 def _size(key: str, value: object, low: int = 1, high: int = LARGEST_SIZE) -> int:
@@ -74,7 +71,7 @@ def _rate(key: str, value: object) -> float:
 def _positive(key: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise _wrong_type(key, value, "number")
-    if not (value > 0 and math.isfinite(value)):
+    if not 0 < value <= sys.float_info.max:  # NaN fails this too
         raise ConfigError("not_positive", key=key, value=value)
     return float(value)
 
@@ -118,15 +115,15 @@ def _biases(key: str, value: object) -> tuple[str, ...]:
 
 
 def _choice(key: str, value: object) -> Choice:
-    if isinstance(value, Choice):
-        return value
+    if isinstance(value, Choice) and isinstance(value.options, Mapping):
+        value = {"kind": value.kind, **value.options}
     if isinstance(value, str):
         return Choice(value)
     if not isinstance(value, Mapping):
         raise _wrong_type(key, value, "choice")
     if "kind" not in value:
         raise ConfigError("kind_missing", key=key)
-    return Choice(_word(f"{key}.kind", value["kind"]), {k: v for k, v in value.items() if k != "kind"})
+    return Choice(_word(f"{key}.kind", value["kind"]), {_word(key, k): v for k, v in value.items() if k != "kind"})
 
 
 def _key(default: Any, check: Callable[..., Any], *, optional: bool = False) -> Any:
@@ -185,7 +182,7 @@ class ModelConfig:
         """A table of [model] → a configuration; an unknown key is answered with the nearest known one."""
         known = {key.name for key in fields(cls)}
         for key in table:
-            if key not in known:
+            if _word("key", key) not in known:
                 raise ConfigError("unknown_key", key=key, hint=suggest(key, known))
         return cls(**table)
 
@@ -231,11 +228,16 @@ CHOICES = tuple(key.name for key in fields(ModelConfig) if isinstance(key.defaul
 def read_toml(path: Path) -> dict[str, Any]:
     """A TOML file as a dict. Whatever is wrong with the file is one line that names it."""
     try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if not path.is_file():
             raise FileError("no_such_file", path=path)
         if path.stat().st_size > LARGEST_FILE:
             raise FileError("file_too_large", path=path, size=path.stat().st_size, limit=LARGEST_FILE)
-        return tomllib.loads(path.read_bytes().decode("utf-8"))
+        text = path.read_bytes().decode("utf-8")
+        if any(line.count(".") > MOST_DOTS for line in text.split("\n")):
+            raise FileError("toml_too_deep", path=path)
+        return tomllib.loads(text)
     except OSError as error:
         raise FileError("file_unreadable", path=path, why=error.strerror or str(error)) from error
     except UnicodeDecodeError as error:

@@ -5,11 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
 
-from glassformer.words import say
+from glassformer.words import say, sentences
+
+T = TypeVar("T")
+LONGEST = 400  # characters of one value in a message: a hostile file may hold a key of a million
 
 
 @dataclass(frozen=True)
@@ -32,11 +38,15 @@ class GlassformerError(Exception):
         super().__init__(key, values)
 
     def in_language(self, lang: str) -> str:
-        values = {name: value.say(lang) if isinstance(value, Phrase) else value for name, value in self.values.items()}
-        return say(f"errors.{self.key}", lang, **values)
+        values = {name: _said(value, lang) for name, value in self.values.items()}
+        return sentences(lang)[f"errors.{self.key}"].format(**values)  # not say(): a value may be called "key"
 
     def __str__(self) -> str:
         return self.in_language("en")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The values are keywords: without this an error of another process could not be unpickled."""
+        return partial(type(self), self.key, **self.values), ()
 
 
 class ConfigError(GlassformerError):
@@ -55,10 +65,43 @@ class UsageError(GlassformerError):
     """A command line that cannot be understood. Exit code 2; all others: 1."""
 
 
+def _said(value: object, lang: str) -> object:
+    """A value as it stands in its sentence: phrases in the language, nothing endless."""
+    match value:
+        case Phrase():
+            return value.say(lang)
+        case int() if abs(value) >= 10**30:  # Python refuses to write numbers of over 4,300 digits
+            return say("expected.huge", lang)
+        case str() | Path():
+            return _cut(str(value), LONGEST)
+    return value
+
+
+def shown(value: object) -> str | Phrase:
+    """A value of any type as a person recognises it, short."""
+    try:
+        return _cut(repr(value), 60)
+    except ValueError:  # somewhere in it stands a number of too many digits
+        return Phrase("expected.huge")
+    except RecursionError:
+        return f"{type(value).__name__} …"
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def choose(key: str, kind: str, known: Mapping[str, T]) -> T:
+    """The entry of a table of kinds, or an error that lists them."""
+    if kind not in known:
+        raise ConfigError("not_one_of", key=key, value=kind, known=", ".join(known))
+    return known[kind]
+
+
 def suggest(word: str, known: Iterable[str]) -> Phrase:
     """The known name closest to what was typed, or all of them when nothing is close."""
     known = sorted(known)
-    close = get_close_matches(word, known, n=1)
+    close = get_close_matches(_cut(word, LONGEST), known, n=1)
     if close:
         return Phrase("hints.did_you_mean", (("name", close[0]),))
     return Phrase("hints.known", (("names", ", ".join(known)),))

@@ -56,6 +56,6 @@ def total(terms: Iterable[str]) -> str:
     def repeated(term: str, times: int) -> str:
         if times == 1:
             return term
-        return f"{times}×({term})" if "+" in term else f"{times}×{term}"
+        return f"{times}×({term})" if "+" in term or "-" in term else f"{times}×{term}"
 
     return "+".join(repeated(term, times) for term, times in counted.items()) or "0"

@@ -37,12 +37,19 @@ def _table(model: Model) -> dict[str, Any]:
     if str(model) in PRESETS:
         return PRESETS[str(model)]().to_dict()
     path = Path(model)
-    if path.suffix != ".toml" and not path.exists():
+    if not str(model).strip() or (path.suffix != ".toml" and not _exists(path)):
         raise ConfigError("unknown_model", model=str(model), hint=suggest(str(model), PRESETS))
     tables = read_toml(path)
     if not isinstance(tables.get("model"), dict):
         raise FileError("no_model_table", path=path)
     return _on_preset(tables["model"])
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError as error:  # a name that is too long, a folder that may not be looked into
+        raise FileError("file_unreadable", path=path, why=error.strerror or str(error)) from error
 
 
 def _on_preset(table: dict[str, Any]) -> dict[str, Any]:

@@ -39,6 +39,11 @@ def watched(name: str) -> bool:
     return observer is not None and observer.wants(name)
 
 
+def observer() -> Observer | None:
+    """Who looks at this thread."""
+    return _local.observer
+
+
 def observe(observer: Observer | None) -> Observer | None:
     """Install an observer for this thread (None: nobody looks) and return the one before it."""
     before, _local.observer = _local.observer, observer

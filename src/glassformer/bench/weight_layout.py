@@ -97,6 +97,7 @@ def run() -> dict[str, Any]:
     rows = []
     for setting in SETTINGS[device]:
         for compiled in (False, True) if device == "cuda" else (False,):
+            torch.compiler.reset()  # one code, many graphs: each setting compiles afresh
             steps = {layout: step(layout, device, compiled, setting) for layout in LAYOUTS}
             seconds = interleaved(steps, rounds=setting.rounds, device=device)
             rows.append(

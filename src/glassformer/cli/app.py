@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+import traceback
+from collections.abc import Iterator, Sequence
+from io import StringIO, TextIOWrapper
 from typing import Any, NoReturn
 
 from glassformer.errors import GlassformerError, Phrase, UsageError, suggest
@@ -17,7 +19,9 @@ from glassformer.words import LANGUAGES, language, say
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and leave with its exit code."""
     argv = list(sys.argv[1:] if arguments is None else arguments)
-    debug = "--debug" in argv
+    sys.stdout = sys.stdout or StringIO()  # None where the shell has closed it
+    if isinstance(sys.stdout, TextIOWrapper):  # a character that the terminal cannot show is no reason to stop
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         # The help texts are made when the commands are loaded: the language must be known before.
         os.environ["GLASSFORMER_LANG"] = lang = _language(argv)
@@ -25,31 +29,41 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         _fail(error.in_language(language()), 2)
     try:
         code = _run(argv)
-    except GlassformerError as error:
-        if debug:
-            raise
-        _fail(error.in_language(lang), 2 if isinstance(error, UsageError) else 1)
-    except KeyboardInterrupt:
-        _fail(say("errors.interrupted", lang), 1)
+        sys.stdout.flush()  # a closed pipe or a full disk shows itself here, not after the last line of Python
     except BrokenPipeError:  # `glassformer presets | head`: nobody reads any more
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         code = 0
-    except OSError as error:
-        if debug:
-            raise
-        _fail(say("errors.disk", lang, path=error.filename or "stdout", why=error.strerror or str(error)), 1)
-    except Exception as error:
-        if debug:
-            raise
-        what = f"{type(error).__name__}: {error}".splitlines()[0]
-        _fail(say("errors.unexpected", lang, what=what), 1)
+    except (Exception, KeyboardInterrupt) as error:
+        if "--debug" in argv:
+            traceback.print_exc()
+        _fail(*_last_words(error, lang))
     sys.exit(code)
+
+
+def _last_words(error: BaseException, lang: str) -> tuple[str, int]:
+    """One line in the chosen language, and the exit code."""
+    match error:
+        case GlassformerError():
+            return error.in_language(lang), 2 if isinstance(error, UsageError) else 1
+        case KeyboardInterrupt():
+            return say("errors.interrupted", lang), 1
+        case OSError():
+            if error.filename is None:
+                _discard_output()
+            return say("errors.disk", lang, path=error.filename or "stdout", why=error.strerror or str(error)), 1
+    what = f"{type(error).__name__}: {error}".splitlines()[0]
+    return say("errors.unexpected", lang, what=what), 1
+
+
+def _discard_output() -> None:
+    """What is still in the buffer goes nowhere: writing it once more would fail once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _language(argv: Sequence[str]) -> str:
     """--lang ko, --lang=ko, wherever it stands; else the locale."""
     given = None
-    for word, after in zip(argv, [*argv[1:], ""], strict=True):
+    for word, after in _pairs(argv):
         if word == "--":
             break
         if word == "--lang":
@@ -61,8 +75,15 @@ def _language(argv: Sequence[str]) -> str:
     return given or language()
 
 
+def _pairs(argv: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Every word with the one behind it."""
+    return zip(argv, [*argv[1:], ""], strict=False)
+
+
 def _fail(line: str, code: int) -> NoReturn:
-    sys.stderr.write(" ".join(line.split()) + "\n")  # one line, whatever the values hold
+    """One line, whatever the values hold: no line breaks, nothing that a terminal would obey."""
+    words = " ".join(line.split())
+    sys.stderr.write("".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in words) + "\n")
     sys.exit(code)
 
 
@@ -71,14 +92,21 @@ def _run(argv: list[str]) -> int:
 
     from glassformer.cli.commands import app
 
+    try:
+        from typer import TyperException as Complaint
+    except ImportError:  # an older Typer raises click's own
+        from click import ClickException as Complaint  # type: ignore[assignment]
+
     group: Any = typer.main.get_command(app)
     try:
-        result = group.main(argv, prog_name="glassformer", standalone_mode=False)
+        # Not group.main(): it has exit codes of its own for Ctrl-C and a closed pipe.
+        with group.make_context("glassformer", argv or ["--help"]) as context:
+            result = group.invoke(context)
     except typer.Exit as stop:
         return stop.exit_code
     except typer.Abort as stop:
         raise KeyboardInterrupt from stop
-    except typer.TyperException as error:
+    except Complaint as error:
         raise _usage(error, argv, sorted(group.commands)) from error
     return result if isinstance(result, int) else 0
 
@@ -86,7 +114,7 @@ def _run(argv: list[str]) -> int:
 def _usage(error: Any, argv: list[str], commands: list[str]) -> UsageError:
     """Typer's own complaint, said in our words and in the chosen language."""
     context, parameter = getattr(error, "ctx", None), getattr(error, "param", None)
-    command = context.command_path.removeprefix("glassformer").strip() if context else ""
+    command = next((word for word in argv if word in commands), "")
     match type(error).__name__:
         case "NoSuchOption":
             known = [option for each in context.command.params for option in each.opts] if context else []
@@ -99,20 +127,39 @@ def _usage(error: Any, argv: list[str], commands: list[str]) -> UsageError:
         case "BadParameter" if parameter:
             name, expected = parameter.opts[0], Phrase(f"expected.{_type_name(parameter)}")
             return UsageError("usage_bad_value", name=name, value=_given(name, argv), expected=expected)
-    if "No such command" in str(error):
-        word = str(error).split("'")[1]
+        case "BadOptionUsage" if "does not take a value" in str(error):
+            hint = Phrase("hints.did_you_mean", (("name", error.option_name),))
+            given = f"{error.option_name}={_given(error.option_name, argv)}"
+            return UsageError("usage_unknown_option", option=given, hint=hint, command=command)
+        case "BadOptionUsage":
+            return UsageError("usage_missing", name=f"{error.option_name} …", command=command)
+    return _usage_without_class(str(error), context, command, commands)
+
+
+def _usage_without_class(message: str, context: Any, command: str, commands: list[str]) -> UsageError:
+    """The complaints that Typer tells apart by their text alone."""
+    if "No such command" in message:
+        word = message.split("'")[1]
         return UsageError("usage_unknown_command", command=word, hint=suggest(word, commands))
-    return UsageError("usage_other", message=str(error) or type(error).__name__)
+    if "Missing command" in message:
+        return UsageError("usage_missing", name="COMMAND", command="")
+    if "unexpected extra argument" in message:
+        given = message[message.index("(", message.index(" (")) + 1 : -1]
+        words = [each.name.upper() for each in context.command.params if each.param_type_name == "argument"]
+        expected = " ".join(["glassformer", command, *('"TEXT"' if word == "TEXT" else word for word in words)])
+        return UsageError("usage_bad_value", name=command, value=given, expected=expected)
+    return UsageError("usage_other", message=message)
 
 
 def _type_name(parameter: Any) -> str:
-    name = str(getattr(parameter.type, "name", "")).lower()
-    return {"integer": "int", "int": "int", "float": "float", "bool": "bool", "boolean": "bool"}.get(name, "str")
+    described = getattr(parameter, "type_descriptor", None)  # an older Typer has click's types
+    name = described.annotation.__name__ if described else parameter.type.name
+    return {"integer": "int", "int": "int", "float": "float", "boolean": "bool", "bool": "bool"}.get(name, "str")
 
 
 def _given(option: str, argv: list[str]) -> str:
     """What stood behind the option, for the message."""
-    for word, after in zip(argv, [*argv[1:], ""], strict=True):
+    for word, after in _pairs(argv):
         if word == option:
             return after
         if word.startswith(f"{option}="):

@@ -24,7 +24,10 @@ def command(
     from glassformer.bench.catalogue import BENCHMARKS
 
     if not names:
-        print_rich(say("bench.list", known=", ".join(BENCHMARKS)))
+        if json:
+            print_json(list(BENCHMARKS))
+        else:
+            print_rich(say("bench.list", known=", ".join(BENCHMARKS)))
         return
     for name in names:
         if name not in BENCHMARKS:
@@ -33,15 +36,19 @@ def command(
 
     from glassformer.bench.record import result
 
+    documents = []
     for name in names:
         measured = result(name, BENCHMARKS[name].run())
+        documents.append(asdict(measured))
+        if not json:
+            print_rich(_drawn(BENCHMARKS[name].table(measured.numbers)))
         if record is not None:
             record.mkdir(parents=True, exist_ok=True)
             measured.write(record / f"{name}.json")
-        if json:
-            print_json(asdict(measured))
-        else:
-            print_rich(_drawn(BENCHMARKS[name].table(measured.numbers)))
+            if not json:
+                print_rich(say("bench.written", path=record / f"{name}.json"))
+    if json:
+        print_json(documents[0] if len(documents) == 1 else documents)
 
 
 def _drawn(rows: list[list[str]]) -> Table:

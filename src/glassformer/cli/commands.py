@@ -16,6 +16,8 @@ from glassformer.words import say
 rich_utils.OPTIONS_PANEL_TITLE = say("help.options")
 rich_utils.ARGUMENTS_PANEL_TITLE = say("help.arguments")
 rich_utils.COMMANDS_PANEL_TITLE = say("help.commands")
+rich_utils.REQUIRED_LONG_STRING = say("help.required")
+rich_utils.DEFAULT_STRING = say("help.default")
 
 
 class _InLanguage:

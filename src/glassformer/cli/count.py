@@ -15,9 +15,10 @@ def command(
     debug: Debug = False,
 ) -> None:
     changes = overrides(set_)
-    from glassformer.api import count
+    from glassformer.ledger.parameters import count
+    from glassformer.open import open_config
 
-    ledger = count(model, layers=layers, **changes)
+    ledger = count(model, open_config(model, layers=layers, overrides=changes))
     if json:
         print_json(ledger.to_json())
     else:

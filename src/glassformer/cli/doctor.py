@@ -16,12 +16,13 @@ def command(json: Json = False, lang: Lang = None, debug: Debug = False) -> int:
         print_json({"ok": healthy, "findings": [finding.to_json() for finding in findings]})
         return 0 if healthy else 1
     from rich.table import Table
+    from rich.text import Text
 
     from glassformer.version import __version__
 
     table = Table(title=say("doctor.title", version=__version__), title_justify="left", show_header=False)
     for finding in findings:
-        mark = "[green]✓[/green]" if finding.ok else "[yellow]·[/yellow]" if finding.optional else "[red]✗[/red]"
-        table.add_row(mark, finding.thing(), finding.text())
+        mark = ("✓", "green") if finding.ok else ("·", "yellow") if finding.optional else ("✗", "red")
+        table.add_row(Text(*mark), finding.thing(), finding.text())
     print_rich(table, say("doctor.ok" if healthy else "doctor.not_ok"))
     return 0 if healthy else 1

@@ -10,7 +10,7 @@ import typer
 from glassformer.errors import UsageError
 from glassformer.words import say
 
-Model = Annotated[str, typer.Argument(help=say("help.model"), show_default=False)]
+Model = Annotated[str, typer.Argument(help=say("help.model").replace("[", r"\["), metavar="MODEL", show_default=False)]
 Layers = Annotated[int | None, typer.Option("--layers", help=say("help.layers"), show_default=False)]
 Set = Annotated[list[str] | None, typer.Option("--set", help=say("help.set"), show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help=say("help.json"))]
@@ -25,8 +25,13 @@ def overrides(given: list[str] | None) -> dict[str, Any]:
         key, equals, text = item.partition("=")
         if not (equals and key.strip() and text.strip()):
             raise UsageError("bad_set", given=item)
-        try:
-            table[key.strip()] = tomllib.loads(f"value = {text}")["value"]
-        except (tomllib.TOMLDecodeError, RecursionError, ValueError):
-            table[key.strip()] = text.strip()
+        table[key.strip()] = _value(text)
     return table
+
+
+def _value(text: str) -> Any:
+    try:
+        table = tomllib.loads(f"value = {text}")
+    except (RecursionError, ValueError):  # TOMLDecodeError is a ValueError; a number of too many digits is one too
+        return text.strip()
+    return table["value"] if len(table) == 1 else text.strip()  # "1\nd_ff = 2" is no value

@@ -3,19 +3,37 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from typing import Any
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on stdout, Hangul as Hangul, never NaN."""
-    print(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2))
+    """One JSON document on stdout, Hangul as Hangul; what is not finite is null, for JSON has no NaN."""
+    print(json.dumps(_finite(value), ensure_ascii=False, allow_nan=False, indent=2))
+
+
+def _finite(value: Any) -> Any:
+    match value:
+        case float():
+            return value if math.isfinite(value) else None
+        case dict():
+            return {key: _finite(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_finite(item) for item in value]
+    return value
 
 
 def print_rich(*values: Any) -> None:
-    """Tables and texts. Into a pipe or a file the table gets all the width it wants."""
+    """Tables and texts, drawn whole before the first line is written. Brackets in a text are just brackets.
+
+    Into a pipe or a file the table gets all the width it wants.
+    """
     from rich.console import Console
 
-    console = Console(width=None if sys.stdout.isatty() else 140, highlight=False, soft_wrap=False)
-    for value in values:
-        console.print(value)
+    width = None if sys.stdout.isatty() else 140
+    console = Console(width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
+    with console.capture() as drawn:
+        for value in values:
+            console.print(value)
+    sys.stdout.write(drawn.get())

@@ -8,12 +8,13 @@ import typer
 
 from glassformer.cli.options import Debug, Json, Lang, Layers, Model, Set, overrides
 from glassformer.cli.output import print_json, print_rich
+from glassformer.errors import UsageError
 from glassformer.words import say
 
 
 def command(
     model: Model,
-    text: Annotated[str, typer.Argument(help=say("help.text"), show_default=False)],
+    text: Annotated[str, typer.Argument(help=say("help.text"), metavar="TEXT", show_default=False)],
     layer: Annotated[int, typer.Option("--layer", help=say("help.layer"))] = 0,
     head: Annotated[int, typer.Option("--head", help=say("help.head"))] = 0,
     seed: Annotated[int, typer.Option("--seed", help=say("help.seed"))] = 0,
@@ -24,6 +25,8 @@ def command(
     debug: Debug = False,
 ) -> None:
     changes = overrides(set_)
+    if not 0 <= seed < 2**63:
+        raise UsageError("out_of_range", key="--seed", value=seed, low=0, high=2**63 - 1)
     from glassformer.open import open_config
     from glassformer.trace.sentence import follow
 

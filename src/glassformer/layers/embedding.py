@@ -14,6 +14,8 @@ from glassformer.errors import InputError
 from glassformer.layers.position.sinusoidal import sinusoid
 from glassformer.tap import tap
 
+WHOLE_NUMBERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
+
 
 class TokenEmbedding(nn.Module):
     r"""Token embedding, §3.4.
@@ -40,24 +42,27 @@ class TokenEmbedding(nn.Module):
         self, tokens: Int[Tensor, "b t"], segments: Int[Tensor, "b t"] | None = None
     ) -> Float[Tensor, "b t d_model"]:
         self._check(tokens)
-        x = F.embedding(tokens, self.weight)  # b t d_model
+        if segments is not None and self.segments is None:
+            raise InputError("segments_unexpected")
+        x = F.embedding(tokens.long(), self.weight)  # b t d_model
         if self.scale != 1.0:
             x = x * self.scale
         if self.segments is not None:
             which = torch.zeros_like(tokens) if segments is None else segments
-            x = x + F.embedding(which, self.segments)
+            outside = first_outside(which, self.segments.shape[0])
+            if outside is not None:
+                raise InputError("segment_out_of_range", segment=outside, last=self.segments.shape[0] - 1)
+            x = x + F.embedding(which.long(), self.segments)
         return tap("output", x)
 
     def _check(self, tokens: Tensor) -> None:
-        if tokens.dim() != 2 or tokens.is_floating_point():
+        if tokens.dim() != 2 or tokens.dtype not in WHOLE_NUMBERS:
             raise InputError("tokens_shape", shape=tuple(tokens.shape), dtype=str(tokens.dtype).removeprefix("torch."))
         if tokens.shape[1] == 0:
             raise InputError("empty_text")
-        # Looking at the values is free on the CPU; it would stop a compiled graph, and wait for an accelerator.
-        if tokens.device.type == "cpu" and not torch.compiler.is_compiling() and tokens.numel():
-            low, high = int(tokens.min()), int(tokens.max())
-            if low < 0 or high >= self.weight.shape[0]:
-                raise InputError("token_out_of_range", token=low if low < 0 else high, last=self.weight.shape[0] - 1)
+        outside = first_outside(tokens, self.weight.shape[0])
+        if outside is not None:
+            raise InputError("token_out_of_range", token=outside, last=self.weight.shape[0] - 1)
 
     @torch.no_grad()
     def initialize_special(self) -> None:
@@ -67,7 +72,9 @@ class TokenEmbedding(nn.Module):
             return
         ordinary = self.weight[n:] if n < self.weight.shape[0] else self.weight
         size = ordinary.square().mean().sqrt()
-        pattern = sinusoid(torch.arange(n), self.weight.shape[1])  # n d_model, root mean square 1/√2
+        pattern = sinusoid(
+            torch.arange(n, device=self.weight.device), self.weight.shape[1]
+        )  # n d_model, root mean square 1/√2
         self.weight[:n] = (pattern * size * math.sqrt(2.0)).to(self.weight)
 
     @staticmethod
@@ -82,6 +89,19 @@ class TokenEmbedding(nn.Module):
         return (tokens, Row("segments", "segments", (held("segments", "segments", "d_model"),), values))
 
 
+def first_outside(ids: Tensor, size: int) -> int | None:
+    """An id that is not one of 0 … size-1, if there is one.
+
+    Looking at the values is free on the CPU; it would stop a compiled graph, and wait for an accelerator.
+    """
+    if ids.device.type != "cpu" or torch.compiler.is_compiling() or not ids.numel():
+        return None
+    low, high = int(ids.min()), int(ids.max())
+    if low < 0:
+        return low
+    return high if high >= size else None
+
+
 class Vectors(nn.Module):
     """Vectors that are there already, b t d_model: nothing is learned here, only the shape is checked."""
 
@@ -90,15 +110,20 @@ class Vectors(nn.Module):
         self.d_model = d_model
 
     def forward(self, x: Float[Tensor, "b t d_model"]) -> Float[Tensor, "b t d_model"]:
-        if x.dim() != 3 or x.shape[-1] != self.d_model:
-            raise InputError("vectors_shape", shape=tuple(x.shape), d_model=self.d_model)
-        if x.shape[1] == 0:
-            raise InputError("empty_text")
-        return x
+        return check_vectors(x, self.d_model)
 
     @staticmethod
     def account(*, d_model: int) -> tuple[Row, ...]:
         return ()
+
+
+def check_vectors(x: Tensor, d_model: int) -> Tensor:
+    """b t d_model with at least one position, or an error that says so."""
+    if x.dim() != 3 or x.shape[-1] != d_model:
+        raise InputError("vectors_shape", shape=tuple(x.shape), d_model=d_model)
+    if x.shape[1] == 0:
+        raise InputError("empty_text")
+    return x
 
 
 def token_matrix(embedding: nn.Module) -> Tensor | None:

@@ -19,22 +19,22 @@ POOLS = ("cls", "sep", "mean", "max", "flatten")
 def pool(x: Float[Tensor, "b t d"], how: str, mask: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b d"]:
     """One vector for a whole sequence; padding never takes part.
 
-    cls: the first position. sep: the last real one, where [SEP] stands. mean, max: over the real positions.
+    cls: the first real position. sep: the last real one, where [SEP] stands. mean, max: over the real positions.
     flatten: all positions one behind the other, for inputs of a fixed length.
     """
-    if how == "cls":
-        return x[:, 0]  # b d
     if how == "flatten":
         return x.flatten(1)  # b t·d
     if mask is None:
-        return {"sep": x[:, -1], "mean": x.mean(1), "max": x.amax(1)}[how]  # b d
+        return {"cls": x[:, 0], "sep": x[:, -1], "mean": x.mean(1), "max": x.amax(1)}[how]  # b d
     real = mask[..., None]  # b t 1
-    if how == "sep":
-        last = torch.where(mask, torch.arange(x.shape[1], device=x.device), -1).amax(1).clamp(min=0)  # b
-        return x[torch.arange(x.shape[0], device=x.device), last]  # b d
     if how == "mean":
         return (x * real).sum(1) / real.sum(1).clamp(min=1)  # b d
-    return x.masked_fill(~real, torch.finfo(x.dtype).min).amax(1)  # b d
+    if how == "max":
+        largest = x.masked_fill(~real, torch.finfo(x.dtype).min).amax(1)  # b d
+        return torch.where(real.any(1), largest, 0.0)  # b d
+    at = torch.arange(x.shape[1], device=x.device)  # t
+    first, last = mask.long().argmax(1), torch.where(mask, at, 0).amax(1)  # b, b
+    return x[torch.arange(x.shape[0], device=x.device), first if how == "cls" else last]  # b d
 
 
 class NoHead(nn.Module):

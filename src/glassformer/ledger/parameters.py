@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from rich.console import RenderableType
+from rich.console import Console, RenderableType
 
 from glassformer.account import Row
 from glassformer.config import ModelConfig
 from glassformer.ledger import show
 from glassformer.models.build import account
+
+WIDTH = 140  # of the table at a plain prompt, in characters
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Total:
         return cls(parameters, trained, buffers)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Ledger:
     """What a model holds. Prints as a table, in a notebook too; `to_json()` is what `--json` prints."""
 
@@ -68,6 +70,12 @@ class Ledger:
 
     def __rich__(self) -> RenderableType:
         return show.table(self.model, self.parts, None)
+
+    def __repr__(self) -> str:
+        console = Console(width=WIDTH, highlight=False)
+        with console.capture() as text:
+            console.print(self)
+        return text.get()
 
     def _repr_html_(self) -> str:
         return show.html(self.model, self.parts, None)

@@ -10,13 +10,13 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from glassformer.account import Row, within
-from glassformer.errors import InputError
+from glassformer.errors import ConfigError, InputError, choose
 from glassformer.layers.attention import LayerCache, Mask, MultiHeadAttention
 from glassformer.layers.attention.mask import as_allowed
 from glassformer.layers.feed_forward import FEED_FORWARDS
 from glassformer.layers.norm import NORMS, Norm
 from glassformer.layers.position import Rotation
-from glassformer.layers.residual import StochasticDepth, add_norm
+from glassformer.layers.residual import NORM_ORDERS, StochasticDepth, add_norm
 from glassformer.tap import tap
 
 
@@ -101,7 +101,9 @@ class Block(nn.Module):
         kernel: str = "fused",
     ) -> None:
         super().__init__()
-        make_norm = NORMS[norm] if isinstance(norm, str) else norm
+        make_norm = choose("norm", norm, NORMS) if isinstance(norm, str) else norm
+        if norm_order not in NORM_ORDERS:
+            raise ConfigError("not_one_of", key="norm_order", value=norm_order, known=", ".join(NORM_ORDERS))
 
         def attention() -> MultiHeadAttention:
             return MultiHeadAttention(
@@ -128,7 +130,7 @@ class Block(nn.Module):
         self.self_attention_norm = None if parallel else add_norm_norm()
         self.cross_attention = attention() if cross_attention else None
         self.cross_attention_norm = add_norm_norm() if cross_attention and not parallel else None
-        self.feed_forward = FEED_FORWARDS[feed_forward](
+        self.feed_forward = choose("feed_forward", feed_forward, FEED_FORWARDS)(
             d_model=d_model,
             d_ff=d_ff,
             activation=activation,
@@ -224,7 +226,7 @@ class EncoderBlock(Block):
         *,
         place: Place = NOWHERE,
     ) -> Float[Tensor, "b t d_model"]:
-        rules = mask if isinstance(mask, Mask) else Mask(allowed=as_allowed(mask))
+        rules = mask if isinstance(mask, Mask) else Mask(allowed=as_allowed(mask, x.shape[1]))
         return self.run(x, rules, None, place, None)
 
 
@@ -241,9 +243,10 @@ class DecoderBlock(Block):
         place: Place = NOWHERE,
         cache: LayerCache | None = None,
     ) -> Float[Tensor, "b t d_model"]:
-        rules = mask if isinstance(mask, Mask) else Mask(causal=True, allowed=as_allowed(mask))
+        past = 0 if cache is None or cache.past.k is None else cache.past.k.shape[2]
+        rules = mask if isinstance(mask, Mask) else Mask(causal=True, allowed=as_allowed(mask, past + x.shape[1]))
         if (memory is None) != (self.cross_attention is None):
             raise InputError("memory_missing" if memory is None else "memory_unexpected")
         if isinstance(memory, Tensor):
-            memory = Memory(memory, Mask(allowed=as_allowed(memory_mask)))
+            memory = Memory(memory, Mask(allowed=as_allowed(memory_mask, memory.shape[1])))
         return self.run(x, rules, memory, place, cache)

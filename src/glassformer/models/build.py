@@ -12,7 +12,7 @@ from torch import nn
 
 from glassformer.account import Row, within
 from glassformer.config import ModelConfig
-from glassformer.errors import ConfigError
+from glassformer.errors import ConfigError, choose
 from glassformer.layers.attention import KERNELS
 from glassformer.layers.embedding import TokenEmbedding
 from glassformer.layers.head import HEADS
@@ -62,8 +62,7 @@ def build(
 ) -> nn.Module:
     """The model, initialised. `device="meta"` builds any size without memory; `norms` adds kinds of one's own."""
     check(config, norms=tuple(norms))
-    if kernel not in KERNELS:
-        raise ConfigError("not_one_of", key="kernel", value=kernel, known=", ".join(KERNELS))
+    choose("kernel", kernel, KERNELS)
     _refuse_too_large(config, device, dtype)
     parts = plan(config)
     for stack in (parts[side] for side in ("encoder", "decoder") if side in parts):
@@ -72,6 +71,8 @@ def build(
         model: nn.Module = MODELS[config.family](**{name: box.make(**box.options) for name, box in parts.items()})
     generator = None
     if seed is not None and str(device) != "meta":
+        if not 0 <= seed < 2**63:
+            raise ConfigError("out_of_range", key="seed", value=seed, low=0, high=2**63 - 1)
         generator = torch.Generator(device or "cpu").manual_seed(seed)
     n_layers = max(config.encoder_layers, config.decoder_layers)
     initialize(model, config.init, d_model=config.d_model, n_layers=n_layers, generator=generator)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import math
+import sys
 from collections.abc import Collection, Mapping
 from typing import Any
 
 from glassformer.config import Choice, ModelConfig
-from glassformer.errors import ConfigError, Phrase, suggest
+from glassformer.errors import ConfigError, Phrase, shown, suggest
+from glassformer.layers.attention.multi_head import check_heads
 from glassformer.layers.embedding import TokenEmbedding, Vectors
 from glassformer.layers.feed_forward import ACTIVATIONS, FEED_FORWARDS
 from glassformer.layers.head import HEADS, POOLS
@@ -60,7 +61,7 @@ def check(config: ModelConfig, norms: Collection[str] = tuple(NORMS)) -> None:
         choice: Choice = getattr(config, key)
         if choice.options:
             raise ConfigError("no_option", key=key, option=next(iter(choice.options)), kind=choice.kind)
-    _attention(config)
+    check_heads(config.d_model, config.n_heads, config.n_kv_heads, config.d_k)
     _position(config)
     _layers(config)
     _input(config)
@@ -103,7 +104,7 @@ def _option_value(key: str, option: str, value: object, annotation: str) -> None
     types: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "bool": (bool,), "str": (str,)}
     expected = types[annotation]
     if not isinstance(value, expected) or (isinstance(value, bool) and annotation != "bool"):
-        raise ConfigError("wrong_type", key=key, value=repr(value), expected=Phrase(f"expected.{annotation}"))
+        raise ConfigError("wrong_type", key=key, value=shown(value), expected=Phrase(f"expected.{annotation}"))
     if option in WORDS and value not in WORDS[option]:
         raise ConfigError("not_one_of", key=key, value=value, known=", ".join(WORDS[option]))
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -115,19 +116,8 @@ def _option_value(key: str, option: str, value: object, annotation: str) -> None
         low = 0 if option in MAY_BE_ZERO else 1
         if not low <= value <= 2**31 - 1:
             raise ConfigError("out_of_range", key=key, value=value, low=low, high=2**31 - 1)
-    elif not (value > 0 and math.isfinite(value)):
+    elif not 0 < value <= sys.float_info.max:  # NaN fails this too
         raise ConfigError("not_positive", key=key, value=value)
-
-
-def _attention(config: ModelConfig) -> None:
-    if config.d_k is None and config.d_model % config.n_heads:
-        divisors = [h for h in range(1, min(config.d_model, 256) + 1) if config.d_model % h == 0]
-        close = sorted(sorted(divisors, key=lambda h: abs(h - config.n_heads))[:2])
-        raise ConfigError(
-            "heads_do_not_divide", n_heads=config.n_heads, d_model=config.d_model, close=", ".join(map(str, close))
-        )
-    if config.n_kv_heads is not None and config.n_heads % config.n_kv_heads:
-        raise ConfigError("kv_heads_do_not_divide", n_kv_heads=config.n_kv_heads, n_heads=config.n_heads)
 
 
 def _position(config: ModelConfig) -> None:
@@ -162,8 +152,9 @@ def _input(config: ModelConfig) -> None:
     kind, options = config.input.kind, config.input.options
     if kind == "tokens" and config.vocab_size is None:
         raise ConfigError("vocab_size_missing", input=kind)
-    if config.special_tokens > (config.vocab_size or 0):
-        raise ConfigError("special_tokens", special_tokens=config.special_tokens, vocab_size=config.vocab_size or 0)
+    smallest = min((size for size in (config.vocab_size, config.target_vocab_size) if size is not None), default=0)
+    if config.special_tokens > smallest:  # both sides have them
+        raise ConfigError("special_tokens", special_tokens=config.special_tokens, vocab_size=smallest)
     if config.segments and not (kind == "tokens" and config.family == "encoder"):
         raise ConfigError("segments", segments=config.segments, family=config.family, input=kind)
     if kind in ("image", "series") and config.family == "decoder":

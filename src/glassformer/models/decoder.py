@@ -32,11 +32,11 @@ class Decoder(Stack):
         cache: Cache | None = None,
     ) -> Float[Tensor, "b t d_model"]:
         """With a cache, x holds the new positions only and `mask` covers the past ones too; the cache grows by t."""
-        t, past = x.shape[1], 0 if cache is None else cache.length
-        x, place = self.enter(x, mask, past)
-        rules = Mask(causal=True, window=self.window, prefix=prefix, allowed=as_allowed(mask))
+        t, past = x.shape[-2], 0 if cache is None else cache.length
+        rules = Mask(causal=True, window=self.window, prefix=prefix, allowed=as_allowed(mask, past + t))
         rules = rules.resolved(t, past + t, x.device)
-        source = None if memory is None else Memory(memory, Mask(allowed=as_allowed(memory_mask)))
+        x, place = self.enter(x, mask, past)
+        source = None if memory is None else Memory(memory, Mask(allowed=as_allowed(memory_mask, memory.shape[1])))
         for layer, block in enumerate(self.blocks):
             x = block(x, source, rules, place=place, cache=None if cache is None else cache.layers[layer])
         return self.leave(x)

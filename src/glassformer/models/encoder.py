@@ -21,9 +21,9 @@ class Encoder(Stack):
         self, x: Float[Tensor, "b t d_model"], mask: Bool[Tensor, "..."] | None = None
     ) -> Float[Tensor, "b t d_model"]:
         """`mask`, True = may look: b s (True = a real token), b t s or b h t s."""
-        t = x.shape[1]
+        t = x.shape[-2]
+        rules = Mask(window=self.window, allowed=as_allowed(mask, t)).resolved(t, t, x.device)
         x, place = self.enter(x, mask)
-        rules = Mask(window=self.window, allowed=as_allowed(mask)).resolved(t, t, x.device)
         for block in self.blocks:
             x = block(x, rules, place=place)  # b t d_model
         return self.leave(x)

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from glassformer.layers.attention import MultiHeadAttention
 from glassformer.layers.embedding import TokenEmbedding
 from glassformer.layers.head import LanguageModelHead
+from glassformer.layers.norm import LayerNorm, RMSNorm
 from glassformer.layers.patch import ImagePatches
 from glassformer.layers.position import LearnedPositions, RelativePositions
 
@@ -94,8 +95,11 @@ def initialize(model: nn.Module, rule: str, *, d_model: int, n_layers: int, gene
         if name.endswith("bias"):
             parameter.zero_()
     for module in model.modules():
-        if isinstance(module, TokenEmbedding):
-            module.initialize_special()
+        match module:
+            case LayerNorm() | RMSNorm():
+                module.weight.fill_(1.0)
+            case TokenEmbedding():
+                module.initialize_special()
 
 
 def _matrices(model: nn.Module) -> list[tuple[str, Tensor, int]]:

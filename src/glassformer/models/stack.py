@@ -9,6 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.account import Row, within
+from glassformer.errors import choose
+from glassformer.layers.embedding import check_vectors
 from glassformer.layers.norm import NORMS
 from glassformer.layers.position import POSITIONS
 from glassformer.layers.residual import StochasticDepth
@@ -49,14 +51,16 @@ class Stack(nn.Module):
         **block: Unpack[BlockOptions],
     ) -> None:
         super().__init__()
-        self.window = window
+        self.d_model, self.window = block["d_model"], window
         kind, d_model = block.get("norm", "layer"), block["d_model"]
-        make_norm = NORMS[kind] if isinstance(kind, str) else kind
+        make_norm = choose("norm", kind, NORMS) if isinstance(kind, str) else kind
 
         def norm() -> nn.Module:
             return make_norm(d_model, eps=block.get("eps", 1e-5), bias="norm" in block.get("bias", BIASES))
 
-        self.positions = POSITIONS[position](**self._sizes(position, max_len, block), **(position_options or {}))
+        self.positions = choose("position", position, POSITIONS)(
+            **self._sizes(position, max_len, block), **(position_options or {})
+        )
         self.embedding_norm = norm() if embedding_norm else None
         self.dropout = nn.Dropout(block.get("dropout", 0.0))
         rates = StochasticDepth.rates(block.get("stochastic_depth", 0.0), n_layers)
@@ -69,6 +73,7 @@ class Stack(nn.Module):
 
         Places count real tokens only: padding in front of a sentence does not move it.
         """
+        x = check_vectors(x, self.d_model)
         at = places(mask, x.shape[1], past, x.device)
         place, t = Place(), x.shape[1]
         positions: Any = self.positions

@@ -9,7 +9,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from glassformer.errors import InputError, suggest
-from glassformer.tap import observe
+from glassformer.tap import observe, observer
 
 
 class Trace:
@@ -22,12 +22,14 @@ class Trace:
     # --- for the model: the Observer of tap.py ---
 
     def see(self, name: str, x: Tensor) -> Tensor:
-        path = self._path[-1] if self._path else ""
+        if not self._path:  # outside of the module that is recorded
+            return x
+        path = self._path[-1]
         self.tensors[f"{path}.{name}" if path else name] = x.detach()
         return x
 
     def wants(self, name: str) -> bool:
-        return True
+        return bool(self._path)
 
     # --- for people ---
 
@@ -45,7 +47,8 @@ class Trace:
 
     def attention(self, kind: str = "self_attention") -> list[Tensor]:
         """One map b h t s for each layer; `.mean(1)` averages the heads. `kind="cross_attention"` for the memory's."""
-        return [x for name, x in self.tensors.items() if name.endswith(f"{kind}.weights")]
+        wanted = (f"{kind}.weights", "weights")  # the second: an attention that was recorded by itself
+        return [x for name, x in self.tensors.items() if ".".join(name.split(".")[-2:]) in wanted]
 
 
 @contextmanager
@@ -55,12 +58,14 @@ def record(model: nn.Module) -> Iterator[Trace]:
 
     def enter(path: str) -> Any:
         def push(module: nn.Module, inputs: Any) -> None:
-            trace._path.append(path)
+            if observer() is trace:  # a pass in another thread runs through the same hooks
+                trace._path.append(path)
 
         return push
 
     def leave(module: nn.Module, inputs: Any, output: Any) -> None:
-        trace._path.pop()
+        if observer() is trace:
+            trace._path.pop()
 
     handles = []
     for path, module in model.named_modules():

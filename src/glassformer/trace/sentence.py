@@ -20,6 +20,7 @@ from glassformer.trace.record import Trace, record
 from glassformer.words import say
 
 SHOWN = 4  # numbers shown of each step
+MOST_TOKENS = 12  # rows and columns of the table of weights; --json has them all
 
 
 @dataclass(frozen=True)
@@ -58,10 +59,11 @@ class Story:
             numbers = "  ".join(f"{value:+.4f}" for value in x.flatten()[:SHOWN].tolist())
             steps.add_row(name, "×".join(map(str, x.shape)), f"{numbers} …")
         attention = Table()
-        for token in ("", *self.tokens):
-            attention.add_column(token, justify="right")
-        for token, row in zip(self.tokens, self.weights.tolist(), strict=True):
-            attention.add_row(token, *(f"{value:.4f}" for value in row))
+        few = self.tokens[:MOST_TOKENS]
+        for token in ("", *few):
+            attention.add_column(Text(token), justify="right")
+        for token, row in zip(few, self.weights.tolist(), strict=False):
+            attention.add_row(Text(token), *(f"{value:.4f}" for value in row[:MOST_TOKENS]))
         title = Text(say("trace.title", model=self.model, text=self.text), style="bold")
         caption = say("trace.weights_of", layer=self.layer, head=self.head)
         return Group(title, steps, caption, attention, say("trace.untrained", seed=self.seed))

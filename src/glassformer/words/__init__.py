@@ -25,7 +25,7 @@ def _flatten(prefix: str, table: dict[str, object]) -> list[tuple[str, str]]:
     return pairs
 
 
-def say(key: str, lang: str | None = None, **values: object) -> str:
+def say(key: str, lang: str | None = None, /, **values: object) -> str:
     """The sentence behind a key, with the values filled in."""
     sentence = sentences(lang or language())[key]
     return sentence.format(**values) if values else sentence

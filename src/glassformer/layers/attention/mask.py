@@ -71,17 +71,17 @@ class Mask:
         return self if self.is_plainly_causal else Mask(allowed=self.dense(t, s, device))
 
 
-def as_allowed(mask: Tensor | None) -> Tensor | None:
-    """Bring what a person passes, b s (padding), b t s or b h t s, to a shape that broadcasts to b h t s."""
+def as_allowed(mask: Tensor | None, s: int) -> Tensor | None:
+    """Bring what a person passes for s keys, b s (padding), b t s or b h t s, to a shape that broadcasts to b h t s."""
     if mask is None:
         return None
     if mask.dtype != torch.bool:
         raise InputError("mask_dtype", dtype=str(mask.dtype).removeprefix("torch."))
+    if mask.dim() not in (2, 3, 4) or mask.shape[-1] != s:
+        raise InputError("mask_shape", shape=tuple(mask.shape), keys=s)
     match mask.dim():
         case 2:
             return mask[:, None, None, :]  # b 1 1 s
         case 3:
             return mask[:, None]  # b 1 t s
-        case 4:
-            return mask
-    raise InputError("mask_shape", shape=tuple(mask.shape))
+    return mask

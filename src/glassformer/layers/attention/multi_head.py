@@ -8,14 +8,25 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from glassformer.account import Row, linear
+from glassformer.errors import ConfigError, choose
 from glassformer.layers.attention.cache import KeyValues
 from glassformer.layers.attention.kernel import KERNELS
 from glassformer.layers.attention.mask import Mask, as_allowed
 from glassformer.layers.norm import NORMS, Norm
-from glassformer.layers.position.rotary import Rotation
+from glassformer.layers.position.rotary import Rotation, rotate
 from glassformer.tap import tap
 
 PROJECTIONS = ("q", "k", "v", "o")
+
+
+def check_heads(d_model: int, n_heads: int, n_kv_heads: int | None, d_k: int | None) -> None:
+    """Heads share d_model evenly unless d_k is given, and query heads share key-value heads evenly."""
+    if d_k is None and d_model % n_heads:
+        divisors = [h for h in range(1, min(d_model, 256) + 1) if d_model % h == 0]
+        close = sorted(sorted(divisors, key=lambda h: abs(h - n_heads))[:2])
+        raise ConfigError("heads_do_not_divide", n_heads=n_heads, d_model=d_model, close=", ".join(map(str, close)))
+    if n_kv_heads is not None and n_heads % n_kv_heads:
+        raise ConfigError("kv_heads_do_not_divide", n_kv_heads=n_kv_heads, n_heads=n_heads)
 
 
 class MultiHeadAttention(nn.Module):
@@ -46,6 +57,7 @@ class MultiHeadAttention(nn.Module):
         kernel: str = "fused",
     ) -> None:
         super().__init__()
+        check_heads(d_model, n_heads, n_kv_heads, d_k)
         self.n_heads = n_heads
         self.n_kv_heads = n_kv_heads = n_kv_heads or n_heads
         self.d_k = d_k = d_k or d_model // n_heads
@@ -53,11 +65,12 @@ class MultiHeadAttention(nn.Module):
         self.scale = d_k**-0.5 if scale is None else scale
         self.dropout = dropout
         self.kernel = kernel
+        choose("kernel", kernel, KERNELS)
         self.w_q = nn.Linear(d_model, n_heads * d_k, bias="q" in bias)
         self.w_k = nn.Linear(d_model, n_kv_heads * d_k, bias="k" in bias)
         self.w_v = nn.Linear(d_model, n_kv_heads * d_v, bias="v" in bias)
         self.w_o = nn.Linear(n_heads * d_v, d_model, bias="o" in bias)
-        norm = NORMS[qk_norm] if isinstance(qk_norm, str) else qk_norm
+        norm = choose("qk_norm", qk_norm, NORMS) if isinstance(qk_norm, str) else qk_norm
         self.q_norm = norm(d_k, eps=eps, bias="norm" in bias) if norm else None
         self.k_norm = norm(d_k, eps=eps, bias="norm" in bias) if norm else None
 
@@ -73,7 +86,7 @@ class MultiHeadAttention(nn.Module):
         cache: KeyValues | None = None,
     ) -> Float[Tensor, "b t d_model"]:
         """Self-attention: attention(x, x, x, mask). Cross-attention: attention(x, memory, memory, memory_mask)."""
-        rules = mask if isinstance(mask, Mask) else Mask(allowed=as_allowed(mask))
+        rules = mask if isinstance(mask, Mask) else Mask(allowed=as_allowed(mask, k.shape[1]))
         queries = self._queries(q, rotation)  # b h t d_k
         if cache is not None and cache.complete:
             keys, values = cache.whole()  # b g s d_k, b g s d_v
@@ -89,12 +102,12 @@ class MultiHeadAttention(nn.Module):
     def _queries(self, x: Tensor, rotation: Rotation | None) -> Tensor:
         q = self.w_q(x).unflatten(-1, (self.n_heads, self.d_k)).transpose(1, 2)  # b h t d_k
         q = self.q_norm(q) if self.q_norm is not None else q
-        return tap("q", rotation(q) if rotation is not None else q)
+        return tap("q", q if rotation is None else rotate(q, rotation))
 
     def _keys(self, x: Tensor, rotation: Rotation | None) -> Tensor:
         k = self.w_k(x).unflatten(-1, (self.n_kv_heads, self.d_k)).transpose(1, 2)  # b g s d_k
         k = self.k_norm(k) if self.k_norm is not None else k
-        return tap("k", rotation(k) if rotation is not None else k)
+        return tap("k", k if rotation is None else rotate(k, rotation))
 
     def _values(self, x: Tensor) -> Tensor:
         return tap("v", self.w_v(x).unflatten(-1, (self.n_kv_heads, self.d_v)).transpose(1, 2))  # b g s d_v

@@ -7,6 +7,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from glassformer.account import Row, linear
+from glassformer.errors import choose
 from glassformer.layers.feed_forward.activation import ACTIVATIONS
 from glassformer.tap import tap
 
@@ -24,7 +25,7 @@ class FeedForward(nn.Module):
         self, *, d_model: int, d_ff: int, activation: str = "relu", bias: bool = True, dropout: float = 0.0
     ) -> None:
         super().__init__()
-        self.activation, self.dropout = ACTIVATIONS[activation], dropout
+        self.activation, self.dropout = choose("activation", activation, ACTIVATIONS), dropout
         self.w_1 = nn.Linear(d_model, d_ff, bias=bias)
         self.w_2 = nn.Linear(d_ff, d_model, bias=bias)
 

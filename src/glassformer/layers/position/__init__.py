@@ -8,7 +8,7 @@ from glassformer.layers.position.alibi import AlibiPositions
 from glassformer.layers.position.learned import LearnedPositions
 from glassformer.layers.position.none import NoPositions
 from glassformer.layers.position.relative import RelativePositions
-from glassformer.layers.position.rotary import RotaryPositions, Rotation
+from glassformer.layers.position.rotary import RotaryPositions, Rotation, rotate
 from glassformer.layers.position.sinusoidal import SinusoidalPositions, sinusoid
 
 POSITIONS: dict[str, Any] = {
@@ -29,5 +29,6 @@ __all__ = [
     "RotaryPositions",
     "Rotation",
     "SinusoidalPositions",
+    "rotate",
     "sinusoid",
 ]

@@ -20,14 +20,15 @@ class Rotation:
     sin: Tensor
     layout: str
 
-    def __call__(self, x: Float[Tensor, "b h t d_k"]) -> Float[Tensor, "b h t d_k"]:
-        """Turn each pair of dimensions (a, b) to (a cos − b sin, b cos + a sin)."""
-        cos, sin = self.cos.to(x.dtype), self.sin.to(x.dtype)
-        if self.layout == "halves":
-            a, b = x.chunk(2, -1)  # b h t d_k/2
-            return torch.cat([a * cos - b * sin, b * cos + a * sin], -1)  # b h t d_k
-        a, b = x[..., 0::2], x[..., 1::2]  # b h t d_k/2
-        return torch.stack([a * cos - b * sin, b * cos + a * sin], -1).flatten(-2)  # b h t d_k
+
+def rotate(x: Float[Tensor, "b h t d_k"], rotation: Rotation) -> Float[Tensor, "b h t d_k"]:
+    """Turn each pair of dimensions (a, b) to (a cos − b sin, b cos + a sin)."""
+    cos, sin = rotation.cos.to(x.dtype), rotation.sin.to(x.dtype)
+    if rotation.layout == "halves":
+        a, b = x.chunk(2, -1)  # b h t d_k/2
+        return torch.cat([a * cos - b * sin, b * cos + a * sin], -1)  # b h t d_k
+    a, b = x[..., 0::2], x[..., 1::2]  # b h t d_k/2
+    return torch.stack([a * cos - b * sin, b * cos + a * sin], -1).flatten(-2)  # b h t d_k
 
 
 class RotaryPositions(nn.Module):
@@ -59,8 +60,8 @@ class RotaryPositions(nn.Module):
         original_max_len: int = 8192,
     ) -> None:
         super().__init__()
-        self.d_k, self.base, self.layout = d_k, base, layout
-        self.scaling, self.factor = scaling, factor
+        self.d_k, self.base, self.layout = d_k, float(base), layout
+        self.scaling, self.factor = scaling, float(factor)
         self.low, self.high, self.original_max_len = low_frequency_factor, high_frequency_factor, original_max_len
 
     def frequencies(self, device: torch.device) -> Float[Tensor, " d_k/2"]:
@@ -86,7 +87,7 @@ class RotaryPositions(nn.Module):
 
     def forward(self, x: Float[Tensor, "b h t d_k"], at: Tensor | None = None) -> Float[Tensor, "b h t d_k"]:
         at = torch.arange(x.shape[-2], device=x.device) if at is None else at
-        return self.rotation(at, x.dtype)(x)
+        return rotate(x, self.rotation(at, x.dtype))
 
     @staticmethod
     def account(

@@ -16,7 +16,7 @@ def sinusoid(
 ) -> Float[Tensor, "*positions d_model"]:
     """The waves of §3.5 at any positions, computed in float64: see `SinusoidalPositions` for the formula."""
     pairs = torch.arange(0, d_model, 2, dtype=torch.float64, device=at.device)  # 2i
-    angles = at.double()[..., None] / base ** (pairs / d_model)  # *positions ⌈d_model/2⌉
+    angles = at.double()[..., None] / float(base) ** (pairs / d_model)  # *positions ⌈d_model/2⌉
     sin, cos = angles.sin(), angles.cos()[..., : d_model // 2]  # an odd d_model has one sine more
     waves = torch.cat([sin, cos], -1)  # *positions d_model
     if layout == "interleaved":

@@ -18,6 +18,6 @@ def look_up(
         raise InputError("too_long", length=t, max_len=max_len)
     if at is None:
         return table[:t]  # t d_model
-    if at.device.type == "cpu" and not torch.compiler.is_compiling() and int(at.max()) >= max_len:
+    if at.device.type == "cpu" and not torch.compiler.is_compiling() and at.numel() and int(at.max()) >= max_len:
         raise InputError("too_long", length=int(at.max()) + 1, max_len=max_len)
     return table[at]  # *b t d_model

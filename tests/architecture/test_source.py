@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+import torch
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "glassformer"
+FILES = sorted(SOURCE.rglob("*.py"))
+TRACKED = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout.split("\n")
+
+
+def test_the_layers_are_written_by_us() -> None:
+    ready_made = re.compile(r"nn\.(Transformer|MultiheadAttention)|import .*(TransformerEncoder|MultiheadAttention)")
+    for path in FILES:
+        assert not ready_made.search(path.read_text(encoding="utf-8")), path
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_a_file_is_short_and_says_what_it_is(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    assert ast.get_docstring(tree)
+    assert len(text.splitlines()) <= 320
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            first = node.body[0].lineno if node.name in ("__init__", "account") else node.lineno
+            assert (node.end_lineno or 0) - first < 60, f"{node.name} is long"
+
+
+def test_a_test_stands_where_its_source_stands() -> None:
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        place = path.relative_to(ROOT / "tests")
+        if place.parts[0] in ("parity", "properties", "architecture"):
+            continue
+        name = place.name.removeprefix("test_")
+        source = SOURCE / place.with_name(name)
+        package = SOURCE / place.parent / "__init__.py"
+        assert source.exists() or (package.exists() and name == f"{place.parent.name}.py"), place
+
+
+def test_nothing_machine_bound_or_produced_is_in_the_repository() -> None:
+    # The words are put together here so that this file does not hold them itself.
+    machine = [f"/{'work'}/", f"/{'root'}/", "pypi" + ".org", "files.python" + "hosted", "registry.npm" + "js"]
+    for name in TRACKED:
+        path = ROOT / name
+        if not name or not path.is_file() or path.suffix in (".png", ".svg", ".safetensors"):
+            continue
+        text = path.read_text(encoding="utf-8")
+        assert not [word for word in machine if word in text], name
+        assert not re.search(r"\bS[0-4]\b", text) or name == "tests/architecture/test_source.py", name
+
+
+def test_a_cpu_build_of_torch_brings_no_cuda_packages() -> None:
+    if torch.version.cuda is not None:
+        pytest.skip("torch is a CUDA build")
+    names = {(found.metadata["Name"] or "").lower() for found in metadata.distributions()}
+    assert not [name for name in names if name.startswith("nvidia-") or name == "triton"]
+
+
+def test_importing_and_asking_for_help_do_not_load_torch() -> None:
+    code = """
+import sys
+import glassformer
+from glassformer.cli.app import main
+try:
+    main(["count", "--help"])
+except SystemExit as stop:
+    assert stop.code == 0, stop.code
+assert "torch" not in sys.modules and "numpy" not in sys.modules
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr

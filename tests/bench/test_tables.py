@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from glassformer.bench import published, table3
+from glassformer.bench.catalogue import BENCHMARKS
+from glassformer.bench.record import RESULTS, Result
+from glassformer.bench.tables import main, markdown, recorded, render
+
+
+def test_every_benchmark_is_recorded() -> None:
+    for name in BENCHMARKS:
+        assert recorded(name), name
+
+
+def test_exact_results_are_what_the_code_gives_today() -> None:
+    """Counts do not depend on the machine: a recorded one that differs is stale."""
+    for name, run in {"table3": table3.run, "published-sizes": published.run}.items():
+        assert Result.read(RESULTS / f"{name}.json").numbers == run()
+
+
+def test_render_fills_what_stands_between_the_markers() -> None:
+    text = "before\n<!-- table: table3 -->\nold\n<!-- end -->\nafter\n"
+    filled = render(text, "en")
+    assert filled.startswith("before\n<!-- table: table3 -->\n| row of Table 3 |")
+    assert "old" not in filled
+    assert filled.endswith("<!-- end -->\nafter\n")
+    assert render(filled, "en") == filled
+
+
+def test_tables_speak_both_languages() -> None:
+    assert "표 3의 행" in markdown("table3", "ko")
+    assert "표 3의 행" not in markdown("table3", "en")
+
+
+def test_main_changes_only_what_is_out_of_date(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    for name in ("README.md", "README.ko.md"):
+        (tmp_path / name).write_text("<!-- table: published-sizes -->\n<!-- end -->\n", encoding="utf-8")
+    assert main(tmp_path) == 2
+    assert "124,439,808" in (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert main(tmp_path) == 0

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from glassformer.bench.weight_layout import LAYOUTS, Candidate, Setting, step, table
+
+
+def test_the_three_layouts_compute_the_same() -> None:
+    torch.manual_seed(0)
+    separate, concatenated, fused = (Candidate(layout, 32, 4).double() for layout in LAYOUTS)
+    concatenated.load_state_dict(separate.state_dict())
+    with torch.no_grad():
+        fused.w_o.load_state_dict(separate.w_o.state_dict())
+        fused.w_qkv.weight.copy_(torch.cat([separate.w_q.weight, separate.w_k.weight, separate.w_v.weight]))
+        fused.w_qkv.bias.copy_(torch.cat([separate.w_q.bias, separate.w_k.bias, separate.w_v.bias]))
+    x = torch.randn(2, 5, 32, dtype=torch.float64)
+    torch.testing.assert_close(concatenated(x), separate(x), rtol=0, atol=1e-12)
+    torch.testing.assert_close(fused(x), separate(x), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_step_trains(layout: str) -> None:
+    train = step(layout, "cpu", False, Setting(batch=2, length=4, d_model=64, n_layers=1, rounds=1))
+    train()
+    train()
+
+
+def test_the_table_compares_with_separate() -> None:
+    times = {layout: {"median": m, "low": m, "high": m} for layout, m in zip(LAYOUTS, (2.0, 1.0, 3.0), strict=True)}
+    rows = table({"rows": [{"device": "cpu", "setting": "s", "compiled": False, "seconds": times}]})
+    assert rows[1] == ["cpu", "s", "eager", "1.000 ± 0.000", "0.500 ± 0.000", "1.500 ± 0.000"]

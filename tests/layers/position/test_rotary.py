@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from transformers import LlamaConfig
+from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
+from glassformer.layers.position import RotaryPositions
+
+CPU = torch.device("cpu")
+
+
+def frequencies(**options: float | str) -> list[float]:
+    return RotaryPositions(**options).frequencies(CPU).tolist()
+
+
+def test_one_pair_is_turned_by_its_position() -> None:
+    x = torch.tensor([1.0, 0.0]).double().expand(1, 1, 3, 2)
+    turned = RotaryPositions(d_k=2)(x)
+    for t in range(3):
+        assert turned[0, 0, t].tolist() == pytest.approx([math.cos(t), math.sin(t)], abs=1e-12)
+
+
+@pytest.mark.parametrize("layout", ["halves", "interleaved"])
+def test_pairs_of_each_layout_by_hand(layout: str) -> None:
+    # d_k = 4: the angles of position 3 are 3 and 3/100.
+    a, b, c, d = 1.0, 2.0, 3.0, 4.0
+    x = torch.tensor([a, b, c, d]).double().reshape(1, 1, 1, 4)
+    turned = RotaryPositions(d_k=4, layout=layout)(x, torch.tensor([3])).flatten().tolist()
+
+    def turn(first: float, second: float, angle: float) -> tuple[float, float]:
+        cos, sin = math.cos(angle), math.sin(angle)
+        return first * cos - second * sin, second * cos + first * sin
+
+    if layout == "halves":  # dimension i is turned with dimension i + 2
+        (a, c), (b, d) = turn(a, c, 3.0), turn(b, d, 0.03)
+    else:  # neighbours are turned together
+        (a, b), (c, d) = turn(a, b, 3.0), turn(c, d, 0.03)
+    assert turned == pytest.approx([a, b, c, d], abs=1e-12)
+
+
+@pytest.mark.parametrize("layout", ["halves", "interleaved"])
+@pytest.mark.parametrize("scaling", ["none", "linear", "ntk", "llama3"])
+def test_a_score_depends_on_the_distance_alone(layout: str, scaling: str) -> None:
+    positions = RotaryPositions(d_k=16, layout=layout, scaling=scaling, factor=4.0, original_max_len=64)
+    q, k = torch.randn(2, 1, 1, 1, 16).double()
+
+    def score(t: int, s: int) -> float:
+        turned_q, turned_k = positions(q, torch.tensor([t])), positions(k, torch.tensor([s]))
+        return (turned_q * turned_k).sum().item()
+
+    assert score(0, 0) == pytest.approx((q * k).sum().item(), abs=1e-10)
+    for distance in (0, 1, 5, 40):
+        for shift in (1, 7, 500):
+            assert score(distance + shift, shift) == pytest.approx(score(distance, 0), abs=1e-10)
+    assert abs(score(5, 0) - score(0, 0)) > 1e-6
+
+
+def test_turning_keeps_the_length() -> None:
+    x = torch.randn(2, 3, 7, 16).double()
+    turned = RotaryPositions(d_k=16)(x)
+    torch.testing.assert_close(turned.norm(dim=-1), x.norm(dim=-1), atol=1e-12, rtol=0)
+
+
+def test_the_hands_slow_down_by_the_formula() -> None:
+    assert frequencies(d_k=8) == pytest.approx([1.0, 0.1, 0.01, 0.001], rel=1e-12)
+    assert frequencies(d_k=4, base=500000.0) == pytest.approx([1.0, 500000**-0.5], rel=1e-12)
+
+
+def test_linear_scaling_squeezes_the_positions() -> None:
+    assert frequencies(d_k=8, scaling="linear", factor=4.0) == pytest.approx([0.25, 0.025, 0.0025, 0.00025], rel=1e-12)
+    x = torch.randn(1, 1, 3, 8).double()
+    squeezed = RotaryPositions(d_k=8, scaling="linear", factor=4.0)(x, torch.tensor([0, 4, 8]))
+    torch.testing.assert_close(squeezed, RotaryPositions(d_k=8)(x, torch.tensor([0, 1, 2])), atol=1e-12, rtol=0)
+
+
+def test_ntk_scaling_keeps_the_fastest_hand_and_divides_the_slowest() -> None:
+    # base' = base · 4^(8/6); the last exponent is 6/8, so the last hand is divided by 4 exactly.
+    scaled = frequencies(d_k=8, scaling="ntk", factor=4.0)
+    base = 10000 * 4 ** (8 / 6)
+    assert scaled == pytest.approx([1.0, base**-0.25, base**-0.5, base**-0.75], rel=1e-12)
+    assert scaled[-1] == pytest.approx(0.001 / 4, rel=1e-12)
+
+
+def test_ntk_scaling_of_a_single_hand_keeps_it() -> None:
+    assert frequencies(d_k=2, scaling="ntk", factor=4.0) == [1.0]
+
+
+def test_llama3_scaling_by_hand() -> None:
+    # θ = 1, 0.1, 0.01, 0.001 turn 100/2π · θ = 15.9, 1.59, 0.159, 0.0159 times in a context of 100:
+    # above 4 kept, below 1 divided by 8, between them (1.59 − 1)/3 = 0.197 kept and 0.803 divided.
+    scaled = frequencies(d_k=8, scaling="llama3", factor=8.0, original_max_len=100)
+    keep = (100 * 0.1 / (2 * math.pi) - 1) / 3
+    assert keep == pytest.approx(0.1972, abs=1e-4)
+    expected = [1.0, 0.1 * (keep + (1 - keep) / 8), 0.01 / 8, 0.001 / 8]
+    assert scaled == pytest.approx(expected, rel=1e-12)
+
+
+def theirs(kind: str, seq_len: int | None = None, **parameters: float) -> torch.Tensor:
+    config = LlamaConfig(
+        hidden_size=256,
+        num_attention_heads=2,
+        max_position_embeddings=8192,
+        rope_parameters={"rope_type": kind, "rope_theta": 500000.0, **parameters},
+    )
+    found, attention_factor = ROPE_INIT_FUNCTIONS[kind](config, CPU, seq_len=seq_len)
+    assert attention_factor == 1.0
+    return found
+
+
+def test_llama3_scaling_is_that_of_transformers() -> None:
+    ours = RotaryPositions(d_k=128, base=500000.0, scaling="llama3", factor=8.0, original_max_len=8192)
+    expected = theirs(
+        "llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=8192
+    )
+    torch.testing.assert_close(ours.frequencies(CPU).float(), expected, rtol=1e-5, atol=0)
+
+
+def test_llama3_scaling_with_other_factors_is_that_of_transformers() -> None:
+    ours = RotaryPositions(
+        d_k=128,
+        base=500000.0,
+        scaling="llama3",
+        factor=32.0,
+        low_frequency_factor=2.0,
+        high_frequency_factor=9.0,
+        original_max_len=4096,
+    )
+    expected = theirs(
+        "llama3", factor=32.0, low_freq_factor=2.0, high_freq_factor=9.0, original_max_position_embeddings=4096
+    )
+    torch.testing.assert_close(ours.frequencies(CPU).float(), expected, rtol=1e-5, atol=0)
+
+
+def test_linear_scaling_is_that_of_transformers() -> None:
+    ours = RotaryPositions(d_k=128, base=500000.0, scaling="linear", factor=3.0)
+    torch.testing.assert_close(ours.frequencies(CPU).float(), theirs("linear", factor=3.0), rtol=1e-5, atol=0)
+
+
+def test_ntk_scaling_is_the_dynamic_one_of_transformers_at_that_length() -> None:
+    ours = RotaryPositions(d_k=128, base=500000.0, scaling="ntk", factor=4.0)
+    expected = theirs("dynamic", seq_len=4 * 8192, factor=1.0)
+    torch.testing.assert_close(ours.frequencies(CPU).float(), expected, rtol=1e-5, atol=0)
+
+
+def test_rows_of_the_batch_may_have_positions_of_their_own() -> None:
+    positions, x = RotaryPositions(d_k=8), torch.randn(2, 3, 4, 8).double()
+    at = torch.tensor([[0, 1, 2, 3], [5, 6, 7, 8]])
+    turned = positions(x, at)
+    for row in range(2):
+        torch.testing.assert_close(turned[row], positions(x[row : row + 1], at[row])[0], atol=1e-12, rtol=0)
+
+
+@pytest.mark.parametrize(
+    ("given", "held"),
+    [(torch.float64, torch.float64), (torch.float32, torch.float32), (torch.bfloat16, torch.float32)],
+)
+def test_angles_are_held_in_at_least_float32(given: torch.dtype, held: torch.dtype) -> None:
+    positions = RotaryPositions(d_k=8)
+    assert positions.rotation(torch.arange(4), given).cos.dtype == held
+    assert positions(torch.zeros(1, 1, 4, 8, dtype=given)).dtype == given
+
+
+def test_far_positions_are_exact() -> None:
+    # A float32 product of 100,000 and a frequency would be off by up to 0.004 radians.
+    rotation = RotaryPositions(d_k=4, base=7.0).rotation(torch.tensor([100_003]), torch.float64)
+    assert rotation.cos[0, 1].item() == pytest.approx(math.cos(100_003 * 7**-0.5), abs=1e-9)
+
+
+def test_nothing_is_registered() -> None:
+    positions = RotaryPositions(d_k=8)
+    assert positions.state_dict() == {}
+    assert list(positions.buffers()) == []

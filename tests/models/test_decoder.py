@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import pytest
+import torch
+from torch._dynamo.testing import CompileCounter
+
+import glassformer as gf
+from glassformer.errors import InputError
+from glassformer.models.decoder import Decoder
+
+SIZES = {"d_model": 16, "n_heads": 4, "d_ff": 24, "n_layers": 2, "max_len": 16}
+LANGUAGE_MODEL = {
+    "family": "decoder",
+    "vocab_size": 20,
+    "max_len": 16,
+    "d_model": 16,
+    "n_heads": 4,
+    "d_ff": 24,
+    "n_decoder_layers": 2,
+    "head": "language_model",
+}
+
+
+def picture(weights: torch.Tensor) -> list[str]:
+    return ["".join("x" if one > 0 else "." for one in row) for row in weights.tolist()]
+
+
+def test_a_position_looks_at_those_before_it() -> None:
+    decoder = Decoder(**SIZES)
+    with gf.record(decoder) as trace:
+        decoder(torch.randn(1, 4, 16))
+    for weights in trace.attention():
+        assert picture(weights[0, 0]) == ["x...", "xx..", "xxx.", "xxxx"]
+
+
+def test_a_window_and_padding_are_added_to_the_triangle() -> None:
+    decoder = Decoder(**SIZES, window=2)
+    with gf.record(decoder) as trace:
+        decoder(torch.randn(1, 4, 16), mask=torch.tensor([[False, True, True, True]]))
+    assert picture(trace.attention()[0][0, 0]) == ["....", ".x..", ".xx.", "..xx"]
+
+
+def test_a_prefix_is_seen_by_everyone() -> None:
+    decoder = Decoder(**SIZES)
+    with gf.record(decoder) as trace:
+        decoder(torch.randn(2, 4, 16), prefix=torch.tensor([3, 0]))
+    first, second = trace.attention()[0][:, 0]
+    assert picture(first) == ["xxx.", "xxx.", "xxx.", "xxxx"]
+    assert picture(second) == ["x...", "xx..", "xxx.", "xxxx"]
+
+
+def test_a_cache_goes_on_after_a_prefix() -> None:
+    decoder, x = Decoder(**SIZES, position="rotary").double(), torch.randn(2, 6, 16).double()
+    prefix = torch.tensor([3, 2])
+    whole, cache = decoder(x, prefix=prefix), decoder.empty_cache()
+    pieces = [decoder(piece, prefix=prefix, cache=cache) for piece in x.split([3, 1, 2], 1)]
+    torch.testing.assert_close(torch.cat(pieces, 1), whole, atol=1e-10, rtol=0)
+
+
+def test_an_empty_cache_has_a_place_for_each_layer() -> None:
+    decoder = Decoder(**SIZES)
+    cache = decoder.empty_cache()
+    assert (len(cache.layers), cache.length) == (2, 0)
+    decoder(torch.randn(1, 3, 16), cache=cache)
+    assert cache.length == 3
+    decoder(torch.randn(1, 1, 16), cache=cache)
+    assert cache.length == 4
+
+
+def test_a_cache_that_has_filled_the_table_is_refused() -> None:
+    decoder = Decoder(**SIZES)
+    cache = decoder.empty_cache()
+    decoder(torch.randn(1, 16, 16), cache=cache)
+    with pytest.raises(InputError, match="the text has 17 positions, and max_len=16"):
+        decoder(torch.randn(1, 1, 16), cache=cache)
+
+
+def test_the_memory_is_looked_at_through_its_mask() -> None:
+    decoder = Decoder(**SIZES, cross_attention=True)
+    with gf.record(decoder) as trace:
+        decoder(torch.randn(1, 2, 16), torch.randn(1, 4, 16), memory_mask=torch.tensor([[True, True, False, False]]))
+    maps = trace.attention("cross_attention")
+    assert len(maps) == 2
+    assert picture(maps[0][0, 0]) == ["xx..", "xx.."]
+
+
+def test_a_memory_must_be_given_exactly_where_it_is_looked_at() -> None:
+    x = torch.randn(1, 3, 16)
+    with pytest.raises(InputError, match="this decoder has cross-attention and was given no memory"):
+        Decoder(**SIZES, cross_attention=True)(x)
+    with pytest.raises(InputError, match="this decoder has no cross-attention and was given a memory"):
+        Decoder(**SIZES)(x, x)
+
+
+def test_a_mask_of_numbers_is_refused() -> None:
+    x = torch.randn(1, 3, 16)
+    with pytest.raises(InputError, match="a mask has type float32"):
+        Decoder(**SIZES)(x, mask=torch.ones(1, 3))
+    with pytest.raises(InputError, match="a mask has type int64"):
+        Decoder(**SIZES, cross_attention=True)(x, x, memory_mask=torch.ones(1, 3, dtype=torch.long))
+
+
+def test_embedding_decoder_and_head_are_joined() -> None:
+    model = gf.build(LANGUAGE_MODEL, seed=0).eval()
+    tokens = torch.tensor([[1, 2, 3]])
+    expected = model.head(model.decoder(model.embedding(tokens)))
+    assert torch.equal(model(tokens), expected)
+    assert expected.shape == (1, 3, 20)
+
+
+def test_a_tied_head_shares_the_embedding() -> None:
+    model = gf.build({**LANGUAGE_MODEL, "tie_embeddings": True}, seed=0).eval()
+    tokens = torch.tensor([[1, 2, 3]])
+    stream = model.decoder(model.embedding(tokens))
+    assert model.head.weight is None
+    torch.testing.assert_close(model(tokens), stream @ model.embedding.weight.T)
+
+
+def test_a_classifier_reads_the_last_real_token() -> None:
+    head = {"kind": "classifier", "classes": 3, "pool": "sep"}
+    model = gf.build({**LANGUAGE_MODEL, "head": head}, seed=0, dtype=torch.float64).eval()
+    tokens = torch.tensor([[1, 2, 3, 0]])
+    padded = model(tokens, torch.tensor([[True, True, True, False]]))
+    torch.testing.assert_close(padded, model(tokens[:, :3]), atol=1e-10, rtol=0)
+
+
+@pytest.mark.parametrize("position", ["sinusoidal", "learned", "rotary", "alibi", "relative", "none"])
+def test_one_graph_that_recording_does_not_break(position: str) -> None:
+    torch._dynamo.reset()
+    model = gf.build({**LANGUAGE_MODEL, "position": position, "n_decoder_layers": 1, "window": 3}, seed=0).eval()
+    tokens = torch.tensor([[1, 2, 3, 0], [4, 5, 6, 7]])
+    with gf.record(model):
+        model(tokens)
+    counter = CompileCounter()
+    compiled = torch.compile(model, fullgraph=True, backend=counter)
+    expected = model(tokens)
+    torch.testing.assert_close(compiled(tokens), expected, atol=1e-6, rtol=0)
+    with gf.record(model):
+        model(tokens)
+    torch.testing.assert_close(compiled(tokens), expected, atol=1e-6, rtol=0)
+    assert counter.frame_count == 1  # the graph made before the recording still serves
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # torch's own, on its way to the compiler
+def test_a_compiled_decoder_answers_as_the_eager_one() -> None:
+    torch._dynamo.reset()
+    modern = {"position": "rotary", "norm": "rms", "norm_order": "pre", "feed_forward": "gated", "activation": "silu"}
+    model = gf.build({**LANGUAGE_MODEL, **modern, "n_kv_heads": 2, "n_decoder_layers": 1}, seed=0).eval()
+    tokens = torch.tensor([[1, 2, 3, 0], [4, 5, 6, 7]])
+    with gf.record(model):
+        model(tokens)
+    with torch.no_grad():
+        compiled = torch.compile(model, fullgraph=True)(tokens)
+        torch.testing.assert_close(compiled, model(tokens), atol=1e-4, rtol=0)

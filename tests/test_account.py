@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import pytest
+
+from glassformer.account import Held, Row, held, linear, within
+
+VALUES = {"d_model": 32, "d_ff": 48, "max_len": 400}
+
+
+def test_a_tensor_is_the_product_of_its_shape() -> None:
+    assert held("weight", "vocab_size", "d_model") == Held("weight", ("vocab_size", "d_model"), "vocab_size×d_model")
+    assert held("bias", "d_model").formula == "d_model"
+    assert held("table", "a+b", "d_model").formula == "(a+b)×d_model"
+    assert held("bias", "a+b").formula == "a+b"
+
+
+def test_a_linear_layer_is_written_as_in_the_paper_and_stored_as_in_torch() -> None:
+    weight, bias = linear("w_1", "d_model", "d_ff", bias=True)
+    assert (weight.name, weight.shape, weight.formula) == ("w_1.weight", ("d_ff", "d_model"), "d_model×d_ff")
+    assert (bias.name, bias.shape, bias.formula) == ("w_1.bias", ("d_ff",), "d_ff")
+    assert linear("w_1", "d_model", "d_ff", bias=False) == (weight,)
+
+
+def test_a_row_adds_inside_each_owner_first() -> None:
+    tensors = (
+        *linear("w_q", "d_model", "d_model", bias=True),
+        *linear("w_k", "d_model", "d_model", bias=True),
+        *linear("w_v", "d_model", "d_model", bias=True),
+    )
+    row = Row("qkv", "attention.qkv", tensors, VALUES)
+    assert row.formula == "3×(d_model×d_model+d_model)"
+    assert row.numbers == "3×(32×32+32)"
+    assert (row.parameters, row.trained, row.buffers) == (3_168, 3_168, 0)
+    assert row.symbols == ("d_model",)
+
+
+def test_unequal_owners_are_not_merged() -> None:
+    tensors = (*linear("w_1", "d_model", "d_ff", bias=True), *linear("w_2", "d_ff", "d_model", bias=True))
+    row = Row("", "feed_forward.mlp", tensors, VALUES)
+    assert row.formula == "d_model×d_ff+d_ff+d_ff×d_model+d_model"
+    assert row.parameters == 32 * 48 + 48 + 48 * 32 + 32
+
+
+def test_a_row_of_buffers_shows_their_formula_and_trains_nothing() -> None:
+    row = Row("", "positions.sinusoidal", (held("table", "max_len", "d_model", buffer=True),), VALUES)
+    assert (row.formula, row.numbers) == ("max_len×d_model", "400×32")
+    assert (row.parameters, row.trained, row.buffers) == (0, 0, 12_800)
+
+
+def test_buffers_beside_parameters_are_counted_apart() -> None:
+    row = Row("", "x", (held("weight", "d_model"), held("table", "max_len", buffer=True)), VALUES)
+    assert (row.formula, row.parameters, row.buffers) == ("d_model", 32, 400)
+
+
+def test_an_empty_row_is_nothing() -> None:
+    row = Row("head", "head.language_model", (), VALUES, tied="embedding")
+    assert (row.formula, row.parameters, row.buffers, row.symbols, row.shapes()) == ("0", 0, 0, (), {})
+
+
+def test_shapes_are_those_that_torch_stores() -> None:
+    row = Row("", "x", linear("w_1", "d_model", "d_ff", bias=True), VALUES)
+    assert row.shapes() == {"w_1.weight": (48, 32), "w_1.bias": (48,)}
+
+
+def test_a_missing_number_is_an_error() -> None:
+    with pytest.raises(KeyError, match="d_v"):
+        _ = Row("", "x", (held("weight", "d_v"),), VALUES).parameters
+
+
+def test_the_box_around_puts_its_name_in_front() -> None:
+    row = Row("", "x", (held("weight", "d_model"),), VALUES)
+    named = Row("qkv", "x", (held("w_q.weight", "d_model"),), VALUES)
+    outer, inner = within("blocks.0", within("self_attention", (row, named)))
+    assert (outer.name, outer.tensors[0].name) == ("blocks.0.self_attention", "blocks.0.self_attention.weight")
+    assert (inner.name, inner.tensors[0].name) == ("blocks.0.self_attention.qkv", "blocks.0.self_attention.w_q.weight")
+    assert inner.parameters == named.parameters

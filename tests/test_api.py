@@ -1,0 +1,284 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from rich.console import Console
+from torch import Tensor, nn
+
+import glassformer as gf
+from glassformer.errors import ConfigError, InputError
+
+HANGUL = re.compile(r"[가-힣]")
+
+
+def refused(kind: type[Exception], call: Any, *arguments: Any) -> str:
+    with pytest.raises(kind) as caught:
+        call(*arguments)
+    assert HANGUL.search(caught.value.in_language("ko"))
+    return str(caught.value)
+
+
+def parameters(model: nn.Module) -> int:
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+# --- the names ---
+
+
+def test_every_public_name_is_there() -> None:
+    for name in gf.__all__:
+        assert getattr(gf, name) is not None
+    assert len(set(gf.__all__)) == len(gf.__all__)
+    assert set(dir(gf)) == set(gf.__all__)
+
+
+def test_the_examples_need_only_public_names() -> None:
+    assert {"count", "build", "record", "SinusoidalPositions", "EncoderBlock", "Encoder"} <= set(gf.__all__)
+
+
+def test_a_name_that_is_not_public_is_refused() -> None:
+    with pytest.raises(AttributeError, match="module 'glassformer' has no attribute 'Transformer'"):
+        _ = gf.Transformer
+
+
+def test_type_hints_ship_with_the_package() -> None:
+    assert (Path(gf.__file__).parent / "py.typed").is_file()
+
+
+# --- count ---
+
+
+def test_count_by_name_and_by_layers() -> None:
+    assert gf.count("mini-classifier", layers=1).total.trained == 983_201
+    assert gf.count("mini-classifier").total.trained == 1_009_057
+    assert gf.count("lesson-encoder").total.parameters == 4_739_072
+
+
+def test_count_takes_any_model_and_any_key(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('[model]\npreset = "mini-classifier"\nn_encoder_layers = 1\n')
+    table = {"preset": "mini-classifier", "n_encoder_layers": 1}
+    for model in (path, str(path), table):
+        assert gf.count(model).total.trained == 983_201
+    config = gf.ModelConfig(family="encoder", vocab_size=10, d_model=8, n_heads=2, d_ff=16)
+    assert gf.count(config, layers=1, d_ff=8).total.parameters == 80 + 4 * 72 + 2 * 72 + 2 * 16
+    assert gf.count("mini-classifier", **{"head.classes": 3}).total.trained == 1_009_057 + 2 * 33
+
+
+def test_a_part_of_the_count() -> None:
+    ledger = gf.count("mini-classifier", layers=1)
+    assert ledger.part("encoder.blocks.0.self_attention").parameters == 4_224
+    assert ledger.part("encoder.blocks.0").parameters == 6_464
+    assert ledger.part("encoder").buffers == 12_800
+    assert ledger.part("encoder.blocks.0.self").parameters == 0
+
+
+@pytest.mark.parametrize(
+    ("lang", "words"),
+    [
+        ("en", ("token embedding", "multi-head self-attention", "formula", "total", "encoder, one of 5 layers")),
+        ("ko", ("토큰 임베딩", "멀티헤드 셀프 어텐션", "계산식", "합계", "인코더, 층 5개 중 1개")),
+    ],
+)
+def test_the_ledger_shows_itself_in_either_language(
+    lang: str, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GLASSFORMER_LANG", lang)
+    ledger = gf.count("mini-classifier")
+    console = Console(width=160)
+    with console.capture() as drawn:
+        console.print(ledger)
+    html = ledger._repr_html_()
+    for shown in (drawn.get(), html):
+        for word in (*words, "976,704", "1,009,057", "12,800", "96.8 %", "3×(d_model×d_model+d_model) = 3×(32×32+32)"):
+            assert word in shown
+    assert bool(HANGUL.search(html)) is (lang == "ko")
+    assert html.startswith("<table>")
+    assert html.endswith("</table>")
+    for tag in ("tr", "td", "th", "thead", "tbody", "tfoot"):
+        assert len(re.findall(f"<{tag}[ >]", html)) == html.count(f"</{tag}>") > 0
+
+
+def test_a_name_in_html_is_text(tmp_path: Path) -> None:
+    path = tmp_path / "<script>.toml"
+    path.write_text('[model]\npreset = "mini-classifier"\n')
+    html = gf.count(path)._repr_html_()
+    assert "&lt;script&gt;.toml" in html
+    assert "<script>" not in html
+
+
+# --- build and check ---
+
+
+def test_build_the_base_model_of_the_paper() -> None:
+    model = gf.build("paper-base", device="meta")
+    assert isinstance(model, nn.Module)
+    assert parameters(model) == gf.count("paper-base").total.parameters
+
+
+def test_build_takes_a_preset_a_configuration_a_file_and_a_table(tmp_path: Path) -> None:
+    table = {"family": "encoder", "vocab_size": 10, "d_model": 8, "n_heads": 2, "d_ff": 16, "n_encoder_layers": 1}
+    path = tmp_path / "mine.toml"
+    path.write_text("[model]\n" + "\n".join(f"{key} = {value!r}" for key, value in table.items()))
+    models = [gf.build(model, seed=3) for model in (table, path, str(path), gf.ModelConfig(**table))]
+    for model in models[1:]:
+        for name, weight in model.state_dict().items():
+            torch.testing.assert_close(weight, models[0].state_dict()[name], rtol=0, atol=0)
+    assert (
+        parameters(gf.build("small-encoder", layers=1, d_ff=8))
+        == gf.count("small-encoder", layers=1, d_ff=8).total.parameters
+    )
+
+
+def test_build_in_another_type_and_with_either_kernel() -> None:
+    tokens = torch.tensor([[1, 2, 3]])
+    results = []
+    for kernel in ("fused", "reference"):
+        model = gf.build("mini-classifier", seed=0, dtype=torch.float64, kernel=kernel).eval()
+        results.append(model(tokens))
+    assert results[0].dtype == torch.float64
+    torch.testing.assert_close(*results, rtol=0, atol=1e-12)
+    assert refused(ConfigError, lambda: gf.build("gpt2", kernel="flash", device="meta")) == (
+        "kernel='flash' is unknown; use one of: reference, fused"
+    )
+
+
+def test_check_says_why_not() -> None:
+    gf.check("paper-base")
+    assert refused(ConfigError, lambda: gf.check("paper-base", n_heads=7)) == (
+        "n_heads=7 does not divide d_model=512; use 4, 8, or set d_k"
+    )
+
+
+# --- the boxes at a prompt ---
+
+
+def test_positions_at_a_prompt() -> None:
+    positions = gf.SinusoidalPositions(d_model=128, max_len=5000)
+    x = torch.zeros(1, 100, 128)
+    encoding = positions(x)[0]
+    assert encoding.shape == (100, 128)
+    torch.testing.assert_close(encoding[:, 0], torch.arange(100).double().sin().float())
+    torch.testing.assert_close(encoding[0, 1::2], torch.ones(64))
+    assert parameters(positions) == 0
+
+
+def test_a_block_at_a_prompt() -> None:
+    block = gf.EncoderBlock(d_model=512, n_heads=8, d_ff=2048, dropout=0.1, norm_order="pre", activation="gelu").eval()
+    x = torch.randn(2, 16, 512)
+    with gf.record(block) as trace:
+        assert block(x).shape == (2, 16, 512)
+    assert parameters(block) == 3_152_384
+    (weights,) = trace.attention()
+    assert weights.shape == (2, 8, 16, 16)
+    assert weights.mean(1).shape == (2, 16, 16)
+
+
+@pytest.fixture(name="encoder")
+def _encoder() -> nn.Module:
+    torch.manual_seed(0)
+    return gf.Encoder(
+        d_model=256,
+        n_heads=8,
+        d_ff=1024,
+        n_layers=6,
+        max_len=5000,
+        dropout=0.1,
+        norm_order="pre",
+        activation="gelu",
+    )
+
+
+@pytest.fixture(name="x")
+def _x() -> Tensor:
+    return torch.randn(2, 16, 256)
+
+
+def test_an_encoder_at_a_prompt(encoder: nn.Module, x: Tensor) -> None:
+    assert parameters(encoder) == 4_739_072
+    assert encoder(x, mask=None).shape == (2, 16, 256)
+
+
+def test_recording_gives_one_map_for_each_layer_and_changes_nothing(encoder: nn.Module, x: Tensor) -> None:
+    encoder.eval()
+    expected = encoder(x)
+    with gf.record(encoder) as trace:
+        recorded = encoder(x)
+    assert torch.equal(recorded, expected)
+    maps = trace.attention()
+    assert [tuple(each.shape) for each in maps] == [(2, 8, 16, 16)] * 6
+    torch.testing.assert_close(maps[5].sum(-1), torch.ones(2, 8, 16))
+    scores = trace["blocks.0.self_attention.scores"]
+    torch.testing.assert_close(scores.softmax(-1), maps[0])
+
+
+def test_a_name_that_was_not_recorded_is_answered_with_the_nearest(encoder: nn.Module, x: Tensor) -> None:
+    with gf.record(encoder) as trace:
+        encoder(x)
+    assert refused(InputError, lambda: trace["blocks.0.self_atention.scores"]) == (
+        "nothing was recorded under 'blocks.0.self_atention.scores'; did you mean blocks.0.self_attention.scores?"
+    )
+
+
+# --- what a model cannot take ---
+
+
+def test_token_ids_out_of_range() -> None:
+    model = gf.build("mini-classifier", layers=1)
+    assert refused(InputError, model, torch.tensor([[1, 30_522]])) == (
+        "token 30522 is not in the vocabulary, whose ids are 0 to 30521; was the text encoded for another model?"
+    )
+    assert refused(InputError, model, torch.tensor([[-1, 5]])).startswith("token -1 is not in the vocabulary")
+
+
+def test_texts_of_an_impossible_length_or_shape() -> None:
+    model = gf.build("mini-classifier", layers=1)
+    assert refused(InputError, model, torch.zeros(1, 401, dtype=torch.long)) == (
+        "the text has 401 positions, and max_len=400; shorten it, or set a larger max_len"
+    )
+    assert refused(InputError, model, torch.zeros(1, 0, dtype=torch.long)) == (
+        "the text is empty: there is no token in it; give at least one"
+    )
+    assert refused(InputError, model, torch.zeros(4, dtype=torch.long)) == (
+        "tokens have shape (4,) and type int64; a model takes whole numbers of shape batch × length"
+    )
+    assert refused(InputError, model, torch.zeros(1, 4)).startswith("tokens have shape (1, 4) and type float32")
+
+
+def test_nan_in_a_patch() -> None:
+    series = torch.zeros(1, 1, 30)
+    series[0, 0, 7] = torch.nan
+    model = gf.build("stock-patches")
+    assert model(torch.zeros(1, 1, 30)).shape == (1, 5)
+    assert refused(InputError, model, series) == (
+        "the input holds NaN or infinity (1 of 30 values); mend or leave out those values"
+    )
+    images = torch.zeros(1, 3, 224, 224)
+    images[0, 0, 0, :2] = torch.inf
+    assert refused(InputError, gf.build("deit-tiny", layers=1), images) == (
+        "the input holds NaN or infinity (2 of 150528 values); mend or leave out those values"
+    )
+    assert refused(InputError, model, torch.zeros(1, 30)) == (
+        "series have shape (1, 30); this model takes batch × (1, 30); cut or choose them so"
+    )
+
+
+def test_masks_of_the_wrong_kind(encoder: nn.Module, x: Tensor) -> None:
+    assert refused(InputError, encoder, x, torch.ones(2, 16)) == (
+        "a mask has type float32; use booleans, True = may look"
+    )
+    line = refused(InputError, encoder, x, torch.ones(16, dtype=torch.bool))
+    assert line.startswith("a mask has shape (16,)")
+    assert line.endswith("; use batch × keys, batch × queries × keys, or batch × heads × queries × keys")
+
+
+def test_a_model_larger_than_the_machine() -> None:
+    line = refused(ConfigError, gf.build, "llama3-405b")
+    assert re.fullmatch(
+        r'the model needs 1,511\.9 GiB, and [\d.,]+ GiB are free; count it instead, or build it with device="meta"',
+        line,
+    )
