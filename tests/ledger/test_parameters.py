@@ -22,10 +22,11 @@ from glassformer.layers.patch import ImagePatches, SeriesPatches
 from glassformer.layers.position import POSITIONS
 from glassformer.layers.residual import NORM_ORDERS
 from glassformer.ledger.parameters import count
-from glassformer.models.block import Block, BlockOptions
+from glassformer.models.block import Block
 from glassformer.models.build import account, build
 from glassformer.models.check import INPUTS
 from glassformer.models.initialize import RULES
+from glassformer.models.options import BlockOptions
 from glassformer.models.presets import PRESETS
 from glassformer.models.stack import Stack
 

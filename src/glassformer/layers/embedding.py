@@ -13,6 +13,7 @@ from glassformer.account import Row, held
 from glassformer.errors import InputError
 from glassformer.layers.position.sinusoidal import sinusoid
 from glassformer.tap import tap
+from glassformer.tape import Shadow, Tape
 
 WHOLE_NUMBERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 
@@ -64,6 +65,12 @@ class TokenEmbedding(nn.Module):
         if outside is not None:
             raise InputError("token_out_of_range", token=outside, last=self.weight.shape[0] - 1)
 
+    @staticmethod
+    def shadow(tape: Tape, *, vocab_size: int, d_model: int, segments: int = 0, **_: object) -> Shadow:
+        if segments:  # the ids of the segments; those of the tokens are an input
+            tape.keep(tape.new("b", "t", width="8"), "segments")
+        return tape.new("b", "t", "d_model")
+
     @torch.no_grad()
     def initialize_special(self) -> None:
         """Give special token i the pattern of position i, scaled to the root mean square of the other rows."""
@@ -111,6 +118,10 @@ class Vectors(nn.Module):
 
     def forward(self, x: Float[Tensor, "b t d_model"]) -> Float[Tensor, "b t d_model"]:
         return check_vectors(x, self.d_model)
+
+    @staticmethod
+    def shadow(tape: Tape, *, d_model: int) -> Shadow:
+        return tape.given("b", "t", "d_model")
 
     @staticmethod
     def account(*, d_model: int) -> tuple[Row, ...]:

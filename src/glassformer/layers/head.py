@@ -12,6 +12,7 @@ from glassformer.errors import InputError
 from glassformer.layers.feed_forward.activation import ACTIVATIONS
 from glassformer.layers.norm import LayerNorm
 from glassformer.tap import tap
+from glassformer.tape import Shadow, Tape
 
 POOLS = ("cls", "sep", "mean", "max", "flatten")
 
@@ -25,7 +26,14 @@ def pool(x: Float[Tensor, "b t d"], how: str, mask: Bool[Tensor, "b t"] | None =
     if how == "flatten":
         return x.flatten(1)  # b t·d
     if mask is None:
-        return {"cls": x[:, 0], "sep": x[:, -1], "mean": x.mean(1), "max": x.amax(1)}[how]  # b d
+        match how:
+            case "cls":
+                return x[:, 0]  # b d
+            case "sep":
+                return x[:, -1]  # b d
+            case "mean":
+                return x.mean(1)  # b d
+        return x.amax(1)  # b d
     real = mask[..., None]  # b t 1
     if how == "mean":
         return (x * real).sum(1) / real.sum(1).clamp(min=1)  # b d
@@ -37,6 +45,21 @@ def pool(x: Float[Tensor, "b t d"], how: str, mask: Bool[Tensor, "b t"] | None =
     return x[torch.arange(x.shape[0], device=x.device), first if how == "cls" else last]  # b d
 
 
+def shadow_pool(tape: Tape, x: Shadow, how: str) -> Shadow:
+    """One position, or all side by side, is a view of the whole stream; the largest must know where it was."""
+    match how:
+        case "cls" | "sep":
+            return x.view("b", "d_model")
+        case "flatten":
+            return x.view("b", "positions×d_model")
+        case "mean":
+            return tape.new("b", "d_model")
+    largest = tape.new("b", "d_model")
+    tape.keep(x, "pool.input")
+    tape.keep(largest, "pool.output")
+    return largest
+
+
 class NoHead(nn.Module):
     """The stream itself, b t d_model."""
 
@@ -45,6 +68,10 @@ class NoHead(nn.Module):
 
     def forward(self, x: Tensor, mask: Tensor | None = None, embedding: Tensor | None = None) -> Tensor:
         return x
+
+    @staticmethod
+    def shadow(tape: Tape, x: Shadow) -> None:
+        """Nothing happens, nothing is kept."""
 
     @staticmethod
     def account() -> tuple[Row, ...]:
@@ -89,6 +116,15 @@ class LanguageModelHead(nn.Module):
         weight = embedding if self.weight is None else self.weight
         assert weight is not None  # a tied head is given the embedding by its model
         return tap("logits", F.linear(x, weight, self.bias))  # b t v
+
+    @staticmethod
+    def shadow(tape: Tape, x: Shadow, *, scale: bool = False, transform: bool = False, **_: object) -> None:
+        if transform:
+            with tape.at("transform"):
+                x = LayerNorm.shadow(tape, tape.activation(tape.linear(x, "d_model", "transform"), "gelu"))
+        if scale:
+            x = tape.new(*x.shape)
+        tape.linear(x, "vocab_size", "logits")
 
     @staticmethod
     def account(
@@ -138,6 +174,18 @@ class ClassifierHead(nn.Module):
         return tap("logits", self.output(pooled)) if self.output is not None else pooled  # b classes
 
     @staticmethod
+    def shadow(tape: Tape, x: Shadow, *, classes: int, pool: str = "cls", pooler: bool = False, **_: object) -> None:
+        pooled = shadow_pool(tape, x, pool)
+        if pooler:
+            with tape.at("pooler"):
+                tape.linear(pooled, "d_model", "pooler")
+                pooled = tape.new("b", "d_model")
+                tape.keep(pooled, "tanh")
+        if classes:
+            with tape.at("", classes=classes):
+                tape.linear(pooled, "classes", "output")
+
+    @staticmethod
     def account(
         *, d_model: int, classes: int, pool: str = "cls", pooler: bool = False, bias: bool = True
     ) -> tuple[Row, ...]:
@@ -181,6 +229,20 @@ class RegressionHead(nn.Module):
             raise InputError("flatten_positions", length=x.shape[1], positions=self.positions)
         pooled = F.dropout(tap("pooled", pool(x, self.pool, mask)), self.dropout, self.training)  # b d
         return tap("output", self.output(pooled))  # b outputs
+
+    @staticmethod
+    def shadow(
+        tape: Tape,
+        x: Shadow,
+        *,
+        outputs: int,
+        pool: str = "mean",
+        positions: int = 1,
+        dropout: float = 0.0,
+        **_: object,
+    ) -> None:
+        with tape.at("", outputs=outputs, positions=positions):
+            tape.linear(tape.dropout(shadow_pool(tape, x, pool), dropout), "outputs", "output")
 
     @staticmethod
     def account(

@@ -10,6 +10,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from glassformer.account import Held, held
+from glassformer.tape import Shadow, Tape
 
 
 class LayerNorm(nn.Module):
@@ -30,6 +31,13 @@ class LayerNorm(nn.Module):
 
     def forward(self, x: Float[Tensor, "*rows d"]) -> Float[Tensor, "*rows d"]:
         return F.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)
+
+    @staticmethod
+    def shadow(tape: Tape, x: Shadow) -> Shadow:
+        tape.keep(x, "input")
+        for name in ("mean", "rstd"):
+            tape.keep(tape.new(*x.shape[:-1]), name)
+        return tape.new(*x.shape)
 
     @staticmethod
     def account(name: str, d_model: str, *, bias: bool) -> tuple[Held, ...]:
@@ -55,6 +63,16 @@ class RMSNorm(nn.Module):
         at_least_32 = x if x.dtype == torch.float64 else x.float()
         scale = torch.rsqrt(at_least_32.square().mean(-1, keepdim=True) + self.eps)  # *rows 1
         return (at_least_32 * scale).to(x.dtype) * self.weight
+
+    @staticmethod
+    def shadow(tape: Tape, x: Shadow) -> Shadow:
+        if x.grad:  # x² and x·scale keep the float32 x, rsqrt keeps what it gives
+            at_least_32 = x if tape.w >= 4 else tape.new(*x.shape, width="4")
+            tape.keep(at_least_32, "input")
+            tape.keep(tape.new(*x.shape[:-1], width="4" if tape.w < 4 else "w"), "scale")
+        normalised = tape.new(*x.shape)
+        tape.keep(normalised, "normalised")  # the gradient of γ needs it
+        return tape.new(*x.shape)
 
     @staticmethod
     def account(name: str, d_model: str, *, bias: bool) -> tuple[Held, ...]:

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from glassformer.account import Row, held, linear
 from glassformer.errors import InputError
 from glassformer.tap import tap
+from glassformer.tape import Shadow, Tape
 
 
 def _refuse_nan(x: Tensor) -> None:
@@ -46,6 +47,13 @@ class ImagePatches(nn.Module):
         if self.class_token is not None:
             x = torch.cat([self.class_token.expand(x.shape[0], -1, -1), x], 1)  # b class_tokens+n d_model
         return tap("output", x)
+
+    @staticmethod
+    def shadow(tape: Tape, *, size: int, patch: int, channels: int = 3, **_: object) -> Shadow:
+        with tape.at("", patches=(size // patch) ** 2, channels=channels, patch=patch):
+            patches = tape.new("b", "patches", "channels×patch×patch", grad=False)
+            tape.linear(patches, "d_model", "projection")
+        return tape.new("b", "t", "d_model")
 
     @staticmethod
     def positions(*, size: int, patch: int, class_tokens: int = 1) -> int:
@@ -98,6 +106,18 @@ class SeriesPatches(nn.Module):
             series = F.pad(series, (0, self.stride), mode="replicate")  # b c context+stride
         patches = series.unfold(-1, self.length, self.stride)  # b c n length
         return tap("output", self.projection(patches.transpose(1, 2).flatten(2)))  # b n d_model
+
+    @staticmethod
+    def shadow(
+        tape: Tape, *, context: int, length: int, stride: int, channels: int = 1, pad_end: bool = False, **_: object
+    ) -> Shadow:
+        whole = context + (stride if pad_end else 0)
+        with tape.at("", channels=channels, length=length, whole=whole):
+            patches = tape.new("b", "t", "channels×length", grad=False)
+            if channels == 1 and whole == stride * tape.value("t"):  # patches side by side are a view of the series
+                series = tape.new("b", "whole", grad=False) if pad_end else tape.given("b", "whole")
+                patches = series.view("b", "t", "channels×length")
+            return tape.linear(patches, "d_model", "projection")
 
     @staticmethod
     def positions(*, context: int, length: int, stride: int, pad_end: bool = False) -> int:

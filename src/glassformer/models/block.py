@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Unpack
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -15,9 +15,11 @@ from glassformer.layers.attention import LayerCache, Mask, MultiHeadAttention
 from glassformer.layers.attention.mask import as_allowed
 from glassformer.layers.feed_forward import FEED_FORWARDS
 from glassformer.layers.norm import NORMS, Norm
-from glassformer.layers.position import Rotation
+from glassformer.layers.position import Rotation, ShadowRotation
 from glassformer.layers.residual import NORM_ORDERS, StochasticDepth, add_norm
+from glassformer.models.options import BIASES, BlockOptions
 from glassformer.tap import tap
+from glassformer.tape import Shadow, Tape
 
 
 @dataclass(frozen=True)
@@ -37,32 +39,6 @@ class Memory:
 
 
 NOWHERE = Place()
-BIASES = ("q", "k", "v", "o", "feed_forward", "norm")
-
-
-class BlockOptions(TypedDict, total=False):
-    """The keywords of a block, for the stacks that pass them on (the defaults stand in `Block`)."""
-
-    d_model: int
-    n_heads: int
-    d_ff: int
-    n_kv_heads: int | None
-    d_k: int | None
-    d_v: int | None
-    cross_attention: bool
-    norm: str | Norm
-    norm_order: str
-    eps: float
-    feed_forward: str
-    activation: str
-    bias: Collection[str]
-    qk_norm: bool
-    attention_scale: float | None
-    dropout: float
-    attention_dropout: float | None
-    feed_forward_dropout: float | None
-    stochastic_depth: float
-    kernel: str
 
 
 class Block(nn.Module):
@@ -166,6 +142,75 @@ class Block(nn.Module):
     def _add_norm(self, x: Tensor, sublayer: Callable[[Tensor], Tensor], norm: nn.Module | None) -> Tensor:
         assert norm is not None
         return add_norm(x, sublayer, norm, self.drop, self.norm_order)
+
+    @staticmethod
+    def shadow(
+        tape: Tape,
+        x: Shadow,
+        memory: Shadow | None,
+        rotation: ShadowRotation | None,
+        *,
+        causal: bool,
+        masked: bool,
+        **block: Unpack[BlockOptions],
+    ) -> Shadow:
+        """`run`, line for line, on a tape."""
+        norm, order = str(block.get("norm", "layer")), block.get("norm_order", "post")
+        dropout, within_attention = block.get("dropout", 0.0), block.get("attention_dropout")
+        within_network = block.get("feed_forward_dropout")
+        attention_dropout = dropout if within_attention is None else within_attention
+        network_dropout = dropout if within_network is None else within_network
+        qk_norm = norm if block.get("qk_norm") else None
+
+        def self_attention(y: Shadow) -> Shadow:
+            with tape.at("self_attention", s=tape.value("t") + tape.past):
+                return MultiHeadAttention.shadow(
+                    tape,
+                    y,
+                    y,
+                    causal=causal,
+                    masked=masked,
+                    rotation=rotation,
+                    qk_norm=qk_norm,
+                    dropout=attention_dropout,
+                )
+
+        def cross_attention(y: Shadow) -> Shadow:
+            seen = None if tape.past else memory
+            with tape.at("cross_attention"):
+                return MultiHeadAttention.shadow(
+                    tape, y, seen, causal=False, masked=False, rotation=None, qk_norm=qk_norm, dropout=attention_dropout
+                )
+
+        def feed_forward(y: Shadow) -> Shadow:
+            network = FEED_FORWARDS[block.get("feed_forward", "mlp")]
+            with tape.at("feed_forward"):
+                return network.shadow(tape, y, activation=block.get("activation", "relu"), dropout=network_dropout)
+
+        def normalise(y: Shadow, name: str) -> Shadow:
+            with tape.at(name):
+                return NORMS[norm].shadow(tape, y)
+
+        def drop(y: Shadow) -> Shadow:
+            with tape.at("drop"):
+                return StochasticDepth.shadow(tape, tape.dropout(y, dropout), rate=block.get("stochastic_depth", 0.0))
+
+        sublayers = {"self_attention": self_attention, "cross_attention": cross_attention, "feed_forward": feed_forward}
+        if memory is None:
+            del sublayers["cross_attention"]
+        if order == "parallel":
+            y = normalise(x, "norm")
+            for sublayer in sublayers.values():
+                drop(sublayer(y))
+            return tape.new(*x.shape)
+        for name, sublayer in sublayers.items():
+            if order == "post":
+                drop(sublayer(x))
+                x = normalise(tape.new(*x.shape), f"{name}_norm")
+            else:
+                drop(sublayer(normalise(x, f"{name}_norm")))
+                x = tape.new(*x.shape)
+        return x
 
     @staticmethod
     def account(

@@ -22,6 +22,7 @@ from glassformer.models.decoder import Decoder, DecoderOnly
 from glassformer.models.encoder import Encoder, EncoderOnly
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.models.initialize import initialize
+from glassformer.tape import Shadow, Tape
 
 MODELS: dict[str, Any] = {
     "encoder": EncoderOnly,
@@ -86,6 +87,44 @@ def account(config: ModelConfig) -> tuple[Row, ...]:
     rows = [row for name, box in parts.items() for row in within(name, box.make.account(**box.options))]
     shared = "target_embedding" if "target_embedding" in parts else "embedding"
     return tuple(replace(row, tied=shared) if row.tied else row for row in rows)
+
+
+def shadow(config: ModelConfig, tape: Tape, *, batch: int, length: int, target_length: int | None = None) -> None:
+    """One pass from inputs to outputs on a tape, from the same plan. Patches have a length of their own."""
+    check(config)
+    parts = plan(config)
+    sizes = {
+        "d_model": config.d_model,
+        "d_ff": config.d_ff,
+        "n_heads": config.n_heads,
+        "n_kv_heads": config.n_kv_heads or config.n_heads,
+        "d_k": config.head_size,
+        "d_v": config.d_v or config.head_size,
+        "vocab_size": config.output_vocab_size or 0,
+    }
+    source = input_positions(config) or length
+    target = source if config.family == "decoder" else target_length or length
+    memory: Shadow | None = None
+    with tape.at("", b=batch, **sizes):
+        with tape.at("embedding", t=source):
+            x = parts["embedding"].make.shadow(tape, **parts["embedding"].options)
+        if "encoder" in parts:
+            with tape.at("encoder", t=source):
+                x = memory = Encoder.shadow(tape, x, **parts["encoder"].options)
+        if config.family == "encoder-decoder":
+            x = _shadow_target(tape, parts, target)
+        if "decoder" in parts:
+            with tape.at("decoder", t=target, s=source):
+                seen = memory.view("b", "s", "d_model") if memory is not None else None
+                x = Decoder.shadow(tape, x, seen, **parts["decoder"].options)
+        with tape.at("head", t=source if config.family == "encoder" else target):
+            parts["head"].make.shadow(tape, x, **parts["head"].options)
+
+
+def _shadow_target(tape: Tape, parts: Mapping[str, Box], target: int) -> Shadow:
+    name = "target_embedding" if "target_embedding" in parts else "embedding"
+    with tape.at(name, t=target):
+        return parts[name].make.shadow(tape, **parts[name].options)
 
 
 def _refuse_too_large(config: ModelConfig, device: str | torch.device | None, dtype: torch.dtype | None) -> None:

@@ -14,8 +14,10 @@ from glassformer.layers.embedding import check_vectors
 from glassformer.layers.norm import NORMS
 from glassformer.layers.position import POSITIONS
 from glassformer.layers.residual import StochasticDepth
-from glassformer.models.block import BIASES, Block, BlockOptions, Place
+from glassformer.models.block import Block, Place
+from glassformer.models.options import BIASES, BlockOptions
 from glassformer.tap import tap
+from glassformer.tape import Shadow, Tape
 
 SIZES_OF_POSITIONS = {  # what each kind of position needs to know of the stack around it
     "sinusoidal": ("d_model", "max_len"),
@@ -101,6 +103,47 @@ class Stack(nn.Module):
             "bidirectional": cls.bidirectional,
         }
         return {name: sizes[name] for name in SIZES_OF_POSITIONS[position]}
+
+    @classmethod
+    def shadow(
+        cls,
+        tape: Tape,
+        x: Shadow,
+        memory: Shadow | None = None,
+        *,
+        n_layers: int,
+        max_len: int = 5000,
+        position: str = "sinusoidal",
+        position_options: Mapping[str, Any] | None = None,
+        embedding_norm: bool = False,
+        final_norm: bool | None = None,
+        window: int | None = None,
+        **block: Unpack[BlockOptions],
+    ) -> Shadow:
+        """`enter`, the blocks and `leave`, line for line, on a tape."""
+        norm, place = NORMS[str(block.get("norm", "layer"))], POSITIONS[position].acts_on
+        rotation = None
+        with tape.at("positions", s=tape.value("t") + tape.past):
+            if place == "stream":
+                x = POSITIONS[position].shadow(tape, x)
+            elif place == "queries and keys":
+                rotation = POSITIONS[position].shadow(tape)
+            elif place == "scores":
+                POSITIONS[position].shadow(tape)
+        if embedding_norm:
+            with tape.at("embedding_norm"):
+                x = norm.shadow(tape, x)
+        with tape.at("dropout"):
+            x = tape.dropout(x, block.get("dropout", 0.0))
+        causal = not cls.bidirectional
+        masked = window is not None or (causal and tape.value("t") > 1)
+        for layer, rate in enumerate(StochasticDepth.rates(block.get("stochastic_depth", 0.0), n_layers)):
+            with tape.at(f"blocks.{layer}"):
+                x = cls.block.shadow(tape, x, memory, rotation, causal=causal, masked=masked, **_with_rate(block, rate))
+        if has_final_norm_by_default(block) if final_norm is None else final_norm:
+            with tape.at("final_norm"):
+                x = norm.shadow(tape, x)
+        return x
 
     @classmethod
     def account(

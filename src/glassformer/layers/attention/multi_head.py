@@ -10,11 +10,12 @@ from torch import Tensor, nn
 from glassformer.account import Row, linear
 from glassformer.errors import ConfigError, choose
 from glassformer.layers.attention.cache import KeyValues
-from glassformer.layers.attention.kernel import KERNELS
+from glassformer.layers.attention.kernel import KERNELS, shadow_reference
 from glassformer.layers.attention.mask import Mask, as_allowed
 from glassformer.layers.norm import NORMS, Norm
-from glassformer.layers.position.rotary import Rotation, rotate
+from glassformer.layers.position.rotary import Rotation, ShadowRotation, rotate, shadow_rotate
 from glassformer.tap import tap
+from glassformer.tape import Shadow, Tape
 
 PROJECTIONS = ("q", "k", "v", "o")
 
@@ -111,6 +112,35 @@ class MultiHeadAttention(nn.Module):
 
     def _values(self, x: Tensor) -> Tensor:
         return tap("v", self.w_v(x).unflatten(-1, (self.n_kv_heads, self.d_v)).transpose(1, 2))  # b g s d_v
+
+    @staticmethod
+    def shadow(
+        tape: Tape,
+        x: Shadow,
+        memory: Shadow | None,
+        *,
+        causal: bool,
+        masked: bool,
+        rotation: ShadowRotation | None,
+        qk_norm: str | None,
+        dropout: float,
+    ) -> Shadow:
+        """`memory` is x itself in self-attention, None where the cache has its keys. s: the keys that are looked at."""
+        with tape.at("qkv"):
+            q = tape.linear(x, "n_heads×d_k", "w_q").view("b", "n_heads", "t", "d_k")
+            k = tape.new("b", "n_kv_heads", "s", "d_k")
+            if memory is not None:
+                k = tape.linear(memory, "n_kv_heads×d_k", "w_k").view(*k.shape)
+                tape.linear(memory, "n_kv_heads×d_v", "w_v")
+        if qk_norm is not None:
+            with tape.at("qk_norm"):
+                q, k = NORMS[qk_norm].shadow(tape, q), NORMS[qk_norm].shadow(tape, k)
+        with tape.at("scores"):
+            if rotation is not None:
+                q, k = shadow_rotate(tape, q, rotation), shadow_rotate(tape, k, rotation)
+            heads = shadow_reference(tape, causal=causal, masked=masked, dropout=dropout)
+        with tape.at("w_o"):
+            return tape.linear(heads, "d_model", "w_o")
 
     @staticmethod
     def account(

@@ -10,6 +10,7 @@ from glassformer.account import Row, linear
 from glassformer.errors import choose
 from glassformer.layers.feed_forward.activation import ACTIVATIONS
 from glassformer.tap import tap
+from glassformer.tape import Shadow, Tape
 
 
 class FeedForward(nn.Module):
@@ -33,6 +34,11 @@ class FeedForward(nn.Module):
         hidden = tap("hidden", self.activation(self.w_1(x)))  # b t d_ff
         hidden = F.dropout(hidden, self.dropout, self.training)
         return tap("output", self.w_2(hidden))  # b t d_model
+
+    @staticmethod
+    def shadow(tape: Tape, x: Shadow, *, activation: str, dropout: float) -> Shadow:
+        hidden = tape.activation(tape.linear(x, "d_ff", "w_1"), activation)
+        return tape.linear(tape.dropout(hidden, dropout), "d_model", "w_2")
 
     @staticmethod
     def account(

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from glassformer.account import Row
 from glassformer.layers.position.relative import distances
+from glassformer.tape import Tape
 
 
 def slopes(n_heads: int) -> list[float]:
@@ -36,6 +37,10 @@ class AlibiPositions(nn.Module):
     def forward(self, t: int, s: int, like: Tensor) -> Float[Tensor, "h t s"]:
         m = torch.tensor(self.slopes, device=like.device, dtype=like.dtype)  # h
         return -m[:, None, None] * distances(t, s, like.device).abs().to(like.dtype)  # h t s
+
+    @staticmethod
+    def shadow(tape: Tape) -> None:
+        """Nothing is trained here, so nothing is kept."""
 
     @staticmethod
     def account(*, n_heads: int) -> tuple[Row, ...]:

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from glassformer.account import Row, held
 from glassformer.layers.position.table import look_up
 from glassformer.tap import tap
+from glassformer.tape import Shadow, Tape
 
 
 class LearnedPositions(nn.Module):
@@ -30,6 +31,11 @@ class LearnedPositions(nn.Module):
 
     def forward(self, x: Float[Tensor, "b t d_model"], at: Tensor | None = None) -> Float[Tensor, "b t d_model"]:
         return x + tap("encoding", look_up(self.weight[self.offset :], x, at))
+
+    @staticmethod
+    def shadow(tape: Tape, x: Shadow) -> Shadow:
+        tape.keep(tape.new("t", width="8"), "at")  # which rows the gradient goes to
+        return tape.new(*x.shape)
 
     @staticmethod
     def account(*, d_model: int, max_len: int, offset: int = 0) -> tuple[Row, ...]:

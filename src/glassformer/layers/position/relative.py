@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from glassformer.account import Row, held
+from glassformer.tape import Tape
 
 
 def distances(t: int, s: int, device: torch.device) -> Int[Tensor, "t s"]:
@@ -51,6 +52,10 @@ class RelativePositions(nn.Module):
 
     def forward(self, t: int, s: int, like: Tensor) -> Float[Tensor, "h t s"]:
         return self.weight[self.bucket(distances(t, s, like.device))].permute(2, 0, 1)  # h t s
+
+    @staticmethod
+    def shadow(tape: Tape) -> None:
+        tape.keep(tape.new("t", "s", width="8"), "bucket")  # which rows the gradient goes to
 
     @staticmethod
     def account(

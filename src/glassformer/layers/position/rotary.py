@@ -10,6 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from glassformer.account import Row
+from glassformer.tape import Shadow, Tape
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,21 @@ def rotate(x: Float[Tensor, "b h t d_k"], rotation: Rotation) -> Float[Tensor, "
         return torch.cat([a * cos - b * sin, b * cos + a * sin], -1)  # b h t d_k
     a, b = x[..., 0::2], x[..., 1::2]  # b h t d_k/2
     return torch.stack([a * cos - b * sin, b * cos + a * sin], -1).flatten(-2)  # b h t d_k
+
+
+@dataclass(frozen=True)
+class ShadowRotation:
+    """The angles as they lie on a tape: cosines and sines in float32."""
+
+    cos: Shadow
+    sin: Shadow
+
+
+def shadow_rotate(tape: Tape, x: Shadow, rotation: ShadowRotation) -> Shadow:
+    """Both are kept: once for all layers in float32, a copy for every call in a narrower type."""
+    for name, table in (("cos", rotation.cos), ("sin", rotation.sin)):
+        tape.keep(table if tape.w == 4 else tape.new(*table.shape), name)
+    return tape.new(*x.shape)
 
 
 class RotaryPositions(nn.Module):
@@ -88,6 +104,10 @@ class RotaryPositions(nn.Module):
     def forward(self, x: Float[Tensor, "b h t d_k"], at: Tensor | None = None) -> Float[Tensor, "b h t d_k"]:
         at = torch.arange(x.shape[-2], device=x.device) if at is None else at
         return rotate(x, self.rotation(at, x.dtype))
+
+    @staticmethod
+    def shadow(tape: Tape) -> ShadowRotation:
+        return ShadowRotation(*(tape.new("t", "(d_k÷2)", width="4", grad=False) for _ in range(2)))
 
     @staticmethod
     def account(

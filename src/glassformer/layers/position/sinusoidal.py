@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from glassformer.account import Row, held
 from glassformer.layers.position.table import look_up
 from glassformer.tap import tap
+from glassformer.tape import Shadow, Tape
 
 
 def sinusoid(
@@ -49,6 +50,10 @@ class SinusoidalPositions(nn.Module):
 
     def forward(self, x: Float[Tensor, "b t d_model"], at: Tensor | None = None) -> Float[Tensor, "b t d_model"]:
         return x + tap("encoding", look_up(self.table, x, at).to(x.dtype))
+
+    @staticmethod
+    def shadow(tape: Tape, x: Shadow) -> Shadow:
+        return tape.new(*x.shape, grad=x.grad)  # a sum with a buffer keeps nothing
 
     @staticmethod
     def account(

@@ -1,0 +1,101 @@
+"""What one pass costs: FLOPs of the matrix products and bytes kept for the backward pass, by part, by formula.
+
+One multiply-add is two FLOPs. Attention is counted as the full square, or with `causal="triangle"` only where a
+look-ahead mask lets it look. Nothing is run and nothing is built.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from glassformer.config import ModelConfig
+from glassformer.errors import ConfigError, choose
+from glassformer.formula import in_numbers, total
+from glassformer.models.build import shadow
+from glassformer.tape import Entry, Tape
+
+WIDTHS = {"float32": 4, "bfloat16": 2, "float16": 2, "float64": 8}
+CONVENTIONS = {"square": False, "triangle": True}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pass:
+    """One pass: how much text, in which type, and whether it is a training step or a step of decoding."""
+
+    batch: int = 1
+    length: int = 128
+    target_length: int | None = None  # default: length
+    dtype: str = "float32"
+    training: bool = True
+    past: int = 0  # decoding: positions already in the KV cache
+    causal: str = "square"
+
+    def __post_init__(self) -> None:
+        for key in ("batch", "length", "target_length", "past"):
+            value, low = getattr(self, key), 0 if key == "past" else 1
+            if value is not None and not low <= value <= 2**31 - 1:
+                raise ConfigError("out_of_range", key=key, value=value, low=low, high=2**31 - 1)
+        choose("dtype", self.dtype, WIDTHS)
+        choose("causal", self.causal, CONVENTIONS)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """One part of the model in one pass."""
+
+    part: str
+    products: tuple[Entry, ...]
+    kept: tuple[Entry, ...]
+
+    @cached_property
+    def forward(self) -> int:
+        return sum(entry.amount for entry in self.products)
+
+    @cached_property
+    def backward(self) -> int:
+        """Each product has two gradients, of both its sides; that of an input of the model is not computed."""
+        return sum(entry.amount * entry.backward for entry in self.products)
+
+    @cached_property
+    def saved(self) -> int:
+        return sum(entry.amount for entry in self.kept)
+
+    @property
+    def flops_formula(self) -> str:
+        return total(entry.formula for entry in self.products)
+
+    @property
+    def saved_formula(self) -> str:
+        return total(entry.formula for entry in self.kept)
+
+    def to_json(self) -> dict[str, Any]:
+        def numbers(entries: tuple[Entry, ...]) -> str:
+            return total(in_numbers(entry.formula, entry.values) for entry in entries)
+
+        return {
+            "flops_forward": self.forward,
+            "flops_backward": self.backward,
+            "flops_formula": self.flops_formula,
+            "flops_numbers": numbers(self.products),
+            "saved_bytes": self.saved,
+            "saved_formula": self.saved_formula,
+            "saved_numbers": numbers(self.kept),
+        }
+
+
+def costs(config: ModelConfig, run: Pass) -> dict[str, Cost]:
+    """Every part that computes or keeps something, in the order of the data."""
+    tape = Tape(w=WIDTHS[run.dtype], training=run.training, past=run.past, triangle=CONVENTIONS[run.causal])
+    shadow(config, tape, batch=run.batch, length=run.length, target_length=run.target_length)
+    parts = dict.fromkeys(entry.part for entry in (*tape.products, *tape.kept))
+    kept = tape.kept if run.training else []
+    return {
+        part: Cost(
+            part,
+            tuple(entry for entry in tape.products if entry.part == part),
+            tuple(entry for entry in kept if entry.part == part),
+        )
+        for part in parts
+    }

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+import measure
+from glassformer.config import ModelConfig
+from glassformer.errors import ConfigError
+from glassformer.formula import evaluate
+from glassformer.layers.feed_forward import FeedForward
+from glassformer.layers.norm import LayerNorm
+from glassformer.ledger.costs import Pass, costs
+from glassformer.models.build import build
+from glassformer.models.encoder_decoder import EncoderDecoder
+from glassformer.models.presets import PRESETS
+from glassformer.tape import Shadow, Tape
+from grid import GRID
+
+CHUNK = 10
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+
+
+def predicted(config: ModelConfig, dtype: str) -> tuple[Counter[str], Counter[str], Counter[str]]:
+    """FLOPs forward, FLOPs backward and kept bytes, by box."""
+    run = Pass(batch=measure.BATCH, length=measure.LENGTH, target_length=measure.TARGET, dtype=dtype)
+    forward, backward, saved = Counter[str](), Counter[str](), Counter[str]()
+    for cost in costs(config, run).values():
+        box = measure.box(cost.part)
+        forward[box], backward[box] = forward[box] + cost.forward, backward[box] + cost.backward
+        saved[box] += cost.saved
+    forward["total"], backward["total"] = forward.total(), backward.total()
+    return forward, backward, saved
+
+
+def disagreement(ours: Counter[str], theirs: Counter[str]) -> dict[str, tuple[int, int]]:
+    return {part: (ours[part], theirs[part]) for part in {*ours, *theirs} if ours[part] != theirs[part]}
+
+
+def wrong_bytes(config: ModelConfig) -> list[Any]:
+    found = []
+    for rate in (0.0, 0.1):
+        for dtype, torch_dtype in DTYPES.items():
+            changed = measure.with_dropout(config, rate)
+            model = build(changed, seed=0, kernel="reference", dtype=torch_dtype).train()
+            real = measure.saved(model, measure.inputs(changed, torch_dtype))
+            assert real.total() > 0
+            found += [(rate, dtype, gap)] if (gap := disagreement(predicted(changed, dtype)[2], real)) else []
+    return found
+
+
+def wrong_flops(config: ModelConfig) -> list[Any]:
+    changed = measure.with_dropout(config, 0.0)
+    model = build(changed, seed=0, kernel="reference").train()
+    forward, backward = measure.flops(model, measure.inputs(changed, torch.float32))
+    assert forward["total"] > 0  # a counter that sees nothing would agree with everything
+    ours = predicted(changed, "float32")
+    return [gap for gap in (disagreement(ours[0], forward), disagreement(ours[1], backward)) if gap]
+
+
+@pytest.mark.parametrize("first", range(0, len(GRID), CHUNK))
+def test_bytes_saved_for_backward_are_exact_on_the_grid(first: int) -> None:
+    wrong = {i: found for i, config in enumerate(GRID[first : first + CHUNK]) if (found := wrong_bytes(config))}
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("first", range(0, len(GRID), CHUNK))
+def test_flops_forward_and_backward_are_exact_on_the_grid(first: int) -> None:
+    wrong = {i: found for i, config in enumerate(GRID[first : first + CHUNK]) if (found := wrong_flops(config))}
+    assert wrong == {}
+
+
+# --- mutations: if a shadow forgets something, the grid must turn red ---
+
+
+def test_one_product_less_turns_the_grid_red(monkeypatch: pytest.MonkeyPatch) -> None:
+    def one_product(tape: Tape, x: Shadow, *, activation: str, dropout: float) -> Shadow:
+        return tape.activation(tape.linear(x, "d_ff", "w_1"), activation)
+
+    monkeypatch.setattr(FeedForward, "shadow", staticmethod(one_product))
+    assert any(wrong_flops(config) for config in GRID)
+
+
+def test_one_saved_tensor_less_turns_the_grid_red(monkeypatch: pytest.MonkeyPatch) -> None:
+    def without_mean(tape: Tape, x: Shadow) -> Shadow:
+        tape.keep(x, "input")
+        tape.keep(tape.new(*x.shape[:-1]), "rstd")
+        return tape.new(*x.shape)
+
+    monkeypatch.setattr(LayerNorm, "shadow", staticmethod(without_mean))
+    assert any(wrong_bytes(config) for config in GRID)
+
+
+# --- decoding ---
+
+
+@pytest.mark.parametrize("past", [1, 3])
+def test_a_step_of_decoding_is_exact(past: int) -> None:
+    decoding = [config for config in GRID if config.family != "encoder" and config.head.kind == "language_model"]
+    assert len(decoding) > 10
+    for config in decoding:
+        model = build(config, seed=0, kernel="reference").eval()
+        given = measure.inputs(config, torch.float32)
+        cache = model.decoder.empty_cache()
+        with torch.no_grad():
+            if isinstance(model, EncoderDecoder):
+                memory = model.encode(given[0])
+                model.decode(given[1][:, :past], memory, cache=cache)
+                with FlopCounterMode(display=False) as counter:
+                    model.decode(given[1][:, past : past + 1], memory, cache=cache)
+            else:
+                model(given[0][:, :past], cache=cache)
+                with FlopCounterMode(display=False) as counter:
+                    model(given[0][:, past : past + 1], cache=cache)
+        length = measure.LENGTH if config.family == "encoder-decoder" else 1
+        found = costs(config, Pass(batch=measure.BATCH, length=length, target_length=1, past=past, training=False))
+        ours = sum(cost.forward for cost in found.values() if cost.part.split(".")[0] in ("decoder", "head"))
+        assert ours == counter.get_total_flops() > 0
+        assert all(cost.saved == 0 for cost in found.values())
+
+
+# --- by hand ---
+
+
+def test_the_base_model_by_hand() -> None:
+    found = costs(PRESETS["paper-base"](), Pass(batch=3, length=7, target_length=5))
+    block = "decoder.blocks.2"
+    assert found[f"{block}.self_attention.qkv"].forward == 3 * 2 * 3 * 5 * 512 * 512
+    assert found[f"{block}.cross_attention.qkv"].forward == 2 * 3 * 512 * 512 * (5 + 7 + 7)
+    assert found[f"{block}.cross_attention.scores"].forward == 2 * (2 * 3 * 8 * 5 * 7 * 64)
+    assert found[f"{block}.feed_forward"].forward == 2 * 2 * 3 * 5 * 512 * 2048
+    assert found["head"].forward == 2 * 3 * 5 * 512 * 37000
+    assert all(cost.backward == 2 * cost.forward for cost in found.values())
+    assert found[f"{block}.self_attention_norm"].saved == (3 * 5 * 512 + 2 * 3 * 5) * 4
+
+
+def test_the_triangle_counts_what_the_mask_lets_through() -> None:
+    square = costs(PRESETS["gpt2"](), Pass(length=9))["decoder.blocks.0.self_attention.scores"]
+    triangle = costs(PRESETS["gpt2"](), Pass(length=9, causal="triangle"))["decoder.blocks.0.self_attention.scores"]
+    assert square.forward == 2 * 2 * 12 * 9 * 9 * 64
+    assert triangle.forward == 2 * 2 * 12 * (9 * 10 // 2) * 64
+    encoder = costs(PRESETS["bert-base"](), Pass(length=9, causal="triangle"))["encoder.blocks.0.self_attention.scores"]
+    assert encoder.forward == square.forward
+
+
+def test_formulas_in_symbols_and_in_numbers_give_the_amount() -> None:
+    for cost in costs(PRESETS["qwen3-0.6b"](), Pass(length=16, dtype="bfloat16")).values():
+        table = cost.to_json()
+        assert evaluate(table["flops_numbers"], {}) == cost.forward
+        assert evaluate(table["saved_numbers"], {}) == cost.saved
+
+
+def test_a_pass_that_cannot_be_is_refused() -> None:
+    with pytest.raises(ConfigError, match="batch=0 is out of range; use 1 to"):
+        Pass(batch=0)
+    with pytest.raises(ConfigError, match="dtype='int4' is unknown; use one of: float32"):
+        Pass(dtype="int4")
