@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 import glassformer as gf
 from glassformer.errors import ConfigError, InputError
+from glassformer.layers.norm import NORMS
 
 HANGUL = re.compile(r"[가-힣]")
 
@@ -147,6 +148,63 @@ def test_build_in_another_type_and_with_either_kernel() -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["float64", "float32", "bfloat16", "float16"])
+def test_a_type_may_be_a_word(name: str) -> None:
+    for dtype in (name, f"torch.{name}", getattr(torch, name)):
+        model = gf.build("small-encoder", layers=1, device="meta", dtype=dtype)
+        assert {weight.dtype for weight in model.parameters()} == {getattr(torch, name)}
+
+
+@pytest.mark.parametrize("dtype", ["float23", "int64", torch.int64, torch.complex64, 32, []])
+def test_a_type_that_no_model_can_have(dtype: Any) -> None:
+    name = str(dtype).removeprefix("torch.")
+    assert refused(ConfigError, lambda: gf.build("small-encoder", dtype=dtype)) == (
+        f"dtype={name!r} is unknown; use one of: float64, float32, bfloat16, float16"
+    )
+
+
+@pytest.mark.parametrize("device", ["cudaa", "cuda:99", "hpu", "", torch.device("cuda:99"), -1, [], 10**400])
+def test_a_device_that_is_not_here(device: Any) -> None:
+    line = refused(ConfigError, lambda: gf.build("small-encoder", device=device))
+    assert re.fullmatch(r"device='.*' is no device of this machine; use one of: cpu, meta(, \w+)?", line)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
+def test_cuda_where_there_is_none() -> None:
+    assert refused(ConfigError, lambda: gf.build("small-encoder", device="cuda")) == (
+        "device='cuda' is no device of this machine; use one of: cpu, meta"
+    )
+
+
+def test_a_device_may_be_a_word_or_a_device() -> None:
+    for device in ("cpu", torch.device("cpu")):
+        assert next(gf.build("small-encoder", layers=1, device=device).parameters()).device.type == "cpu"
+
+
+@pytest.mark.parametrize("seed", ["a", 1.5, True, []])
+def test_a_seed_is_a_whole_number(seed: Any) -> None:
+    assert refused(ConfigError, lambda: gf.build("small-encoder", seed=seed)) == (
+        f"seed={seed!r} is of the wrong type; use a whole number, such as 512"
+    )
+
+
+def test_a_seed_out_of_range() -> None:
+    assert refused(ConfigError, lambda: gf.build("small-encoder", layers=1, seed=-1)).startswith("seed=-1 is out of")
+
+
+def test_what_is_no_model_at_all() -> None:
+    for verb in (gf.count, gf.build, gf.check):
+        assert refused(ConfigError, verb, None).startswith("None is no model; use the name of a preset, a file")
+
+
+def test_weights_loaded_into_a_model_without_memory() -> None:
+    whole = gf.build("small-encoder", layers=1, seed=0).eval()
+    empty = gf.build("small-encoder", layers=1, device="meta").eval().to_empty(device="cpu")
+    empty.load_state_dict(whole.state_dict())
+    tokens = torch.tensor([[1, 2, 3]])
+    assert torch.equal(empty(tokens), whole(tokens))
+
+
 def test_check_says_why_not() -> None:
     gf.check("paper-base")
     assert refused(ConfigError, lambda: gf.check("paper-base", n_heads=7)) == (
@@ -273,12 +331,35 @@ def test_masks_of_the_wrong_kind(encoder: nn.Module, x: Tensor) -> None:
     )
     line = refused(InputError, encoder, x, torch.ones(16, dtype=torch.bool))
     assert line.startswith("a mask has shape (16,)")
-    assert line.endswith("; use batch × keys, batch × queries × keys, or batch × heads × queries × keys")
+    assert "; use batch × keys, batch × queries × keys, or batch × heads × queries × keys" in line
 
 
 def test_a_model_larger_than_the_machine() -> None:
     line = refused(ConfigError, gf.build, "llama3-405b")
     assert re.fullmatch(
-        r'the model needs 1,511\.9 GiB, and [\d.,]+ GiB are free; count it instead, or build it with device="meta"',
+        r"the model needs 1,511\.9 GiB, and [\d.,]+ GiB are free; count it instead, .*build it with device=\"meta\"",
         line,
     )
+
+
+def test_a_norm_of_ones_own_is_built() -> None:
+    class Doubled(torch.nn.Module):
+        def __init__(self, d_model: int, *, eps: float, bias: bool) -> None:
+            super().__init__()
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return 2 * x
+
+    model = gf.build("mini-classifier", layers=1, norm="mine", vocab_size=9, norms={**NORMS, "mine": Doubled})
+    assert model(torch.tensor([[1, 2]])).shape == (1, 1)
+    assert isinstance(model.encoder.blocks[0].feed_forward_norm, Doubled)
+
+
+def test_a_seed_leaves_the_dice_of_others_alone() -> None:
+    torch.manual_seed(5)
+    expected = torch.rand(1)
+    torch.manual_seed(5)
+    first = gf.build("mini-classifier", seed=3, vocab_size=9)
+    assert torch.equal(torch.rand(1), expected)
+    second = gf.build("mini-classifier", seed=3, vocab_size=9)
+    assert all(torch.equal(a, b) for a, b in zip(first.parameters(), second.parameters(), strict=True))

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import copy
 import os
+import pickle
 import re
 import tomllib
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glassformer.config import BIASES, CHOICES, LARGEST_FILE, Choice, ModelConfig, read_toml, to_toml
+from glassformer.config import CHOICES, LARGEST_FILE, Choice, ModelConfig, read_toml, to_toml
 from glassformer.errors import ConfigError, FileError
 from glassformer.models.presets import PRESETS
+from glassformer.values import BIASES
 
 HANGUL = re.compile(r"[가-힣]")
 
@@ -49,6 +52,29 @@ def test_equal_configurations_are_equal_and_have_one_hash() -> None:
     assert one == two
     assert hash(one) == hash(two)
     assert one != ModelConfig(vocab_size=9)
+
+
+def test_the_options_of_a_choice_are_frozen_too() -> None:
+    given_options = {"base": 5e5}
+    config = ModelConfig(position=Choice("rotary", given_options))
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        config.position.options["base"] = 7  # type: ignore[index]
+    given_options["base"] = 7
+    assert config.position.options == {"base": 5e5}
+
+
+def test_a_configuration_can_be_pickled_copied_and_replaced() -> None:
+    config = ModelConfig(position=Choice("rotary", {"base": 5e5}), vocab_size=9)
+    for other in (pickle.loads(pickle.dumps(config)), copy.deepcopy(config), copy.copy(config), replace(config)):
+        assert other == config
+        assert hash(other) == hash(config)
+        assert other.position.options["base"] == 5e5
+    assert replace(config.position, kind="sinusoidal") == Choice("sinusoidal", {"base": 5e5})
+
+
+def test_a_choice_with_a_list_among_its_options_has_a_hash() -> None:
+    one, two = Choice("rotary", {"base": [1, 2]}), Choice("rotary", {"base": [1, 2]})
+    assert {one, two} == {one}
 
 
 @pytest.mark.parametrize(
@@ -263,7 +289,7 @@ def test_a_large_file(tmp_path: Path) -> None:
         (b"[model", "is not TOML: "),
         (b"[model]\nd_ff = \n", "is not TOML: "),
         (b"[model]\nd_ff = 1\nd_ff = 2\n", "is not TOML: "),
-        (b"[model]\nd_ff = " + b"9" * 5_000, "is not TOML: "),
+        (b"[model]\nd_ff = " + b"9" * 5_000, "holds a number of over 4,300 digits; write a shorter one"),
         (b"[model]\nd_ff = 1979-99-99", "is not TOML: "),
         (b"x = " + b"[" * 50_000, "is nested too deeply; a configuration has two levels"),
         (b"x = " + b"[" * 50_000 + b"]" * 50_000, "is nested too deeply; a configuration has two levels"),

@@ -60,6 +60,11 @@ def test_cores_and_memory() -> None:
     assert 0 < float(memory["available"]) <= float(memory["total"])
 
 
+def test_memory_is_left_out_where_the_system_does_not_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "sysconf")
+    assert [each.kind for each in examine() if each.kind in ("memory", "font")] == ["font"]
+
+
 def test_the_accelerator_is_optional() -> None:
     finding = found("device", "CUDA")
     assert finding.ok is torch.cuda.is_available()

@@ -79,7 +79,7 @@ def test_shown_is_short_whatever_is_given() -> None:
 
 def test_the_nearest_name_is_suggested() -> None:
     assert suggest("d_modl", ["d_ff", "d_model", "d_k"]).say("en") == "did you mean d_model?"
-    assert suggest("d_modl", ["d_ff", "d_model", "d_k"]).say("ko") == "혹시 d_model을(를) 찾으셨나요?"
+    assert suggest("d_modl", ["d_ff", "d_model", "d_k"]).say("ko") == "혹시 이것인가요: d_model"
 
 
 def test_all_names_are_listed_when_none_is_near() -> None:

@@ -114,6 +114,14 @@ def test_an_unknown_model_is_answered_with_the_nearest(model: Any, line: str) ->
     assert str(caught.value).startswith(line)
 
 
+@pytest.mark.parametrize("model", [None, 3, 1.5, b"gpt2", ["gpt2"]])
+def test_what_is_no_model_at_all(model: Any) -> None:
+    with pytest.raises(ConfigError) as caught:
+        open_config(model)
+    assert str(caught.value) == f"{model!r} is no model; use the name of a preset, a file, a table or a ModelConfig"
+    assert "모델이 아닙니다" in caught.value.in_language("ko")
+
+
 def test_a_file_that_is_not_there_is_a_file_and_no_preset() -> None:
     with pytest.raises(FileError, match=r"^gpt2\.toml: no such file; check the path"):
         open_config("gpt2.toml")

@@ -26,6 +26,13 @@ class Notebook:
     def wants(self, name: str) -> bool:
         return name == self.wanted
 
+    def edits(self, name: str) -> bool:
+        return False
+
+    @property
+    def selection(self) -> None:
+        return None
+
 
 @contextmanager
 def observed_by(observer: Observer) -> Iterator[None]:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from glassformer.errors import GlassformerError as GlassformerError
     from glassformer.errors import InputError as InputError
     from glassformer.layers.attention import Cache as Cache
-    from glassformer.layers.attention import Mask as Mask
     from glassformer.layers.attention import MultiHeadAttention as MultiHeadAttention
     from glassformer.layers.embedding import TokenEmbedding as TokenEmbedding
     from glassformer.layers.feed_forward import FeedForward as FeedForward
@@ -32,13 +31,20 @@ if TYPE_CHECKING:
     from glassformer.layers.position import RelativePositions as RelativePositions
     from glassformer.layers.position import RotaryPositions as RotaryPositions
     from glassformer.layers.position import SinusoidalPositions as SinusoidalPositions
+    from glassformer.ledger.costs import Pass as Pass
     from glassformer.ledger.parameters import Ledger as Ledger
     from glassformer.models.block import DecoderBlock as DecoderBlock
     from glassformer.models.block import EncoderBlock as EncoderBlock
     from glassformer.models.decoder import Decoder as Decoder
     from glassformer.models.encoder import Encoder as Encoder
-    from glassformer.trace.record import Trace as Trace
+    from glassformer.trace.catalogue import taps as taps
+    from glassformer.trace.edit import edit as edit
+    from glassformer.trace.edit import patch as patch
+    from glassformer.trace.edit import replace as replace
+    from glassformer.trace.edit import scale as scale
+    from glassformer.trace.edit import zero as zero
     from glassformer.trace.record import record as record
+    from glassformer.trace.trace import Trace as Trace
 
 _HOME = {
     "AlibiPositions": "layers.position",
@@ -58,20 +64,26 @@ _HOME = {
     "LayerNorm": "layers.norm",
     "LearnedPositions": "layers.position",
     "Ledger": "ledger.parameters",
-    "Mask": "layers.attention",
     "ModelConfig": "config",
     "MultiHeadAttention": "layers.attention",
+    "Pass": "ledger.costs",
     "RMSNorm": "layers.norm",
     "RelativePositions": "layers.position",
     "RotaryPositions": "layers.position",
     "SeriesPatches": "layers.patch",
     "SinusoidalPositions": "layers.position",
     "TokenEmbedding": "layers.embedding",
-    "Trace": "trace.record",
+    "Trace": "trace.trace",
     "build": "api",
     "check": "api",
     "count": "api",
+    "edit": "trace.edit",
+    "patch": "trace.edit",
     "record": "trace.record",
+    "replace": "trace.edit",
+    "scale": "trace.edit",
+    "taps": "trace.catalogue",
+    "zero": "trace.edit",
 }
 
 __all__ = ["__version__", *_HOME]

@@ -49,16 +49,21 @@ class Row:
     @cached_property
     def formula(self) -> str:
         """In symbols: the parameters, or the buffers of a row that has no parameters."""
-        parameters = [tensor for tensor in self.tensors if not tensor.buffer]
-        return _formula(parameters or self.tensors)
+        return total(self._terms)
 
     @property
     def numbers(self) -> str:
-        return in_numbers(self.formula, self.values)
+        """In numbers: terms that have become equal are written once."""
+        return total(in_numbers(term, self.values) for term in self._terms)
+
+    @property
+    def _terms(self) -> list[str]:
+        parameters = [tensor for tensor in self.tensors if not tensor.buffer]
+        return _terms(parameters or self.tensors)
 
     @cached_property
     def parameters(self) -> int:
-        return evaluate(_formula(t for t in self.tensors if not t.buffer), self.values)
+        return evaluate(total(_terms(t for t in self.tensors if not t.buffer)), self.values)
 
     @property
     def trained(self) -> int:
@@ -67,7 +72,7 @@ class Row:
 
     @cached_property
     def buffers(self) -> int:
-        return evaluate(_formula(t for t in self.tensors if t.buffer), self.values)
+        return evaluate(total(_terms(t for t in self.tensors if t.buffer)), self.values)
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -79,10 +84,10 @@ class Row:
         return {t.name: tuple(evaluate(size, self.values) for size in t.shape) for t in self.tensors}
 
 
-def _formula(tensors: Iterable[Held]) -> str:
-    """Sum inside each owner first (w_q.weight, w_q.bias), then over the owners, equal sums written once."""
+def _terms(tensors: Iterable[Held]) -> list[str]:
+    """One sum for each owner: w_q.weight and w_q.bias are one term."""
     owners = groupby(tensors, key=lambda tensor: tensor.name.rpartition(".")[0])
-    return total(total(tensor.formula for tensor in group) for _, group in owners)
+    return [total(tensor.formula for tensor in group) for _, group in owners]
 
 
 def within(path: str, rows: Iterable[Row]) -> tuple[Row, ...]:

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 from torch import nn
 
+from glassformer.errors import ConfigError, choose, shown
+from glassformer.layers.norm import NORMS, Norm
+from glassformer.ledger.costs import Pass
 from glassformer.ledger.parameters import Ledger
 from glassformer.ledger.parameters import count as count_config
 from glassformer.models.build import build as build_config
 from glassformer.models.check import check as check_config
 from glassformer.open import Model, name_of, open_config
+from glassformer.values import wrong_type
+
+DTYPES = {"float64": torch.float64, "float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
-def count(model: Model, *, layers: int | None = None, **keys: Any) -> Ledger:
-    """Every parameter of a model by formula. `layers` sets the depth, other keywords any key of the configuration."""
-    return count_config(name_of(model), open_config(model, layers=layers, overrides=keys))
+def count(model: Model, *, layers: int | None = None, run: Pass | None = None, **keys: Any) -> Ledger:
+    """Every parameter of a model by formula, and with `run=gf.Pass(batch=8, length=512)` its FLOPs and bytes.
+
+    `layers` sets the depth, other keywords any key of the configuration.
+    """
+    return count_config(name_of(model), open_config(model, layers=layers, overrides=keys), run)
 
 
 def build(
@@ -25,15 +35,38 @@ def build(
     layers: int | None = None,
     seed: int | None = None,
     device: str | torch.device | None = None,
-    dtype: torch.dtype | None = None,
+    dtype: str | torch.dtype | None = None,
     kernel: str = "fused",
+    norms: Mapping[str, Norm] = NORMS,
     **keys: Any,
 ) -> nn.Module:
-    """An nn.Module from a preset, a ModelConfig, a TOML file or a dict. `device="meta"`: without memory."""
+    """An nn.Module from a preset, a ModelConfig, a TOML file or a dict. `device="meta"`: without memory.
+
+    `norms` adds kinds of one's own: `norms={**NORMS, "batch": …}, norm="batch"`.
+    """
     config = open_config(model, layers=layers, overrides=keys)
-    return build_config(config, seed=seed, device=device, dtype=dtype, kernel=kernel)
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int)):
+        raise wrong_type("seed", seed, "whole_number")
+    return build_config(config, seed=seed, device=_device(device), dtype=_dtype(dtype), kernel=kernel, norms=norms)
 
 
 def check(model: Model, *, layers: int | None = None, **keys: Any) -> None:
     """Raise a ConfigError with name, value, rule and remedy unless the model can be built."""
     check_config(open_config(model, layers=layers, overrides=keys))
+
+
+def _dtype(dtype: str | torch.dtype | None) -> torch.dtype | None:
+    return None if dtype is None else choose("dtype", str(dtype).removeprefix("torch."), DTYPES)
+
+
+def _device(device: str | torch.device | None) -> torch.device | None:
+    """A device that exists here: torch knows, once something is put there."""
+    if device is None:
+        return None
+    try:
+        return torch.empty(0, device=device).device
+    except (AssertionError, ImportError, RuntimeError, TypeError, ValueError) as error:  # each backend has its own
+        accelerator = torch.accelerator.current_accelerator(check_available=True)
+        known = ["cpu", "meta", *([accelerator.type] if accelerator is not None else [])]
+        value = str(device) if isinstance(device, str | torch.device) else shown(device)
+        raise ConfigError("unknown_device", value=value, known=", ".join(known)) from error

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import errno
 import os
-import sys
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from glassformer.errors import ConfigError, FileError, Phrase, shown, suggest
+from glassformer.errors import ConfigError, FileError, suggest
+from glassformer.values import BIASES, biases, one_of, positive, rate, size, truth, word, wrong_type
 
 FAMILIES = ("encoder", "decoder", "encoder-decoder")
 TIES = ("none", "output", "inputs", "all")
-BIASES = ("q", "k", "v", "o", "feed_forward", "norm")
-LARGEST_SIZE = 2**31 - 1
 MOST_LAYERS = 10_000
 LARGEST_FILE = 2**20
 MOST_DOTS = 256  # of one line: the time that tomllib takes for a dotted key grows with the square of its parts
@@ -27,91 +27,35 @@ MOST_DOTS = 256  # of one line: the time that tomllib takes for a dotted key gro
 
 @dataclass(frozen=True)
 class Choice:
-    """A variant and its options: `position = "rotary"`, or a table with `kind` and the rest."""
+    """A variant and its options, frozen: `position = "rotary"`, or a table with `kind` and the rest."""
 
     kind: str
     options: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if isinstance(self.options, Mapping):  # else `ModelConfig` says what is wrong
+            object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
+
     def __hash__(self) -> int:
-        return hash((self.kind, tuple(sorted(self.options.items()))))
+        return hash((self.kind, frozenset(self.options)))  # the names alone: a value may be a list
 
-
-# --- what a value of each key must be; every check returns the value in its final form ---
-
-
-def _wrong_type(key: str, value: object, expected: str) -> ConfigError:
-    return ConfigError("wrong_type", key=key, value=shown(value), expected=Phrase(f"expected.{expected}"))
-
-
-def _size(key: str, value: object, low: int = 1, high: int = LARGEST_SIZE) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise _wrong_type(key, value, "whole_number")
-    if not low <= value <= high:
-        raise ConfigError("out_of_range", key=key, value=_short(value), low=low, high=high)
-    return value
-
-
-def _short(number: int) -> int | Phrase:
-    """A hostile number may have thousands of digits."""
-    return number if abs(number) < 10**15 else Phrase("expected.huge")
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A mapping proxy can be neither pickled nor copied."""
+        return Choice, (self.kind, dict(self.options))
 
 
 def _layers(key: str, value: object) -> int:
-    return _size(key, value, low=0, high=MOST_LAYERS)
+    return size(key, value, low=0, high=MOST_LAYERS)
 
 
-def _rate(key: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _wrong_type(key, value, "rate")
-    if not 0.0 <= value < 1.0:  # NaN fails this too
-        raise ConfigError("rate", key=key, value=value)
-    return float(value)
-
-
-def _positive(key: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _wrong_type(key, value, "number")
-    if not 0 < value <= sys.float_info.max:  # NaN fails this too
-        raise ConfigError("not_positive", key=key, value=value)
-    return float(value)
-
-
-def _bool(key: str, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise _wrong_type(key, value, "truth")
-    return value
-
-
-def _word(key: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise _wrong_type(key, value, "word")
-    return value
-
-
-def _one_of(words: tuple[str, ...]) -> Callable[[str, object], str]:
-    def check(key: str, value: object) -> str:
-        if _word(key, value) not in words:
-            raise ConfigError("not_one_of", key=key, value=value, known=", ".join(words))
-        return str(value)
-
-    return check
+def _count(key: str, value: object) -> int:
+    return size(key, value, low=0)
 
 
 def _tie(key: str, value: object) -> str:
     if isinstance(value, bool):
         return "all" if value else "none"
-    return _one_of(TIES)(key, value)
-
-
-def _biases(key: str, value: object) -> tuple[str, ...]:
-    if isinstance(value, bool):
-        return BIASES if value else ()
-    if isinstance(value, str):  # --set bias=q,k,v
-        value = value.split(",")
-    if not isinstance(value, list | tuple):
-        raise _wrong_type(key, value, "biases")
-    chosen = {_one_of(BIASES)(key, item) for item in value}
-    return tuple(name for name in BIASES if name in chosen)
+    return one_of(key, value, TIES)
 
 
 def _choice(key: str, value: object) -> Choice:
@@ -120,10 +64,10 @@ def _choice(key: str, value: object) -> Choice:
     if isinstance(value, str):
         return Choice(value)
     if not isinstance(value, Mapping):
-        raise _wrong_type(key, value, "choice")
+        raise wrong_type(key, value, "choice")
     if "kind" not in value:
         raise ConfigError("kind_missing", key=key)
-    return Choice(_word(f"{key}.kind", value["kind"]), {_word(key, k): v for k, v in value.items() if k != "kind"})
+    return Choice(word(f"{key}.kind", value["kind"]), {word(key, k): v for k, v in value.items() if k != "kind"})
 
 
 def _key(default: Any, check: Callable[..., Any], *, optional: bool = False) -> Any:
@@ -134,40 +78,40 @@ def _key(default: Any, check: Callable[..., Any], *, optional: bool = False) -> 
 class ModelConfig:
     """Everything that makes a model, with the paper's names; the defaults are the paper's base model."""
 
-    family: str = _key("encoder-decoder", _one_of(FAMILIES))
+    family: str = _key("encoder-decoder", partial(one_of, known=FAMILIES))
     input: Choice = _key(Choice("tokens"), _choice)  # tokens, vectors, image, series
-    vocab_size: int | None = _key(None, _size, optional=True)
-    target_vocab_size: int | None = _key(None, _size, optional=True)  # default: vocab_size
-    max_len: int = _key(5000, _size)  # the size of the table of positions, not the training length
-    d_model: int = _key(512, _size)
-    n_heads: int = _key(8, _size)
-    n_kv_heads: int | None = _key(None, _size, optional=True)  # default: n_heads
-    d_k: int | None = _key(None, _size, optional=True)  # default: d_model / n_heads
-    d_v: int | None = _key(None, _size, optional=True)  # default: d_k
-    d_ff: int = _key(2048, _size)
+    vocab_size: int | None = _key(None, size, optional=True)
+    target_vocab_size: int | None = _key(None, size, optional=True)  # default: vocab_size
+    max_len: int = _key(5000, size)  # the size of the table of positions, not the training length
+    d_model: int = _key(512, size)
+    n_heads: int = _key(8, size)
+    n_kv_heads: int | None = _key(None, size, optional=True)  # default: n_heads
+    d_k: int | None = _key(None, size, optional=True)  # default: d_model / n_heads
+    d_v: int | None = _key(None, size, optional=True)  # default: d_k
+    d_ff: int = _key(2048, size)
     n_encoder_layers: int | None = _key(None, _layers, optional=True)  # default: 6 where the family has an encoder
     n_decoder_layers: int | None = _key(None, _layers, optional=True)  # default: 6 where the family has a decoder
     position: Choice = _key(Choice("sinusoidal"), _choice)
     norm: Choice = _key(Choice("layer"), _choice)
-    norm_order: str = _key("post", _word)
-    final_norm: bool | None = _key(None, _bool, optional=True)  # default: pre and parallel yes, post no
-    embedding_norm: bool = _key(False, _bool)
-    eps: float = _key(1e-5, _positive)
+    norm_order: str = _key("post", word)
+    final_norm: bool | None = _key(None, truth, optional=True)  # default: pre and parallel yes, post no
+    embedding_norm: bool = _key(False, truth)
+    eps: float = _key(1e-5, positive)
     feed_forward: Choice = _key(Choice("mlp"), _choice)
-    activation: str = _key("relu", _word)
-    bias: tuple[str, ...] = _key(BIASES, _biases)
-    qk_norm: bool = _key(False, _bool)
-    attention_scale: float | None = _key(None, _positive, optional=True)  # default: 1/√d_k
-    window: int | None = _key(None, _size, optional=True)
-    dropout: float = _key(0.0, _rate)
-    attention_dropout: float | None = _key(None, _rate, optional=True)  # default: dropout
-    feed_forward_dropout: float | None = _key(None, _rate, optional=True)  # default: dropout
-    stochastic_depth: float = _key(0.0, _rate)
-    embedding_scale: bool = _key(True, _bool)
-    special_tokens: int = _key(0, lambda key, value: _size(key, value, low=0))
-    segments: int = _key(0, lambda key, value: _size(key, value, low=0))
+    activation: str = _key("relu", word)
+    bias: tuple[str, ...] = _key(BIASES, biases)
+    qk_norm: bool = _key(False, truth)
+    attention_scale: float | None = _key(None, positive, optional=True)  # default: 1/√d_k
+    window: int | None = _key(None, size, optional=True)
+    dropout: float = _key(0.0, rate)
+    attention_dropout: float | None = _key(None, rate, optional=True)  # default: dropout
+    feed_forward_dropout: float | None = _key(None, rate, optional=True)  # default: dropout
+    stochastic_depth: float = _key(0.0, rate)
+    embedding_scale: bool = _key(True, truth)
+    special_tokens: int = _key(0, _count)
+    segments: int = _key(0, _count)
     tie_embeddings: str = _key("none", _tie)
-    init: str = _key("xavier", _word)
+    init: str = _key("xavier", word)
     head: Choice = _key(Choice("none"), _choice)
 
     def __post_init__(self) -> None:
@@ -182,7 +126,7 @@ class ModelConfig:
         """A table of [model] → a configuration; an unknown key is answered with the nearest known one."""
         known = {key.name for key in fields(cls)}
         for key in table:
-            if _word("key", key) not in known:
+            if word("key", key) not in known:
                 raise ConfigError("unknown_key", key=key, hint=suggest(key, known))
         return cls(**table)
 
@@ -244,8 +188,10 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise FileError("not_utf8", path=path, byte=error.start) from error
     except RecursionError as error:
         raise FileError("toml_too_deep", path=path) from error
-    except ValueError as error:  # TOMLDecodeError, and numbers of too many digits
+    except tomllib.TOMLDecodeError as error:
         raise FileError("not_toml", path=path, why=str(error).splitlines()[0]) from error
+    except ValueError as error:  # Python reads no decimal number of over 4,300 digits
+        raise FileError("toml_number", path=path) from error
 
 
 def to_toml(tables: Mapping[str, Mapping[str, Any]]) -> str:

@@ -50,7 +50,7 @@ def examine() -> list[Finding]:
         *(_package(name) for name in PACKAGES),
         *_wheels(),
         _cpu(),
-        _memory(),
+        *_memory(),
         _accelerator(),
         _font(),
         _data(),
@@ -84,13 +84,19 @@ def _cpu() -> Finding:
     return Finding("device", name="CPU", key="cores", values=cores)
 
 
-def _memory() -> Finding:
+def _memory() -> list[Finding]:
+    """Nothing where the system does not tell."""
     from glassformer.models.build import free_memory
 
-    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
-    free = free_memory() or 0
+    free = free_memory()
+    try:
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # no sysconf, no such name, no answer
+        return []
+    if free is None:
+        return []
     values = {"available": f"{free / 2**30:.1f}", "total": f"{total / 2**30:.1f}"}
-    return Finding("memory", key="memory_value", values=values)
+    return [Finding("memory", key="memory_value", values=values)]
 
 
 def _accelerator() -> Finding:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from glassformer.config import CHOICES, Choice, ModelConfig, read_toml
-from glassformer.errors import ConfigError, FileError, suggest
+from glassformer.errors import ConfigError, FileError, shown, suggest
 from glassformer.models.presets import PRESETS
 
 Model = str | Path | ModelConfig | Mapping[str, Any]
@@ -34,6 +34,8 @@ def _table(model: Model) -> dict[str, Any]:
         return model.to_dict()
     if isinstance(model, Mapping):
         return _on_preset(dict(model))
+    if not isinstance(model, str | Path):
+        raise ConfigError("model_type", value=shown(model))
     if str(model) in PRESETS:
         return PRESETS[str(model)]().to_dict()
     path = Path(model)

@@ -1,23 +1,42 @@
 """The whole seam between the mathematics and whoever wants to look at it.
 
-`tap(name, x)` returns x. While a recorder is active in this thread, the recorder sees x under that name.
+`tap(name, x)` returns x. While an observer is active in this thread, it sees x under that name and says what the model
+goes on with.
 """
 
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
+class Selection(NamedTuple):
+    """Which heads and which rows (queries) of an attention somebody asks for; None: all."""
+
+    heads: list[int] | None = None
+    rows: list[int] | None = None
+
+
 class Observer(Protocol):
-    """Whoever looks: sees every tapped tensor and returns what the model shall go on with."""
+    """Whoever looks."""
 
-    def see(self, name: str, x: Tensor) -> Tensor: ...
+    def see(self, name: str, x: Tensor) -> Tensor:
+        """Called with every tapped tensor; returns what the model goes on with."""
+        ...
 
-    def wants(self, name: str) -> bool: ...
+    def wants(self, name: str) -> bool:
+        """Is it worth computing this tensor for the observer alone?"""
+        ...
+
+    def edits(self, name: str) -> bool:
+        """Will another tensor come back than was given?"""
+        ...
+
+    @property
+    def selection(self) -> Selection | None: ...
 
 
 class _Local(threading.local):  # a ContextVar would break torch.compile(fullgraph=True)
@@ -39,9 +58,16 @@ def watched(name: str) -> bool:
     return observer is not None and observer.wants(name)
 
 
-def observer() -> Observer | None:
-    """Who looks at this thread."""
-    return _local.observer
+def edited(name: str) -> bool:
+    """Will anyone change this tensor? Then it must be the one that the answer is computed from."""
+    observer = _local.observer
+    return observer is not None and observer.edits(name)
+
+
+def selection() -> Selection | None:
+    """The heads and rows that are asked for, where not all are."""
+    observer = _local.observer
+    return None if observer is None else observer.selection
 
 
 def observe(observer: Observer | None) -> Observer | None:

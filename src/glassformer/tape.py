@@ -59,6 +59,7 @@ class Tape:
     triangle: bool = False  # count only the pairs that a look-ahead mask lets through, not the full square
     products: list[Entry] = field(default_factory=list)
     kept: list[Entry] = field(default_factory=list)
+    parts: dict[str, None] = field(default_factory=dict)  # in the order in which they first did something
     _path: list[str] = field(default_factory=list)
     _values: list[dict[str, int]] = field(default_factory=lambda: [{}])
 
@@ -100,6 +101,7 @@ class Tape:
     def keep(self, x: Shadow, name: str) -> None:
         if not x.storage.kept:
             x.storage.kept = True
+            self.parts.setdefault(self.part)
             self.kept.append(Entry(self.part, name, x.storage.formula, x.storage.values))
 
     # --- operations: what autograd keeps of each ---
@@ -117,6 +119,7 @@ class Tape:
         return self.new(*shape)
 
     def _product(self, formula: str, name: str, backward: int) -> None:
+        self.parts.setdefault(self.part)
         self.products.append(Entry(self.part, name, formula, self.values, backward))
 
     def activation(self, x: Shadow, kind: str) -> Shadow:

@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+import os
+import re
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 
 from glassformer.bench.record import RESULTS, Result, result
 
@@ -11,9 +16,26 @@ def test_a_result_says_where_it_comes_from(tmp_path: Path) -> None:
     measured = result("table3", {"rows": [1, 2]})
     assert measured.command == "glassformer bench table3"
     assert set(measured.versions) == {"python", "torch"}
+    card = torch.cuda.get_device_name(0) if torch.cuda.is_available() else ""
+    assert measured.machine == {"cores": os.cpu_count(), "accelerator": card}
     measured.write(tmp_path / "table3.json")
     assert Result.read(tmp_path / "table3.json") == measured
     assert [path.name for path in tmp_path.iterdir()] == ["table3.json"]
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "lang", "line"),
+    [
+        ("", "en", "`glassformer bench x` · 2 cores, no accelerator · python 3, torch 2 · commit abc"),
+        ("", "ko", "`glassformer bench x` · 코어 2개, 가속기 없음 · python 3, torch 2 · 커밋 abc"),
+        ("NVIDIA H200", "en", "`glassformer bench x` · 2 cores, NVIDIA H200 · python 3, torch 2 · commit abc"),
+        ("NVIDIA H200", "ko", "`glassformer bench x` · 코어 2개, NVIDIA H200 · python 3, torch 2 · 커밋 abc"),
+    ],
+)
+def test_the_source_is_said_in_either_language(accelerator: str, lang: str, line: str) -> None:
+    machine = {"cores": 2, "accelerator": accelerator}
+    measured = Result("x", "glassformer bench x", {}, "abc", {"python": "3", "torch": "2"}, machine)
+    assert measured.source(lang) == line
 
 
 def test_a_failed_write_leaves_the_old_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,3 +59,19 @@ def test_recorded_results_are_whole(path: Path) -> None:
     assert recorded.name == path.name.split(".")[0]
     assert recorded.commit != "unknown"
     assert recorded.numbers
+
+
+def texts(value: Any) -> list[str]:
+    match value:
+        case dict():
+            return [text for item in value.values() for text in texts(item)]
+        case list():
+            return [text for item in value for text in texts(item)]
+    return [value] if isinstance(value, str) else []
+
+
+@pytest.mark.parametrize("path", sorted(RESULTS.glob("*.json")), ids=lambda path: path.name)
+def test_recorded_results_speak_no_language(path: Path) -> None:
+    """Names and codes only: whatever is a word of ours is said when the table is made."""
+    ours = re.compile(r"\b(cores?|no accelerator|tokens|layers|eager|compiled|after|empty)\b")
+    assert [text for text in texts(asdict(Result.read(path))) if ours.search(text)] == []

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
+
+import pytest
 
 from glassformer.bench import published, table3
 from glassformer.bench.catalogue import BENCHMARKS
@@ -31,6 +34,16 @@ def test_render_fills_what_stands_between_the_markers() -> None:
 def test_tables_speak_both_languages() -> None:
     assert "표 3의 행" in markdown("table3", "ko")
     assert "표 3의 행" not in markdown("table3", "en")
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_a_korean_table_holds_no_english_words_of_ours(name: str) -> None:
+    """Every English word of a sentence that has a Korean one; names of models and packages stay as they are."""
+    ours = re.compile(
+        r"\b(cores|no accelerator|commit|tokens|layers|eager|compiled|empty|program|after|imports|median)\b"
+    )
+    assert not ours.search(markdown(name, "ko"))
+    assert not re.search(r"[가-힣]", markdown(name, "en"))
 
 
 def test_main_changes_only_what_is_out_of_date(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 from glassformer.cli.app import main
 from glassformer.version import __version__
 
+ROOT = Path(__file__).parents[2]
 HANGUL = re.compile(r"[가-힣]")
 COMMANDS = ("count", "presets", "trace", "bench", "doctor")
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "GLASSFORMER_"))}
@@ -106,7 +108,7 @@ def test_the_language_may_stand_anywhere() -> None:
     lines = {
         started(*words).stderr for words in (("--lang", "ko", "cuont"), ("--lang=ko", "cuont"), ("cuont", "--lang=ko"))
     }
-    assert lines == {"cuont: 없는 명령입니다. 혹시 count을(를) 찾으셨나요? (glassformer --help)\n"}
+    assert lines == {"cuont: 없는 명령입니다. 혹시 이것인가요: count (glassformer --help)\n"}
 
 
 # --- torch is not loaded before it is needed ---
@@ -144,9 +146,17 @@ WRONG_USE = [
     (("trace", "gpt2"), "TEXT is missing; see glassformer trace --help"),
     ((), "COMMAND is missing; see glassformer --help"),
     (("count", "gpt2", "--lyers", "3"), "--lyers: no such option; did you mean --layers? (glassformer count --help)"),
-    (("count", "gpt2", "--zzz"), "--zzz: no such option; there are: --debug, "),
+    (
+        ("count", "gpt2", "--zzz"),
+        "--zzz: no such option; there are: --batch, --causal, --debug, --dtype, --json, --lang, --layers, --length, "
+        "--set, --target-length (glassformer count --help)",
+    ),
     (("count", "gpt2", "--layers", "x"), "--layers x: that will not do; use a whole number"),
     (("count", "gpt2", "--layers=1.5"), "--layers 1.5: that will not do; use a whole number"),
+    (("count", "gpt2", "--layers", "0"), "--layers=0 is out of range; use 1 to 10000"),
+    (("count", "gpt2", "--layers", "-1"), "--layers=-1 is out of range; use 1 to 10000"),
+    (("trace", "gpt2", "a", "--layers=10001"), "--layers=10001 is out of range; use 1 to 10000"),
+    (("count", "gpt2", "--layers", "9" * 40), "--layers=a number of over 15 digits is out of range; use 1 to 10000"),
     (("count", "gpt2", "--layers"), "--layers … is missing; see glassformer count --help"),
     (("count", "gpt2", "--json=1"), "--json=1: no such option; did you mean --json? (glassformer count --help)"),
     (("count", "gpt2", "bert-base"), "count bert-base: that will not do; use glassformer count MODEL"),
@@ -171,7 +181,7 @@ def test_wrong_use_is_one_line_and_exit_code_2(
             assert said.startswith(line)
         else:
             assert HANGUL.search(said)
-            assert not re.search(r"no such|missing|will not do|did you mean|there are|write ", said)
+            assert not re.search(r"no such|missing|will not do|did you mean|there are|write |out of range", said)
 
 
 @pytest.mark.parametrize("given", ["fr", "KO", "", "korean"])
@@ -184,6 +194,32 @@ def test_a_language_that_is_not_spoken(given: str, capsys: pytest.CaptureFixture
 def test_a_language_that_is_not_spoken_is_refused_in_the_language_of_the_locale() -> None:
     done = started("presets", "--lang", "fr", LANG="ko_KR.UTF-8")
     assert (done.returncode, done.stderr) == (2, "--lang fr: ko 또는 en을 쓰세요\n")
+
+
+# --- the lines that the documents show ---
+
+
+def documented() -> list[tuple[str, str, str, int]]:
+    """Language, command, answer and exit code of every row of docs/*/errors.md."""
+    row = re.compile(r"^\| `glassformer (?P<command>[^`]+)` \| (?P<answer>.+) \| (?P<code>\d) \|$", re.MULTILINE)
+    pages = {lang: (ROOT / "docs" / lang / "errors.md").read_text(encoding="utf-8") for lang in ("en", "ko")}
+    found = [(lang, *match.groups()) for lang, page in pages.items() for match in row.finditer(page)]
+    return [(lang, command, answer, int(code)) for lang, command, answer, code in found]
+
+
+@pytest.mark.parametrize(("lang", "command", "answer", "code"), documented())
+def test_the_documents_show_what_is_said(
+    lang: str, command: str, answer: str, code: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GLASSFORMER_LANG", lang)
+    given = run(capsys, *shlex.split(command))
+    assert given == (code, "", f"{answer}\n")
+
+
+def test_both_languages_show_the_same_commands() -> None:
+    english, korean = ([row[1] for row in documented() if row[0] == lang] for lang in ("en", "ko"))
+    assert english == korean
+    assert len(english) > 10
 
 
 # --- one line, whatever happens ---

@@ -20,7 +20,7 @@ CLASSIFIER = [  # every row of one layer: label, formula in symbols, in numbers,
     ("Q, K, V", "3×(d_model×d_model+d_model)", "3×(32×32+32)", 3_168, 3_168, 0),
     ("attention output", "d_model×d_model+d_model", "32×32+32", 1_056, 1_056, 0),
     ("LayerNorm, multi-head self-attention", "2×d_model", "2×32", 64, 64, 0),
-    ("feed-forward", "d_model×d_ff+d_ff+d_ff×d_model+d_model", "32×32+32+32×32+32", 2_112, 2_112, 0),
+    ("feed-forward", "d_model×d_ff+d_ff+d_ff×d_model+d_model", "2×(32×32+32)", 2_112, 2_112, 0),
     ("LayerNorm, feed-forward", "2×d_model", "2×32", 64, 64, 0),
     ("classifier", "d_model×classes+classes", "32×1+1", 33, 33, 0),
 ]
@@ -213,9 +213,10 @@ REFUSED = [
     (("gpt2", "--set", "eps=inf"), "eps=inf is not positive and finite; use a number above 0"),
     (("gpt2", "--set", "eps=" + "9" * 4_000), "eps=a number of over 15 digits is not positive and finite"),
     (("gpt2", "--set", "norm=" + "[" * 9_000), "norm='[[[["),
-    (("gpt2", "--layers", "0"), "n_decoder_layers=0, but family=decoder has that side; use at least 1"),
-    (("gpt2", "--layers", "-3"), "n_decoder_layers=-3 is out of range; use 0 to 10000"),
-    (("gpt2", "--layers", "9" * 40), "n_decoder_layers=a number of over 15 digits is out of range; use 0 to 10000"),
+    (
+        ("gpt2", "--set", "n_decoder_layers=0"),
+        "n_decoder_layers=0, but family=decoder has that side; use at least 1",
+    ),
 ]
 
 
@@ -243,7 +244,10 @@ def test_what_cannot_be_counted_is_one_line(
 HOSTILE = {
     "binary": (bytes(range(256)), "is not UTF-8 text (byte 128); save it as UTF-8"),
     "invalid UTF-8": (b"[model]\n# \xff", "is not UTF-8 text (byte 10); save it as UTF-8"),
-    "thousands of digits": (b"[model]\nd_ff = " + b"9" * 9_000, "is not TOML: "),
+    "thousands of digits": (
+        b"[model]\nd_ff = " + b"9" * 9_000,
+        "holds a number of over 4,300 digits; write a shorter one",
+    ),
     "deep": (b"[model]\nd_ff = " + b"[" * 9_000, "is nested too deeply; a configuration has two levels"),
     "dotted": (b"[model]\n" + b"a." * 100_000 + b"a = 1", "is nested too deeply; a configuration has two levels"),
     "too large": (b"#" * 2_000_000, "has 2000000 bytes, more than a configuration may have"),
@@ -284,3 +288,25 @@ def test_a_file_with_an_impossible_value_is_one_line(
     path = tmp_path / "mine.toml"
     path.write_text(f"[model]\n{text}\n", encoding="utf-8")
     refused(capsys, (str(path),), line)
+
+
+def test_a_batch_or_a_length_shows_the_costs_of_a_pass(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(("count", "gpt2", "--batch", "2", "--length", "16", "--causal", "triangle", "--json"))
+    assert stop.value.code == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["pass"] == {
+        "batch": 2,
+        "length": 16,
+        "target_length": None,
+        "dtype": "float32",
+        "training": True,
+        "past": 0,
+        "causal": "triangle",
+    }
+    scores = next(cost for cost in document["costs"] if cost["name"] == "decoder.blocks.0.self_attention.scores")
+    assert scores["flops_forward"] == 2 * 2 * 2 * 12 * (16 * 17 // 2) * 64
+    with pytest.raises(SystemExit) as stop:
+        main(("count", "gpt2", "--length", "0", "--lang", "en"))
+    assert stop.value.code == 1
+    assert capsys.readouterr().err == "length=0 is out of range; use 1 to 2147483647\n"

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+import glassformer as gf
 from glassformer.cli.app import main
 from glassformer.models.presets import PRESETS
 from glassformer.open import open_config
@@ -52,21 +54,47 @@ def refused(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], line
 
 def test_the_shapes_of_the_worked_example(capsys: pytest.CaptureFixture[str]) -> None:
     document = traced(capsys, "paper-base", SENTENCE, "--layers", "1")
-    shapes = {step["name"]: step["shape"] for step in document["steps"]}
     assert document["tokens"] == ["나는", "학교에", "간다"]
-    assert shapes["embedding.output"] == [1, 3, 512]
-    attention = "encoder.blocks.0.self_attention"
-    for name in ("q", "k", "v", "heads"):
-        assert shapes[f"{attention}.{name}"] == [1, 8, 3, 64]
-    assert shapes[f"{attention}.scores"] == shapes[f"{attention}.weights"] == [1, 8, 3, 3]
-    assert shapes[f"{attention}.output"] == shapes["encoder.output"] == [1, 3, 512]
+    shapes = {step["step"]: step["shape"] for step in document["steps"]}
+    assert shapes == {
+        "embedding": "3×512",
+        "input": "3×512",
+        "q": "8×3×64",
+        "k": "8×3×64",
+        "v": "8×3×64",
+        "scores": "8×3×3",
+        "weights": "8×3×3",
+        "heads": "8×3×64",
+        "concat": "3×512",
+        "after_self_attention": "3×512",
+        "hidden": "3×2048",
+        "output": "3×512",
+    }
+    taps = {tap["name"]: tap["shape"] for tap in document["taps"]}
+    assert taps["encoder.blocks.0.self_attention.q"] == [1, 8, 3, 64]
 
 
-def test_the_weights_of_a_row_sum_to_one(capsys: pytest.CaptureFixture[str]) -> None:
-    attention = traced(capsys, "small-encoder", SENTENCE, "--layer", "2", "--head", "3")["attention"]
-    assert (attention["layer"], attention["head"]) == (2, 3)
-    assert torch.tensor(attention["weights"]).shape == (3, 3)
-    torch.testing.assert_close(torch.tensor(attention["weights"]).sum(-1), torch.ones(3))
+def test_the_numbers_follow_from_each_other(capsys: pytest.CaptureFixture[str]) -> None:
+    document = traced(capsys, "paper-base", SENTENCE, "--layer", "2", "--head", "3")
+    step = {each["step"]: torch.tensor(each["numbers"]) for each in document["steps"]}
+    torch.testing.assert_close(step["scores"], step["q"] @ step["k"].T / 8, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(step["weights"], step["scores"].softmax(-1))
+    torch.testing.assert_close(step["heads"], step["weights"] @ step["v"], rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(step["weights"].sum(-1), torch.ones(3))
+    assert document["attention"] == step["weights"].tolist()
+
+
+def test_a_target_runs_the_whole_model_and_a_file_holds_it(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "pass.safetensors"
+    given = ("small-translator", SENTENCE, "--target", "I go to school", "--save", str(path))
+    code, out, err = run(capsys, *given)
+    assert (code, err) == (0, "")
+    assert f"Recorded in {path}" in out
+    trace = gf.Trace.open(path)
+    assert trace.tokens == ["나는", "학교에", "간다"]
+    assert [tuple(x.shape) for x in trace.attention("cross_attention")] == [(1, 4, 4, 3)] * 3
+    refused(capsys, (*given[:4], "--save", str(tmp_path / "none" / "x")), f"{tmp_path}/none/x cannot be written: "
+            "No such file or directory; make room, or write somewhere else")  # fmt: skip
 
 
 def test_the_numbers_are_those_of_the_library(capsys: pytest.CaptureFixture[str]) -> None:
@@ -82,20 +110,21 @@ def test_the_table_in_both_languages(capsys: pytest.CaptureFixture[str]) -> None
     code, korean, err = run(capsys, "mini-classifier", SENTENCE, "--lang", "ko")
     assert (code, err) == (0, "")
     assert f"mini-classifier: {SENTENCE}" in english
-    assert "│ encoder.blocks.0.self_attention.scores  │ 1×4×3×3 │" in english
-    assert "layer 0, head 0" in english
+    assert "scores = Q Kᵀ / √d_k, head 0" in english
+    assert "4×3×3" in english
     assert english.rstrip().endswith("The model is untrained (seed 0): the path is real, the numbers are noise.")
     for title in ("단계", "형태", "앞부분 값"):
         assert title in korean
-    assert "층 0, 헤드 0" in korean
+    assert "점수 = Q Kᵀ / √d_k, 헤드 0" in korean
     assert "학습하지 않은 모델입니다(시드 0)." in korean
-    assert re.findall(r"[+-]\d\.\d{4}", english) == re.findall(r"[+-]\d\.\d{4}", korean)
+    assert re.findall(r"[+-]\d\.\d{3}", english) == re.findall(r"[+-]\d\.\d{3}", korean)
 
 
-def test_only_the_layer_that_was_asked_for_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    _, out, _ = run(capsys, "mini-classifier", SENTENCE, "--layer", "3")
-    assert set(re.findall(r"blocks\.(\d)", out)) == {"3"}
-    assert "embedding.output" in out
+def test_another_layer_tells_another_story(capsys: pytest.CaptureFixture[str]) -> None:
+    first, third = (traced(capsys, "mini-classifier", SENTENCE, "--layer", layer)["steps"] for layer in ("0", "3"))
+    assert first[0] == third[0]  # the embedding is the same
+    assert third[1]["name"] == "encoder.blocks.2.output"
+    assert [step["numbers"] for step in first[1:]] != [step["numbers"] for step in third[1:]]
 
 
 def test_brackets_and_colons_in_a_text_are_text(capsys: pytest.CaptureFixture[str]) -> None:
@@ -118,12 +147,14 @@ def test_the_longest_text_still_fits(capsys: pytest.CaptureFixture[str]) -> None
 def test_numbers_that_are_not_finite_are_null_in_json(capsys: pytest.CaptureFixture[str]) -> None:
     document = traced(capsys, "mini-classifier", SENTENCE, "--set", "attention_scale=1e308", "--layers", "1")
     scores = next(step for step in document["steps"] if step["name"].endswith("scores"))
-    assert None in scores["values"]
+    assert None in scores["numbers"][0]
 
 
 @pytest.mark.parametrize("name", [name for name in PRESETS if name.startswith("small-")])
 def test_every_small_model_can_be_followed(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert len(traced(capsys, name, SENTENCE)["steps"]) > 30
+    document = traced(capsys, name, SENTENCE)
+    assert len(document["steps"]) == 12
+    assert len(document["taps"]) > 30
 
 
 # --- what cannot be followed ---
@@ -156,11 +187,11 @@ def test_a_text_longer_than_the_table_of_positions(capsys: pytest.CaptureFixture
         ),
         (
             ("lesson-encoder", "a"),
-            "lesson-encoder takes vectors, not text; use a model on tokens, such as paper-base",
+            "lesson-encoder takes 'vectors' as input, not text; use a model on tokens, such as paper-base",
         ),
-        (("vit-b16", "a"), "vit-b16 takes image, not text; use a model on tokens, such as paper-base"),
+        (("vit-b16", "a"), "vit-b16 takes 'image' as input, not text; use a model on tokens, such as paper-base"),
         (
-            ("mini-classifier", "a", "--layers", "0"),
+            ("mini-classifier", "a", "--set", "n_encoder_layers=0"),
             "n_encoder_layers=0, but family=encoder has that side; use at least 1",
         ),
     ],
@@ -176,9 +207,13 @@ def test_a_model_larger_than_the_machine_is_not_begun(capsys: pytest.CaptureFixt
     code, out, err = run(capsys, "llama3-405b", SENTENCE)
     assert (code, out) == (1, "")
     assert re.fullmatch(
-        r'the model needs 1,511\.9 GiB, and [\d.,]+ GiB are free; count it instead, or build it with device="meta"\n',
+        r"the model needs 1,511\.9 GiB, and [\d.,]+ GiB are free; "
+        r'count it instead, use fewer layers, or in Python build it with device="meta"\n',
         err,
     )
+    code, out, err = run(capsys, "llama3-405b", SENTENCE, "--lang", "ko")
+    assert (code, out) == (1, "")
+    assert err.endswith('파라미터만 세거나 층을 줄이세요. 파이썬에서는 device="meta"로 만들어도 됩니다\n')
 
 
 @pytest.mark.parametrize("seed", ["-1", "9223372036854775808", "9" * 99])

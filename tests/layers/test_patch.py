@@ -6,7 +6,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from glassformer.errors import InputError
+from glassformer.errors import ConfigError, InputError
 from glassformer.layers.patch import ImagePatches, SeriesPatches
 from glassformer.trace.record import record
 
@@ -30,6 +30,36 @@ def test_image_patches_are_read_row_by_row() -> None:
         patches.projection.weight.copy_(torch.tensor([[1.0, 0.0, 0.0, 0.0]]))  # the upper left pixel of each patch
     images = torch.arange(16.0).reshape(1, 1, 4, 4)
     assert patches(images).flatten().tolist() == [0.0, 2.0, 8.0, 10.0]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "line"),
+    [
+        ({"size": 7, "patch": 2}, "input.patch=2 does not divide input.size=7; use a divisor"),
+        ({"size": 8, "patch": 0}, "input.patch=0 is out of range; use 1 to 2147483647"),
+        ({"size": 8.0, "patch": 2}, "input.size=8.0 is of the wrong type; use a whole number, such as 512"),
+    ],
+)
+def test_patches_that_do_not_cover_the_image_are_refused(sizes: dict[str, int], line: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        ImagePatches(d_model=4, **sizes)
+    assert str(caught.value) == line
+
+
+@pytest.mark.parametrize(
+    ("sizes", "line"),
+    [
+        (
+            {"context": 4, "length": 6, "stride": 1},
+            "input.length=6 is longer than input.context=4; use a shorter patch",
+        ),
+        ({"context": 4, "length": 2, "stride": 0}, "input.stride=0 is out of range; use 1 to 2147483647"),
+    ],
+)
+def test_patches_that_do_not_fit_into_the_series_are_refused(sizes: dict[str, int], line: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        SeriesPatches(d_model=4, **sizes)
+    assert str(caught.value) == line
 
 
 @pytest.mark.parametrize("class_tokens", [0, 1, 2])

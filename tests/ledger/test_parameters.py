@@ -189,7 +189,7 @@ def test_the_mini_classifier_by_hand() -> None:
         "encoder.blocks.0.self_attention.qkv": ("3×(32×32+32)", 3_168),
         "encoder.blocks.0.self_attention.w_o": ("32×32+32", 1_056),
         "encoder.blocks.0.self_attention_norm": ("2×32", 64),
-        "encoder.blocks.0.feed_forward": ("32×32+32+32×32+32", 2_112),
+        "encoder.blocks.0.feed_forward": ("2×(32×32+32)", 2_112),
         "encoder.blocks.0.feed_forward_norm": ("2×32", 64),
         "head": ("32×1+1", 33),
     }

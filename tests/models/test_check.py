@@ -9,14 +9,17 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
+from glassformer import values
 from glassformer.config import FAMILIES, TIES, ModelConfig
 from glassformer.errors import ConfigError
+from glassformer.layers import patch
+from glassformer.layers.attention import multi_head
 from glassformer.layers.feed_forward import ACTIVATIONS, FEED_FORWARDS
 from glassformer.layers.head import HEADS, POOLS
 from glassformer.layers.norm import NORMS
-from glassformer.layers.position import POSITIONS
+from glassformer.layers.position import POSITIONS, relative, rotary
 from glassformer.layers.residual import NORM_ORDERS
-from glassformer.models import check as module
+from glassformer.models import check as check_module
 from glassformer.models.build import account, build
 from glassformer.models.check import INPUTS, check, input_positions
 from glassformer.models.initialize import RULES
@@ -172,6 +175,26 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [  # key of the error, the tabl
         "position=rotary needs an even d_k, and d_k=1; set d_k to an even number",
     ),
     (
+        "not_one_of",
+        {**ENCODER, "position": {"kind": "rotary", "layout": "half"}},
+        "position.layout='half' is unknown; use one of: interleaved, halves",
+    ),
+    (
+        "not_one_of",
+        {**ENCODER, "position": {"kind": "sinusoidal", "layout": "foo"}},
+        "position.layout='foo' is unknown; use one of: interleaved, halves",
+    ),
+    (
+        "rotary_factor",
+        {**ENCODER, "position": {"kind": "rotary", "factor": 2}},
+        "position.scaling=none with position.factor=2 changes nothing; set both, scaling and a factor other than 1, ",
+    ),
+    (
+        "rotary_factor",
+        {**ENCODER, "position": {"kind": "rotary", "scaling": "llama3"}},
+        "position.scaling=llama3 with position.factor=1.0 changes nothing; set both, ",
+    ),
+    (
         "rotary_factors",
         {**ENCODER, "position": {"kind": "rotary", "low_frequency_factor": 4}},
         "position.high_frequency_factor=4.0 is not above low_frequency_factor=4; use 4 and 1, as Llama 3",
@@ -287,10 +310,10 @@ def test_what_no_model_can_have_is_refused_with_its_rule(key: str, table: dict[s
 
 
 def test_every_error_of_the_check_is_tested_here() -> None:
-    tree = ast.parse(inspect.getsource(module))
     raised = {
         node.args[0].value
-        for node in ast.walk(tree)
+        for module in (check_module, multi_head, patch, relative, rotary, values)
+        for node in ast.walk(ast.parse(inspect.getsource(module)))
         if isinstance(node, ast.Call)
         and getattr(node.func, "id", "") == "ConfigError"
         and isinstance(node.args[0], ast.Constant)

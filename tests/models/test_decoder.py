@@ -153,3 +153,43 @@ def test_a_compiled_decoder_answers_as_the_eager_one() -> None:
     with torch.no_grad():
         compiled = torch.compile(model, fullgraph=True)(tokens)
         torch.testing.assert_close(compiled, model(tokens), atol=1e-4, rtol=0)
+
+
+def test_a_prefix_counts_real_tokens() -> None:
+    torch.manual_seed(0)
+    decoder = Decoder(**SIZES).eval().double()
+    x = torch.randn(1, 4, 16, dtype=torch.float64)
+    padded = torch.cat([torch.randn(1, 2, 16, dtype=torch.float64), x], 1)
+    mask = torch.tensor([[False, False, True, True, True, True]])
+    alone = decoder(x, prefix=torch.tensor([2]))
+    torch.testing.assert_close(decoder(padded, mask=mask, prefix=torch.tensor([2]))[:, 2:], alone, atol=1e-10, rtol=0)
+    assert not torch.allclose(decoder(x), alone)
+
+
+@pytest.mark.parametrize("prefix", [3, [3, 2], torch.tensor([1.0, 2.0]), torch.tensor([1])])
+def test_a_prefix_that_is_none_is_refused(prefix: object) -> None:
+    with pytest.raises(InputError, match="prefix is not one whole number for each of the 2 rows"):
+        Decoder(**SIZES)(torch.randn(2, 3, 16), prefix=prefix)
+
+
+def test_a_memory_or_cache_of_another_size_is_refused() -> None:
+    decoder = Decoder(**SIZES, cross_attention=True).eval()
+    x = torch.randn(2, 3, 16)
+    with pytest.raises(InputError, match=r"memory has shape \(3, 4, 16\); this decoder takes 2 × source length × 16"):
+        decoder(x, torch.randn(3, 4, 16))
+    cache = decoder.empty_cache()
+    decoder(x, torch.randn(2, 4, 16), cache=cache)
+    with pytest.raises(InputError, match="the cache has 2 layers and 2 rows, and the decoder 2 layers and the batch 1"):
+        decoder(x[:1], torch.randn(1, 4, 16), cache=cache)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("position", ["sinusoidal", "rotary"])
+def test_a_compiled_decoder_with_a_cache(position: str) -> None:
+    torch.manual_seed(0)
+    decoder = Decoder(**SIZES, position=position).eval()
+    compiled, cache, x = torch.compile(decoder, fullgraph=True), decoder.empty_cache(), torch.randn(1, 6, 16)
+    with torch.no_grad():
+        steps = [compiled(x[:, i : i + 1], cache=cache) for i in range(6)]
+        torch.testing.assert_close(torch.cat(steps, 1), decoder(x), atol=1e-5, rtol=1e-5)

@@ -58,10 +58,13 @@ def test_a_mask_of_numbers_or_of_another_shape_is_refused() -> None:
     encoder, x = Encoder(**SIZES), torch.randn(2, 5, 16)
     with pytest.raises(InputError, match="a mask has type int64; use booleans, True = may look"):
         encoder(x, torch.ones(2, 5, dtype=torch.long))
-    with pytest.raises(InputError, match=r"a mask has shape \(5,\) for 5 keys; use batch × keys"):
+    with pytest.raises(InputError, match=r"a mask has shape \(5,\) for batch 2, 5 queries and 5 keys"):
         encoder(x, torch.ones(5, dtype=torch.bool))
-    with pytest.raises(InputError, match=r"a mask has shape \(2, 4\) for 5 keys; use batch × keys"):
+    with pytest.raises(InputError, match=r"a mask has shape \(2, 4\) for batch 2"):
         encoder(x, torch.ones(2, 4, dtype=torch.bool))
+    with pytest.raises(InputError, match=r"shape \(5, 5\) for batch 1, 5 queries and 5 keys; .*mask\[None\]"):
+        encoder(x[:1], torch.ones(5, 5, dtype=torch.bool).tril())
+    assert encoder(x[:1], torch.ones(5, 5, dtype=torch.bool).tril()[None]).shape == (1, 5, 16)
 
 
 def test_input_encoder_and_head_are_joined() -> None:

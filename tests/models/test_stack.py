@@ -8,7 +8,7 @@ from glassformer.layers.norm import LayerNorm, RMSNorm
 from glassformer.layers.position import POSITIONS
 from glassformer.models.decoder import Decoder
 from glassformer.models.encoder import Encoder
-from glassformer.models.stack import SIZES_OF_POSITIONS, Stack, places
+from glassformer.models.stack import Stack, places
 from glassformer.trace.record import record
 
 SIZES = {"d_model": 16, "n_heads": 4, "d_ff": 24, "max_len": 8}
@@ -129,10 +129,6 @@ def test_options_of_positions_are_passed_on() -> None:
 def test_relative_positions_know_on_which_side_they_are() -> None:
     assert Encoder(**SIZES, n_layers=1, position="relative").positions.bidirectional is True
     assert Decoder(**SIZES, n_layers=1, position="relative").positions.bidirectional is False
-
-
-def test_every_kind_of_position_has_its_sizes() -> None:
-    assert set(SIZES_OF_POSITIONS) == set(POSITIONS)
 
 
 @pytest.mark.parametrize("position", ["sinusoidal", "learned"])

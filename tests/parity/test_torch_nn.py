@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 import glassformer as gf
-from glassformer.layers.attention import KERNELS
+from glassformer.layers.attention import KERNELS, Mask
 
 TOLERANCE = 1e-12
 BATCH, SOURCE, TARGET = 3, 7, 5
@@ -258,7 +258,7 @@ def test_norm(
 
 
 def attentions(kernel: str, bias: bool = True) -> tuple[gf.MultiHeadAttention, nn.MultiheadAttention]:
-    ours = gf.MultiHeadAttention(d_model=D_MODEL, n_heads=N_HEADS, bias="qkvo" if bias else "", kernel=kernel)
+    ours = gf.MultiHeadAttention(d_model=D_MODEL, n_heads=N_HEADS, bias=bias, kernel=kernel)
     return ours, nn.MultiheadAttention(D_MODEL, N_HEADS, bias=bias, batch_first=True)
 
 
@@ -381,7 +381,7 @@ def test_decoder_layer(
 def test_decoder_layer_without_look_ahead(real: Tensor | None, order: str, kernel: str, mode: str) -> None:
     ours = gf.DecoderBlock(**block_sizes(order, "relu", kernel), cross_attention=True)
     theirs = nn.TransformerDecoderLayer(**layer_sizes(order, "relu"))
-    mask = gf.Mask(allowed=None if real is None else real[:, None, None, :])
+    mask = Mask(allowed=None if real is None else real[:, None, None, :])
     assert_same(
         ours,
         theirs,

@@ -232,3 +232,69 @@ def test_a_name_like_no_other_is_answered_with_all() -> None:
         network(X)
     with pytest.raises(InputError, match=r"^nothing was recorded under 'xyz'; there are: hidden, output$"):
         trace["xyz"]
+
+
+# --- chosen names, layers, heads, rows; gradients ---
+
+
+def test_only_what_was_asked_for_is_recorded() -> None:
+    model = encoder()
+    with record(model, "*.weights", layers=[1]) as trace:
+        model(X)
+    assert trace.names() == ["blocks.1.self_attention.weights"]
+
+
+@pytest.mark.parametrize("kernel", ["fused", "reference"])
+def test_heads_and_rows_are_those_of_the_whole(kernel: str) -> None:
+    torch.manual_seed(0)
+    model = gf.Decoder(d_model=16, n_heads=4, d_ff=24, n_layers=2, position="alibi", kernel=kernel).eval()
+    with record(model) as whole:
+        expected = model(X)
+    with record(model, heads=[1, 3], rows=[0, 4]) as part:
+        assert torch.equal(model(X), expected)
+    for name in ("scores", "weights", "q", "heads"):
+        full = whole[f"blocks.1.self_attention.{name}"][:, [1, 3]][:, :, [0, 4]]
+        torch.testing.assert_close(part[f"blocks.1.self_attention.{name}"], full)
+
+
+def test_gradients_are_those_of_autograd() -> None:
+    model = encoder()
+    x = X.clone().requires_grad_()
+    with record(model, gradients=True) as trace:
+        model(x).square().sum().backward()
+    assert torch.equal(trace.gradient("output"), 2 * trace["output"])
+    assert set(trace.gradients) >= {"blocks.0.self_attention.heads", "blocks.1.feed_forward.hidden", "blocks.0.output"}
+    with pytest.raises(InputError, match="nothing was recorded under 'nowhere'"):
+        trace.gradient("nowhere")
+
+
+def test_a_shared_embedding_is_recorded_twice_in_a_pass() -> None:
+    model = gf.build("paper-base", layers=1, vocab_size=20, d_model=16, n_heads=2, d_ff=16)
+    source, target = torch.randint(20, (1, 5)), torch.randint(20, (1, 3))
+    for _ in range(2):
+        with record(model) as trace:
+            model(source, target)
+            model(source, target)
+        assert trace["embedding.output"].shape == (1, 5, 16)
+        assert trace["embedding.output#2"].shape == (1, 3, 16)
+        assert "embedding.output#3" not in trace
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_compiled_model_is_recorded_as_it_is_written() -> None:
+    model = encoder()
+    compiled = torch.compile(model, fullgraph=True)
+    before = compiled(X)
+    with record(model) as trace:
+        compiled(X)
+    assert len(trace.attention()) == 2
+    assert torch.equal(compiled(X), before)
+
+
+def test_a_large_model_is_traced_on_meta() -> None:
+    model = gf.build("llama2-7b", device="meta")
+    with record(model) as trace:
+        model(torch.zeros(1, 128, dtype=torch.long, device="meta"))
+    assert trace["decoder.blocks.31.self_attention.weights"].shape == (1, 32, 128, 128)
+    assert trace["head.logits"].shape == (1, 128, 32000)

@@ -9,7 +9,7 @@ from string import Formatter
 import pytest
 
 import glassformer
-from glassformer.words import LANGUAGES, known, language, say, sentences
+from glassformer.words import LANGUAGES, language, say, sentences
 
 SOURCE = Path(glassformer.__file__).parent
 HANGUL = re.compile(r"[가-힣]")
@@ -94,11 +94,22 @@ def test_korean_keys_of_the_configuration_are_no_door_keys() -> None:
     assert [key for key, text in sentences("ko").items() if "열쇠" in text] == []
 
 
+def test_korean_needs_no_particle_that_depends_on_a_value() -> None:
+    paired = re.compile(r"\((을|를|이|가|은|는|와|과|으로|로)\)")  # "count을(를)": nobody speaks so
+    bare = re.compile(r"\}(을|를|이|가|은|는|와|과|으로|로)(?![가-힣])")  # right for some values, wrong for others
+    assert [key for key, text in sentences("ko").items() if paired.search(text) or bare.search(text)] == []
+
+
+def test_korean_has_one_word_for_one_thing() -> None:
+    others = re.compile(r"이름 있는 모델|종류가 맞지|논문에 실린 값|메모리의 형태|레이어")
+    assert [key for key, text in sentences("ko").items() if others.search(text)] == []
+
+
 def test_every_key_that_is_said_exists() -> None:
     keys = list(sentences("en"))
     missing = [
         (place, pattern)
-        for place, call in calls("say", "Phrase", "known")
+        for place, call in calls("say", "Phrase")
         for pattern in patterns(call.args[0])
         if not any(re.fullmatch(pattern, key) for key in keys)
     ]
@@ -108,7 +119,7 @@ def test_every_key_that_is_said_exists() -> None:
 def test_every_error_that_is_raised_has_its_sentence_and_all_of_its_values() -> None:
     for pattern, places in raised().items():
         key = f"errors.{pattern}"
-        assert known(key), places
+        assert key in sentences("en"), places
         needed = {name for name, _ in values_of(sentences("en")[key])}
         for place, given in places:
             assert needed <= given, f"{place}: {pattern} needs {needed - given}"
@@ -134,7 +145,7 @@ def test_say_speaks_the_language_of_the_environment(monkeypatch: pytest.MonkeyPa
 
 
 def test_an_unknown_key_is_refused() -> None:
-    assert not known("ledger.nothing")
+    assert "ledger.nothing" not in sentences("en")
     with pytest.raises(KeyError, match=r"ledger\.nothing"):
         say("ledger.nothing", "en")
 

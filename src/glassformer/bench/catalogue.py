@@ -9,10 +9,10 @@ from glassformer.bench import published, startup, table3, weight_layout
 
 
 class Benchmark(NamedTuple):
-    """A measurement, and its table: rows of text, the titles first."""
+    """A measurement in numbers and codes alone, and its table in a language: rows of text, the titles first."""
 
     run: Callable[[], dict[str, Any]]
-    table: Callable[[dict[str, Any]], list[list[str]]]
+    table: Callable[[dict[str, Any], str], list[list[str]]]
 
 
 BENCHMARKS: dict[str, Benchmark] = {

@@ -6,6 +6,7 @@ from typing import Any
 
 from glassformer.ledger.parameters import count
 from glassformer.models.presets import PRESETS
+from glassformer.words import say
 
 # preset → parameters as counted by the reference implementation, and which one. What is not known exactly is not here.
 PUBLISHED: dict[str, tuple[int, str]] = {
@@ -44,9 +45,9 @@ def run() -> dict[str, Any]:
     }
 
 
-def table(numbers: dict[str, Any]) -> list[list[str]]:
+def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
     """Rows of text for the docs."""
-    lines = [["preset", "published", "counted", "difference", "source"]]
+    lines = [[say(f"columns.{key}", lang) for key in ("preset", "published", "counted", "difference", "source")]]
     for row in numbers["rows"]:
         gap = row["counted"] - row["published"]
         lines.append([row["preset"], f"{row['published']:,}", f"{row['counted']:,}", str(gap), row["source"]])

@@ -1,4 +1,7 @@
-"""A result and where it comes from: command, commit, versions, machine. Written as JSON, rendered as tables."""
+"""A result and where it comes from: command, commit, versions, machine.
+
+Written as JSON in numbers and codes alone, rendered as tables in either language.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ import subprocess
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from glassformer.words import say
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -22,7 +27,14 @@ class Result:
     numbers: Any  # JSON: whatever the benchmark's table is made from
     commit: str
     versions: dict[str, str]
-    machine: str
+    machine: dict[str, Any]  # cores, and the accelerator's name: "" where there is none
+
+    def source(self, lang: str) -> str:
+        """One line on where the numbers come from."""
+        accelerator = self.machine["accelerator"] or say("bench.no_accelerator", lang)
+        machine = say("bench.machine", lang, cores=self.machine["cores"], accelerator=accelerator)
+        versions = ", ".join(f"{package} {version}" for package, version in self.versions.items())
+        return say("bench.source", lang, command=self.command, machine=machine, versions=versions, commit=self.commit)
 
     def write(self, path: Path) -> None:
         """Under another name first, so that a full disk leaves the old result as it was."""
@@ -42,14 +54,14 @@ def result(name: str, numbers: Any) -> Result:
     """The numbers, with everything needed to repeat them."""
     import torch
 
-    card = torch.cuda.get_device_name(0) if torch.cuda.is_available() else "no accelerator"
+    card = torch.cuda.get_device_name(0) if torch.cuda.is_available() else ""
     return Result(
         name=name,
         command=f"glassformer bench {name}",
         numbers=numbers,
         commit=_commit(),
         versions={"python": platform.python_version(), "torch": torch.__version__},
-        machine=f"{os.cpu_count()} cores, {card}",
+        machine={"cores": os.cpu_count() or 1, "accelerator": card},
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from glassformer.bench.timing import interleaved, summary
 from glassformer.ledger.parameters import count
 from glassformer.models.presets import PRESETS
+from glassformer.words import say
 
 EMPTY = """
 import typer
@@ -45,19 +46,20 @@ def run() -> dict[str, Any]:
     }
 
 
-def table(numbers: dict[str, Any]) -> list[list[str]]:
+def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
     """Ratios of medians; milliseconds for the count."""
     ours, empty = numbers["help"]["glassformer"], numbers["help"]["typer"]
     counting = numbers["count"]["seconds"]
+    model, parameters = numbers["count"]["model"], f"{numbers['count']['parameters']:,}"
     return [
-        ["what", "median", "spread"],
+        [say(f"columns.{key}", lang) for key in ("what", "median", "spread")],
         [
-            "glassformer --help ÷ empty typer program --help",
+            say("bench.help_ratio", lang),
             f"{ours['median'] / empty['median']:.2f}",
             f"{ours['low'] / empty['median']:.2f} – {ours['high'] / empty['median']:.2f}",
         ],
         [
-            f"count {numbers['count']['model']} ({numbers['count']['parameters']:,}), after imports",
+            say("bench.count_time", lang, model=model, parameters=parameters),
             f"{1000 * counting['median']:.1f} ms",
             f"{1000 * counting['low']:.1f} – {1000 * counting['high']:.1f} ms",
         ],

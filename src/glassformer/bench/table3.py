@@ -7,6 +7,7 @@ from typing import Any
 from glassformer.ledger.parameters import count
 from glassformer.models.presets import PRESETS
 from glassformer.open import open_config
+from glassformer.words import say
 
 PAPER_VOCABULARY = 37_000  # §5.1: "about 37000 tokens"
 ROWS: dict[str, tuple[str, dict[str, Any], float]] = {  # row → preset, what differs from it, printed millions
@@ -61,10 +62,12 @@ def run() -> dict[str, Any]:
     }
 
 
-def table(numbers: dict[str, Any]) -> list[list[str]]:
-    """Rows of text for the docs; the first row holds the keys of the titles."""
-    given, best = numbers["vocabularies"]
-    lines = [["row", "printed", f"V {given:,}", "difference", f"V {best:,}", "difference"]]
+def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
+    """Rows of text for the docs."""
+    titles = [say(f"columns.{key}", lang) for key in ("row", "printed")]
+    for vocabulary in numbers["vocabularies"]:
+        titles += [f"V {vocabulary:,}", say("columns.difference", lang)]
+    lines = [titles]
     for row in numbers["rows"]:
         printed = row["printed_millions"]
         cells = [row["row"], f"{printed} M"]

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from glassformer.bench.catalogue import BENCHMARKS
 from glassformer.bench.record import RESULTS, Result
-from glassformer.words import known, say
 
 _MARKED = re.compile(r"(?P<head><!-- table: (?P<name>[\w-]+) -->\n)(?:.*?)(?P<end><!-- end -->)", re.DOTALL)
 
@@ -26,13 +25,10 @@ def markdown(name: str, lang: str) -> str:
     """The table of a benchmark in Markdown, with where its numbers come from."""
     parts = []
     for result in recorded(name):
-        titles, *rows = BENCHMARKS[name].table(result.numbers)
-        titles = [say(f"columns.{title}", lang) if known(f"columns.{title}") else title for title in titles]
+        titles, *rows = BENCHMARKS[name].table(result.numbers, lang)
         lines = [titles, ["---"] * len(titles), *rows]
         parts += ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
-        versions = ", ".join(f"{package} {version}" for package, version in result.versions.items())
-        source = {"command": result.command, "machine": result.machine, "versions": versions, "commit": result.commit}
-        parts += ["", say("bench.source", lang, **source), ""]
+        parts += ["", result.source(lang), ""]
     return "\n".join(parts)
 
 

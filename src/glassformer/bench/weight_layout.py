@@ -13,6 +13,7 @@ from glassformer.bench.timing import interleaved, summary
 from glassformer.layers.attention import Mask
 from glassformer.layers.attention.kernel import fused
 from glassformer.models.encoder import Encoder
+from glassformer.words import say
 
 LAYOUTS = ("separate", "concatenated", "fused")
 
@@ -25,9 +26,6 @@ class Setting(NamedTuple):
     d_model: int
     n_layers: int
     rounds: int
-
-    def __str__(self) -> str:
-        return f"{self.batch}×{self.length} tokens, d_model {self.d_model}, {self.n_layers} layers"
 
 
 SETTINGS = {
@@ -103,7 +101,7 @@ def run() -> dict[str, Any]:
             rows.append(
                 {
                     "device": device,
-                    "setting": str(setting),
+                    "setting": {key: size for key, size in setting._asdict().items() if key != "rounds"},
                     "compiled": compiled,
                     "seconds": {layout: summary(times) for layout, times in seconds.items()},
                 }
@@ -111,12 +109,13 @@ def run() -> dict[str, Any]:
     return {"rows": rows}
 
 
-def table(numbers: dict[str, Any]) -> list[list[str]]:
+def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
     """Time of a step against the separate layout (below 1: faster)."""
-    lines = [["device", "setting", "mode", "separate", "concatenated", "fused"]]
+    lines = [[say(f"columns.{key}", lang) for key in ("device", "setting", "mode", *LAYOUTS)]]
     for row in numbers["rows"]:
         base = row["seconds"]["separate"]["median"]
-        cells = [row["device"], row["setting"], "compiled" if row["compiled"] else "eager"]
+        mode = say("bench.compiled" if row["compiled"] else "bench.eager", lang)
+        cells = [row["device"], say("bench.setting", lang, **row["setting"]), mode]
         for layout in LAYOUTS:
             seconds = row["seconds"][layout]
             spread = (seconds["high"] - seconds["low"]) / base / 2

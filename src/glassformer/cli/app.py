@@ -117,7 +117,8 @@ def _usage(error: Any, argv: list[str], commands: list[str]) -> UsageError:
     command = next((word for word in argv if word in commands), "")
     match type(error).__name__:
         case "NoSuchOption":
-            known = [option for each in context.command.params for option in each.opts] if context else []
+            parameters = context.command.params if context else []
+            known = [option for each in parameters if each.param_type_name == "option" for option in each.opts]
             hint = suggest(error.option_name, known)
             return UsageError("usage_unknown_option", option=error.option_name, hint=hint, command=command)
         case "MissingParameter":

@@ -11,7 +11,7 @@ from rich.table import Table
 from glassformer.cli.options import Debug, Json, Lang
 from glassformer.cli.output import print_json, print_rich
 from glassformer.errors import UsageError
-from glassformer.words import known, say
+from glassformer.words import language, say
 
 
 def command(
@@ -41,7 +41,7 @@ def command(
         measured = result(name, BENCHMARKS[name].run())
         documents.append(asdict(measured))
         if not json:
-            print_rich(_drawn(BENCHMARKS[name].table(measured.numbers)))
+            print_rich(_drawn(BENCHMARKS[name].table(measured.numbers, language())))
         if record is not None:
             record.mkdir(parents=True, exist_ok=True)
             measured.write(record / f"{name}.json")
@@ -55,7 +55,7 @@ def _drawn(rows: list[list[str]]) -> Table:
     titles, *lines = rows
     drawn = Table(header_style="bold")
     for title in titles:
-        drawn.add_column(say(f"columns.{title}") if known(f"columns.{title}") else title)
+        drawn.add_column(title)
     for line in lines:
         drawn.add_row(*line)
     return drawn

@@ -10,8 +10,18 @@ import typer
 from glassformer.errors import UsageError
 from glassformer.words import say
 
+
+def _depth(layers: int | None) -> int | None:
+    """--layers sets every side that the family has, and such a side has at least one layer."""
+    from glassformer.config import MOST_LAYERS
+
+    if layers is not None and not 1 <= layers <= MOST_LAYERS:
+        raise UsageError("out_of_range", key="--layers", value=layers, low=1, high=MOST_LAYERS)
+    return layers
+
+
 Model = Annotated[str, typer.Argument(help=say("help.model").replace("[", r"\["), metavar="MODEL", show_default=False)]
-Layers = Annotated[int | None, typer.Option("--layers", help=say("help.layers"), show_default=False)]
+Layers = Annotated[int | None, typer.Option("--layers", help=say("help.layers"), show_default=False, callback=_depth)]
 Set = Annotated[list[str] | None, typer.Option("--set", help=say("help.set"), show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help=say("help.json"))]
 Lang = Annotated[str | None, typer.Option("--lang", help=say("help.lang"), show_default=False)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,9 +16,11 @@ from glassformer.words import say
 def command(
     model: Model,
     text: Annotated[str, typer.Argument(help=say("help.text"), metavar="TEXT", show_default=False)],
+    target: Annotated[str | None, typer.Option("--target", help=say("help.target"), show_default=False)] = None,
     layer: Annotated[int, typer.Option("--layer", help=say("help.layer"))] = 0,
     head: Annotated[int, typer.Option("--head", help=say("help.head"))] = 0,
     seed: Annotated[int, typer.Option("--seed", help=say("help.seed"))] = 0,
+    save: Annotated[Path | None, typer.Option("--save", help=say("help.save"), show_default=False)] = None,
     layers: Layers = None,
     set_: Set = None,
     json: Json = False,
@@ -31,8 +34,12 @@ def command(
     from glassformer.trace.sentence import follow
 
     config = open_config(model, layers=layers, overrides=changes)
-    story = follow(model, config, text, layer=layer, head=head, seed=seed)
+    story = follow(model, config, text, target=target, layer=layer, head=head, seed=seed)
+    if save is not None:
+        story.trace.save(save)
     if json:
         print_json(story.to_json())
-    else:
-        print_rich(story)
+        return
+    print_rich(story)
+    if save is not None:
+        print_rich(say("trace.saved", path=save))

@@ -51,12 +51,16 @@ class TokenEmbedding(nn.Module):
         if self.segments is not None:
             which = torch.zeros_like(tokens) if segments is None else segments
             outside = first_outside(which, self.segments.shape[0])
+            if which.shape != tokens.shape:
+                raise InputError("segments_shape", shape=tuple(which.shape), expected=tuple(tokens.shape))
             if outside is not None:
                 raise InputError("segment_out_of_range", segment=outside, last=self.segments.shape[0] - 1)
             x = x + F.embedding(which.long(), self.segments)
         return tap("output", x)
 
     def _check(self, tokens: Tensor) -> None:
+        if not isinstance(tokens, Tensor):
+            raise InputError("tokens_shape", shape="–", dtype=type(tokens).__name__)
         if tokens.dim() != 2 or tokens.dtype not in WHOLE_NUMBERS:
             raise InputError("tokens_shape", shape=tuple(tokens.shape), dtype=str(tokens.dtype).removeprefix("torch."))
         if tokens.shape[1] == 0:
@@ -132,6 +136,8 @@ def check_vectors(x: Tensor, d_model: int) -> Tensor:
     """b t d_model with at least one position, or an error that says so."""
     if x.dim() != 3 or x.shape[-1] != d_model:
         raise InputError("vectors_shape", shape=tuple(x.shape), d_model=d_model)
+    if not x.is_floating_point():
+        raise InputError("vectors_dtype", dtype=str(x.dtype).removeprefix("torch."))
     if x.shape[1] == 0:
         raise InputError("empty_text")
     return x

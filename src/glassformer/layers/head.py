@@ -13,6 +13,7 @@ from glassformer.layers.feed_forward.activation import ACTIVATIONS
 from glassformer.layers.norm import LayerNorm
 from glassformer.tap import tap
 from glassformer.tape import Shadow, Tape
+from glassformer.values import one_of
 
 POOLS = ("cls", "sep", "mean", "max", "flatten")
 
@@ -161,7 +162,7 @@ class ClassifierHead(nn.Module):
         self, *, d_model: int, classes: int, pool: str = "cls", pooler: bool = False, bias: bool = True
     ) -> None:
         super().__init__()
-        self.pool = pool
+        self.pool = one_of("head.pool", pool, POOLS)
         self.pooler = nn.Linear(d_model, d_model) if pooler else None
         self.output = nn.Linear(d_model, classes, bias=bias) if classes else None
 
@@ -219,7 +220,7 @@ class RegressionHead(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        self.pool, self.positions, self.dropout = pool, positions, dropout
+        self.pool, self.positions, self.dropout = one_of("head.pool", pool, POOLS), positions, dropout
         self.output = nn.Linear(d_model * (positions if pool == "flatten" else 1), outputs, bias=bias)
 
     def forward(

@@ -8,15 +8,29 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from glassformer.account import Row, held, linear
-from glassformer.errors import InputError
+from glassformer.errors import ConfigError, InputError
 from glassformer.tap import tap
 from glassformer.tape import Shadow, Tape
+from glassformer.values import size as whole
 
 
 def _refuse_nan(x: Tensor) -> None:
     # As with token ids: looking at the values is free on the CPU only.
     if x.device.type == "cpu" and not torch.compiler.is_compiling() and not bool(torch.isfinite(x).all()):
         raise InputError("patch_not_finite", count=int((~torch.isfinite(x)).sum()), total=x.numel())
+
+
+def check_image(size: int, patch: int) -> None:
+    """Patches cover the whole image: no border is dropped."""
+    if whole("input.size", size) % whole("input.patch", patch):
+        raise ConfigError("image_patch", size=size, patch=patch)
+
+
+def check_series(context: int, length: int, stride: int) -> None:
+    """At least one patch fits into the series."""
+    whole("input.stride", stride)
+    if whole("input.length", length) > whole("input.context", context):
+        raise ConfigError("series_patch", length=length, context=context)
 
 
 class ImagePatches(nn.Module):
@@ -33,6 +47,7 @@ class ImagePatches(nn.Module):
         self, *, d_model: int, size: int, patch: int, channels: int = 3, class_tokens: int = 1, bias: bool = True
     ) -> None:
         super().__init__()
+        check_image(size, patch)
         self.size, self.patch, self.channels = size, patch, channels
         self.projection = nn.Linear(channels * patch * patch, d_model, bias=bias)
         self.class_token = nn.Parameter(torch.zeros(class_tokens, d_model)) if class_tokens else None
@@ -94,6 +109,7 @@ class SeriesPatches(nn.Module):
         bias: bool = True,
     ) -> None:
         super().__init__()
+        check_series(context, length, stride)
         self.context, self.length, self.stride, self.channels, self.pad_end = context, length, stride, channels, pad_end
         self.projection = nn.Linear(channels * length, d_model, bias=bias)
 

@@ -6,6 +6,7 @@ look-ahead mask lets it look. Nothing is run and nothing is built.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -89,13 +90,12 @@ def costs(config: ModelConfig, run: Pass) -> dict[str, Cost]:
     """Every part that computes or keeps something, in the order of the data."""
     tape = Tape(w=WIDTHS[run.dtype], training=run.training, past=run.past, triangle=CONVENTIONS[run.causal])
     shadow(config, tape, batch=run.batch, length=run.length, target_length=run.target_length)
-    parts = dict.fromkeys(entry.part for entry in (*tape.products, *tape.kept))
-    kept = tape.kept if run.training else []
-    return {
-        part: Cost(
-            part,
-            tuple(entry for entry in tape.products if entry.part == part),
-            tuple(entry for entry in kept if entry.part == part),
-        )
-        for part in parts
-    }
+    products, kept = _by_part(tape.products), _by_part(tape.kept if run.training else [])
+    return {part: Cost(part, tuple(products[part]), tuple(kept[part])) for part in tape.parts}
+
+
+def _by_part(entries: list[Entry]) -> dict[str, list[Entry]]:
+    found: dict[str, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        found[entry.part].append(entry)
+    return found

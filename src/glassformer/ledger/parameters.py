@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 
 from glassformer.account import Row
 from glassformer.config import ModelConfig
 from glassformer.ledger import show
+from glassformer.ledger.costs import Cost, Pass, costs
+from glassformer.ledger.show_costs import costs_table
 from glassformer.models.build import account
 
 WIDTH = 140  # of the table at a plain prompt, in characters
@@ -40,10 +42,16 @@ class Ledger:
     model: str
     config: ModelConfig
     parts: tuple[Row, ...]
+    run: Pass | None = None  # with a pass: its FLOPs and bytes, too
 
     @cached_property
     def total(self) -> Total:
         return Total.of(self.parts)
+
+    @cached_property
+    def costs(self) -> dict[str, Cost]:
+        """FLOPs and kept bytes of the pass, by part; empty without one."""
+        return {} if self.run is None else costs(self.config, self.run)
 
     def part(self, name: str) -> Total:
         """The sum of everything at or below a path: "encoder", "encoder.blocks.0.self_attention"."""
@@ -66,10 +74,26 @@ class Ledger:
                 for row in self.parts
             ],
             "total": vars(self.total),
+            **self._costs_json(),
+        }
+
+    def _costs_json(self) -> dict[str, Any]:
+        if self.run is None:
+            return {}
+        every = self.costs.values()
+        return {
+            "pass": vars(self.run),
+            "costs": [{"name": cost.part, **cost.to_json()} for cost in every],
+            "cost_total": {
+                "flops_forward": sum(cost.forward for cost in every),
+                "flops_backward": sum(cost.backward for cost in every),
+                "saved_bytes": sum(cost.saved for cost in every),
+            },
         }
 
     def __rich__(self) -> RenderableType:
-        return show.table(self.model, self.parts, None)
+        parameters = show.table(self.model, self.parts, None)
+        return parameters if self.run is None else Group(parameters, costs_table(self.costs, self.run, None))
 
     def __repr__(self) -> str:
         console = Console(width=WIDTH, highlight=False)
@@ -81,6 +105,6 @@ class Ledger:
         return show.html(self.model, self.parts, None)
 
 
-def count(model: str, config: ModelConfig) -> Ledger:
-    """The ledger of a configuration under a name."""
-    return Ledger(model, config, account(config))
+def count(model: str, config: ModelConfig, run: Pass | None = None) -> Ledger:
+    """The ledger of a configuration under a name; with a pass, its costs as well."""
+    return Ledger(model, config, account(config), run)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Unpack
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -15,11 +14,10 @@ from glassformer.layers.attention import LayerCache, Mask, MultiHeadAttention
 from glassformer.layers.attention.mask import as_allowed
 from glassformer.layers.feed_forward import FEED_FORWARDS
 from glassformer.layers.norm import NORMS, Norm
-from glassformer.layers.position import Rotation, ShadowRotation
+from glassformer.layers.position import Rotation
 from glassformer.layers.residual import NORM_ORDERS, StochasticDepth, add_norm
-from glassformer.models.options import BIASES, BlockOptions
 from glassformer.tap import tap
-from glassformer.tape import Shadow, Tape
+from glassformer.values import BIASES, biases
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,7 @@ class Block(nn.Module):
         eps: float = 1e-5,
         feed_forward: str = "mlp",
         activation: str = "relu",
-        bias: Collection[str] = BIASES,
+        bias: bool | Collection[str] = BIASES,
         qk_norm: bool = False,
         attention_scale: float | None = None,
         dropout: float = 0.0,
@@ -77,6 +75,7 @@ class Block(nn.Module):
         kernel: str = "fused",
     ) -> None:
         super().__init__()
+        bias = biases("bias", bias)
         make_norm = choose("norm", norm, NORMS) if isinstance(norm, str) else norm
         if norm_order not in NORM_ORDERS:
             raise ConfigError("not_one_of", key="norm_order", value=norm_order, known=", ".join(NORM_ORDERS))
@@ -144,75 +143,6 @@ class Block(nn.Module):
         return add_norm(x, sublayer, norm, self.drop, self.norm_order)
 
     @staticmethod
-    def shadow(
-        tape: Tape,
-        x: Shadow,
-        memory: Shadow | None,
-        rotation: ShadowRotation | None,
-        *,
-        causal: bool,
-        masked: bool,
-        **block: Unpack[BlockOptions],
-    ) -> Shadow:
-        """`run`, line for line, on a tape."""
-        norm, order = str(block.get("norm", "layer")), block.get("norm_order", "post")
-        dropout, within_attention = block.get("dropout", 0.0), block.get("attention_dropout")
-        within_network = block.get("feed_forward_dropout")
-        attention_dropout = dropout if within_attention is None else within_attention
-        network_dropout = dropout if within_network is None else within_network
-        qk_norm = norm if block.get("qk_norm") else None
-
-        def self_attention(y: Shadow) -> Shadow:
-            with tape.at("self_attention", s=tape.value("t") + tape.past):
-                return MultiHeadAttention.shadow(
-                    tape,
-                    y,
-                    y,
-                    causal=causal,
-                    masked=masked,
-                    rotation=rotation,
-                    qk_norm=qk_norm,
-                    dropout=attention_dropout,
-                )
-
-        def cross_attention(y: Shadow) -> Shadow:
-            seen = None if tape.past else memory
-            with tape.at("cross_attention"):
-                return MultiHeadAttention.shadow(
-                    tape, y, seen, causal=False, masked=False, rotation=None, qk_norm=qk_norm, dropout=attention_dropout
-                )
-
-        def feed_forward(y: Shadow) -> Shadow:
-            network = FEED_FORWARDS[block.get("feed_forward", "mlp")]
-            with tape.at("feed_forward"):
-                return network.shadow(tape, y, activation=block.get("activation", "relu"), dropout=network_dropout)
-
-        def normalise(y: Shadow, name: str) -> Shadow:
-            with tape.at(name):
-                return NORMS[norm].shadow(tape, y)
-
-        def drop(y: Shadow) -> Shadow:
-            with tape.at("drop"):
-                return StochasticDepth.shadow(tape, tape.dropout(y, dropout), rate=block.get("stochastic_depth", 0.0))
-
-        sublayers = {"self_attention": self_attention, "cross_attention": cross_attention, "feed_forward": feed_forward}
-        if memory is None:
-            del sublayers["cross_attention"]
-        if order == "parallel":
-            y = normalise(x, "norm")
-            for sublayer in sublayers.values():
-                drop(sublayer(y))
-            return tape.new(*x.shape)
-        for name, sublayer in sublayers.items():
-            if order == "post":
-                drop(sublayer(x))
-                x = normalise(tape.new(*x.shape), f"{name}_norm")
-            else:
-                drop(sublayer(normalise(x, f"{name}_norm")))
-                x = tape.new(*x.shape)
-        return x
-
-    @staticmethod
     def account(
         *,
         d_model: int,
@@ -227,7 +157,7 @@ class Block(nn.Module):
         eps: float = 1e-5,
         feed_forward: str = "mlp",
         activation: str = "relu",
-        bias: Collection[str] = BIASES,
+        bias: bool | Collection[str] = BIASES,
         qk_norm: bool = False,
         attention_scale: float | None = None,
         dropout: float = 0.0,
@@ -236,6 +166,7 @@ class Block(nn.Module):
         stochastic_depth: float = 0.0,
         kernel: str = "fused",
     ) -> tuple[Row, ...]:
+        bias = biases("bias", bias)
         attention = MultiHeadAttention.account(
             d_model=d_model,
             n_heads=n_heads,
@@ -271,7 +202,7 @@ class EncoderBlock(Block):
         *,
         place: Place = NOWHERE,
     ) -> Float[Tensor, "b t d_model"]:
-        rules = mask if isinstance(mask, Mask) else Mask(allowed=as_allowed(mask, x.shape[1]))
+        rules = mask if isinstance(mask, Mask) else Mask(allowed=as_allowed(mask, x.shape[0], x.shape[1], x.shape[1]))
         return self.run(x, rules, None, place, None)
 
 
@@ -289,9 +220,13 @@ class DecoderBlock(Block):
         cache: LayerCache | None = None,
     ) -> Float[Tensor, "b t d_model"]:
         past = 0 if cache is None or cache.past.k is None else cache.past.k.shape[2]
-        rules = mask if isinstance(mask, Mask) else Mask(causal=True, allowed=as_allowed(mask, past + x.shape[1]))
+        rules = (
+            mask
+            if isinstance(mask, Mask)
+            else Mask(causal=True, allowed=as_allowed(mask, x.shape[0], x.shape[1], past + x.shape[1]))
+        )
         if (memory is None) != (self.cross_attention is None):
             raise InputError("memory_missing" if memory is None else "memory_unexpected")
         if isinstance(memory, Tensor):
-            memory = Memory(memory, Mask(allowed=as_allowed(memory_mask, memory.shape[1])))
+            memory = Memory(memory, Mask(allowed=as_allowed(memory_mask, x.shape[0], x.shape[1], memory.shape[1])))
         return self.run(x, rules, memory, place, cache)

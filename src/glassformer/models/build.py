@@ -64,11 +64,12 @@ def build(
     """The model, initialised. `device="meta"` builds any size without memory; `norms` adds kinds of one's own."""
     check(config, norms=tuple(norms))
     choose("kernel", kernel, KERNELS)
-    _refuse_too_large(config, device, dtype)
+    if config.norm.kind in NORMS:  # a norm of one's own has no account
+        _refuse_too_large(config, device, dtype)
     parts = plan(config)
     for stack in (parts[side] for side in ("encoder", "decoder") if side in parts):
         stack.options.update(kernel=kernel, norm=norms[config.norm.kind])
-    with torch.device(device or "cpu"):
+    with torch.device(device or "cpu"), torch.random.fork_rng(devices=[], enabled=seed is not None):
         model: nn.Module = MODELS[config.family](**{name: box.make(**box.options) for name, box in parts.items()})
     generator = None
     if seed is not None and str(device) != "meta":
@@ -131,9 +132,9 @@ def _refuse_too_large(config: ModelConfig, device: str | torch.device | None, dt
     """A model that cannot fit is refused before the machine is brought to its knees."""
     if torch.device(device or "cpu").type != "cpu":
         return
-    needed = (
-        sum(row.parameters + row.buffers for row in account(config)) * (dtype or torch.get_default_dtype()).itemsize
-    )
+    default = torch.get_default_dtype()  # modules are made in it and cast afterwards
+    width = max(default.itemsize, (dtype or default).itemsize)
+    needed = sum(row.parameters + row.buffers for row in account(config)) * width
     available = free_memory()
     if available is not None and needed > available:
         raise ConfigError("does_not_fit", needed=f"{needed / 2**30:,.1f}", available=f"{available / 2**30:,.1f}")

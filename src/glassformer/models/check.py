@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import inspect
-import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from glassformer.config import Choice, ModelConfig
-from glassformer.errors import ConfigError, Phrase, shown, suggest
+from glassformer.errors import ConfigError, suggest
 from glassformer.layers.attention.multi_head import check_heads
 from glassformer.layers.embedding import TokenEmbedding, Vectors
 from glassformer.layers.feed_forward import ACTIVATIONS, FEED_FORWARDS
 from glassformer.layers.head import HEADS, POOLS
 from glassformer.layers.norm import NORMS
-from glassformer.layers.patch import ImagePatches, SeriesPatches
+from glassformer.layers.patch import ImagePatches, SeriesPatches, check_image, check_series
 from glassformer.layers.position import POSITIONS
+from glassformer.layers.position.relative import check_buckets
+from glassformer.layers.position.rotary import check_rotary
+from glassformer.layers.position.sinusoidal import check_waves
 from glassformer.layers.residual import NORM_ORDERS
 from glassformer.models.initialize import RULES
+from glassformer.values import one_of, positive, rate, size, truth, word
 
 INPUTS: dict[str, Any] = {
     "tokens": TokenEmbedding,
@@ -43,11 +46,7 @@ GIVEN = {
     "special_tokens",
     "segments",
 }
-WORDS = {
-    "layout": ("interleaved", "halves"),
-    "scaling": ("none", "linear", "ntk", "llama3"),
-    "pool": POOLS,
-}
+VALUES: dict[str, Callable[[str, object], object]] = {"int": size, "float": positive, "bool": truth, "str": word}
 MAY_BE_ZERO = {"classes", "class_tokens", "offset"}
 
 
@@ -80,8 +79,7 @@ def _kinds(config: ModelConfig, norms: Collection[str]) -> None:
         "init": (config.init, RULES),
     }
     for key, (kind, known) in kinds.items():
-        if kind not in known:
-            raise ConfigError("not_one_of", key=key, value=kind, known=", ".join(known))
+        one_of(key, kind, known)
 
 
 def _options(key: str, choice: Choice, boxes: Mapping[str, Any], own: Collection[str] = ()) -> None:
@@ -101,38 +99,31 @@ def _options(key: str, choice: Choice, boxes: Mapping[str, Any], own: Collection
 
 
 def _option_value(key: str, option: str, value: object, annotation: str) -> None:
-    types: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "bool": (bool,), "str": (str,)}
-    expected = types[annotation]
-    if not isinstance(value, expected) or (isinstance(value, bool) and annotation != "bool"):
-        raise ConfigError("wrong_type", key=key, value=shown(value), expected=Phrase(f"expected.{annotation}"))
-    if option in WORDS and value not in WORDS[option]:
-        raise ConfigError("not_one_of", key=key, value=value, known=", ".join(WORDS[option]))
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return
     if option == "dropout":
-        if not 0.0 <= value < 1.0:
-            raise ConfigError("rate", key=key, value=value)
-    elif annotation == "int":
-        low = 0 if option in MAY_BE_ZERO else 1
-        if not low <= value <= 2**31 - 1:
-            raise ConfigError("out_of_range", key=key, value=value, low=low, high=2**31 - 1)
-    elif not 0 < value <= sys.float_info.max:  # NaN fails this too
-        raise ConfigError("not_positive", key=key, value=value)
+        rate(key, value)
+    elif option in MAY_BE_ZERO:
+        size(key, value, low=0)
+    else:
+        VALUES[annotation](key, value)
+    if option == "pool":
+        one_of(key, value, POOLS)
+
+
+def _complete(choice: Choice, boxes: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a choice, those that are not given as the box has them by default."""
+    parameters = inspect.signature(boxes[choice.kind].account).parameters
+    return {name: p.default for name, p in parameters.items() if p.default is not p.empty} | dict(choice.options)
 
 
 def _position(config: ModelConfig) -> None:
-    options = config.position.options
+    options = _complete(config.position, POSITIONS)
     match config.position.kind:
+        case "sinusoidal":
+            check_waves(options["base"], options["layout"])
         case "rotary":
-            if config.head_size % 2:
-                raise ConfigError("rotary_odd", d_k=config.head_size)
-            low, high = options.get("low_frequency_factor", 1.0), options.get("high_frequency_factor", 4.0)
-            if high <= low:
-                raise ConfigError("rotary_factors", low=low, high=high)
+            check_rotary(d_k=config.head_size, **options)
         case "relative":
-            buckets, distance = options.get("buckets", 32), options.get("max_distance", 128)
-            if buckets % 4 or distance <= buckets // 2:
-                raise ConfigError("relative_buckets", buckets=buckets, max_distance=distance)
+            check_buckets(options["buckets"], options["max_distance"])
 
 
 def _layers(config: ModelConfig) -> None:
@@ -159,10 +150,10 @@ def _input(config: ModelConfig) -> None:
         raise ConfigError("segments", segments=config.segments, family=config.family, input=kind)
     if kind in ("image", "series") and config.family == "decoder":
         raise ConfigError("decoder_input", input=kind)
-    if kind == "image" and options["size"] % options["patch"]:
-        raise ConfigError("image_patch", size=options["size"], patch=options["patch"])
-    if kind == "series" and options["length"] > options["context"]:
-        raise ConfigError("series_patch", length=options["length"], context=options["context"])
+    if kind == "image":
+        check_image(options["size"], options["patch"])
+    if kind == "series":
+        check_series(options["context"], options["length"], options["stride"])
     count = input_positions(config)
     if count is not None and config.position.kind in ("sinusoidal", "learned") and count > config.max_len:
         raise ConfigError("too_many_patches", count=count, max_len=config.max_len)
@@ -170,18 +161,18 @@ def _input(config: ModelConfig) -> None:
 
 def input_positions(config: ModelConfig) -> int | None:
     """How many positions patches give; None where the length of the input is free."""
-    options = dict(config.input.options)
+    options = _complete(config.input, INPUTS)
     match config.input.kind:
         case "image":
             return ImagePatches.positions(
-                size=options["size"], patch=options["patch"], class_tokens=options.get("class_tokens", 1)
+                size=options["size"], patch=options["patch"], class_tokens=options["class_tokens"]
             )
         case "series":
             return SeriesPatches.positions(
                 context=options["context"],
                 length=options["length"],
                 stride=options["stride"],
-                pad_end=options.get("pad_end", False),
+                pad_end=options["pad_end"],
             )
     return None
 

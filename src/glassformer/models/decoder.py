@@ -5,11 +5,12 @@ from __future__ import annotations
 from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor, nn
 
+from glassformer.errors import InputError
 from glassformer.layers.attention import Cache, Mask
-from glassformer.layers.attention.mask import as_allowed
-from glassformer.layers.embedding import token_matrix
+from glassformer.layers.attention.mask import as_allowed, real_tokens
+from glassformer.layers.embedding import check_vectors, token_matrix
 from glassformer.models.block import DecoderBlock, Memory
-from glassformer.models.stack import Stack
+from glassformer.models.stack import Stack, places
 
 
 class Decoder(Stack):
@@ -32,14 +33,37 @@ class Decoder(Stack):
         cache: Cache | None = None,
     ) -> Float[Tensor, "b t d_model"]:
         """With a cache, x holds the new positions only and `mask` covers the past ones too; the cache grows by t."""
-        t, past = x.shape[-2], 0 if cache is None else cache.length
-        rules = Mask(causal=True, window=self.window, prefix=prefix, allowed=as_allowed(mask, past + t))
+        b, t, _ = check_vectors(x, self.d_model).shape
+        past = 0 if cache is None else self._check_cache(cache, b)
+        allowed = as_allowed(mask, b, t, past + t)
+        rules = Mask(causal=True, window=self.window, prefix=self._shared(prefix, mask, b, past + t), allowed=allowed)
         rules = rules.resolved(t, past + t, x.device)
         x, place = self.enter(x, mask, past)
-        source = None if memory is None else Memory(memory, Mask(allowed=as_allowed(memory_mask, memory.shape[1])))
+        source = None if memory is None else self._memory(memory, memory_mask, b, t)
         for layer, block in enumerate(self.blocks):
             x = block(x, source, rules, place=place, cache=None if cache is None else cache.layers[layer])
         return self.leave(x)
+
+    def _memory(self, memory: Tensor, mask: Tensor | None, b: int, t: int) -> Memory:
+        if memory.dim() != 3 or memory.shape[0] != b or memory.shape[2] != self.d_model:
+            raise InputError("memory_shape", shape=tuple(memory.shape), batch=b, d_model=self.d_model)
+        return Memory(memory, Mask(allowed=as_allowed(mask, b, t, memory.shape[1])))
+
+    def _check_cache(self, cache: Cache, b: int) -> int:
+        """How many positions are in it; it must be of this decoder and of this batch."""
+        k = cache.layers[0].past.k if cache.layers else None
+        if len(cache.layers) != len(self.blocks) or (k is not None and k.shape[0] != b):
+            rows = "–" if k is None else k.shape[0]
+            raise InputError("cache_shape", layers=len(cache.layers), rows=rows, n_layers=len(self.blocks), batch=b)
+        return cache.length
+
+    def _shared(self, prefix: Tensor | None, mask: Tensor | None, b: int, s: int) -> Tensor | None:
+        """The keys that belong to the prefix, b s. It counts real tokens: padding in front does not belong to it."""
+        if prefix is None:
+            return None
+        if not isinstance(prefix, Tensor) or prefix.shape != (b,) or prefix.is_floating_point():
+            raise InputError("prefix_shape", batch=b)
+        return places(mask, s, 0, prefix.device) < prefix[:, None]  # b s
 
     def empty_cache(self) -> Cache:
         return Cache.empty(len(self.blocks))
@@ -62,4 +86,4 @@ class DecoderOnly(nn.Module):
     ) -> Float[Tensor, "b t ..."]:
         """`mask`: True = a real token. `prefix`: how many tokens at the start see each other in both directions."""
         x = self.decoder(self.embedding(inputs), mask=mask, prefix=prefix, cache=cache)  # b t d_model
-        return self.head(x, None if mask is None else mask[:, -x.shape[1] :], token_matrix(self.embedding))
+        return self.head(x, real_tokens(mask, x.shape[1]), token_matrix(self.embedding))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor, nn
 
-from glassformer.layers.attention.mask import Mask, as_allowed
-from glassformer.layers.embedding import token_matrix
+from glassformer.errors import InputError
+from glassformer.layers.attention.mask import Mask, as_allowed, real_tokens
+from glassformer.layers.embedding import TokenEmbedding, check_vectors, token_matrix
 from glassformer.models.block import EncoderBlock
 from glassformer.models.stack import Stack
 
@@ -21,8 +22,8 @@ class Encoder(Stack):
         self, x: Float[Tensor, "b t d_model"], mask: Bool[Tensor, "..."] | None = None
     ) -> Float[Tensor, "b t d_model"]:
         """`mask`, True = may look: b s (True = a real token), b t s or b h t s."""
-        t = x.shape[-2]
-        rules = Mask(window=self.window, allowed=as_allowed(mask, t)).resolved(t, t, x.device)
+        b, t, _ = check_vectors(x, self.d_model).shape
+        rules = Mask(window=self.window, allowed=as_allowed(mask, b, t, t)).resolved(t, t, x.device)
         x, place = self.enter(x, mask)
         for block in self.blocks:
             x = block(x, rules, place=place)  # b t d_model
@@ -43,5 +44,7 @@ class EncoderOnly(nn.Module):
         segments: Int[Tensor, "b t"] | None = None,
     ) -> Float[Tensor, "b ..."]:
         """`mask`: True = a real token. `segments`: which sentence of a pair a token belongs to, as in BERT."""
+        if segments is not None and not isinstance(self.embedding, TokenEmbedding):
+            raise InputError("segments_unexpected")
         x = self.embedding(inputs) if segments is None else self.embedding(inputs, segments)  # b t d_model
-        return self.head(self.encoder(x, mask), mask, token_matrix(self.embedding))
+        return self.head(self.encoder(x, mask), real_tokens(mask), token_matrix(self.embedding))

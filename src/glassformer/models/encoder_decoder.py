@@ -6,6 +6,7 @@ from jaxtyping import Bool, Float, Shaped
 from torch import Tensor, nn
 
 from glassformer.layers.attention import Cache
+from glassformer.layers.attention.mask import real_tokens
 from glassformer.layers.embedding import token_matrix
 from glassformer.models.decoder import Decoder
 from glassformer.models.encoder import Encoder
@@ -56,4 +57,4 @@ class EncoderDecoder(nn.Module):
         """With a cache, `target` holds the new tokens only."""
         embedding = self.embedding if self.target_embedding is None else self.target_embedding
         x = self.decoder(embedding(target), memory, mask, memory_mask, cache=cache)  # b t d_model
-        return self.head(x, None if mask is None else mask[:, -x.shape[1] :], token_matrix(embedding))
+        return self.head(x, real_tokens(mask, x.shape[1]), token_matrix(embedding))

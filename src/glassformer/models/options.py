@@ -7,8 +7,6 @@ from typing import TypedDict
 
 from glassformer.layers.norm import Norm
 
-BIASES = ("q", "k", "v", "o", "feed_forward", "norm")
-
 
 class BlockOptions(TypedDict, total=False):
     """The keywords of a block, for the stacks that pass them on (the defaults stand in `Block`)."""
@@ -25,7 +23,7 @@ class BlockOptions(TypedDict, total=False):
     eps: float
     feed_forward: str
     activation: str
-    bias: Collection[str]
+    bias: bool | Collection[str]
     qk_norm: bool
     attention_scale: float | None
     dropout: float

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from typing import Any, Unpack
 
@@ -10,23 +11,17 @@ from torch import Tensor, nn
 
 from glassformer.account import Row, within
 from glassformer.errors import choose
+from glassformer.layers.attention.multi_head import check_heads
 from glassformer.layers.embedding import check_vectors
 from glassformer.layers.norm import NORMS
 from glassformer.layers.position import POSITIONS
 from glassformer.layers.residual import StochasticDepth
 from glassformer.models.block import Block, Place
-from glassformer.models.options import BIASES, BlockOptions
+from glassformer.models.options import BlockOptions
+from glassformer.models.shadow import shadow_block
 from glassformer.tap import tap
 from glassformer.tape import Shadow, Tape
-
-SIZES_OF_POSITIONS = {  # what each kind of position needs to know of the stack around it
-    "sinusoidal": ("d_model", "max_len"),
-    "learned": ("d_model", "max_len"),
-    "rotary": ("d_k",),
-    "alibi": ("n_heads",),
-    "relative": ("n_heads", "bidirectional"),
-    "none": (),
-}
+from glassformer.values import BIASES, biases
 
 
 class Stack(nn.Module):
@@ -58,7 +53,9 @@ class Stack(nn.Module):
         make_norm = choose("norm", kind, NORMS) if isinstance(kind, str) else kind
 
         def norm() -> nn.Module:
-            return make_norm(d_model, eps=block.get("eps", 1e-5), bias="norm" in block.get("bias", BIASES))
+            return make_norm(
+                d_model, eps=block.get("eps", 1e-5), bias="norm" in biases("bias", block.get("bias", BIASES))
+            )
 
         self.positions = choose("position", position, POSITIONS)(
             **self._sizes(position, max_len, block), **(position_options or {})
@@ -95,6 +92,7 @@ class Stack(nn.Module):
 
     @classmethod
     def _sizes(cls, position: str, max_len: int, block: BlockOptions) -> dict[str, Any]:
+        check_heads(block["d_model"], block["n_heads"], block.get("n_kv_heads"), block.get("d_k"))
         sizes = {
             "d_model": block["d_model"],
             "max_len": max_len,
@@ -102,7 +100,8 @@ class Stack(nn.Module):
             "d_k": block.get("d_k") or block["d_model"] // block["n_heads"],
             "bidirectional": cls.bidirectional,
         }
-        return {name: sizes[name] for name in SIZES_OF_POSITIONS[position]}
+        names = inspect.signature(choose("position", position, POSITIONS).account).parameters
+        return {name: value for name, value in sizes.items() if name in names}
 
     @classmethod
     def shadow(
@@ -139,7 +138,7 @@ class Stack(nn.Module):
         masked = window is not None or (causal and tape.value("t") > 1)
         for layer, rate in enumerate(StochasticDepth.rates(block.get("stochastic_depth", 0.0), n_layers)):
             with tape.at(f"blocks.{layer}"):
-                x = cls.block.shadow(tape, x, memory, rotation, causal=causal, masked=masked, **_with_rate(block, rate))
+                x = shadow_block(tape, x, memory, rotation, causal=causal, masked=masked, **_with_rate(block, rate))
         if has_final_norm_by_default(block) if final_norm is None else final_norm:
             with tape.at("final_norm"):
                 x = norm.shadow(tape, x)
@@ -164,7 +163,7 @@ class Stack(nn.Module):
         rows = within("positions", POSITIONS[position].account(**sizes, **(position_options or {})))
 
         def norm(name: str) -> tuple[Row, ...]:
-            held = NORMS[kind].account(name, "d_model", bias="norm" in block.get("bias", BIASES))
+            held = NORMS[kind].account(name, "d_model", bias="norm" in biases("bias", block.get("bias", BIASES)))
             return (Row(name, f"norm.{kind}", held, {"d_model": block["d_model"]}),)
 
         rows += norm("embedding_norm") if embedding_norm else ()

@@ -1,80 +1,103 @@
-"""Record one pass: every tapped tensor under the path of the module that made it. The result does not change."""
+"""Record a pass: chosen tensors under the path of the module that made them. The result does not change."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from fnmatch import fnmatchcase
 
 from torch import Tensor, nn
 
-from glassformer.errors import InputError, suggest
-from glassformer.tap import observe, observer
+from glassformer.tap import Selection
+from glassformer.trace.trace import Trace
+from glassformer.trace.watch import Watcher, watching
+
+_LAYER = re.compile(r"(?:^|\.)blocks\.(\d+)\.")
+OF_HEADS = ("q", "k", "v", "scores", "weights", "heads")  # b h t …: the taps that have heads
+OF_ROWS = ("q", "scores", "weights", "heads")  # and of these, those that have a row for each query
 
 
-class Trace:
-    """What one pass left behind, by name: `trace["encoder.blocks.0.self_attention.scores"]`."""
+class Recorder(Watcher):
+    """Fills a trace with what was asked for."""
 
-    def __init__(self) -> None:
-        self.tensors: dict[str, Tensor] = {}
-        self._path: list[str] = []
+    def __init__(
+        self,
+        trace: Trace,
+        names: Sequence[str] | None,
+        layers: Sequence[int] | None,
+        chosen: Selection,
+        gradients: bool,
+    ) -> None:
+        super().__init__()
+        self.trace, self.names, self.layers = trace, names, layers
+        self.chosen, self.gradients = chosen, gradients
+        self._seen: set[str] = set()
 
-    # --- for the model: the Observer of tap.py ---
+    def asks(self, name: str) -> bool:
+        layer = _LAYER.search(name)
+        if self.layers is not None and layer is not None and int(layer[1]) not in self.layers:
+            return False
+        return self.names is None or any(fnmatchcase(name, pattern) for pattern in self.names)
+
+    def enter(self, path: str) -> None:
+        super().enter(path)
+        if path == "" and len(self._path) == 1:  # a new pass of the whole model
+            self._seen.clear()
 
     def see(self, name: str, x: Tensor) -> Tensor:
-        if not self._path:  # outside of the module that is recorded
+        """Look last: at what the model goes on with, after every edit, whichever was entered first."""
+        x = x if self._outer is None else self._outer.see(name, x)
+        return self.meet(self._full(name), x) if self._path else x
+
+    def meet(self, name: str, x: Tensor) -> Tensor:
+        if not self.asks(name):
             return x
-        path = self._path[-1]
-        self.tensors[f"{path}.{name}" if path else name] = x.detach()
+        kept = name
+        if self._path[0] == "":  # one module used twice in one pass: a shared embedding, source and target
+            while kept in self._seen:
+                kept = f"{name}#{int(kept.rpartition('#')[2]) + 1}" if "#" in kept else f"{name}#2"
+            self._seen.add(kept)
+        self.trace.tensors[kept] = self._choose(name, x.detach())
+        if self.gradients and x.requires_grad:
+            x.register_hook(lambda gradient: self._keep_gradient(kept, name, gradient))
         return x
 
-    def wants(self, name: str) -> bool:
-        return bool(self._path)
+    def _keep_gradient(self, kept: str, name: str, gradient: Tensor) -> None:
+        self.trace.gradients[kept] = self._choose(name, gradient.detach())
 
-    # --- for people ---
+    def _choose(self, name: str, x: Tensor) -> Tensor:
+        """The heads and rows that were asked for; a fused kernel has chosen already."""
+        tap = name.rpartition(".")[2]
+        heads, rows = self.chosen
+        if heads is not None and tap in OF_HEADS and x.shape[1] > len(heads):
+            x = x[:, heads]  # b heads t …
+        if rows is not None and tap in OF_ROWS and x.shape[2] > len(rows):
+            x = x[:, :, rows]  # b h rows …
+        return x
 
-    def names(self) -> list[str]:
-        """Every recorded name, in the order of the pass."""
-        return list(self.tensors)
-
-    def __getitem__(self, name: str) -> Tensor:
-        if name not in self.tensors:
-            raise InputError("no_such_tap", name=name, hint=suggest(name, self.tensors))
-        return self.tensors[name]
-
-    def __len__(self) -> int:
-        return len(self.tensors)
-
-    def attention(self, kind: str = "self_attention") -> list[Tensor]:
-        """One map b h t s for each layer; `.mean(1)` averages the heads. `kind="cross_attention"` for the memory's."""
-        wanted = (f"{kind}.weights", "weights")  # the second: an attention that was recorded by itself
-        return [x for name, x in self.tensors.items() if ".".join(name.split(".")[-2:]) in wanted]
+    @property
+    def selection(self) -> Selection | None:
+        return None if self.chosen == Selection() else self.chosen
 
 
 @contextmanager
-def record(model: nn.Module) -> Iterator[Trace]:
-    """Record every pass of the model inside the `with`; a second pass overwrites the first."""
+def record(
+    model: nn.Module,
+    names: str | Sequence[str] | None = None,
+    *,
+    layers: Sequence[int] | None = None,
+    heads: Sequence[int] | None = None,
+    rows: Sequence[int] | None = None,
+    gradients: bool = False,
+) -> Iterator[Trace]:
+    """Record every pass of the model inside the `with`; a second pass overwrites the first.
+
+    `names`: patterns such as "*.weights"; `layers`, `heads`, `rows` (queries): only these. The kernel stays in use, and
+    computes scores and weights a second time, for what was asked alone. `gradients`: what `backward()` brings, too.
+    """
     trace = Trace()
-
-    def enter(path: str) -> Any:
-        def push(module: nn.Module, inputs: Any) -> None:
-            if observer() is trace:  # a pass in another thread runs through the same hooks
-                trace._path.append(path)
-
-        return push
-
-    def leave(module: nn.Module, inputs: Any, output: Any) -> None:
-        if observer() is trace:
-            trace._path.pop()
-
-    handles = []
-    for path, module in model.named_modules():
-        handles.append(module.register_forward_pre_hook(enter(path)))
-        handles.append(module.register_forward_hook(leave, always_call=True))
-    before = observe(trace)
-    try:
+    patterns = [names] if isinstance(names, str) else names
+    chosen = Selection(None if heads is None else list(heads), None if rows is None else list(rows))
+    with watching(model, Recorder(trace, patterns, layers, chosen, gradients)):
         yield trace
-    finally:
-        observe(before)
-        for handle in handles:
-            handle.remove()

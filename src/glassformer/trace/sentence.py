@@ -1,8 +1,9 @@
-"""Follow one sentence through a model: every step with its shape and numbers, and who looks at whom."""
+"""Follow one sentence through a model, number by number: tokens, Q, K, V, scores, softmax, heads, concatenation."""
 
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,31 +11,79 @@ import torch
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
-from torch import Tensor
+from torch import Tensor, nn
 
 from glassformer.config import ModelConfig
 from glassformer.errors import InputError
 from glassformer.models.build import build
+from glassformer.models.check import check
 from glassformer.models.encoder_decoder import EncoderDecoder
-from glassformer.trace.record import Trace, record
+from glassformer.trace.record import record
+from glassformer.trace.trace import Trace
 from glassformer.words import say
 
-SHOWN = 4  # numbers shown of each step
-MOST_TOKENS = 12  # rows and columns of the table of weights; --json has them all
+SHOWN = 5  # numbers shown of a vector
+MOST_TOKENS = 12  # rows and columns shown; --json and --save have them all
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of the story: what is computed, of which shape, a row of numbers for each token."""
+
+    key: str  # of its sentence in words/
+    tap: str
+    numbers: Tensor  # t …
+    shape: str
 
 
 @dataclass(frozen=True)
 class Story:
-    """One sentence, step by step; prints as a table."""
+    """One sentence through one layer and one head; prints as a table."""
 
     model: str
     text: str
-    tokens: list[str]
     trace: Trace
-    weights: Tensor  # t s, of one head
+    stack: str  # "encoder" or "decoder"
     layer: int
     head: int
     seed: int
+
+    @property
+    def tokens(self) -> list[str]:
+        return self.trace.tokens
+
+    def steps(self) -> Iterator[Step]:
+        """The pass of one layer in order. Heads: the chosen one, without the batch."""
+        block = f"{self.stack}.blocks.{self.layer}"
+        attention = f"{block}.self_attention"
+        order = {
+            "embedding": "embedding.output",
+            "input": f"{self.stack}.input" if self.layer == 0 else f"{self.stack}.blocks.{self.layer - 1}.output",
+            "q": f"{attention}.q",
+            "k": f"{attention}.k",
+            "v": f"{attention}.v",
+            "scores": f"{attention}.scores",
+            "weights": f"{attention}.weights",
+            "heads": f"{attention}.heads",
+            "concat": f"{attention}.output",
+            "after_self_attention": f"{block}.after_self_attention",
+            "hidden": f"{block}.feed_forward.hidden",
+            "output": f"{block}.output",
+        }
+        for key, name in order.items():
+            if name in self.trace:
+                x = self.trace[name][0]  # without the batch
+                shape = "×".join(map(str, x.shape))
+                if x.dim() == 3:
+                    x = x[self.head * x.shape[0] // self._n_heads]  # a head of keys may serve several of queries
+                yield Step(key, name, x, shape)
+
+    @property
+    def _n_heads(self) -> int:
+        return self.trace[f"{self.stack}.blocks.{self.layer}.self_attention.q"].shape[1]
+
+    def weights(self) -> Tensor:
+        return self.trace[f"{self.stack}.blocks.{self.layer}.self_attention.weights"][0, self.head]  # t s
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -42,51 +91,73 @@ class Story:
             "text": self.text,
             "tokens": self.tokens,
             "seed": self.seed,
+            "layer": self.layer,
+            "head": self.head,
             "steps": [
-                {"name": name, "shape": list(x.shape), "values": x.flatten()[:SHOWN].tolist()}
-                for name, x in self.trace.tensors.items()
+                {"step": step.key, "name": step.tap, "shape": step.shape, "numbers": step.numbers.tolist()}
+                for step in self.steps()
             ],
-            "attention": {"layer": self.layer, "head": self.head, "weights": self.weights.tolist()},
+            "attention": self.weights().tolist(),
+            "taps": self.trace.to_json(),
         }
 
     def __rich__(self) -> RenderableType:
-        steps = Table()
-        for column in ("step", "shape", "values"):
-            steps.add_column(say(f"trace.{column}"), no_wrap=True)
-        for name, x in self.trace.tensors.items():
-            if ".blocks." in name and f".blocks.{self.layer}." not in name:
-                continue
-            numbers = "  ".join(f"{value:+.4f}" for value in x.flatten()[:SHOWN].tolist())
-            steps.add_row(name, "×".join(map(str, x.shape)), f"{numbers} …")
-        attention = Table()
+        table = Table(show_lines=True)
+        table.add_column(say("trace.step"))
+        table.add_column(say("trace.shape"), no_wrap=True)
+        table.add_column(say("trace.tokens"), no_wrap=True)
+        table.add_column(say("trace.values"), no_wrap=True)
         few = self.tokens[:MOST_TOKENS]
-        for token in ("", *few):
-            attention.add_column(Text(token), justify="right")
-        for token, row in zip(few, self.weights.tolist(), strict=False):
-            attention.add_row(Text(token), *(f"{value:.4f}" for value in row[:MOST_TOKENS]))
+        for step in self.steps():
+            square = step.key in ("scores", "weights")
+            rows = [self._row(numbers, len(few) if square else SHOWN, square) for numbers in step.numbers[: len(few)]]
+            label = Text(say(f"trace.steps.{step.key}", layer=self.layer, head=self.head))
+            table.add_row(label, step.shape, Text("\n".join(few)), "\n".join(rows))
         title = Text(say("trace.title", model=self.model, text=self.text), style="bold")
-        caption = say("trace.weights_of", layer=self.layer, head=self.head)
-        return Group(title, steps, caption, attention, say("trace.untrained", seed=self.seed))
+        return Group(title, table, say("trace.untrained", seed=self.seed))
+
+    @staticmethod
+    def _row(numbers: Tensor, shown: int, whole: bool) -> str:
+        values = "  ".join(f"{value:+.3f}" for value in numbers[:shown].tolist())
+        return values if whole or len(numbers) <= shown else f"{values}  …"
 
 
-def follow(name: str, config: ModelConfig, text: str, *, layer: int = 0, head: int = 0, seed: int = 0) -> Story:
-    """Run the text through an untrained model of this configuration. Encoder-decoder: through its encoder."""
+def follow(
+    name: str,
+    config: ModelConfig,
+    text: str,
+    *,
+    target: str | None = None,
+    layer: int = 0,
+    head: int = 0,
+    seed: int = 0,
+) -> Story:
+    """Run the text through an untrained model of this configuration.
+
+    Encoder-decoder: through its encoder, and with a target through the whole model.
+    """
     if config.input.kind != "tokens":
         raise InputError("not_text_model", model=name, input=config.input.kind)
-    tokens = split(text)
+    check(config)
+    tokens, after = split(text), None if target is None else split(target)
+    stack = "decoder" if config.family == "decoder" else "encoder"
+    n_layers = config.decoder_layers if stack == "decoder" else config.encoder_layers
+    if not (0 <= layer < n_layers and 0 <= head < config.n_heads):
+        raise InputError("no_such_layer", layer=layer, head=head, last_layer=n_layers - 1, last_head=config.n_heads - 1)
     model = build(config, seed=seed).eval()
     with torch.no_grad(), record(model) as trace:
-        ids = number(tokens, config)  # 1 t
-        if isinstance(model, EncoderDecoder):
-            model.encode(ids)
-        else:
-            model(ids)
-    maps = trace.attention()
-    if not (0 <= layer < len(maps) and 0 <= head < maps[0].shape[1]):
-        raise InputError(
-            "no_such_layer", layer=layer, head=head, last_layer=len(maps) - 1, last_head=maps[0].shape[1] - 1
-        )
-    return Story(name, text, tokens, trace, maps[layer][0, head], layer, head, seed)
+        _run(model, number(tokens, config), None if after is None else number(after, config))
+    trace.tokens = tokens
+    return Story(name, text, trace, stack, layer, head, seed)
+
+
+def _run(model: nn.Module, source: Tensor, target: Tensor | None) -> None:
+    if not isinstance(model, EncoderDecoder):
+        model(source)
+    elif target is None:
+        model.encode(source)
+    else:
+        model(source, target)
 
 
 def split(text: str) -> list[str]:

@@ -31,11 +31,6 @@ def say(key: str, lang: str | None = None, /, **values: object) -> str:
     return sentence.format(**values) if values else sentence
 
 
-def known(key: str) -> bool:
-    """Is there a sentence with this key?"""
-    return key in sentences("en")
-
-
 def language() -> str:
     """GLASSFORMER_LANG if it is set, else the locale, else English."""
     for variable in ("GLASSFORMER_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from glassformer.layers.attention.kernel import KERNELS, attention_weights, share_heads
 from glassformer.layers.attention.mask import Mask, padding
-from glassformer.tap import observe
+from glassformer.tap import Selection, observe
 
 BOTH = sorted(KERNELS)
 
@@ -29,6 +29,13 @@ class Notebook:
     def wants(self, name: str) -> bool:
         return True
 
+    def edits(self, name: str) -> bool:
+        return False
+
+    @property
+    def selection(self) -> Selection | None:
+        return None
+
 
 EVERYONE = Mask()
 
@@ -44,8 +51,8 @@ def masks(b: int, t: int, s: int) -> dict[str, Mask]:
         "causal": Mask(causal=True),
         "window": Mask(window=2),
         "causal window": Mask(causal=True, window=2),
-        "prefix": Mask(causal=True, prefix=lengths),
-        "prefix window": Mask(causal=True, prefix=lengths, window=3),
+        "prefix": Mask(causal=True, prefix=padding(lengths, s)),
+        "prefix window": Mask(causal=True, prefix=padding(lengths, s), window=3),
         "padding": Mask(allowed=real),
         "causal padding": Mask(causal=True, allowed=real),
         "causal window padding": Mask(causal=True, window=3, allowed=real),

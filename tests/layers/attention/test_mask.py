@@ -36,13 +36,13 @@ def test_a_window_of_one_sees_itself() -> None:
 
 
 def test_prefix_is_seen_by_everyone() -> None:
-    both = prefix(torch.tensor([0, 3]), 4, 4)
+    both = prefix(padding(torch.tensor([0, 3]), 4), 4)
     assert picture(both[0]) == ["x...", "xx..", "xxx.", "xxxx"]
     assert picture(both[1]) == ["xxx.", "xxx.", "xxx.", "xxxx"]
 
 
 def test_prefix_with_queries_at_the_end() -> None:
-    assert picture(prefix(torch.tensor([1]), 2, 4)[0]) == ["xxx.", "xxxx"]
+    assert picture(prefix(padding(torch.tensor([1]), 4), 2)[0]) == ["xxx.", "xxxx"]
 
 
 def test_combine_asks_every_mask() -> None:
@@ -67,7 +67,7 @@ def test_dense_combines_all_rules() -> None:
 
 
 def test_dense_prefix_wins_over_causal() -> None:
-    dense = Mask(causal=True, prefix=torch.tensor([2])).dense(3, 3, CPU)
+    dense = Mask(causal=True, prefix=padding(torch.tensor([2]), 3)).dense(3, 3, CPU)
     assert dense is not None
     assert dense.shape == (1, 1, 3, 3)
     assert picture(dense[0, 0]) == ["xx.", "xx.", "xxx"]
@@ -86,7 +86,7 @@ def test_a_single_causal_query_is_the_last_position_and_sees_all() -> None:
         (Mask(causal=True), True),
         (Mask(), False),
         (Mask(causal=True, window=4), False),
-        (Mask(causal=True, prefix=torch.tensor([1])), False),
+        (Mask(causal=True, prefix=torch.tensor([[True, False]])), False),
         (Mask(causal=True, allowed=torch.ones(1, 1, 1, 3, dtype=torch.bool)), False),
     ],
 )
@@ -114,23 +114,25 @@ def test_what_a_person_passes_broadcasts_to_heads_and_queries(
     given: tuple[int, ...], expected: tuple[int, ...]
 ) -> None:
     mask = torch.rand(given) > 0.5
-    allowed = as_allowed(mask, 5)
+    allowed = as_allowed(mask, 2, 3, 5)
     assert allowed is not None
     assert allowed.shape == expected
     assert torch.equal(allowed.reshape(given), mask)
 
 
 def test_no_mask_stays_none() -> None:
-    assert as_allowed(None, 5) is None
+    assert as_allowed(None, 2, 3, 5) is None
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int64", "uint8"])
 def test_a_mask_that_is_not_boolean_is_refused(dtype: str) -> None:
     with pytest.raises(InputError, match=rf"^a mask has type {dtype}; use booleans, True = may look$"):
-        as_allowed(torch.ones(2, 3, dtype=getattr(torch, dtype)), 3)
+        as_allowed(torch.ones(2, 3, dtype=getattr(torch, dtype)), 2, 3, 3)
 
 
-@pytest.mark.parametrize("shape", [(), (3,), (1, 1, 1, 1, 1), (2, 4), (2, 3, 4)])
+@pytest.mark.parametrize(
+    "shape", [(), (3,), (1, 1, 1, 1, 1), (2, 4), (2, 3, 4), (3, 3), (2, 2, 3), (3, 3, 3), (2, 4, 2, 3)]
+)
 def test_a_mask_of_another_shape_is_refused(shape: tuple[int, ...]) -> None:
-    with pytest.raises(InputError, match=r"a mask has shape .* for 3 keys; use batch × keys, batch × queries × keys"):
-        as_allowed(torch.ones(shape, dtype=torch.bool), 3)
+    with pytest.raises(InputError, match=r"a mask has shape .* for batch 2, 3 queries and 3 keys; use batch × keys"):
+        as_allowed(torch.ones(shape, dtype=torch.bool), 2, 3, 3)

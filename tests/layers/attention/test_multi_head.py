@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
-from glassformer.errors import InputError
+from glassformer.errors import ConfigError, InputError
 from glassformer.layers.attention import KERNELS, KeyValues, Mask, MultiHeadAttention
 from glassformer.layers.norm import LayerNorm, RMSNorm
 from glassformer.layers.position import RotaryPositions
@@ -91,13 +93,48 @@ def test_parameters_of_grouped_heads_of_free_size() -> None:
     }
 
 
-@pytest.mark.parametrize("bias", [(), ("q",), ("k",), ("v",), ("o",), ("q", "k", "v", "o")])
-def test_each_bias_is_chosen_by_its_name(bias: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("bias", "expected"),
+    [
+        ((), ""),
+        (("q",), "q"),
+        (("k",), "k"),
+        (("v",), "v"),
+        (("o",), "o"),
+        (("q", "k", "v", "o"), "qkvo"),
+        (True, "qkvo"),
+        (False, ""),
+        ("norm", ""),
+        ("q,v", "qv"),
+        ({"o"}, "o"),
+    ],
+)
+def test_each_bias_is_chosen_by_its_name(bias: bool | Collection[str], expected: str) -> None:
     attention = MultiHeadAttention(d_model=8, n_heads=2, bias=bias)
     found = {
         name.removeprefix("w_").removesuffix(".bias") for name, _ in attention.named_parameters() if "bias" in name
     }
-    assert found == set(bias)
+    assert found == set(expected)
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({"bias": ["query"]}, "bias='query' is unknown; use one of: q, k, v, o, feed_forward, norm"),
+        ({"bias": 3}, 'bias=3 is of the wrong type; use true, false, or a list such as ["q", "k", "v"]'),
+        ({"n_heads": 0}, "n_heads=0 is out of range; use 1 to 2147483647"),
+        ({"n_heads": 2.0}, "n_heads=2.0 is of the wrong type; use a whole number, such as 512"),
+        ({"n_heads": 3}, "n_heads=3 does not divide d_model=8; use 2, 4, or set d_k"),
+        ({"n_kv_heads": 0}, "n_kv_heads=0 is out of range; use 1 to 2147483647"),
+        ({"n_kv_heads": 3}, "n_kv_heads=3 does not divide n_heads=2; use a divisor of n_heads"),
+        ({"d_k": 0}, "d_k=0 is out of range; use 1 to 2147483647"),
+        ({"d_v": -1}, "d_v=-1 is out of range; use 1 to 2147483647"),
+    ],
+)
+def test_what_no_attention_can_have_is_refused(options: dict[str, Any], line: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        MultiHeadAttention(**{"d_model": 8, "n_heads": 2, **options})
+    assert str(caught.value) == line
 
 
 def test_a_scale_replaces_one_over_the_root() -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from glassformer.errors import ConfigError
 from glassformer.layers.position import AlibiPositions
 from glassformer.layers.position.alibi import slopes
 
@@ -38,6 +39,11 @@ def test_the_queries_are_the_last_positions() -> None:
     whole = positions(7, 7, like)
     assert whole.dtype == torch.float64
     assert torch.equal(positions(2, 7, like), whole[:, 5:])
+
+
+def test_no_heads_are_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^n_heads=0 is out of range; use 1 to 2147483647$"):
+        AlibiPositions(n_heads=0)
 
 
 def test_nothing_is_trained() -> None:

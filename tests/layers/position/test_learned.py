@@ -3,9 +3,14 @@ from __future__ import annotations
 import pytest
 import torch
 
-from glassformer.errors import InputError
+from glassformer.errors import ConfigError, InputError
 from glassformer.layers.position import LearnedPositions
 from glassformer.trace.record import record
+
+
+def test_a_negative_offset_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^position\.offset=-1 is out of range; use 0 to 2147483647$"):
+        LearnedPositions(d_model=4, max_len=6, offset=-1)
 
 
 def test_each_place_adds_its_row() -> None:

@@ -6,6 +6,7 @@ import pytest
 import torch
 from transformers.models.t5.modeling_t5 import T5Attention
 
+from glassformer.errors import ConfigError
 from glassformer.layers.position import RelativePositions
 from glassformer.layers.position.relative import distances
 
@@ -34,6 +35,22 @@ def test_near_distances_have_a_bucket_each_by_hand() -> None:
     assert positions.bucket(torch.tensor([0, -1, -7, 1, 7])).tolist() == [0, 1, 7, 17, 23]
     # beyond: 8 + ⌊ln(d/8) / ln(128/8) · 8⌋
     assert positions.bucket(torch.tensor([-8, -12, -64, -127, -128, -9999])).tolist() == [8, 9, 14, 15, 15, 15]
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({"buckets": 2}, "position.buckets=2 with max_distance=128 makes no buckets; use a multiple of 4, and "),
+        ({"max_distance": 16}, "position.buckets=32 with max_distance=16 makes no buckets; use a multiple of 4, and "),
+        ({"buckets": 0}, "position.buckets=0 is out of range; use 1 to 2147483647"),
+        ({"max_distance": -1}, "position.max_distance=-1 is out of range; use 1 to 2147483647"),
+        ({"n_heads": 0}, "n_heads=0 is out of range; use 1 to 2147483647"),
+    ],
+)
+def test_what_makes_no_buckets_is_refused(options: dict[str, int], line: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        RelativePositions(**{"n_heads": 2, **options})
+    assert str(caught.value).startswith(line)
 
 
 def test_a_causal_table_spends_no_bucket_on_the_future() -> None:

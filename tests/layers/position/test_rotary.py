@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 import torch
 from transformers import LlamaConfig
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
-from glassformer.layers.position import RotaryPositions
+from glassformer.errors import ConfigError
+from glassformer.layers.position import RotaryPositions, rotary
 
 CPU = torch.device("cpu")
 
@@ -44,7 +46,8 @@ def test_pairs_of_each_layout_by_hand(layout: str) -> None:
 @pytest.mark.parametrize("layout", ["halves", "interleaved"])
 @pytest.mark.parametrize("scaling", ["none", "linear", "ntk", "llama3"])
 def test_a_score_depends_on_the_distance_alone(layout: str, scaling: str) -> None:
-    positions = RotaryPositions(d_k=16, layout=layout, scaling=scaling, factor=4.0, original_max_len=64)
+    factor = 1.0 if scaling == "none" else 4.0
+    positions = RotaryPositions(d_k=16, layout=layout, scaling=scaling, factor=factor, original_max_len=64)
     q, k = torch.randn(2, 1, 1, 1, 16).double()
 
     def score(t: int, s: int) -> float:
@@ -167,6 +170,50 @@ def test_far_positions_are_exact() -> None:
     # A float32 product of 100,000 and a frequency would be off by up to 0.004 radians.
     rotation = RotaryPositions(d_k=4, base=7.0).rotation(torch.tensor([100_003]), torch.float64)
     assert rotation.cos[0, 1].item() == pytest.approx(math.cos(100_003 * 7**-0.5), abs=1e-9)
+
+
+def test_a_device_without_float64_computes_the_angles_in_float32(monkeypatch: pytest.MonkeyPatch) -> None:
+    positions, at = RotaryPositions(d_k=8, scaling="ntk", factor=2.0), torch.arange(50)
+    wide = positions.rotation(at, torch.float32)
+    monkeypatch.setattr(rotary, "WITHOUT_FLOAT64", ("cpu",))
+    narrow = positions.rotation(at, torch.float32)
+    assert narrow.cos.dtype == narrow.sin.dtype == torch.float32
+    assert not torch.equal(narrow.cos, wide.cos)
+    torch.testing.assert_close(narrow.cos, wide.cos, atol=1e-5, rtol=0)
+    torch.testing.assert_close(narrow.sin, wide.sin, atol=1e-5, rtol=0)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_compiled_rotation_answers_as_the_eager_one() -> None:
+    positions, x = RotaryPositions(d_k=8, scaling="llama3", factor=8.0), torch.randn(2, 3, 5, 8)
+    compiled = torch.compile(positions, fullgraph=True)
+    torch.testing.assert_close(compiled(x), positions(x), atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({"scaling": "yarn"}, "position.scaling='yarn' is unknown; use one of: none, linear, ntk, llama3"),
+        ({"layout": "half"}, "position.layout='half' is unknown; use one of: interleaved, halves"),
+        ({"base": 0}, "position.base=0 is not positive and finite; use a number above 0"),
+        ({"d_k": 5}, "position=rotary needs an even d_k, and d_k=5; set d_k to an even number"),
+        ({"d_k": 0}, "d_k=0 is out of range; use 1 to 2147483647"),
+        ({"factor": 2.0}, "position.scaling=none with position.factor=2.0 changes nothing; set both, "),
+        ({"scaling": "linear"}, "position.scaling=linear with position.factor=1.0 changes nothing; set both, "),
+        ({"scaling": "ntk", "factor": 1}, "position.scaling=ntk with position.factor=1 changes nothing; set both, "),
+        ({"scaling": "ntk", "factor": -2}, "position.factor=-2 is not positive and finite; use a number above 0"),
+        (
+            {"scaling": "llama3", "factor": 8.0, "low_frequency_factor": 5.0},
+            "position.high_frequency_factor=4.0 is not above low_frequency_factor=5.0; use 4 and 1, as Llama 3",
+        ),
+        ({"original_max_len": 0}, "position.original_max_len=0 is out of range; use 1 to 2147483647"),
+    ],
+)
+def test_what_turns_nothing_is_refused(options: dict[str, Any], line: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        RotaryPositions(**{"d_k": 8, **options})
+    assert str(caught.value).startswith(line)
 
 
 def test_nothing_is_registered() -> None:

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 import torch
 
-from glassformer.errors import InputError
+from glassformer.errors import ConfigError, InputError
 from glassformer.layers.position import SinusoidalPositions, sinusoid
 from glassformer.trace.record import record
 
@@ -67,6 +68,54 @@ def test_the_table_is_a_buffer_that_is_not_saved() -> None:
     assert list(positions.parameters()) == []
     assert {name: buffer.numel() for name, buffer in positions.named_buffers()} == {"table": 12800}
     assert positions.state_dict() == {}
+
+
+def test_a_wider_type_gets_exact_waves() -> None:
+    positions = SinusoidalPositions(d_model=6, max_len=50)
+    exact = sinusoid(torch.arange(50), 6, dtype=torch.float64)
+    assert not torch.equal(positions.table.double(), exact)
+    assert torch.equal(positions.double().table, exact)
+    assert torch.equal(positions.bfloat16().float().table, exact.float())
+    assert positions.bfloat16().table.dtype == torch.bfloat16
+
+
+@pytest.mark.parametrize("layout", ["interleaved", "halves"])
+def test_a_table_without_memory_is_filled_where_it_gets_some(layout: str) -> None:
+    with torch.device("meta"):
+        positions = SinusoidalPositions(d_model=6, max_len=50, base=500.0, layout=layout)
+    assert positions.table.is_meta
+    expected = sinusoid(torch.arange(50), 6, base=500.0, layout=layout)
+    for _ in range(2):
+        positions.to_empty(device="cpu").load_state_dict({})
+        assert torch.equal(positions.table, expected)
+        assert positions.state_dict() == {}
+        assert [name for name, _ in positions.named_buffers()] == ["table"]
+        positions.table.fill_(torch.nan)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_compiled_table_answers_as_the_eager_one() -> None:
+    positions, x = SinusoidalPositions(d_model=6, max_len=10), torch.randn(2, 4, 6)
+    compiled = torch.compile(positions, fullgraph=True)
+    assert torch.equal(compiled(x), positions(x))
+    positions.double()
+    assert torch.equal(compiled(x.double()), positions(x.double()))
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({"layout": "foo"}, "position.layout='foo' is unknown; use one of: interleaved, halves"),
+        ({"base": 0}, "position.base=0 is not positive and finite; use a number above 0"),
+        ({"max_len": 0}, "max_len=0 is out of range; use 1 to 2147483647"),
+        ({"d_model": 2.5}, "d_model=2.5 is of the wrong type; use a whole number, such as 512"),
+    ],
+)
+def test_what_makes_no_waves_is_refused(options: dict[str, Any], line: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        SinusoidalPositions(**{"d_model": 6, "max_len": 10, **options})
+    assert str(caught.value) == line
 
 
 def test_it_is_added_to_the_stream() -> None:

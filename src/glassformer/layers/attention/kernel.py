@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from glassformer.layers.attention.mask import Mask
-from glassformer.tap import tap, watched
+from glassformer.tap import Selection, selection, tap, watched
 from glassformer.tape import Shadow, Tape
 
 
@@ -82,10 +82,13 @@ def fused(q: Tensor, k: Tensor, v: Tensor, mask: Mask, *, bias: Tensor | None, s
     While somebody watches, the weights are computed a second time for them; the answer stays that of the kernel.
     """
     if watched("scores") or watched("weights"):
-        attention_weights(q, share_heads(k, q.shape[1]), mask, bias=bias, scale=scale)
+        _show_weights(q, share_heads(k, q.shape[1]), mask, bias=bias, scale=scale)
     t, s = q.shape[-2], k.shape[-2]
-    is_causal = mask.is_plainly_causal and bias is None and t == s
-    allowed = None if is_causal else mask.dense(t, s, q.device)
+    is_causal, allowed = False, None
+    if mask.is_plainly_causal and bias is None and t == s:  # an `if`: compiled lengths may be symbols, the flag may not
+        is_causal = True
+    else:
+        allowed = mask.dense(t, s, q.device)
     attn_mask = allowed
     if bias is not None:
         attn_mask = bias if allowed is None else bias.masked_fill(~allowed, float("-inf"))
@@ -93,6 +96,20 @@ def fused(q: Tensor, k: Tensor, v: Tensor, mask: Mask, *, bias: Tensor | None, s
     return F.scaled_dot_product_attention(
         q, k, v, attn_mask, dropout, is_causal, scale=scale, enable_gqa=k.shape[1] != q.shape[1]
     )  # b h t d_v
+
+
+def _show_weights(q: Tensor, k: Tensor, mask: Mask, *, bias: Tensor | None, scale: float) -> None:
+    """Scores and weights for whoever watches: of the heads and rows that were asked for, and of no others."""
+    heads, rows = selection() or Selection()
+    allowed = mask.dense(q.shape[-2], k.shape[-2], q.device)
+    if heads is not None:
+        q, k, bias = q[:, heads], k[:, heads], None if bias is None else bias[heads]
+        allowed = allowed[:, heads] if allowed is not None and allowed.dim() == 4 and allowed.shape[1] > 1 else allowed
+    if rows is not None:
+        q, bias = q[:, :, rows], None if bias is None else bias[:, rows]
+        allowed = allowed[..., rows, :] if allowed is not None and allowed.shape[-2] > 1 else allowed
+    with torch.no_grad():
+        attention_weights(q, k, Mask(allowed=allowed), bias=bias, scale=scale)
 
 
 def share_heads(x: Tensor, n_heads: int) -> Tensor:

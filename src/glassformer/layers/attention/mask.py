@@ -27,14 +27,13 @@ def sliding_window(t: int, s: int, window: int, device: torch.device | None = No
     return distances(t, s, device or torch.device("cpu")).abs() < window  # t s
 
 
-def prefix(lengths: Int[Tensor, " b"], t: int, s: int) -> Bool[Tensor, "b t s"]:
-    """Prefix mask (Raffel et al. 2020): everyone sees the first `lengths` tokens, after them one sees the past only."""
-    given = torch.arange(s, device=lengths.device)[None, None, :] < lengths[:, None, None]  # b 1 s
-    return causal(t, s, lengths.device) | given  # b t s
+def prefix(given: Bool[Tensor, "b s"], t: int) -> Bool[Tensor, "b t s"]:
+    """Prefix mask (Raffel et al. 2020): everyone sees the tokens that are given; of the others one sees the past."""
+    return causal(t, given.shape[1], given.device) | given[:, None, :]  # b t s
 
 
 def combine(*masks: Tensor | None) -> Tensor | None:
-    """May look if every mask lets it; None lets everything. A mask b s becomes b 1 1 s, b t s becomes b 1 t s."""
+    """May look if every mask lets it; None lets everything."""
     result: Tensor | None = None
     for mask in masks:
         if mask is not None:
@@ -48,7 +47,7 @@ class Mask:
 
     causal: bool = False
     window: int | None = None
-    prefix: Tensor | None = None  # b: length of the part that everyone sees
+    prefix: Tensor | None = None  # b s: the keys that everyone sees, whatever the look-ahead mask says
     allowed: Tensor | None = None  # anything else, broadcast to b h t s; padding is b 1 1 s
 
     @property
@@ -59,7 +58,7 @@ class Mask:
         """All rules as one tensor that broadcasts to b h t s; None when everyone sees everything."""
         rules: list[Tensor | None] = [self.allowed]
         if self.prefix is not None:
-            rules.append(prefix(self.prefix, t, s)[:, None])  # b 1 t s
+            rules.append(prefix(self.prefix, t)[:, None])  # b 1 t s
         elif self.causal and t > 1:  # a single query is the last position: it sees all
             rules.append(causal(t, s, device))  # t s
         if self.window is not None:
@@ -71,17 +70,27 @@ class Mask:
         return self if self.is_plainly_causal else Mask(allowed=self.dense(t, s, device))
 
 
-def as_allowed(mask: Tensor | None, s: int) -> Tensor | None:
-    """Bring what a person passes for s keys, b s (padding), b t s or b h t s, to a shape that broadcasts to b h t s."""
+def as_allowed(mask: Tensor | None, b: int, t: int, s: int) -> Tensor | None:
+    """Bring what a person passes, b s (padding), b t s or b h t s, to a shape that broadcasts to b h t s."""
     if mask is None:
         return None
-    if mask.dtype != torch.bool:
-        raise InputError("mask_dtype", dtype=str(mask.dtype).removeprefix("torch."))
-    if mask.dim() not in (2, 3, 4) or mask.shape[-1] != s:
-        raise InputError("mask_shape", shape=tuple(mask.shape), keys=s)
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
+        kind = str(mask.dtype).removeprefix("torch.") if isinstance(mask, Tensor) else type(mask).__name__
+        raise InputError("mask_dtype", dtype=kind)
+    rows, keys = mask.shape[:1], mask.shape[-1:]
+    queries = mask.shape[-2] if mask.dim() > 2 else 1
+    if mask.dim() not in (2, 3, 4) or rows[0] not in (1, b) or queries not in (1, t) or keys[0] != s:
+        raise InputError("mask_shape", shape=tuple(mask.shape), batch=b, queries=t, keys=s)
     match mask.dim():
         case 2:
             return mask[:, None, None, :]  # b 1 1 s
         case 3:
             return mask[:, None]  # b 1 t s
     return mask
+
+
+def real_tokens(mask: Tensor | None, t: int | None = None) -> Tensor | None:
+    """The last t columns of a padding mask b s; None where a mask says who looks at whom, not what is real."""
+    if mask is None or mask.dim() != 2:
+        return None
+    return mask if t is None else mask[:, -t:]  # b t

@@ -14,14 +14,19 @@ from glassformer.layers.attention.kernel import KERNELS, shadow_reference
 from glassformer.layers.attention.mask import Mask, as_allowed
 from glassformer.layers.norm import NORMS, Norm
 from glassformer.layers.position.rotary import Rotation, ShadowRotation, rotate, shadow_rotate
-from glassformer.tap import tap
+from glassformer.tap import edited, tap
 from glassformer.tape import Shadow, Tape
+from glassformer.values import biases, size
 
 PROJECTIONS = ("q", "k", "v", "o")
 
 
 def check_heads(d_model: int, n_heads: int, n_kv_heads: int | None, d_k: int | None) -> None:
     """Heads share d_model evenly unless d_k is given, and query heads share key-value heads evenly."""
+    sizes = {"d_model": d_model, "n_heads": n_heads, "n_kv_heads": n_kv_heads, "d_k": d_k}
+    for key, value in sizes.items():
+        if value is not None:
+            size(key, value)
     if d_k is None and d_model % n_heads:
         divisors = [h for h in range(1, min(d_model, 256) + 1) if d_model % h == 0]
         close = sorted(sorted(divisors, key=lambda h: abs(h - n_heads))[:2])
@@ -50,7 +55,7 @@ class MultiHeadAttention(nn.Module):
         n_kv_heads: int | None = None,
         d_k: int | None = None,
         d_v: int | None = None,
-        bias: Collection[str] = PROJECTIONS,
+        bias: bool | Collection[str] = PROJECTIONS,
         qk_norm: str | Norm | None = None,
         eps: float = 1e-5,
         scale: float | None = None,
@@ -59,10 +64,11 @@ class MultiHeadAttention(nn.Module):
     ) -> None:
         super().__init__()
         check_heads(d_model, n_heads, n_kv_heads, d_k)
+        bias = biases("bias", bias)
         self.n_heads = n_heads
         self.n_kv_heads = n_kv_heads = n_kv_heads or n_heads
         self.d_k = d_k = d_k or d_model // n_heads
-        self.d_v = d_v = d_v or d_k
+        self.d_v = d_v = d_k if d_v is None else size("d_v", d_v)
         self.scale = d_k**-0.5 if scale is None else scale
         self.dropout = dropout
         self.kernel = kernel
@@ -87,7 +93,7 @@ class MultiHeadAttention(nn.Module):
         cache: KeyValues | None = None,
     ) -> Float[Tensor, "b t d_model"]:
         """Self-attention: attention(x, x, x, mask). Cross-attention: attention(x, memory, memory, memory_mask)."""
-        rules = mask if isinstance(mask, Mask) else Mask(allowed=as_allowed(mask, k.shape[1]))
+        rules = mask if isinstance(mask, Mask) else Mask(allowed=as_allowed(mask, q.shape[0], q.shape[1], k.shape[1]))
         queries = self._queries(q, rotation)  # b h t d_k
         if cache is not None and cache.complete:
             keys, values = cache.whole()  # b g s d_k, b g s d_v
@@ -96,7 +102,9 @@ class MultiHeadAttention(nn.Module):
             if cache is not None:
                 keys, values = cache.append(keys, values)
         dropout = self.dropout if self.training else 0.0
-        heads = KERNELS[self.kernel](queries, keys, values, rules, bias=bias, scale=self.scale, dropout=dropout)
+        # What somebody changes must be what the answer is computed from.
+        kernel = "reference" if edited("scores") or edited("weights") else self.kernel
+        heads = KERNELS[kernel](queries, keys, values, rules, bias=bias, scale=self.scale, dropout=dropout)
         heads = tap("heads", heads)  # b h t d_v
         return tap("output", self.w_o(heads.transpose(1, 2).flatten(2)))  # b t d_model
 
@@ -150,13 +158,14 @@ class MultiHeadAttention(nn.Module):
         n_kv_heads: int | None = None,
         d_k: int | None = None,
         d_v: int | None = None,
-        bias: Collection[str] = PROJECTIONS,
+        bias: bool | Collection[str] = PROJECTIONS,
         qk_norm: str | None = None,
         eps: float = 1e-5,
         scale: float | None = None,
         dropout: float = 0.0,
         kernel: str = "fused",
     ) -> tuple[Row, ...]:
+        bias = biases("bias", bias)
         n_kv_heads, d_k = n_kv_heads or n_heads, d_k or d_model // n_heads
         d_v = d_v or d_k
         values = {"d_model": d_model, "n_heads": n_heads, "n_kv_heads": n_kv_heads, "d_k": d_k, "d_v": d_v}

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from glassformer.account import Row
 from glassformer.layers.position.relative import distances
 from glassformer.tape import Tape
+from glassformer.values import size
 
 
 def slopes(n_heads: int) -> list[float]:
@@ -32,7 +33,7 @@ class AlibiPositions(nn.Module):
 
     def __init__(self, *, n_heads: int) -> None:
         super().__init__()
-        self.slopes = slopes(n_heads)
+        self.slopes = slopes(size("n_heads", n_heads))
 
     def forward(self, t: int, s: int, like: Tensor) -> Float[Tensor, "h t s"]:
         m = torch.tensor(self.slopes, device=like.device, dtype=like.dtype)  # h

@@ -10,6 +10,7 @@ from glassformer.account import Row, held
 from glassformer.layers.position.table import look_up
 from glassformer.tap import tap
 from glassformer.tape import Shadow, Tape
+from glassformer.values import size
 
 
 class LearnedPositions(nn.Module):
@@ -26,7 +27,7 @@ class LearnedPositions(nn.Module):
 
     def __init__(self, *, d_model: int, max_len: int, offset: int = 0) -> None:
         super().__init__()
-        self.offset = offset
+        self.offset = size("position.offset", offset, low=0)
         self.weight = nn.Parameter(torch.empty(max_len + offset, d_model).normal_(std=0.02))
 
     def forward(self, x: Float[Tensor, "b t d_model"], at: Tensor | None = None) -> Float[Tensor, "b t d_model"]:

@@ -9,13 +9,22 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from glassformer.account import Row, held
+from glassformer.errors import ConfigError
 from glassformer.tape import Tape
+from glassformer.values import size
 
 
 def distances(t: int, s: int, device: torch.device) -> Int[Tensor, "t s"]:
     """Position of the key minus position of the query. The queries are the last t of s positions (see the cache)."""
     queries = torch.arange(s - t, s, device=device)  # t
     return torch.arange(s, device=device)[None, :] - queries[:, None]  # t s
+
+
+def check_buckets(buckets: int, max_distance: int) -> None:
+    """Half of the buckets to each side, half of those exact: and the logarithmic ones must have distances to share."""
+    size("position.max_distance", max_distance)
+    if size("position.buckets", buckets) % 4 or max_distance <= buckets // 2:
+        raise ConfigError("relative_buckets", buckets=buckets, max_distance=max_distance)
 
 
 class RelativePositions(nn.Module):
@@ -32,6 +41,8 @@ class RelativePositions(nn.Module):
 
     def __init__(self, *, n_heads: int, bidirectional: bool = True, buckets: int = 32, max_distance: int = 128) -> None:
         super().__init__()
+        size("n_heads", n_heads)
+        check_buckets(buckets, max_distance)
         self.bidirectional, self.max_distance = bidirectional, max_distance
         self.weight = nn.Parameter(torch.empty(buckets, n_heads).normal_(std=0.02))
 

@@ -10,7 +10,13 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from glassformer.account import Row
+from glassformer.errors import ConfigError
+from glassformer.layers.position.sinusoidal import check_waves
 from glassformer.tape import Shadow, Tape
+from glassformer.values import one_of, positive, size
+
+SCALINGS = ("none", "linear", "ntk", "llama3")
+WITHOUT_FLOAT64 = ("mps",)
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,30 @@ def shadow_rotate(tape: Tape, x: Shadow, rotation: ShadowRotation) -> Shadow:
     return tape.new(*x.shape)
 
 
+def check_rotary(
+    *,
+    d_k: int,
+    base: float,
+    layout: str,
+    scaling: str,
+    factor: float,
+    low_frequency_factor: float,
+    high_frequency_factor: float,
+    original_max_len: int,
+) -> None:
+    """Dimensions come in pairs, and no option stands without the one that gives it an effect."""
+    check_waves(base, layout)
+    one_of("position.scaling", scaling, SCALINGS)
+    if size("d_k", d_k) % 2:
+        raise ConfigError("rotary_odd", d_k=d_k)
+    if (scaling == "none") != (positive("position.factor", factor) == 1.0):
+        raise ConfigError("rotary_factor", scaling=scaling, factor=factor)
+    size("position.original_max_len", original_max_len)
+    low = positive("position.low_frequency_factor", low_frequency_factor)
+    if positive("position.high_frequency_factor", high_frequency_factor) <= low:
+        raise ConfigError("rotary_factors", low=low_frequency_factor, high=high_frequency_factor)
+
+
 class RotaryPositions(nn.Module):
     r"""Rotary position embedding (Su et al. 2021).
 
@@ -76,13 +106,24 @@ class RotaryPositions(nn.Module):
         original_max_len: int = 8192,
     ) -> None:
         super().__init__()
+        check_rotary(
+            d_k=d_k,
+            base=base,
+            layout=layout,
+            scaling=scaling,
+            factor=factor,
+            low_frequency_factor=low_frequency_factor,
+            high_frequency_factor=high_frequency_factor,
+            original_max_len=original_max_len,
+        )
         self.d_k, self.base, self.layout = d_k, float(base), layout
         self.scaling, self.factor = scaling, float(factor)
         self.low, self.high, self.original_max_len = low_frequency_factor, high_frequency_factor, original_max_len
 
     def frequencies(self, device: torch.device) -> Float[Tensor, " d_k/2"]:
-        """θ_i, the angle by which hand i turns from one position to the next, after scaling."""
-        exponents = torch.arange(0, self.d_k, 2, dtype=torch.float64, device=device) / self.d_k
+        """θ_i, the angle by which hand i turns from one position to the next, after scaling: always in float64."""
+        where = torch.device("cpu") if device.type in WITHOUT_FLOAT64 else device
+        exponents = torch.arange(0, self.d_k, 2, dtype=torch.float64, device=where) / self.d_k
         if self.scaling == "ntk" and self.d_k > 2:
             return (self.base * self.factor ** (self.d_k / (self.d_k - 2))) ** -exponents
         theta = self.base**-exponents
@@ -95,7 +136,9 @@ class RotaryPositions(nn.Module):
         return theta
 
     def rotation(self, at: Int[Tensor, "*b t"], dtype: torch.dtype) -> Rotation:
-        angles = at.double()[..., None] * self.frequencies(at.device)  # *b t d_k/2
+        wide = torch.float32 if at.device.type in WITHOUT_FLOAT64 else torch.float64
+        theta = self.frequencies(at.device).to(wide).to(at.device)  # d_k/2
+        angles = at.to(wide)[..., None] * theta  # *b t d_k/2
         if at.dim() == 2:
             angles = angles[:, None]  # b 1 t d_k/2
         dtype = torch.float64 if dtype == torch.float64 else torch.float32

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Self
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -10,20 +13,36 @@ from glassformer.account import Row, held
 from glassformer.layers.position.table import look_up
 from glassformer.tap import tap
 from glassformer.tape import Shadow, Tape
+from glassformer.values import one_of, positive, size
+
+LAYOUTS = ("interleaved", "halves")
+
+
+def check_waves(base: float, layout: str) -> None:
+    positive("position.base", base)
+    one_of("position.layout", layout, LAYOUTS)
 
 
 def sinusoid(
-    at: Int[Tensor, "*positions"], d_model: int, *, base: float = 10000.0, layout: str = "interleaved"
+    at: Int[Tensor, "*positions"],
+    d_model: int,
+    *,
+    base: float = 10000.0,
+    layout: str = "interleaved",
+    dtype: torch.dtype | None = None,
 ) -> Float[Tensor, "*positions d_model"]:
-    """The waves of §3.5 at any positions, computed in float64: see `SinusoidalPositions` for the formula."""
-    pairs = torch.arange(0, d_model, 2, dtype=torch.float64, device=at.device)  # 2i
-    angles = at.double()[..., None] / float(base) ** (pairs / d_model)  # *positions ⌈d_model/2⌉
+    """The waves of §3.5 at any positions: see `SinusoidalPositions` for the formula.
+
+    They are computed in float64, and on the CPU: not every accelerator has float64.
+    """
+    pairs = torch.arange(0, d_model, 2, dtype=torch.float64, device="cpu")  # 2i
+    angles = at.cpu().double()[..., None] / float(base) ** (pairs / d_model)  # *positions ⌈d_model/2⌉
     sin, cos = angles.sin(), angles.cos()[..., : d_model // 2]  # an odd d_model has one sine more
     waves = torch.cat([sin, cos], -1)  # *positions d_model
     if layout == "interleaved":
-        order = torch.arange(d_model, device=at.device)
+        order = torch.arange(d_model, device="cpu")
         waves = waves[..., order // 2 + (order % 2) * sin.shape[-1]]
-    return waves.to(torch.get_default_dtype())
+    return waves.to(dtype or torch.get_default_dtype()).to(at.device)
 
 
 class SinusoidalPositions(nn.Module):
@@ -44,9 +63,25 @@ class SinusoidalPositions(nn.Module):
         self, *, d_model: int, max_len: int = 5000, base: float = 10000.0, layout: str = "interleaved"
     ) -> None:
         super().__init__()
-        table = sinusoid(torch.arange(max_len), d_model, base=base, layout=layout)
+        check_waves(base, layout)
+        self.base, self.layout = base, layout
+        table = torch.empty(size("max_len", max_len), size("d_model", d_model))
         self.register_buffer("table", table, persistent=False)
         self.table: Tensor
+        self._fill()
+
+    def _fill(self) -> None:
+        """Nothing but the formula knows the table: no checkpoint holds it. On `meta` there is nothing to fill."""
+        if not self.table.is_meta:
+            at = torch.arange(self.table.shape[0], device="cpu")
+            waves = sinusoid(at, self.table.shape[1], base=self.base, layout=self.layout, dtype=self.table.dtype)
+            self.table = waves.to(self.table.device)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """Every move of the module (to, double, to_empty …) comes through here: a wider type gets exact waves."""
+        super()._apply(fn, recurse)
+        self._fill()
+        return self
 
     def forward(self, x: Float[Tensor, "b t d_model"], at: Tensor | None = None) -> Float[Tensor, "b t d_model"]:
         return x + tap("encoding", look_up(self.table, x, at).to(x.dtype))

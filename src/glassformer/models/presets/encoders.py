@@ -66,7 +66,7 @@ def bert_large() -> ModelConfig:
     return _bert(d_model=1024, n_heads=16, d_ff=4096, n_layers=24)
 
 
-def _vit(d_model: int, n_heads: int, d_ff: int) -> ModelConfig:
+def _vit(d_model: int, n_heads: int, d_ff: int, stochastic_depth: float = 0.0) -> ModelConfig:
     """Dosovitskiy et al. 2021: 224×224 pixels in 14×14 patches, one class token, 1,000 classes of ImageNet."""
     return ModelConfig(
         family="encoder",
@@ -80,6 +80,7 @@ def _vit(d_model: int, n_heads: int, d_ff: int) -> ModelConfig:
         norm_order="pre",
         eps=1e-6,
         activation="gelu",
+        stochastic_depth=stochastic_depth,
         init="normal",
         head=Choice("classifier", {"classes": 1000, "pool": "cls"}),
     )
@@ -91,7 +92,7 @@ def vit_b16() -> ModelConfig:
 
 def deit_tiny() -> ModelConfig:
     """Touvron et al. 2021, without the distillation token."""
-    return _vit(d_model=192, n_heads=3, d_ff=768)
+    return _vit(d_model=192, n_heads=3, d_ff=768, stochastic_depth=0.1)
 
 
 def stock_patches() -> ModelConfig:
@@ -110,7 +111,10 @@ def stock_patches() -> ModelConfig:
 
 
 def patchtst_etth1() -> ModelConfig:
-    """Nie et al. 2023, PatchTST/42 on ETTh1 (its BatchNorm is LayerNorm here), the next 96 hours as output."""
+    """Nie et al. 2023, PatchTST/42 on ETTh1 the next 96 hours as output.
+
+    LayerNorm stands for its BatchNorm; its residual attention and reversible normalisation are left out.
+    """
     return ModelConfig(
         family="encoder",
         input=Choice("series", {"context": 336, "length": 16, "stride": 8, "pad_end": True}),

@@ -1,0 +1,52 @@
+"""Every name that can be recorded or edited, without running anything: each box says which taps it has."""
+
+from __future__ import annotations
+
+from torch import nn
+
+from glassformer.layers.attention import MultiHeadAttention
+from glassformer.layers.embedding import TokenEmbedding
+from glassformer.layers.feed_forward import FeedForward, GatedFeedForward
+from glassformer.layers.head import ClassifierHead, LanguageModelHead, RegressionHead
+from glassformer.layers.patch import ImagePatches, SeriesPatches
+from glassformer.layers.position import LearnedPositions, SinusoidalPositions
+from glassformer.models.block import Block
+from glassformer.models.stack import Stack
+
+TAPS: dict[type[nn.Module], tuple[str, ...]] = {
+    TokenEmbedding: ("output",),
+    ImagePatches: ("output",),
+    SeriesPatches: ("output",),
+    SinusoidalPositions: ("encoding",),
+    LearnedPositions: ("encoding",),
+    Stack: ("input", "output"),
+    Block: ("after_self_attention", "after_cross_attention", "output"),
+    MultiHeadAttention: ("q", "k", "v", "scores", "weights", "heads", "output"),
+    FeedForward: ("hidden", "output"),
+    GatedFeedForward: ("gate", "hidden", "output"),
+    LanguageModelHead: ("logits",),
+    ClassifierHead: ("pooled", "logits"),
+    RegressionHead: ("pooled", "output"),
+}
+
+
+def taps(model: nn.Module) -> list[str]:
+    """All names of a model, module by module."""
+    found = []
+    for path, module in model.named_modules():
+        for box, names in TAPS.items():
+            if isinstance(module, box):
+                found += [f"{path}.{name}" if path else name for name in names if _has(module, name)]
+    return found
+
+
+def _has(module: nn.Module, name: str) -> bool:
+    """A block in parallel order has no stations; one without cross-attention lacks that one."""
+    match module:
+        case Block(norm_order="parallel"):
+            return name == "output"
+        case Block(cross_attention=None):
+            return name != "after_cross_attention"
+        case ClassifierHead(output=None):
+            return name != "logits"
+    return True

@@ -1,0 +1,116 @@
+"""Change a pass while it runs: ablate, scale, replace, patch from another trace. The weights stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from glassformer.errors import InputError, suggest
+from glassformer.trace.catalogue import taps
+from glassformer.trace.trace import Trace
+from glassformer.trace.watch import Watcher, watching
+
+Change = Callable[[Tensor], Tensor]
+
+
+def zero(head: int | None = None, row: int | None = None) -> Change:
+    """Switch it off: all of it, or one head, or one row (query)."""
+    return scale(0.0, head=head, row=row)
+
+
+def scale(factor: float, head: int | None = None, row: int | None = None) -> Change:
+    """Multiply it, or one head or row of it."""
+    return lambda x: _put(x, _part(x, head, row) * factor, head, row)
+
+
+def replace(value: Tensor | float, head: int | None = None, row: int | None = None) -> Change:
+    """Put something else there; it must have the same shape, or be a number."""
+
+    def change(x: Tensor) -> Tensor:
+        part = _part(x, head, row)
+        new = torch.as_tensor(value, dtype=x.dtype, device=x.device)
+        if new.dim() and new.shape != part.shape:
+            raise InputError("edit_shape", shape=tuple(new.shape), expected=tuple(part.shape))
+        return _put(x, new.expand_as(part), head, row)
+
+    return change
+
+
+def patch(trace: Trace, name: str, head: int | None = None, row: int | None = None) -> Change:
+    """Put there what another pass had at a name: activation patching."""
+    source = trace[name]
+
+    def change(x: Tensor) -> Tensor:
+        if source.shape != x.shape:
+            raise InputError("edit_shape", shape=tuple(source.shape), expected=tuple(x.shape))
+        return _put(x, _part(source.to(x), head, row), head, row)
+
+    return change
+
+
+def _index(x: Tensor, head: int | None, row: int | None) -> tuple[Any, ...]:
+    """b h t …: heads are the second dimension; rows the one before the last."""
+    index: list[Any] = [slice(None)] * x.dim()
+    for wanted, dimension in ((head, 1), (row, x.dim() - 2)):
+        if wanted is None:
+            continue
+        if (wanted is head and x.dim() != 4) or not -x.shape[dimension] <= wanted < x.shape[dimension]:
+            raise InputError("edit_index", head=head, row=row, shape=tuple(x.shape))
+        index[dimension] = wanted
+    return tuple(index)
+
+
+def _part(x: Tensor, head: int | None, row: int | None) -> Tensor:
+    return x[_index(x, head, row)]
+
+
+def _put(x: Tensor, part: Tensor, head: int | None, row: int | None) -> Tensor:
+    if head is None and row is None:
+        return part
+    changed = x.clone()
+    changed[_index(x, head, row)] = part
+    return changed
+
+
+class Editor(Watcher):
+    """Applies changes by name. `notes` says what else had to change."""
+
+    def __init__(self, edits: Mapping[str, Change]) -> None:
+        super().__init__()
+        self.edits_by_pattern = edits
+        self.notes: list[str] = []
+
+    def changes(self, name: str) -> bool:
+        return any(fnmatchcase(name, pattern) for pattern in self.edits_by_pattern)
+
+    def asks(self, name: str) -> bool:
+        return False  # what it changes is computed anyway
+
+    def meet(self, name: str, x: Tensor) -> Tensor:
+        for pattern, change in self.edits_by_pattern.items():
+            if fnmatchcase(name, pattern):
+                x = change(x)
+        return x
+
+
+@contextmanager
+def edit(model: nn.Module, edits: Mapping[str, Change]) -> Iterator[Editor]:
+    """Inside, every pass of the model is changed: `{"decoder.blocks.2.cross_attention.heads": zero(head=3)}`.
+
+    Names may be patterns. Changing scores or weights takes the reference kernel in that layer; `notes` says so.
+    """
+    known = taps(model)
+    editor = Editor(edits)
+    for pattern in edits:
+        found = [name for name in known if fnmatchcase(name, pattern)]
+        if not found:
+            raise InputError("no_such_tap", name=pattern, hint=suggest(pattern, known))
+        inside = {name.rpartition(".")[0] for name in found if name.rpartition(".")[2] in ("scores", "weights")}
+        editor.notes += [f"{path}: kernel=reference" for path in sorted(inside)]
+    with watching(model, editor):
+        yield editor

@@ -1,0 +1,141 @@
+"""What one pass left behind: tensors by name, their gradients, the tokens. A file that can be opened again."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+from torch import Tensor
+
+from glassformer.errors import FileError, InputError, suggest
+from glassformer.words import say
+
+FORMAT = "1"
+GRADIENT = "gradient:"  # in front of the name, in the file
+
+
+class Trace:
+    """`trace["encoder.blocks.0.self_attention.scores"]`; prints as a table of names and shapes."""
+
+    def __init__(self) -> None:
+        self.tensors: dict[str, Tensor] = {}
+        self.gradients: dict[str, Tensor] = {}
+        self.tokens: list[str] = []
+
+    def names(self) -> list[str]:
+        """Every recorded name, in the order of the pass."""
+        return list(self.tensors)
+
+    def __getitem__(self, name: str) -> Tensor:
+        return self._find(name, self.tensors)
+
+    def gradient(self, name: str) -> Tensor:
+        """The gradient of the same tensor, after `backward()`, where it was recorded with `gradients=True`."""
+        return self._find(name, self.gradients)
+
+    @staticmethod
+    def _find(name: str, tensors: dict[str, Tensor]) -> Tensor:
+        if name not in tensors:
+            raise InputError("no_such_tap", name=name, hint=suggest(str(name), tensors))
+        return tensors[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.tensors
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tensors)
+
+    def __len__(self) -> int:
+        return len(self.tensors)
+
+    def attention(self, kind: str = "self_attention") -> list[Tensor]:
+        """One map b h t s for each layer; `.mean(1)` averages the heads. `kind="cross_attention"` for the memory's."""
+        wanted = (f"{kind}.weights", "weights")  # the second: an attention that was recorded by itself
+        return [x for name, x in self.tensors.items() if ".".join(name.split(".")[-2:]) in wanted]
+
+    # --- files ---
+
+    def save(self, path: str | Path) -> None:
+        """As safetensors, with tokens and names; under another name first, so that nothing is left half written."""
+        from safetensors.torch import save
+
+        path = Path(path)
+        both = {**self.tensors, **{GRADIENT + name: x for name, x in self.gradients.items()}}
+        whole = {name: x.detach().cpu().contiguous().clone() for name, x in both.items()}
+        about = {
+            "format": FORMAT,
+            "tokens": json.dumps(self.tokens, ensure_ascii=False),
+            "names": json.dumps(list(both)),
+        }
+        draft = path.with_name(path.name + ".draft")
+        try:
+            with draft.open("wb") as file:
+                file.write(save(whole, metadata=about))
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(path)
+        except OSError as error:
+            raise FileError("disk", path=path, why=error.strerror or str(error)) from error
+        finally:
+            draft.unlink(missing_ok=True)
+
+    @classmethod
+    def open(cls, path: str | Path) -> Trace:
+        """Read what `save` wrote."""
+        from safetensors import SafetensorError, safe_open
+
+        trace = cls()
+        if not Path(path).is_file():
+            raise FileError("no_such_file", path=path)
+        try:
+            with safe_open(str(path), framework="pt") as file:
+                about = file.metadata() or {}
+                if about.get("format") != FORMAT:
+                    raise FileError("not_a_trace", path=path)
+                trace.tokens = json.loads(about["tokens"])
+                for name in json.loads(about["names"]):
+                    into = trace.gradients if name.startswith(GRADIENT) else trace.tensors
+                    into[name.removeprefix(GRADIENT)] = file.get_tensor(name)
+        except (SafetensorError, KeyError, ValueError) as error:
+            raise FileError("not_a_trace", path=path) from error
+        except OSError as error:
+            raise FileError("file_unreadable", path=path, why=error.strerror or str(error)) from error
+        return trace
+
+    # --- how it shows itself ---
+
+    def _rows(self) -> list[tuple[str, str, str]]:
+        return [
+            (name, "×".join(map(str, x.shape)), str(x.dtype).removeprefix("torch.")) for name, x in self.tensors.items()
+        ]
+
+    def __rich__(self) -> RenderableType:
+        table = Table()
+        for column in ("step", "shape", "dtype"):
+            table.add_column(say(f"trace.{column}"), no_wrap=True)
+        for row in self._rows():
+            table.add_row(*row)
+        return table
+
+    def __repr__(self) -> str:
+        console = Console(width=120, highlight=False)
+        with console.capture() as text:
+            console.print(self)
+        return text.get()
+
+    def _repr_html_(self) -> str:
+        def line(cells: tuple[str, ...], tag: str) -> str:
+            return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+        head = line(tuple(say(f"trace.{column}") for column in ("step", "shape", "dtype")), "th")
+        body = "".join(line(row, "td") for row in self._rows())
+        return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
+
+    def to_json(self) -> list[dict[str, Any]]:
+        return [{"name": name, "shape": list(x.shape)} for name, x in self.tensors.items()]

@@ -1,0 +1,92 @@
+"""Watch a model: keep track of which module is running, and see every tapped tensor under its full name."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from glassformer.tap import Observer, Selection, observe
+
+
+class Watcher:
+    """An observer that knows names in full: `decoder.blocks.3.self_attention.scores`.
+
+    Watchers nest: the inner one sees a tensor first, the outer one sees what the inner one returned.
+    """
+
+    def __init__(self) -> None:
+        self._path: list[str] = []
+        self._thread = threading.get_ident()
+        self._outer: Observer | None = None
+
+    def meet(self, name: str, x: Tensor) -> Tensor:
+        """What a kind of watcher does with a tensor; the model goes on with what is returned."""
+        return x
+
+    def asks(self, name: str) -> bool:
+        """Does it want this one? A fused kernel computes scores and weights only for those who ask."""
+        return True
+
+    def changes(self, name: str) -> bool:
+        """Will it return another tensor than it was given?"""
+        return False
+
+    # --- the Observer of tap.py ---
+
+    def see(self, name: str, x: Tensor) -> Tensor:
+        if self._path:  # empty outside of the module that is watched
+            x = self.meet(self._full(name), x)
+        return x if self._outer is None else self._outer.see(name, x)
+
+    def wants(self, name: str) -> bool:
+        mine = bool(self._path) and self.asks(self._full(name))
+        return mine or (self._outer is not None and self._outer.wants(name))
+
+    def edits(self, name: str) -> bool:
+        mine = bool(self._path) and self.changes(self._full(name))
+        return mine or (self._outer is not None and self._outer.edits(name))
+
+    @property
+    def selection(self) -> Selection | None:
+        return None
+
+    def _full(self, name: str) -> str:
+        return f"{self._path[-1]}.{name}" if self._path[-1] else name
+
+    # --- for the hooks ---
+
+    def enter(self, path: str) -> None:
+        if threading.get_ident() == self._thread:  # a pass in another thread runs through the same hooks
+            self._path.append(path)
+
+    def leave(self) -> None:
+        if threading.get_ident() == self._thread and self._path:
+            self._path.pop()
+
+
+@contextmanager
+def watching(model: nn.Module, watcher: Watcher) -> Iterator[None]:
+    """Inside, the watcher sees every pass of the model. A compiled model runs as it is written."""
+    handles = []
+    for path, module in model.named_modules():
+        handles.append(module.register_forward_pre_hook(lambda *_, path=path: watcher.enter(path)))
+        handles.append(module.register_forward_hook(lambda *_: watcher.leave(), always_call=True))
+    watcher._outer = observe(watcher)
+    try:
+        with _eager():
+            yield
+    finally:
+        observe(watcher._outer)
+        for handle in handles:
+            handle.remove()
+
+
+def _eager() -> Any:
+    """Compiled graphs call no Python, so nobody could look. Where nothing was compiled, nothing is loaded for it."""
+    return torch.compiler.set_stance("force_eager") if "torch._dynamo" in sys.modules else nullcontext()
