@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
 from rich.console import RenderableType
 from rich.table import Table
@@ -15,7 +16,21 @@ from rich.text import Text
 from glassformer.account import Row
 from glassformer.words import say
 
-_BLOCK = re.compile(r"^(?P<stack>.*)\.blocks\.(?P<layer>\d+)\.(?P<box>[^.]+)")
+_BLOCK = re.compile(r"^(.*)\.blocks\.(\d+)\.(.+)$")
+
+
+class Place(NamedTuple):
+    """Where a part of a block stands: in which stack and layer, and its path inside the block."""
+
+    stack: str
+    layer: str
+    inside: str
+
+
+def place(path: str) -> Place:
+    """The place of a part by its path; a part outside of the blocks has no stack."""
+    found = _BLOCK.match(path)
+    return Place(*found.groups()) if found else Place("", "", path)
 
 
 @dataclass(frozen=True)
@@ -33,15 +48,15 @@ class Line:
 
 def lines(rows: Sequence[Row], lang: str | None) -> Iterator[Line]:
     """Rows in order; the layers of a stack, all alike, are shown once with their number."""
-    for stack, group in groupby(rows, key=_stack):
+    for stack, group in groupby(rows, key=lambda row: place(row.name).stack):
         if not stack:
             yield from (_line(row, 0, lang) for row in group)
             continue
-        layers = [list(rows) for _, rows in groupby(group, key=_layer)]
+        layers = [list(rows) for _, rows in groupby(group, key=lambda row: place(row.name).layer)]
         one = layers[0]
         title = "single_layer" if len(layers) == 1 else "one_layer"
         yield _sum(say(f"ledger.{title}", lang, stack=say(f"boxes.{stack}", lang), layers=len(layers)), 0, one)
-        for box, inside in groupby(one, key=_box):
+        for box, inside in groupby(one, key=lambda row: place(row.name).inside.partition(".")[0]):
             rows_of_box = list(inside)
             yield from (_line(row, 1, lang) for row in rows_of_box)
             if len(rows_of_box) > 1:
@@ -52,21 +67,6 @@ def lines(rows: Sequence[Row], lang: str | None) -> Iterator[Line]:
             yield _sum(
                 say("ledger.all_layers", lang, stack=say(f"boxes.{stack}", lang), layers=len(layers)), 0, every, formula
             )
-
-
-def _stack(row: Row) -> str:
-    found = _BLOCK.match(row.name)
-    return found["stack"] if found else ""
-
-
-def _layer(row: Row) -> str:
-    found = _BLOCK.match(row.name)
-    return found["layer"] if found else ""
-
-
-def _box(row: Row) -> str:
-    found = _BLOCK.match(row.name)
-    return found["box"] if found else ""
 
 
 def _line(row: Row, level: int, lang: str | None) -> Line:

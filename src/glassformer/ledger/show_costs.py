@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 
@@ -11,9 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from glassformer.ledger.costs import Cost, Pass
+from glassformer.ledger.show import place
 from glassformer.words import say
-
-_BLOCK = re.compile(r"^(?P<stack>\w+)\.blocks\.(?P<layer>\d+)\.(?P<part>.+)$")
 
 
 def costs_table(costs: Mapping[str, Cost], run: Pass, lang: str | None) -> RenderableType:
@@ -26,18 +24,18 @@ def costs_table(costs: Mapping[str, Cost], run: Pass, lang: str | None) -> Rende
         text = title in ("part", "formula")
         name = say(f"ledger.{title}", lang)
         table.add_column(name, footer, justify="left" if text else "right", no_wrap=title != "formula", overflow="fold")
-    for stack, group in groupby(costs.values(), key=_stack):
+    for stack, group in groupby(costs.values(), key=lambda cost: place(cost.part).stack):
         every = list(group)
         if not stack:
             for cost in every:
                 table.add_row(cost.part, Text(_formula(cost)), *_amounts([cost]))
             continue
-        layers = [list(each) for _, each in groupby(every, key=_layer)]
+        layers = [list(each) for _, each in groupby(every, key=lambda cost: place(cost.part).layer)]
         named, n = say(f"boxes.{stack}", lang), len(layers)
         title = "single_layer" if n == 1 else "one_layer"
         table.add_row(Text(say(f"ledger.{title}", lang, stack=named, layers=n), style="bold"), "", *_amounts(layers[0]))
         for cost in layers[0]:
-            table.add_row("  " + _part(cost), Text(_formula(cost)), *_amounts([cost]))
+            table.add_row("  " + place(cost.part).inside, Text(_formula(cost)), *_amounts([cost]))
         if n > 1:
             label = say("ledger.all_layers", lang, stack=named, layers=n)
             table.add_row(Text(label, style="bold"), "", *_amounts(every))
@@ -61,18 +59,3 @@ def _amounts(costs: Iterable[Cost]) -> tuple[str, str, str]:
 
 def _formula(cost: Cost) -> str:
     return cost.flops_formula if cost.products else cost.saved_formula
-
-
-def _stack(cost: Cost) -> str:
-    found = _BLOCK.match(cost.part)
-    return found["stack"] if found else ""
-
-
-def _layer(cost: Cost) -> str:
-    found = _BLOCK.match(cost.part)
-    return found["layer"] if found else ""
-
-
-def _part(cost: Cost) -> str:
-    found = _BLOCK.match(cost.part)
-    return found["part"] if found else cost.part
