@@ -77,9 +77,9 @@ def as_allowed(mask: Tensor | None, b: int, t: int, s: int) -> Tensor | None:
     if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
         kind = str(mask.dtype).removeprefix("torch.") if isinstance(mask, Tensor) else type(mask).__name__
         raise InputError("mask_dtype", dtype=kind)
-    rows, keys = mask.shape[:1], mask.shape[-1:]
     queries = mask.shape[-2] if mask.dim() > 2 else 1
-    if mask.dim() not in (2, 3, 4) or rows[0] not in (1, b) or queries not in (1, t) or keys[0] != s:
+    fits = mask.dim() in (2, 3, 4) and mask.shape[0] in (1, b) and queries in (1, t) and mask.shape[-1] == s
+    if not fits:
         raise InputError("mask_shape", shape=tuple(mask.shape), batch=b, queries=t, keys=s)
     match mask.dim():
         case 2:
