@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from string import Formatter
@@ -9,7 +10,7 @@ from string import Formatter
 import pytest
 
 import glassformer
-from glassformer.words import LANGUAGES, language, say, sentences
+from glassformer.words import LANGUAGES, _flatten, language, say, sentences
 
 SOURCE = Path(glassformer.__file__).parent
 HANGUL = re.compile(r"[가-힣]")
@@ -172,3 +173,11 @@ def test_the_language_comes_from_the_environment(
     for variable, value in environment.items():
         monkeypatch.setenv(variable, value)
     assert language() == expected
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_key_stands_in_one_file_only(lang: str) -> None:
+    files = sorted((SOURCE / "words" / lang).glob("*.toml"))
+    assert [file.name for file in files] == sorted(file.name for file in (SOURCE / "words" / "en").glob("*.toml"))
+    keys = [key for file in files for key, _ in _flatten("", tomllib.loads(file.read_text(encoding="utf-8")))]
+    assert sorted(keys) == sorted(sentences(lang))

@@ -1,4 +1,4 @@
-"""Everything that a person reads, in English and Korean: en.toml and ko.toml hold the same keys."""
+"""Everything that a person reads, in English and Korean: en/ and ko/ hold the same files with the same keys."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ LANGUAGES = ("en", "ko")
 @cache
 def sentences(lang: str) -> dict[str, str]:
     """All sentences of a language, by dotted key."""
-    with (Path(__file__).parent / f"{lang}.toml").open("rb") as file:
-        return dict(_flatten("", tomllib.load(file)))
+    files = sorted((Path(__file__).parent / lang).glob("*.toml"))
+    return {key: text for file in files for key, text in _flatten("", tomllib.loads(file.read_text(encoding="utf-8")))}
 
 
 def _flatten(prefix: str, table: dict[str, object]) -> list[tuple[str, str]]:
