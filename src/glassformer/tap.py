@@ -52,6 +52,11 @@ def tap(name: str, x: Tensor) -> Tensor:
     return x if observer is None else observer.see(name, x)
 
 
+def observed() -> bool:
+    """Does anyone look at all?"""
+    return _local.observer is not None
+
+
 def watched(name: str) -> bool:
     """Does anyone want this tensor? A fused kernel computes no weights unless somebody does."""
     observer = _local.observer

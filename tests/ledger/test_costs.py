@@ -11,6 +11,7 @@ import measure
 from glassformer.config import ModelConfig
 from glassformer.errors import ConfigError
 from glassformer.formula import evaluate
+from glassformer.layers.attention import KERNELS
 from glassformer.layers.feed_forward import FeedForward
 from glassformer.layers.norm import LayerNorm
 from glassformer.ledger.costs import Pass, costs
@@ -24,9 +25,12 @@ CHUNK = 10
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
-def predicted(config: ModelConfig, dtype: str) -> tuple[Counter[str], Counter[str], Counter[str]]:
+def predicted(
+    config: ModelConfig, dtype: str, kernel: str = "reference"
+) -> tuple[Counter[str], Counter[str], Counter[str]]:
     """FLOPs forward, FLOPs backward and kept bytes, by box."""
-    run = Pass(batch=measure.BATCH, length=measure.LENGTH, target_length=measure.TARGET, dtype=dtype)
+    sizes = {"batch": measure.BATCH, "length": measure.LENGTH, "target_length": measure.TARGET}
+    run = Pass(**sizes, dtype=dtype, kernel=kernel)
     forward, backward, saved = Counter[str](), Counter[str](), Counter[str]()
     for cost in costs(config, run).values():
         box = measure.box(cost.part)
@@ -40,15 +44,16 @@ def disagreement(ours: Counter[str], theirs: Counter[str]) -> dict[str, tuple[in
     return {part: (ours[part], theirs[part]) for part in {*ours, *theirs} if ours[part] != theirs[part]}
 
 
-def wrong_bytes(config: ModelConfig) -> list[Any]:
+def wrong_bytes(config: ModelConfig, kernel: str = "reference") -> list[Any]:
     found = []
     for rate in (0.0, 0.1):
         for dtype, torch_dtype in DTYPES.items():
             changed = measure.with_dropout(config, rate)
-            model = build(changed, seed=0, kernel="reference", dtype=torch_dtype).train()
+            model = build(changed, seed=0, kernel=kernel, dtype=torch_dtype).train()
             real = measure.saved(model, measure.inputs(changed, torch_dtype))
             assert real.total() > 0
-            found += [(rate, dtype, gap)] if (gap := disagreement(predicted(changed, dtype)[2], real)) else []
+            gap = disagreement(predicted(changed, dtype, kernel)[2], real)
+            found += [(rate, dtype, gap)] if gap else []
     return found
 
 
@@ -61,9 +66,10 @@ def wrong_flops(config: ModelConfig) -> list[Any]:
     return [gap for gap in (disagreement(ours[0], forward), disagreement(ours[1], backward)) if gap]
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("first", range(0, len(GRID), CHUNK))
-def test_bytes_saved_for_backward_are_exact_on_the_grid(first: int) -> None:
-    wrong = {i: found for i, config in enumerate(GRID[first : first + CHUNK]) if (found := wrong_bytes(config))}
+def test_bytes_saved_for_backward_are_exact_on_the_grid(first: int, kernel: str) -> None:
+    wrong = {i: found for i, config in enumerate(GRID[first : first + CHUNK]) if (found := wrong_bytes(config, kernel))}
     assert wrong == {}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from glassformer.bench import published, startup, table3, weight_layout
+from glassformer.bench import peak_memory, published, recording, startup, table3, weight_layout
 
 
 class Benchmark(NamedTuple):
@@ -20,4 +20,6 @@ BENCHMARKS: dict[str, Benchmark] = {
     "table3": Benchmark(table3.run, table3.table),
     "weight-layout": Benchmark(weight_layout.run, weight_layout.table),
     "startup": Benchmark(startup.run, startup.table),
+    "peak-memory": Benchmark(peak_memory.run, peak_memory.table),
+    "recording": Benchmark(recording.run, recording.table),
 }

@@ -34,9 +34,9 @@ class LayerNorm(nn.Module):
 
     @staticmethod
     def shadow(tape: Tape, x: Shadow) -> Shadow:
-        tape.keep(x, "input")
-        for name in ("mean", "rstd"):
-            tape.keep(tape.new(*x.shape[:-1]), name)
+        tape.keep(tape.widen(x), "input")
+        for name in ("mean", "rstd"):  # an accelerator computes them in float32, whatever the type
+            tape.keep(tape.new(*x.shape[:-1], width="4" if tape.accelerator else "w"), name)
         return tape.new(*x.shape)
 
     @staticmethod
@@ -67,12 +67,13 @@ class RMSNorm(nn.Module):
     @staticmethod
     def shadow(tape: Tape, x: Shadow) -> Shadow:
         if x.grad:  # x² and x·scale keep the float32 x, rsqrt keeps what it gives
-            at_least_32 = x if tape.w >= 4 else tape.new(*x.shape, width="4")
+            at_least_32 = tape.widen(x) if tape.w >= 4 else tape.new(*x.shape, width="4")
             tape.keep(at_least_32, "input")
             tape.keep(tape.new(*x.shape[:-1], width="4" if tape.w < 4 else "w"), "scale")
-        normalised = tape.new(*x.shape)
+        normalised = tape.new(*x.shape, width=x.width)
         tape.keep(normalised, "normalised")  # the gradient of γ needs it
-        return tape.new(*x.shape)
+        y = tape.new(*x.shape)
+        return y.heads(*x.shape) if x.swapped else y  # products of single numbers leave the order in memory as it is
 
     @staticmethod
     def account(name: str, d_model: str, *, bias: bool) -> tuple[Held, ...]:

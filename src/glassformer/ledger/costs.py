@@ -14,11 +14,14 @@ from typing import Any
 from glassformer.config import ModelConfig
 from glassformer.errors import ConfigError, choose
 from glassformer.formula import in_numbers, total
+from glassformer.layers.attention.shadow import SHADOWS
 from glassformer.models.build import shadow
 from glassformer.tape import Entry, Tape
 
 WIDTHS = {"float32": 4, "bfloat16": 2, "float16": 2, "float64": 8}
 CONVENTIONS = {"square": False, "triangle": True}
+DEVICES = {"cpu": False, "cuda": True}
+OPTIMIZER_STATES = {"adamw": 2, "adam": 2, "momentum": 1, "sgd": 0}  # numbers kept for each parameter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +35,11 @@ class Pass:
     training: bool = True
     past: int = 0  # decoding: positions already in the KV cache
     causal: str = "square"
+    kernel: str = "fused"
+    device: str = "cpu"
+    autocast: bool = False  # products in bfloat16, weights and stream as they are
+    recompute: bool = False  # activation checkpointing: blocks are computed again in the backward pass
+    optimizer: str = "adamw"
 
     def __post_init__(self) -> None:
         for key in ("batch", "length", "target_length", "past"):
@@ -40,6 +48,9 @@ class Pass:
                 raise ConfigError("out_of_range", key=key, value=value, low=low, high=2**31 - 1)
         choose("dtype", self.dtype, WIDTHS)
         choose("causal", self.causal, CONVENTIONS)
+        choose("kernel", self.kernel, SHADOWS)
+        choose("device", self.device, DEVICES)
+        choose("optimizer", self.optimizer, OPTIMIZER_STATES)
 
 
 @dataclass(frozen=True)
@@ -49,6 +60,8 @@ class Cost:
     part: str
     products: tuple[Entry, ...]
     kept: tuple[Entry, ...]
+    again: tuple[Entry, ...] = ()  # kept only while the backward pass is in this block
+    cached: tuple[Entry, ...] = ()  # the KV cache, when decoding
 
     @cached_property
     def forward(self) -> int:
@@ -56,8 +69,11 @@ class Cost:
 
     @cached_property
     def backward(self) -> int:
-        """Each product has two gradients, of both its sides; that of an input of the model is not computed."""
-        return sum(entry.amount * entry.backward for entry in self.products)
+        """Each product has two gradients, of both its sides; that of an input of the model is not computed.
+
+        With activation checkpointing the product itself comes a second time.
+        """
+        return sum(entry.amount * (entry.backward + entry.again) for entry in self.products)
 
     @cached_property
     def saved(self) -> int:
@@ -88,10 +104,21 @@ class Cost:
 
 def costs(config: ModelConfig, run: Pass) -> dict[str, Cost]:
     """Every part that computes or keeps something, in the order of the data."""
-    tape = Tape(w=WIDTHS[run.dtype], training=run.training, past=run.past, triangle=CONVENTIONS[run.causal])
+    tape = Tape(
+        w=WIDTHS[run.dtype],
+        training=run.training,
+        past=run.past,
+        kernel=run.kernel,
+        accelerator=DEVICES[run.device],
+        autocast=run.autocast,
+        recompute=run.recompute,
+        triangle=CONVENTIONS[run.causal],
+    )
     shadow(config, tape, batch=run.batch, length=run.length, target_length=run.target_length)
-    products, kept = _by_part(tape.products), _by_part(tape.kept if run.training else [])
-    return {part: Cost(part, tuple(products[part]), tuple(kept[part])) for part in tape.parts}
+    kept = tape.kept if run.training else []
+    lists = (tape.products, [e for e in kept if not e.again], [e for e in kept if e.again], tape.cached)
+    by_part = [_by_part(entries) for entries in lists]
+    return {part: Cost(part, *(tuple(found[part]) for found in by_part)) for part in tape.parts}
 
 
 def _by_part(entries: list[Entry]) -> dict[str, list[Entry]]:

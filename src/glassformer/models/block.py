@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from glassformer.account import Row, within
 from glassformer.errors import ConfigError, InputError, choose
@@ -16,7 +18,7 @@ from glassformer.layers.feed_forward import FEED_FORWARDS
 from glassformer.layers.norm import NORMS, Norm
 from glassformer.layers.position import Rotation
 from glassformer.layers.residual import NORM_ORDERS, StochasticDepth, add_norm
-from glassformer.tap import tap
+from glassformer.tap import observed, tap
 from glassformer.values import BIASES, biases
 
 
@@ -47,8 +49,11 @@ class Block(nn.Module):
 
     `bias` names what has a bias, of q, k, v, o, feed_forward and norm. `attention_dropout` (on the weights) and
     `feed_forward_dropout` (between the products) follow `dropout` (on each sub-layer's output) unless given.
+    `recompute` keeps only what enters and computes the rest a second time in the backward pass (Chen et al. 2016).
     Differs from the paper: nothing by default, but for dropout inside the sub-layers, which the paper leaves out.
     """
+
+    recompute = False
 
     def __init__(
         self,
@@ -116,6 +121,13 @@ class Block(nn.Module):
         self.drop = nn.Sequential(nn.Dropout(dropout), StochasticDepth(stochastic_depth))
 
     def run(self, x: Tensor, mask: Mask, memory: Memory | None, place: Place, cache: LayerCache | None) -> Tensor:
+        """`sublayers`, or `sublayers` twice: whoever looks is shown each tensor once, so then nothing is recomputed."""
+        if self.recompute and torch.is_grad_enabled() and cache is None and not observed():
+            again: Tensor = checkpoint(self.sublayers, x, mask, memory, place, None, use_reentrant=False)
+            return again
+        return self.sublayers(x, mask, memory, place, cache)
+
+    def sublayers(self, x: Tensor, mask: Mask, memory: Memory | None, place: Place, cache: LayerCache | None) -> Tensor:
         """The sub-layers in order. `place` is what positions give to attention; `memory` is for cross-attention."""
 
         def self_attention(y: Tensor) -> Tensor:
@@ -190,6 +202,14 @@ class Block(nn.Module):
         return tuple(
             row for name, rows in sublayers.items() for row in (*within(name, rows), *add_norm_norm(f"{name}_norm"))
         )
+
+
+def recompute(model: nn.Module, on: bool = True) -> nn.Module:
+    """Activation checkpointing for every block of a model: less memory, one more forward pass."""
+    for module in model.modules():
+        if isinstance(module, Block):
+            module.recompute = on
+    return model
 
 
 class EncoderBlock(Block):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Unpack
 
 from glassformer.layers.attention import MultiHeadAttention
+from glassformer.layers.attention.shadow import Look
 from glassformer.layers.feed_forward import FEED_FORWARDS
 from glassformer.layers.norm import NORMS
 from glassformer.layers.position import ShadowRotation
@@ -18,14 +19,12 @@ def shadow_block(
     tape: Tape,
     x: Shadow,
     memory: Shadow | None,
+    look: Look,
     rotation: ShadowRotation | None,
-    *,
-    causal: bool,
-    masked: bool,
     **block: Unpack[BlockOptions],
 ) -> Shadow:
     """The sub-layers in order. What they add to the stream is dropped first; the sum is a new tensor."""
-    sublayers = _sublayers(tape, memory, rotation, causal, masked, block)
+    sublayers = _sublayers(tape, memory, look, rotation, block)
 
     def normalise(y: Shadow, name: str) -> Shadow:
         with tape.at(name):
@@ -54,27 +53,23 @@ def shadow_block(
 def _sublayers(
     tape: Tape,
     memory: Shadow | None,
+    look: Look,
     rotation: ShadowRotation | None,
-    causal: bool,
-    masked: bool,
     block: BlockOptions,
 ) -> dict[str, Callable[[Shadow], Shadow]]:
     norm = str(block.get("norm", "layer")) if block.get("qk_norm") else None
-    dropout, network = block.get("dropout", 0.0), FEED_FORWARDS[block.get("feed_forward", "mlp")]
-    in_attention, in_network = block.get("attention_dropout"), block.get("feed_forward_dropout")
-    in_attention = dropout if in_attention is None else in_attention
-    rate = dropout if in_network is None else in_network
+    network, rate = FEED_FORWARDS[block.get("feed_forward", "mlp")], block.get("feed_forward_dropout")
+    rate = block.get("dropout", 0.0) if rate is None else rate
 
     def self_attention(y: Shadow) -> Shadow:
-        look = {"causal": causal, "masked": masked, "qk_norm": norm, "dropout": in_attention}
         with tape.at("self_attention", s=tape.value("t") + tape.past):
-            return MultiHeadAttention.shadow(tape, y, y, rotation=rotation, **look)  # type: ignore[arg-type]
+            return MultiHeadAttention.shadow(tape, y, y, look, rotation=rotation, qk_norm=norm)
 
     def cross_attention(y: Shadow) -> Shadow:
-        look = {"causal": False, "masked": False, "qk_norm": norm, "dropout": in_attention}
+        everything = Look(causal=False, masked=False, dropout=look.dropout, cached=True)
         with tape.at("cross_attention"):
             seen = None if tape.past else memory  # the cache has its keys
-            return MultiHeadAttention.shadow(tape, y, seen, rotation=None, **look)  # type: ignore[arg-type]
+            return MultiHeadAttention.shadow(tape, y, seen, everything, rotation=None, qk_norm=norm)
 
     def feed_forward(y: Shadow) -> Shadow:
         with tape.at("feed_forward"):

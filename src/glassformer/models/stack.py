@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from glassformer.account import Row, within
 from glassformer.errors import choose
 from glassformer.layers.attention.multi_head import check_heads
+from glassformer.layers.attention.shadow import Look
 from glassformer.layers.embedding import check_vectors
 from glassformer.layers.norm import NORMS
 from glassformer.layers.position import POSITIONS
@@ -121,14 +122,14 @@ class Stack(nn.Module):
     ) -> Shadow:
         """`enter`, the blocks and `leave`, line for line, on a tape."""
         norm, place = NORMS[str(block.get("norm", "layer"))], POSITIONS[position].acts_on
-        rotation = None
+        rotation = bias = None
         with tape.at("positions", s=tape.value("t") + tape.past):
             if place == "stream":
                 x = POSITIONS[position].shadow(tape, x)
             elif place == "queries and keys":
                 rotation = POSITIONS[position].shadow(tape)
             elif place == "scores":
-                POSITIONS[position].shadow(tape)
+                bias = POSITIONS[position].shadow(tape)
         if embedding_norm:
             with tape.at("embedding_norm"):
                 x = norm.shadow(tape, x)
@@ -136,9 +137,13 @@ class Stack(nn.Module):
             x = tape.dropout(x, block.get("dropout", 0.0))
         causal = not cls.bidirectional
         masked = window is not None or (causal and tape.value("t") > 1)
+        dropout = block.get("attention_dropout")
+        dropout = block.get("dropout", 0.0) if dropout is None else dropout
+        look = Look(causal=causal, masked=masked, plain=window is None, dropout=dropout, bias=bias, cached=causal)
         for layer, rate in enumerate(StochasticDepth.rates(block.get("stochastic_depth", 0.0), n_layers)):
-            with tape.at(f"blocks.{layer}"):
-                x = shadow_block(tape, x, memory, rotation, causal=causal, masked=masked, **_with_rate(block, rate))
+            tables = () if rotation is None else (rotation.cos, rotation.sin)
+            with tape.at(f"blocks.{layer}"), tape.block(x, memory, *tables, bias):
+                x = shadow_block(tape, x, memory, look, rotation, **_with_rate(block, rate))
         if has_final_norm_by_default(block) if final_norm is None else final_norm:
             with tape.at("final_norm"):
                 x = norm.shadow(tape, x)

@@ -13,7 +13,6 @@ from torch import Tensor
 
 from glassformer.layers.attention.mask import Mask
 from glassformer.tap import Selection, selection, tap, watched
-from glassformer.tape import Shadow, Tape
 
 
 class Kernel(Protocol):
@@ -58,22 +57,6 @@ def reference(
     k, v = share_heads(k, q.shape[1]), share_heads(v, q.shape[1])  # b h s d_k, b h s d_v
     weights = attention_weights(q, k, mask, bias=bias, scale=scale)  # b h t s
     return F.dropout(weights, dropout, training=dropout > 0.0) @ v  # b h t d_v
-
-
-def shadow_reference(tape: Tape, *, causal: bool, masked: bool, dropout: float) -> Shadow:
-    """Products want their operands in one piece: q, k and v are kept as copies, with keys and values for every head."""
-    tape.keep(tape.new("b", "n_heads", "t", "d_k"), "q")
-    tape.keep(tape.new("b", "n_heads", "s", "d_k"), "k")
-    pairs = "(t×(s-t)+t×(t+1)÷2)" if causal and tape.triangle else "t×s"
-    weights = tape.softmax(tape.matmul(f"b×n_heads×{pairs}×d_k", "scores", "b", "n_heads", "t", "s"))
-    if masked:
-        tape.keep(tape.new("t", "s", width="1"), "blocked")
-        weights = tape.new(*weights.shape)
-    weights = tape.dropout(weights, dropout)
-    tape.keep(weights, "weights")
-    tape.keep(tape.new("b", "n_heads", "s", "d_v"), "v")
-    tape.matmul(f"b×n_heads×{pairs}×d_v", "heads", "b", "n_heads", "t", "d_v")
-    return tape.new("b", "t", "n_heads×d_v")  # the heads side by side are a copy
 
 
 def fused(q: Tensor, k: Tensor, v: Tensor, mask: Mask, *, bias: Tensor | None, scale: float, dropout: float) -> Tensor:

@@ -10,8 +10,9 @@ from torch import Tensor, nn
 from glassformer.account import Row, linear
 from glassformer.errors import ConfigError, choose
 from glassformer.layers.attention.cache import KeyValues
-from glassformer.layers.attention.kernel import KERNELS, shadow_reference
+from glassformer.layers.attention.kernel import KERNELS
 from glassformer.layers.attention.mask import Mask, as_allowed
+from glassformer.layers.attention.shadow import SHADOWS, Look
 from glassformer.layers.norm import NORMS, Norm
 from glassformer.layers.position.rotary import Rotation, ShadowRotation, rotate, shadow_rotate
 from glassformer.tap import edited, tap
@@ -126,27 +127,27 @@ class MultiHeadAttention(nn.Module):
         tape: Tape,
         x: Shadow,
         memory: Shadow | None,
+        look: Look,
         *,
-        causal: bool,
-        masked: bool,
         rotation: ShadowRotation | None,
         qk_norm: str | None,
-        dropout: float,
     ) -> Shadow:
         """`memory` is x itself in self-attention, None where the cache has its keys. s: the keys that are looked at."""
         with tape.at("qkv"):
-            q = tape.linear(x, "n_heads×d_k", "w_q").view("b", "n_heads", "t", "d_k")
-            k = tape.new("b", "n_kv_heads", "s", "d_k")
+            q = tape.linear(x, "n_heads×d_k", "w_q").heads("b", "n_heads", "t", "d_k")
+            k, v = tape.new("b", "n_kv_heads", "s", "d_k"), tape.new("b", "n_kv_heads", "s", "d_v")
             if memory is not None:
-                k = tape.linear(memory, "n_kv_heads×d_k", "w_k").view(*k.shape)
-                tape.linear(memory, "n_kv_heads×d_v", "w_v")
+                k = tape.linear(memory, "n_kv_heads×d_k", "w_k").heads(*k.shape)
+                v = tape.linear(memory, "n_kv_heads×d_v", "w_v").heads(*v.shape)
+        if look.cached:
+            tape.remember("b×s×n_kv_heads×(d_k+d_v)×w", "keys and values")
         if qk_norm is not None:
             with tape.at("qk_norm"):
                 q, k = NORMS[qk_norm].shadow(tape, q), NORMS[qk_norm].shadow(tape, k)
         with tape.at("scores"):
             if rotation is not None:
                 q, k = shadow_rotate(tape, q, rotation), shadow_rotate(tape, k, rotation)
-            heads = shadow_reference(tape, causal=causal, masked=masked, dropout=dropout)
+            heads = SHADOWS[tape.kernel](tape, q, k, v, look)
         with tape.at("w_o"):
             return tape.linear(heads, "d_model", "w_o")
 

@@ -44,7 +44,7 @@ class GatedFeedForward(nn.Module):
         up = tape.linear(x, "d_ff", "w_1")
         for name, factor in (("gate", gate), ("w_1", up)):  # each factor is the other's gradient
             tape.keep(factor, name)
-        hidden = tape.new(*up.shape)
+        hidden = tape.new(*up.shape, width=up.width)
         return tape.linear(tape.dropout(hidden, dropout), "d_model", "w_2")
 
     @staticmethod

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from glassformer.account import Row
 from glassformer.layers.position.relative import distances
-from glassformer.tape import Tape
+from glassformer.tape import Shadow, Tape
 from glassformer.values import size
 
 
@@ -40,8 +40,9 @@ class AlibiPositions(nn.Module):
         return -m[:, None, None] * distances(t, s, like.device).abs().to(like.dtype)  # h t s
 
     @staticmethod
-    def shadow(tape: Tape) -> None:
+    def shadow(tape: Tape) -> Shadow:
         """Nothing is trained here, so nothing is kept."""
+        return tape.new("n_heads", "t", "s", grad=False)
 
     @staticmethod
     def account(*, n_heads: int) -> tuple[Row, ...]:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from glassformer.account import Row, held
 from glassformer.errors import ConfigError
-from glassformer.tape import Tape
+from glassformer.tape import Shadow, Tape
 from glassformer.values import size
 
 
@@ -65,8 +65,9 @@ class RelativePositions(nn.Module):
         return self.weight[self.bucket(distances(t, s, like.device))].permute(2, 0, 1)  # h t s
 
     @staticmethod
-    def shadow(tape: Tape) -> None:
+    def shadow(tape: Tape) -> Shadow:
         tape.keep(tape.new("t", "s", width="8"), "bucket")  # which rows the gradient goes to
+        return tape.new("n_heads", "t", "s")
 
     @staticmethod
     def account(

@@ -33,7 +33,8 @@ def rotate(x: Float[Tensor, "b h t d_k"], rotation: Rotation) -> Float[Tensor, "
     cos, sin = rotation.cos.to(x.dtype), rotation.sin.to(x.dtype)
     if rotation.layout == "halves":
         a, b = x.chunk(2, -1)  # b h t d_k/2
-        return torch.cat([a * cos - b * sin, b * cos + a * sin], -1)  # b h t d_k
+        turned = torch.cat([a * cos - b * sin, b * cos + a * sin], -1)  # b h t d_k
+        return turned.contiguous()  # halves of one number each look like an image to torch, which orders them otherwise
     a, b = x[..., 0::2], x[..., 1::2]  # b h t d_k/2
     return torch.stack([a * cos - b * sin, b * cos + a * sin], -1).flatten(-2)  # b h t d_k
 
@@ -49,8 +50,8 @@ class ShadowRotation:
 def shadow_rotate(tape: Tape, x: Shadow, rotation: ShadowRotation) -> Shadow:
     """Both are kept: once for all layers in float32, a copy for every call in a narrower type."""
     for name, table in (("cos", rotation.cos), ("sin", rotation.sin)):
-        tape.keep(table if tape.w == 4 else tape.new(*table.shape), name)
-    return tape.new(*x.shape)
+        tape.keep(table if tape.w == 4 and x.width == "w" else tape.new(*table.shape, width=x.width), name)
+    return tape.new(*x.shape, width=x.width)
 
 
 def check_rotary(

@@ -1,0 +1,71 @@
+"""The ledger's peak memory against the accelerator's: training steps of two models, in two precisions."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from glassformer.errors import ConfigError
+from glassformer.ledger.costs import Pass
+from glassformer.ledger.memory import memory
+from glassformer.models.block import recompute
+from glassformer.models.build import build
+from glassformer.models.presets import PRESETS
+from glassformer.words import say
+
+SIZES = {"paper-base": (64, 128), "gpt2": (8, 1024)}  # batch, length
+
+
+def run() -> dict[str, Any]:
+    """Every model, precision and way of keeping; the third step is measured, when the optimiser's state is there."""
+    if not torch.cuda.is_available():
+        raise ConfigError("needs_accelerator", name="peak-memory")
+    rows = []
+    for model, autocast, again in product(SIZES, (False, True), (False, True)):
+        batch, length = SIZES[model]
+        step = Pass(batch=batch, length=length, device="cuda", autocast=autocast, recompute=again)
+        config = PRESETS[model]()
+        found = memory(config, step)
+        measured = _measure(config, step)
+        rows.append(
+            {"model": model, "batch": batch, "length": length, "autocast": autocast, "recompute": again}
+            | {"predicted": found.peak, "at": found.at, "measured": measured}
+        )
+    return {"rows": rows}
+
+
+def _measure(config: Any, step: Pass) -> int:
+    """Bytes of all tensors alive at the worst moment of a step, as the allocator counts them."""
+    model = recompute(build(config, seed=0, device="cuda"), step.recompute).train()
+    optimizer = torch.optim.AdamW(model.parameters(), fused=True)
+    shape = (step.batch, step.length)
+    tokens = [torch.randint(config.vocab_size, shape, device="cuda") for _ in range(2)]
+    given = tokens if config.family == "encoder-decoder" else tokens[:1]
+    for _ in range(3):
+        torch.cuda.reset_peak_memory_stats()
+        _loss(model, given, tokens[1], step.autocast).backward()
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+    return torch.cuda.max_memory_allocated()
+
+
+def _loss(model: Any, given: list[Tensor], targets: Tensor, autocast: bool) -> Tensor:
+    with torch.autocast("cuda", torch.bfloat16, enabled=autocast):
+        return F.cross_entropy(model(*given).flatten(0, 1), targets.flatten())
+
+
+def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
+    """Predicted, measured, and by how much they differ."""
+    titles = ("model", "step", "precision", "checkpointing", "predicted", "measured", "error")
+    lines = [[say(f"columns.{key}", lang) for key in titles]]
+    for row in numbers["rows"]:
+        precision = "bfloat16 (autocast)" if row["autocast"] else "float32"
+        again = say("bench.yes" if row["recompute"] else "bench.no", lang)
+        error = f"{100 * (row['predicted'] / row['measured'] - 1):+.1f} %"
+        amounts = [f"{row[key] / 2**30:.2f} GiB" for key in ("predicted", "measured")]
+        lines.append([row["model"], f"{row['batch']}×{row['length']}", precision, again, *amounts, error])
+    return lines

@@ -1,0 +1,165 @@
+"""Where the bytes of a training step are: weights, gradients, optimiser state, what is kept, and the peak, by formula.
+
+What a part holds is exact. The peak is an estimate: the largest of three moments of the step, each with all that is
+alive then, for a loop that frees the gradients after each update and does not hold on to the logits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from glassformer.account import Row
+from glassformer.config import ModelConfig
+from glassformer.formula import evaluate, in_numbers, total
+from glassformer.ledger.costs import OPTIMIZER_STATES, WIDTHS, Cost, Pass, costs
+from glassformer.ledger.show import place
+from glassformer.models.build import account
+from glassformer.models.check import input_positions
+from glassformer.tape import Entry
+
+
+@dataclass(frozen=True)
+class Bytes:
+    """An amount of memory: what it is (a key of words/), its formula in symbols and in numbers, and the number."""
+
+    name: str
+    formula: str
+    numbers: str
+    amount: int
+
+    @classmethod
+    def of(cls, name: str, formula: str, **values: int) -> Bytes:
+        return cls(name, formula, in_numbers(formula, values), evaluate(formula, values))
+
+    @classmethod
+    def sum(cls, name: str, entries: Iterable[Entry]) -> Bytes:
+        entries = tuple(entries)
+        numbers = total(in_numbers(entry.formula, entry.values) for entry in entries)
+        return cls(name, total(entry.formula for entry in entries), numbers, sum(entry.amount for entry in entries))
+
+
+@dataclass(frozen=True)
+class PartMemory:
+    """One part of the model: what it holds always, for the backward pass, and in the KV cache when decoding."""
+
+    part: str
+    held: tuple[Bytes, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {"name": self.part, **{f"{each.name}_bytes": vars(each) for each in self.held}}
+
+
+@dataclass(frozen=True)
+class Memory:
+    """All parts, and the moments of a step at which memory can be at its peak."""
+
+    parts: tuple[PartMemory, ...]
+    moments: dict[str, tuple[Bytes, ...]]
+
+    @cached_property
+    def at(self) -> str:
+        """The moment of the peak."""
+        return max(self.moments, key=lambda name: sum(each.amount for each in self.moments[name]))
+
+    @property
+    def peak(self) -> int:
+        return sum(each.amount for each in self.moments[self.at])
+
+    def total(self, name: str) -> int:
+        return sum(each.amount for part in self.parts for each in part.held if each.name == name)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "parts": [part.to_json() for part in self.parts],
+            "moments": {name: [vars(each) for each in held] for name, held in self.moments.items()},
+            "peak_at": self.at,
+            "peak_bytes": self.peak,
+        }
+
+
+def memory(config: ModelConfig, run: Pass) -> Memory:
+    """The memory of one pass: with `training=False` only weights and KV cache."""
+    rows, found = {row.name: row for row in account(config)}, costs(config, run)
+    names = list(dict.fromkeys([*rows, *found]))
+    parts = tuple(PartMemory(name, tuple(_held(rows.get(name), found.get(name), run))) for name in names)
+    return Memory(parts, _moments(config, run, rows, found) if run.training else _serving(parts))
+
+
+def _held(row: Row | None, cost: Cost | None, run: Pass) -> Iterable[Bytes]:
+    if row is not None and row.parameters + row.buffers:
+        w, states = WIDTHS[run.dtype], OPTIMIZER_STATES[run.optimizer]
+        if row.parameters:
+            yield Bytes.of("weights", f"({row.formula})×w", **row.values, w=w)
+        if row.buffers:
+            yield Bytes.of("buffers", "buffers×w", buffers=row.buffers, w=w)
+        if run.training and row.parameters:
+            yield Bytes.of("gradients", f"({row.formula})×w", **row.values, w=w)
+            if states:
+                yield Bytes.of("optimizer", f"states×({row.formula})×w", **row.values, w=w, states=states)
+    if cost is not None:
+        yield from (Bytes.sum("kept", cost.kept),) if cost.kept else ()
+        yield from (Bytes.sum("again", cost.again),) if cost.again else ()
+        yield from (Bytes.sum("cache", cost.cached),) if cost.cached and not run.training else ()
+
+
+def _serving(parts: tuple[PartMemory, ...]) -> dict[str, tuple[Bytes, ...]]:
+    """Decoding: the weights and what the cache holds after this pass."""
+    found = [each for part in parts for each in part.held]
+    sums = {name: sum(each.amount for each in found if each.name == name) for name in ("weights", "buffers", "cache")}
+    return {"decoding": tuple(Bytes(name, name, f"{amount}", amount) for name, amount in sums.items())}
+
+
+def _moments(
+    config: ModelConfig, run: Pass, rows: dict[str, Row], found: dict[str, Cost]
+) -> dict[str, tuple[Bytes, ...]]:
+    """Loss: its gradient is there, everything kept is still there. Block: the backward pass enters the last block.
+    Update: all gradients are there, nothing is kept any more."""  # fmt: skip
+    w = WIDTHS[run.dtype]
+    n, buffers = sum(row.parameters for row in rows.values()), sum(row.buffers for row in rows.values())
+    always = (
+        Bytes.of("weights", "parameters×w", parameters=n, w=w),
+        Bytes.of("buffers", "buffers×w", buffers=buffers, w=w),
+        Bytes.of("optimizer", "states×parameters×w", states=OPTIMIZER_STATES[run.optimizer], parameters=n, w=w),
+    )
+    kept = sum(cost.saved for cost in found.values())
+    head = sum(cost.saved for part, cost in found.items() if part.split(".")[0] == "head")
+    sizes = {"b": run.batch, "t": _positions(config, run), "d_model": config.d_model, "d_ff": config.d_ff, "w": w}
+    sizes |= {"vocab_size": config.output_vocab_size or 0, "c": 2 if run.autocast else w}
+    sizes["l"] = 4 if run.autocast else w  # the loss is computed in float32 under autocast
+    has_logits = config.head.kind == "language_model"
+    embedding = "vocab_size×d_model×w" if has_logits else "0"
+    tied = config.tie_embeddings in ("output", "all") and has_logits
+    loss = Bytes.of("loss", "3×b×t×vocab_size×l" if has_logits else "0", **sizes)
+    again = _largest_block(found)
+    return {
+        "loss": (*always, Bytes("kept", "kept", f"{kept}", kept), loss),
+        "block": (
+            *always,
+            Bytes("kept", "kept-head", f"{kept}-{head}", kept - head),
+            Bytes("again", "one block", f"{again}", again),
+            Bytes.of("gradients", embedding, **sizes),
+            Bytes.of("flow", "2×b×t×d_model×w+2×b×t×d_ff×c", **sizes),
+        ),
+        "update": (
+            *always,
+            Bytes.of("gradients", "parameters×w", parameters=n, w=w),
+            Bytes.of("flow", embedding if tied else "0", **sizes),  # a tied matrix gets its gradient from both ends
+        ),
+    }
+
+
+def _positions(config: ModelConfig, run: Pass) -> int:
+    """Positions of the stream that the head sees."""
+    source = input_positions(config) or run.length
+    return source if config.family != "encoder-decoder" else run.target_length or run.length
+
+
+def _largest_block(found: dict[str, Cost]) -> int:
+    blocks: dict[tuple[str, str], int] = {}
+    for part, cost in found.items():
+        where = place(part)
+        blocks[where.stack, where.layer] = blocks.get((where.stack, where.layer), 0) + sum(e.amount for e in cost.again)
+    return max(blocks.values(), default=0)
