@@ -128,11 +128,11 @@ def _moments(
     head = sum(cost.saved for part, cost in found.items() if part.split(".")[0] == "head")
     sizes = {"b": run.batch, "t": _positions(config, run), "d_model": config.d_model, "d_ff": config.d_ff, "w": w}
     sizes |= {"vocab_size": config.output_vocab_size or 0, "c": 2 if run.autocast else w}
-    sizes["l"] = 4 if run.autocast else w  # the loss is computed in float32 under autocast
+    sizes["l"] = 4 if run.autocast else w  # under autocast the loss is computed in float32, from logits in bfloat16
     has_logits = config.head.kind == "language_model"
     embedding = "vocab_size×d_model×w" if has_logits else "0"
     tied = config.tie_embeddings in ("output", "all") and has_logits
-    loss = Bytes.of("loss", "3×b×t×vocab_size×l" if has_logits else "0", **sizes)
+    loss = Bytes.of("loss", "b×t×vocab_size×(2×l+c)" if has_logits else "0", **sizes)
     again = _largest_block(found)
     return {
         "loss": (*always, Bytes("kept", "kept", f"{kept}", kept), loss),

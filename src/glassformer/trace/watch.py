@@ -75,6 +75,8 @@ def watching(model: nn.Module, watcher: Watcher) -> Iterator[None]:
     """Inside, the watcher sees every pass of the model. A compiled model runs as it is written."""
     handles = []
     for path, module in model.named_modules():
+        if path and type(module).__module__.startswith("torch."):  # nothing is tapped inside torch's own modules
+            continue
         handles.append(module.register_forward_pre_hook(lambda *_, path=path: watcher.enter(path)))
         handles.append(module.register_forward_hook(lambda *_: watcher.leave(), always_call=True))
     watcher._outer = observe(watcher)
