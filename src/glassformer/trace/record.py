@@ -34,13 +34,14 @@ class Recorder(Watcher):
         self.chosen, self.gradients = chosen, gradients
         self._seen: set[str] = set()
 
+    def passes_over(self, path: str) -> bool:
+        layer = None if self.layers is None else _LAYER.search(f"{path}.")
+        return layer is not None and self.layers is not None and int(layer[1]) not in self.layers
+
     def asks(self, name: str) -> bool:
-        layer = _LAYER.search(name)
-        if self.layers is not None and layer is not None and int(layer[1]) not in self.layers:
-            return False
         return self.names is None or any(fnmatchcase(name, pattern) for pattern in self.names)
 
-    def enter(self, path: str) -> None:
+    def enter(self, path: str | None) -> None:
         super().enter(path)
         if path == "" and len(self._path) == 1:  # a new pass of the whole model
             self._seen.clear()
@@ -48,7 +49,7 @@ class Recorder(Watcher):
     def see(self, name: str, x: Tensor) -> Tensor:
         """Look last: at what the model goes on with, after every edit, whichever was entered first."""
         x = x if self._outer is None else self._outer.see(name, x)
-        return self.meet(self._full(name), x) if self._path else x
+        return self.meet(self._full(name), x) if self.inside else x
 
     def meet(self, name: str, x: Tensor) -> Tensor:
         if not self.asks(name):

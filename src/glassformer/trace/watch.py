@@ -21,7 +21,7 @@ class Watcher:
     """
 
     def __init__(self) -> None:
-        self._path: list[str] = []
+        self._path: list[str | None] = []  # None: inside something that is passed over
         self._thread = threading.get_ident()
         self._outer: Observer | None = None
 
@@ -33,6 +33,10 @@ class Watcher:
         """Does it want this one? A fused kernel computes scores and weights only for those who ask."""
         return True
 
+    def passes_over(self, path: str) -> bool:
+        """Is there nothing to see in this module and in all that it contains?"""
+        return False
+
     def changes(self, name: str) -> bool:
         """Will it return another tensor than it was given?"""
         return False
@@ -40,28 +44,33 @@ class Watcher:
     # --- the Observer of tap.py ---
 
     def see(self, name: str, x: Tensor) -> Tensor:
-        if self._path:  # empty outside of the module that is watched
+        if self.inside:
             x = self.meet(self._full(name), x)
         return x if self._outer is None else self._outer.see(name, x)
 
     def wants(self, name: str) -> bool:
-        mine = bool(self._path) and self.asks(self._full(name))
+        mine = self.inside and self.asks(self._full(name))
         return mine or (self._outer is not None and self._outer.wants(name))
 
     def edits(self, name: str) -> bool:
-        mine = bool(self._path) and self.changes(self._full(name))
+        mine = self.inside and self.changes(self._full(name))
         return mine or (self._outer is not None and self._outer.edits(name))
 
     @property
     def selection(self) -> Selection | None:
         return None
 
+    @property
+    def inside(self) -> bool:
+        """Is the module that runs one of those that are watched?"""
+        return bool(self._path) and self._path[-1] is not None
+
     def _full(self, name: str) -> str:
         return f"{self._path[-1]}.{name}" if self._path[-1] else name
 
     # --- for the hooks ---
 
-    def enter(self, path: str) -> None:
+    def enter(self, path: str | None) -> None:
         if threading.get_ident() == self._thread:  # a pass in another thread runs through the same hooks
             self._path.append(path)
 
@@ -74,9 +83,7 @@ class Watcher:
 def watching(model: nn.Module, watcher: Watcher) -> Iterator[None]:
     """Inside, the watcher sees every pass of the model. A compiled model runs as it is written."""
     handles = []
-    for path, module in model.named_modules():
-        if path and type(module).__module__.startswith("torch."):  # nothing is tapped inside torch's own modules
-            continue
+    for path, module in _modules(model, watcher):
         handles.append(module.register_forward_pre_hook(lambda *_, path=path: watcher.enter(path)))
         handles.append(module.register_forward_hook(lambda *_: watcher.leave(), always_call=True))
     watcher._outer = observe(watcher)
@@ -87,6 +94,19 @@ def watching(model: nn.Module, watcher: Watcher) -> Iterator[None]:
         observe(watcher._outer)
         for handle in handles:
             handle.remove()
+
+
+def _modules(model: nn.Module, watcher: Watcher) -> Iterator[tuple[str | None, nn.Module]]:
+    """The modules that can hold a tap, with their paths; of those passed over only the outermost, without a path."""
+    over: list[str] = []
+    for path, module in model.named_modules():
+        if any(path.startswith(f"{outer}.") for outer in over):
+            continue
+        if path and watcher.passes_over(path):
+            over.append(path)
+            yield None, module
+        elif not path or not type(module).__module__.startswith("torch."):  # torch's own modules tap nothing
+            yield path, module
 
 
 def _eager() -> Any:

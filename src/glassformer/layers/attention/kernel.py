@@ -40,8 +40,10 @@ def attention_weights(q: Tensor, k: Tensor, mask: Mask, *, bias: Tensor | None, 
     if allowed is None:
         return tap("weights", scores.softmax(-1))  # b h t s
     blocked = ~allowed
-    scores = scores.masked_fill(blocked, torch.finfo(scores.dtype).min)
-    return tap("weights", scores.softmax(-1).masked_fill(blocked, 0.0))  # b h t s
+    weights = scores.masked_fill(blocked, torch.finfo(scores.dtype).min).softmax(-1)
+    if not mask.is_plainly_causal:  # a row may be masked altogether; under a look-ahead mask each sees itself
+        weights = weights.masked_fill(blocked, 0.0)
+    return tap("weights", weights)  # b h t s
 
 
 def reference(
@@ -91,8 +93,9 @@ def _show_weights(q: Tensor, k: Tensor, mask: Mask, *, bias: Tensor | None, scal
     if rows is not None:
         q, bias = q[:, :, rows], None if bias is None else bias[:, rows]
         allowed = allowed[..., rows, :] if allowed is not None and allowed.shape[-2] > 1 else allowed
+    chosen = mask if heads is None and rows is None else Mask(allowed=allowed)
     with torch.no_grad():
-        attention_weights(q, k, Mask(allowed=allowed), bias=bias, scale=scale)
+        attention_weights(q, k, chosen, bias=bias, scale=scale)
 
 
 def share_heads(x: Tensor, n_heads: int) -> Tensor:

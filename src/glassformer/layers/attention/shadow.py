@@ -28,6 +28,7 @@ def shadow_reference(tape: Tape, q: Shadow, k: Shadow, v: Shadow, look: Look) ->
     weights = tape.softmax(scores)
     if look.masked:
         tape.keep(tape.new("t", "s", width="1"), "blocked")
+    if look.masked and not look.plain:  # rows that see nothing are set to 0
         weights = tape.new(*weights.shape)
     tape.keep(tape.cast(tape.dropout(weights, look.dropout)), "weights")
     tape.keep(tape.new("b", "n_heads", "s", "d_v", width=v.width), "v")
