@@ -132,9 +132,10 @@ class Tape:
         if not self.recompute:
             yield
             return
-        for x in inputs:
-            if x is not None:
-                self.keep(x, "block.input")
+        with self.at("input"):
+            for x in inputs:
+                if x is not None:
+                    self.keep(x, "block.input")
         self._again = True
         try:
             yield

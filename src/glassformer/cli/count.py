@@ -1,4 +1,4 @@
-"""`glassformer count MODEL`: the ledger. With a batch or a length, also what one training pass costs."""
+"""`glassformer count MODEL`: the ledger. With a batch or a length, also what one pass costs and the memory it needs."""
 
 from __future__ import annotations
 
@@ -15,6 +15,13 @@ Length = Annotated[int | None, typer.Option("--length", help=say("help.length"),
 Target = Annotated[int | None, typer.Option("--target-length", help=say("help.target_length"), show_default=False)]
 Dtype = Annotated[str, typer.Option("--dtype", help=say("help.dtype"))]
 Causal = Annotated[str, typer.Option("--causal", help=say("help.causal"))]
+Kernel = Annotated[str, typer.Option("--kernel", help=say("help.kernel"))]
+Device = Annotated[str, typer.Option("--device", help=say("help.device_kind"))]
+Autocast = Annotated[bool, typer.Option("--autocast", help=say("help.autocast"))]
+Recompute = Annotated[bool, typer.Option("--recompute", help=say("help.recompute"))]
+Optimizer = Annotated[str, typer.Option("--optimizer", help=say("help.optimizer"))]
+Decode = Annotated[bool, typer.Option("--decode", help=say("help.decode"))]
+Past = Annotated[int, typer.Option("--past", help=say("help.past"))]
 
 
 def command(
@@ -25,6 +32,13 @@ def command(
     target_length: Target = None,
     dtype: Dtype = "float32",
     causal: Causal = "square",
+    kernel: Kernel = "fused",
+    device: Device = "cpu",
+    autocast: Autocast = False,
+    recompute: Recompute = False,
+    optimizer: Optimizer = "adamw",
+    decode: Decode = False,
+    past: Past = 0,
     set_: Set = None,
     json: Json = False,
     lang: Lang = None,
@@ -37,13 +51,20 @@ def command(
 
     config = open_config(model, layers=layers, overrides=changes)
     run = None
-    if batch is not None or length is not None or target_length is not None:
+    if decode or any(given is not None for given in (batch, length, target_length)):
         run = Pass(
             batch=1 if batch is None else batch,
-            length=128 if length is None else length,
+            length=(1 if decode else 128) if length is None else length,
             target_length=target_length,
             dtype=dtype,
+            training=not decode,
+            past=past,
             causal=causal,
+            kernel=kernel,
+            device=device,
+            autocast=autocast,
+            recompute=recompute,
+            optimizer=optimizer,
         )
     ledger = count(model, config, run)
     if json:

@@ -7,7 +7,7 @@ look-ahead mask lets it look. Nothing is run and nothing is built.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -116,7 +116,8 @@ def costs(config: ModelConfig, run: Pass) -> dict[str, Cost]:
     )
     shadow(config, tape, batch=run.batch, length=run.length, target_length=run.target_length)
     kept = tape.kept if run.training else []
-    lists = (tape.products, [e for e in kept if not e.again], [e for e in kept if e.again], tape.cached)
+    products = tape.products if run.training else [replace(entry, backward=0) for entry in tape.products]
+    lists = (products, [e for e in kept if not e.again], [e for e in kept if e.again], tape.cached)
     by_part = [_by_part(entries) for entries in lists]
     return {part: Cost(part, *(tuple(found[part]) for found in by_part)) for part in tape.parts}
 

@@ -13,8 +13,11 @@ from glassformer.account import Row
 from glassformer.config import ModelConfig
 from glassformer.ledger import show
 from glassformer.ledger.costs import Cost, Pass, costs
-from glassformer.ledger.show_costs import costs_table
+from glassformer.ledger.memory import Memory, memory
+from glassformer.ledger.show_costs import COLUMNS, about, costs_table, lines
+from glassformer.ledger.show_memory import memory_about, memory_lines, memory_table
 from glassformer.models.build import account
+from glassformer.words import say
 
 WIDTH = 140  # of the table at a plain prompt, in characters
 
@@ -53,6 +56,11 @@ class Ledger:
         """FLOPs and kept bytes of the pass, by part; empty without one."""
         return {} if self.run is None else costs(self.config, self.run)
 
+    @cached_property
+    def memory(self) -> Memory | None:
+        """Weights, gradients, optimiser state, KV cache and the peak of the pass."""
+        return None if self.run is None else memory(self.config, self.run)
+
     def part(self, name: str) -> Total:
         """The sum of everything at or below a path: "encoder", "encoder.blocks.0.self_attention"."""
         return Total.of(row for row in self.parts if row.name == name or row.name.startswith(f"{name}."))
@@ -89,11 +97,14 @@ class Ledger:
                 "flops_backward": sum(cost.backward for cost in every),
                 "saved_bytes": sum(cost.saved for cost in every),
             },
+            "memory": self.memory.to_json() if self.memory else None,
         }
 
     def __rich__(self) -> RenderableType:
         parameters = show.table(self.model, self.parts, None)
-        return parameters if self.run is None else Group(parameters, costs_table(self.costs, self.run, None))
+        if self.run is None or self.memory is None:
+            return parameters
+        return Group(parameters, costs_table(self.costs, self.run, None), memory_table(self.memory, self.run, None))
 
     def __repr__(self) -> str:
         console = Console(width=WIDTH, highlight=False)
@@ -102,7 +113,14 @@ class Ledger:
         return text.get()
 
     def _repr_html_(self) -> str:
-        return show.html(self.model, self.parts, None)
+        whole = show.html(self.model, self.parts, None)
+        if self.run is None or self.memory is None:
+            return whole
+        titles = [say(f"ledger.{name}") for name in COLUMNS]
+        spent = show.html_table(about(self.run, None), titles, list(lines(self.costs, None)))
+        titles = [say("memory.item"), say("ledger.formula"), say("memory.bytes")]
+        alive = [(line, False) for line in memory_lines(self.memory, None)]
+        return whole + spent + show.html_table(memory_about(self.run, None), titles, alive)
 
 
 def count(model: str, config: ModelConfig, run: Pass | None = None) -> Ledger:

@@ -122,19 +122,29 @@ def html(model: str, rows: Sequence[Row], lang: str | None) -> str:
     """The ledger for a notebook."""
     whole = _sum(say("ledger.total", lang), 0, rows)
 
-    def cells(line: Line, tag: str = "td") -> str:
+    def cells(line: Line) -> tuple[str, ...]:
         numbers = (f"{line.parameters:,}", f"{line.trained:,}", f"{line.buffers:,}")
-        share = _share(line.parameters, whole.parameters)
-        texts = (line.label, line.formula, *numbers, share)
-        style = ["text-align:left"] * 2 + ["text-align:right"] * 4
-        style[0] += f";padding-left:{1 + line.level}em" + (";font-weight:bold" if line.is_sum else "")
+        label = " " * 2 * line.level + line.label
+        return (label, line.formula, *numbers, _share(line.parameters, whole.parameters))
+
+    titles = [say(f"ledger.{name}", lang) for name in COLUMNS]
+    body = [(cells(line), line.is_sum) for line in lines(rows, lang)]
+    return html_table(model, titles, [*body, (cells(whole), True)])
+
+
+def html_table(caption: str, titles: Sequence[str], rows: Sequence[tuple[Sequence[str], bool]]) -> str:
+    """A table for a notebook: name and formula to the left, numbers to the right, sums in bold."""
+
+    def line(cells: Sequence[str], is_sum: bool) -> str:
+        weight = "font-weight:bold;" if is_sum else ""
+        sides = ["left"] * 2 + ["right"] * (len(cells) - 2)
         return "".join(
-            f'<{tag} style="{each}">{_html.escape(text)}</{tag}>' for each, text in zip(style, texts, strict=True)
+            f'<td style="{weight}text-align:{side}">{_html.escape(cell)}</td>'
+            for side, cell in zip(sides, cells, strict=True)
         )
 
-    head = "".join(f"<th>{_html.escape(say(f'ledger.{name}', lang))}</th>" for name in COLUMNS)
-    body = "".join(f"<tr>{cells(line)}</tr>" for line in lines(rows, lang))
+    head = "".join(f"<th>{_html.escape(title)}</th>" for title in titles)
+    body = "".join(f"<tr>{line(cells, is_sum)}</tr>" for cells, is_sum in rows)
     return (
-        f"<table><caption>{_html.escape(model)}</caption><thead><tr>{head}</tr></thead>"
-        f"<tbody>{body}</tbody><tfoot><tr>{cells(whole, 'th')}</tr></tfoot></table>"
+        f"<table><caption>{_html.escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     )

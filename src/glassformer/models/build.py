@@ -107,11 +107,14 @@ def shadow(config: ModelConfig, tape: Tape, *, batch: int, length: int, target_l
     target = source if config.family == "decoder" else target_length or length
     memory: Shadow | None = None
     with tape.at("", b=batch, **sizes):
-        with tape.at("embedding", t=source):
-            x = parts["embedding"].make.shadow(tape, **parts["embedding"].options)
-        if "encoder" in parts:
-            with tape.at("encoder", t=source):
-                x = memory = Encoder.shadow(tape, x, **parts["encoder"].options)
+        if tape.past and config.family == "encoder-decoder":  # the encoder has done its part
+            x = memory = tape.given("b", "t", "d_model")
+        else:
+            with tape.at("embedding", t=source):
+                x = parts["embedding"].make.shadow(tape, **parts["embedding"].options)
+            if "encoder" in parts:
+                with tape.at("encoder", t=source):
+                    x = memory = Encoder.shadow(tape, x, **parts["encoder"].options)
         if config.family == "encoder-decoder":
             x = _shadow_target(tape, parts, target)
         if "decoder" in parts:

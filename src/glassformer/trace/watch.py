@@ -96,17 +96,15 @@ def watching(model: nn.Module, watcher: Watcher) -> Iterator[None]:
             handle.remove()
 
 
-def _modules(model: nn.Module, watcher: Watcher) -> Iterator[tuple[str | None, nn.Module]]:
+def _modules(module: nn.Module, watcher: Watcher, path: str = "") -> Iterator[tuple[str | None, nn.Module]]:
     """The modules that can hold a tap, with their paths; of those passed over only the outermost, without a path."""
-    over: list[str] = []
-    for path, module in model.named_modules():
-        if any(path.startswith(f"{outer}.") for outer in over):
-            continue
-        if path and watcher.passes_over(path):
-            over.append(path)
-            yield None, module
-        elif not path or not type(module).__module__.startswith("torch."):  # torch's own modules tap nothing
-            yield path, module
+    if path and watcher.passes_over(path):
+        yield None, module
+        return
+    if not path or not type(module).__module__.startswith("torch."):  # torch's own modules tap nothing
+        yield path, module
+    for name, child in module.named_children():
+        yield from _modules(child, watcher, f"{path}.{name}" if path else name)
 
 
 def _eager() -> Any:

@@ -136,11 +136,11 @@ class MultiHeadAttention(nn.Module):
         with tape.at("qkv"):
             q = tape.linear(x, "n_heads×d_k", "w_q").heads("b", "n_heads", "t", "d_k")
             k, v = tape.new("b", "n_kv_heads", "s", "d_k"), tape.new("b", "n_kv_heads", "s", "d_v")
+            if look.cached:
+                tape.remember("b×s×n_kv_heads×(d_k+d_v)×w", "keys and values")
             if memory is not None:
                 k = tape.linear(memory, "n_kv_heads×d_k", "w_k").heads(*k.shape)
                 v = tape.linear(memory, "n_kv_heads×d_v", "w_v").heads(*v.shape)
-        if look.cached:
-            tape.remember("b×s×n_kv_heads×(d_k+d_v)×w", "keys and values")
         if qk_norm is not None:
             with tape.at("qk_norm"):
                 q, k = NORMS[qk_norm].shadow(tape, q), NORMS[qk_norm].shadow(tape, k)

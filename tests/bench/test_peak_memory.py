@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from glassformer.bench.peak_memory import run, table
+from glassformer.bench.record import RESULTS, Result
+from glassformer.errors import ConfigError
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is an accelerator")
+def test_without_an_accelerator_it_says_so() -> None:
+    with pytest.raises(ConfigError, match="peak-memory is measured on an accelerator, and there is none here"):
+        run()
+
+
+@pytest.mark.parametrize(("lang", "title"), [("en", "predicted"), ("ko", "예측")])
+def test_the_table_shows_both_and_the_error(lang: str, title: str) -> None:
+    row = {"model": "gpt2", "batch": 8, "length": 16, "autocast": True, "recompute": False}
+    rows = table({"rows": [{**row, "predicted": 2**30, "measured": 2**31, "at": "loss"}]}, lang)
+    assert title in rows[0]
+    assert rows[1][-3:] == ["1.00 GiB", "2.00 GiB", "-50.0 %"]
+
+
+def test_the_recorded_errors_are_within_five_percent() -> None:
+    recorded = Result.read(RESULTS / "peak-memory.h200.json").numbers["rows"]
+    settings = {(row["model"], row["autocast"], row["recompute"]) for row in recorded}
+    assert len(settings) == 8
+    assert all(abs(row["predicted"] / row["measured"] - 1) <= 0.05 for row in recorded)

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+import measure
+from glassformer.formula import evaluate
+from glassformer.layers.attention import Cache
+from glassformer.ledger.costs import Pass, costs
+from glassformer.ledger.memory import memory
+from glassformer.ledger.parameters import count
+from glassformer.models.block import recompute
+from glassformer.models.build import build
+from glassformer.models.encoder_decoder import EncoderDecoder
+from glassformer.models.presets import PRESETS
+from grid import GRID
+
+SIZES = {"batch": measure.BATCH, "length": measure.LENGTH, "target_length": measure.TARGET}
+
+
+@pytest.mark.parametrize("name", ["paper-base", "gpt2", "bert-base", "llama3-8b", "vit-b16"])
+def test_weights_gradients_and_optimiser_state_are_those_of_the_model(name: str) -> None:
+    whole = count(name, PRESETS[name]()).total
+    found = memory(PRESETS[name](), Pass(dtype="bfloat16"))
+    assert found.total("weights") == 2 * whole.parameters
+    assert found.total("gradients") == 2 * whole.trained
+    assert found.total("optimizer") == 2 * 2 * whole.trained
+    assert found.total("buffers") == 2 * whole.buffers
+    assert memory(PRESETS[name](), Pass(optimizer="sgd")).total("optimizer") == 0
+
+
+def test_every_amount_is_its_formula() -> None:
+    found = memory(PRESETS["paper-base"](), Pass(batch=3, length=7, recompute=True))
+    every = [held for part in found.parts for held in part.held]
+    assert {held.name for held in every} == {"weights", "buffers", "gradients", "optimizer", "kept", "again"}
+    assert all(evaluate(held.numbers, {}) == held.amount for held in every)
+
+
+def real_cache(config: Any, dtype: torch.dtype) -> tuple[Cache, int]:
+    """The KV cache of a real model after a first pass, and how many bytes are in it."""
+    model = build(config, seed=0, dtype=dtype).eval()
+    given = measure.inputs(config, dtype)
+    cache = model.decoder.empty_cache()
+    with torch.no_grad():
+        if isinstance(model, EncoderDecoder):
+            model.decode(given[1], model.encode(given[0]), cache=cache)
+        else:
+            model(*given, cache=cache)
+    kept = [x for layer in cache.layers for pair in (layer.past, layer.memory) for x in (pair.k, pair.v)]
+    return cache, sum(x.nbytes for x in kept if x is not None)
+
+
+def test_the_kv_cache_is_exact_on_the_grid() -> None:
+    decoding = [config for config in GRID if config.family != "encoder" and config.head.kind == "language_model"]
+    assert len(decoding) > 10
+    for config in decoding:
+        for dtype in (torch.float32, torch.bfloat16):
+            run = Pass(**SIZES, training=False, dtype=str(dtype).removeprefix("torch."))
+            assert memory(config, run).total("cache") == real_cache(config, dtype)[1]
+
+
+# --- activation checkpointing ---
+
+
+def losses(config: Any, again: bool) -> tuple[torch.Tensor, list[torch.Tensor]]:
+    model = recompute(build(config, seed=0, dtype=torch.float64), again).train()
+    torch.manual_seed(1)
+    y = model(*measure.inputs(config, torch.float64)).square().sum()
+    y.backward()
+    return y.detach(), [p.grad for p in model.parameters() if p.grad is not None]
+
+
+@pytest.mark.parametrize("name", ["encoder", "decoder", "encoder-decoder"])
+def test_computing_again_changes_neither_the_answer_nor_a_gradient(name: str) -> None:
+    config = measure.with_dropout(next(config for config in GRID if config.family == name), 0.1)
+    plain, gradients = losses(config, False)
+    again, gradients_again = losses(config, True)
+    assert torch.equal(plain, again)
+    assert len(gradients) == len(gradients_again) > 0
+    assert all(torch.equal(a, b) for a, b in zip(gradients, gradients_again, strict=True))
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.1])
+def test_flops_of_computing_again_are_exact(rate: float) -> None:
+    for config in GRID[::4]:
+        changed = measure.with_dropout(config, rate)
+        model = recompute(build(changed, seed=0, kernel="reference")).train()
+        _, backward = measure.flops(model, measure.inputs(changed, torch.float32))
+        run = Pass(**SIZES, kernel="reference", recompute=True)
+        assert sum(cost.backward for cost in costs(changed, run).values()) == backward["total"]
+
+
+def test_computing_again_keeps_one_block_and_what_enters_each() -> None:
+    config, length = PRESETS["gpt2"](), 64
+    plain = costs(config, Pass(length=length))
+    again = costs(config, Pass(length=length, recompute=True))
+    one = f"decoder.blocks.{3}."
+    inside = sum(cost.saved for part, cost in plain.items() if part.startswith(one))
+    stream = 4 * length * 768
+    found = {part: cost.saved for part, cost in again.items() if part.startswith(one)}
+    assert found[f"{one}input"] == stream
+    assert sum(found.values()) == stream
+    recomputed = sum(e.amount for part, cost in again.items() if part.startswith(one) for e in cost.again)
+    assert recomputed + stream == inside  # the first norm keeps what enters, too
+
+
+# --- the peak ---
+
+
+def test_the_peak_of_gpt2_by_hand() -> None:
+    b, t, v, n = 8, 1024, 50257, 124_439_808
+    found = memory(PRESETS["gpt2"](), Pass(batch=b, length=t, device="cuda"))
+    assert found.at == "loss"
+    kept = sum(cost.saved for cost in costs(PRESETS["gpt2"](), Pass(batch=b, length=t, device="cuda")).values())
+    assert found.peak == 4 * n + 8 * n + kept + 3 * 4 * b * t * v
+    mixed = memory(PRESETS["gpt2"](), Pass(batch=b, length=t, device="cuda", autocast=True))
+    assert mixed.moments["loss"][-1].amount == (4 + 4 + 2) * b * t * v
+
+
+def test_a_small_batch_peaks_when_the_weights_are_updated() -> None:
+    found = memory(PRESETS["gpt2"](), Pass(batch=1, length=8, device="cuda"))
+    n, tied = 124_439_808, 50257 * 768
+    assert found.at == "update"
+    assert found.peak == 4 * (4 * n + tied)
+
+
+def test_fewer_bytes_are_kept_under_autocast_and_checkpointing() -> None:
+    def peak(**options: bool) -> int:
+        return memory(PRESETS["paper-base"](), Pass(batch=64, length=128, device="cuda", **options)).peak
+
+    assert peak(autocast=True, recompute=True) < peak(recompute=True) < peak(autocast=True) < peak()
