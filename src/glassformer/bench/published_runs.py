@@ -39,7 +39,7 @@ class Run:
 
 
 _SELECTIVE = Job(length=8192, checkpointing="selective")
-# Batches as in its mfu_bench.sh; bfloat16 weights and states, whole float32 gradients: its train.py, parallel.py, grad.py.
+# Batches as in its mfu_bench.sh; bfloat16 weights and states, whole float32 gradients: its train.py, grad.py.
 _FULL = Job(length=4096, checkpointing="full", precision="pure", no_sync=True)
 _13B = {"d_model": 5120, "n_heads": 40, "n_decoder_layers": 40, "d_ff": 17920}
 _1B = {"d_model": 2048, "n_heads": 32, "n_kv_heads": 4, "n_decoder_layers": 22, "d_ff": 5632}

@@ -1,6 +1,6 @@
 """Will it fit, how long will it take, what limits it: a training run from a configuration and a data sheet.
 
-Nothing is run. FLOPs and parameters are exact; what is assumed is said.
+Nothing is run; FLOPs and parameters are exact, and what is assumed is said.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ def remedies(plan: Plan) -> tuple[str, ...]:
         "--batch 1": replace(job, batch=1),
         "--precision pure": replace(job, precision="pure"),
     }
-    found = [words for words, changed in changes.items() if plan.with_job(changed).fits]
+    found = [words for words, changed in changes.items() if changed != job and plan.with_job(changed).fits]
     found += [f"--devices {devices}" for devices in _enough(plan)]
     if found:
         return tuple(found)

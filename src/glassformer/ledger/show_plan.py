@@ -134,6 +134,8 @@ def _network(plan: Plan, lang: str | None) -> str:
         return say("plan.how.network_one", lang)
     rate = f"{ring(plan.device, plan.job.devices) * REACHED / 1e9:,.0f}"
     sent = say(f"plan.how.network_{plan.job.parallel}", lang, size=f"{plan.traffic.bytes / 1e9:,.1f}", rate=rate)
+    if plan.mfu is not None:  # a stated utilisation says nothing about what is hidden
+        return sent
     return f"{sent}; {say('plan.how.network_exposed', lang, time=duration(plan.exposed, lang))}"
 
 

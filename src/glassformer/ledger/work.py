@@ -50,9 +50,10 @@ class Sum(NamedTuple):
 class Work:
     """One micro-batch on one device, and the sizes of the model behind it."""
 
+    config: ModelConfig
+    run: Pass
     tokens: int
     costs: dict[str, Cost]
-    triangle: int  # FLOPs forward and backward where a look-ahead mask lets look
     checkpointing: str
     parameters: int
     buffers: int
@@ -74,6 +75,12 @@ class Work:
     def model(self) -> int:
         """Forward and backward: what the model asks for."""
         return sum(cost.forward + cost.backward for cost in self.costs.values())
+
+    @cached_property
+    def triangle(self) -> int:
+        """The same, attention counted only where a look-ahead mask lets look."""
+        found = costs(self.config, replace(self.run, causal="triangle"))
+        return sum(cost.forward + cost.backward for cost in found.values())
 
     @cached_property
     def again(self) -> int:
@@ -162,7 +169,6 @@ def work(config: ModelConfig, job: Job) -> Work:
     dtype = "bfloat16" if job.width == 2 else "float32"
     run = Pass(batch=job.batch, length=source, target_length=target, dtype=dtype, causal=job.causal)
     found = costs(config, run)
-    triangle = costs(config, replace(run, causal="triangle"))
     rows = account(config)
     blocks: dict[tuple[str, str], int] = defaultdict(int)
     for row in rows:
@@ -171,9 +177,10 @@ def work(config: ModelConfig, job: Job) -> Work:
     inside = [size for (stack, _), size in blocks.items() if stack]
     positions = source + target if config.family == "encoder-decoder" else source
     return Work(
+        config=config,
+        run=run,
         tokens=job.batch * positions,
         costs=found,
-        triangle=sum(cost.forward + cost.backward for cost in triangle.values()),
         checkpointing=job.checkpointing,
         parameters=sum(row.parameters for row in rows),
         buffers=sum(row.buffers for row in rows),
