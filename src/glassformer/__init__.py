@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from glassformer.api import build as build
     from glassformer.api import check as check
     from glassformer.api import count as count
+    from glassformer.api import plan as plan
     from glassformer.config import Choice as Choice
     from glassformer.config import ModelConfig as ModelConfig
     from glassformer.errors import ConfigError as ConfigError
@@ -32,7 +33,11 @@ if TYPE_CHECKING:
     from glassformer.layers.position import RotaryPositions as RotaryPositions
     from glassformer.layers.position import SinusoidalPositions as SinusoidalPositions
     from glassformer.ledger.costs import Pass as Pass
+    from glassformer.ledger.devices import DEVICES as DEVICES
+    from glassformer.ledger.devices import Device as Device
+    from glassformer.ledger.job import Job as Job
     from glassformer.ledger.parameters import Ledger as Ledger
+    from glassformer.ledger.plan import Plan as Plan
     from glassformer.models.block import DecoderBlock as DecoderBlock
     from glassformer.models.block import EncoderBlock as EncoderBlock
     from glassformer.models.decoder import Decoder as Decoder
@@ -51,8 +56,10 @@ _HOME = {
     "Cache": "layers.attention",
     "Choice": "config",
     "ConfigError": "errors",
+    "DEVICES": "ledger.devices",
     "Decoder": "models.decoder",
     "DecoderBlock": "models.block",
+    "Device": "ledger.devices",
     "Encoder": "models.encoder",
     "EncoderBlock": "models.block",
     "FeedForward": "layers.feed_forward",
@@ -61,12 +68,14 @@ _HOME = {
     "GlassformerError": "errors",
     "ImagePatches": "layers.patch",
     "InputError": "errors",
+    "Job": "ledger.job",
     "LayerNorm": "layers.norm",
     "LearnedPositions": "layers.position",
     "Ledger": "ledger.parameters",
     "ModelConfig": "config",
     "MultiHeadAttention": "layers.attention",
     "Pass": "ledger.costs",
+    "Plan": "ledger.plan",
     "RMSNorm": "layers.norm",
     "RelativePositions": "layers.position",
     "RotaryPositions": "layers.position",
@@ -79,6 +88,7 @@ _HOME = {
     "count": "api",
     "edit": "trace.edit",
     "patch": "trace.edit",
+    "plan": "api",
     "record": "trace.record",
     "replace": "trace.edit",
     "scale": "trace.edit",

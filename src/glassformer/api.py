@@ -10,9 +10,14 @@ from torch import nn
 
 from glassformer.errors import ConfigError, choose, shown
 from glassformer.layers.norm import NORMS, Norm
+from glassformer.ledger.amounts import amount
 from glassformer.ledger.costs import Pass
+from glassformer.ledger.devices import MEASURED, Device, device_named
+from glassformer.ledger.job import Job
 from glassformer.ledger.parameters import Ledger
 from glassformer.ledger.parameters import count as count_config
+from glassformer.ledger.plan import Plan
+from glassformer.ledger.plan import plan as plan_config
 from glassformer.models.build import build as build_config
 from glassformer.models.check import check as check_config
 from glassformer.open import Model, name_of, open_config
@@ -27,6 +32,35 @@ def count(model: Model, *, layers: int | None = None, run: Pass | None = None, *
     `layers` sets the depth, other keywords any key of the configuration.
     """
     return count_config(name_of(model), open_config(model, layers=layers, overrides=keys), run)
+
+
+def plan(
+    model: Model,
+    *,
+    tokens: int | float | str,
+    device: str | Device = MEASURED,
+    job: Job | None = None,
+    utilisation: float | None = None,
+    mfu: float | None = None,
+    price: float | None = None,
+    layers: int | None = None,
+    **keys: Any,
+) -> Plan:
+    """Will it fit, how long will it take, what limits it: `gf.plan("gpt2", tokens="300B", device="a100-40")`.
+
+    `device` is the name of a data sheet, a `gf.Device`, or "this-machine", which is measured in seconds; `job` says how
+    to train: `gf.Job(devices=8, batch=12)`.
+    """
+    return plan_config(
+        name_of(model),
+        open_config(model, layers=layers, overrides=keys),
+        tokens=amount("tokens", tokens),
+        device=device if isinstance(device, Device) else device_named(device),
+        job=job or Job(),
+        utilisation=utilisation,
+        mfu=mfu,
+        price=price,
+    )
 
 
 def build(

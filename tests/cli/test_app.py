@@ -15,7 +15,7 @@ from glassformer.version import __version__
 
 ROOT = Path(__file__).parents[2]
 HANGUL = re.compile(r"[가-힣]")
-COMMANDS = ("count", "presets", "trace", "bench", "doctor")
+COMMANDS = ("count", "plan", "presets", "trace", "bench", "doctor")
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "GLASSFORMER_"))}
 ENVIRONMENT |= {"LANG": "C.UTF-8", "COLUMNS": "80"}
 
@@ -141,7 +141,7 @@ def test_torch_is_not_imported(code: str) -> None:
 
 WRONG_USE = [
     (("cuont", "gpt2"), "cuont: no such command; did you mean count? (glassformer --help)"),
-    (("zzz",), "zzz: no such command; there are: bench, count, doctor, presets, trace (glassformer --help)"),
+    (("zzz",), "zzz: no such command; there are: bench, count, doctor, plan, presets, trace (glassformer --help)"),
     (("count",), "MODEL is missing; see glassformer count --help"),
     (("trace", "gpt2"), "TEXT is missing; see glassformer trace --help"),
     ((), "COMMAND is missing; see glassformer --help"),

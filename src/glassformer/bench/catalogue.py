@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from glassformer.bench import peak_memory, published, recording, startup, table3, weight_layout
+from glassformer.bench import (
+    peak_memory,
+    published,
+    published_runs,
+    recording,
+    startup,
+    table3,
+    weight_layout,
+)
 
 
 class Benchmark(NamedTuple):
@@ -17,6 +25,7 @@ class Benchmark(NamedTuple):
 
 BENCHMARKS: dict[str, Benchmark] = {
     "published-sizes": Benchmark(published.run, published.table),
+    "published-runs": Benchmark(published_runs.run, published_runs.table),
     "table3": Benchmark(table3.run, table3.table),
     "weight-layout": Benchmark(weight_layout.run, weight_layout.table),
     "startup": Benchmark(startup.run, startup.table),

@@ -1,0 +1,158 @@
+"""Published training runs: tokens/s and memory as their reports state them, and as `plan` computes them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from glassformer.ledger.devices import DEVICES
+from glassformer.ledger.job import Job
+from glassformer.ledger.plan import Plan, plan
+from glassformer.models.presets import PRESETS
+from glassformer.open import open_config
+from glassformer.words import say
+
+_TITAN = "https://github.com/pytorch/torchtitan/blob/"
+_H100 = f"{_TITAN}31a17bfdb70bab6f62a13d21816a5339b911d6e3/benchmarks/llama3_h100_202412_torchtitan.md"
+_A100 = f"{_TITAN}041336434916bdc0f88c1f89fda176fd3c2092e4/docs/performance.md"
+_KEMPNER = (
+    "https://github.com/KempnerInstitute/KempnerForge/blob/9f3f03a070668192230c7c542a3ecebb22d9a20c/"
+    "benchmarks/mfu_scaling/mfu_scaling_2026-04-05.md"
+)
+_TINY = "https://github.com/jzhang38/TinyLlama/blob/026587c0fbc5cf756eba92e0220566550df66ca7/README.md"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """What a report states. `changes` turn the preset into its model."""
+
+    name: str
+    mode: str = ""  # eager or compiled, where the report has both
+    preset: str = "llama3-8b"
+    changes: dict[str, Any] = field(default_factory=dict)
+    device: str
+    job: Job
+    rate: float  # tokens/s of one device
+    mfu: float
+    gib: float | None = None  # peak memory of one device
+    source: str
+
+
+_SELECTIVE = Job(length=8192, checkpointing="selective")
+# Batches as in its mfu_bench.sh; bfloat16 weights and states, whole float32 gradients: its train.py, grad.py.
+_FULL = Job(length=4096, checkpointing="full", precision="pure", no_sync=True)
+_13B = {"d_model": 5120, "n_heads": 40, "n_decoder_layers": 40, "d_ff": 17920}
+_1B = {"d_model": 2048, "n_heads": 32, "n_kv_heads": 4, "n_decoder_layers": 22, "d_ff": 5632}
+
+
+def _titan(devices: int, mode: str, rate: float, mfu: float, gib: float) -> Run:
+    job, name = replace(_SELECTIVE, devices=devices, batch=2), f"torchtitan, Llama 3.1 8B, {devices} × H100"
+    return Run(name=name, mode=mode, device="h100", job=job, rate=rate, mfu=mfu, gib=gib, source=_H100)
+
+
+def _kempner(devices: int, batch: int, accumulate: int, total: float, mfu: float, gib: float) -> Run:
+    job = replace(_FULL, devices=devices, batch=batch, accumulate=accumulate)
+    size, changes = ("13B", _13B) if devices == 8 else ("8B", {})
+    return Run(
+        name=f"KempnerForge, Llama 3 {size}, {devices} × H200",
+        changes=changes,
+        device="h200",
+        job=job,
+        rate=total / devices,
+        mfu=mfu,
+        gib=gib,
+        source=_KEMPNER,
+    )
+
+
+def runs() -> list[Run]:
+    """Every run, with what its report says about it."""
+    return [
+        _titan(8, "eager", 5762, 0.33, 82.4),
+        _titan(8, "compiled", 6667, 0.39, 77.0),
+        _titan(128, "eager", 5605, 0.33, 67.0),
+        _titan(128, "compiled", 6514, 0.39, 62.0),
+        _kempner(1, 2, 4, 10471, 0.578, 80.7),
+        _kempner(2, 2, 4, 18728, 0.517, 62.4),
+        _kempner(4, 4, 2, 38983, 0.538, 61.1),
+        _kempner(8, 4, 4, 35405, 0.444, 88.5),
+        Run(
+            name="torchtitan, Llama 3 8B, 64 × A100",
+            device="a100-80",
+            job=replace(_SELECTIVE, devices=64),
+            rate=2973,
+            mfu=0.582,
+            source=_A100,
+        ),
+        Run(
+            name="torchtitan, Llama 3 70B, 64 × A100",
+            preset="llama3-70b",
+            device="a100-80",
+            job=Job(devices=64, length=8192, checkpointing="full"),
+            rate=331,
+            mfu=0.517,
+            source=_A100,
+        ),
+        Run(
+            name="TinyLlama 1.1B, 16 × A100",
+            preset="llama2-7b",
+            changes=_1B,
+            device="a100-40",
+            job=Job(devices=16, batch=8, length=2048),
+            rate=24_000,
+            mfu=0.56,
+            source=_TINY,
+        ),
+    ]
+
+
+def _planned(run: Run, mfu: float | None) -> Plan:
+    config = open_config(PRESETS[run.preset](), overrides=run.changes)
+    return plan(run.preset, config, tokens=10**9, device=DEVICES[run.device], job=run.job, mfu=mfu)
+
+
+def run() -> dict[str, Any]:
+    """Each run at the utilisation that its report states, counted in two ways; and with the default assumption."""
+    rows = []
+    for each in runs():
+        stated = _planned(each, each.mfu)
+        counted = stated.flops
+        rows.append(
+            {
+                **{key: value for key, value in asdict(each).items() if key != "job"},
+                "job": {key: value for key, value in asdict(each.job).items() if value is not None},
+                "parameters": stated.work.parameters,
+                "rate_exact": round(stated.rate, 1),
+                "rate_common": round(stated.rate * counted["exact"] / counted["six_n_attention"], 1),
+                "rate_default": round(_planned(each, None).rate, 1),
+                "gib_computed": round(stated.memory_bytes / 2**30, 2),
+            }
+        )
+    return {"rows": rows}
+
+
+def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
+    """Rows of text for the docs: stated, computed, error."""
+
+    def computed(value: float, stated: float, form: str) -> str:
+        return f"{value:{form}} ({100 * (value / stated - 1):+.1f} %)"
+
+    keys = ("run", "rate", "mfu", "exact", "common", "memory", "computed", "default", "source")
+    lines = [[say(f"columns.runs.{key}", lang) for key in keys]]
+    for row in numbers["rows"]:
+        mode, gib = row["mode"], row["gib"]
+        name = row["name"] + (f", {say(f'bench.{mode}', lang)}" if mode else "")
+        lines.append(
+            [
+                name,
+                f"{row['rate']:,.0f}",
+                f"{100 * row['mfu']:.1f} %",
+                computed(row["rate_exact"], row["rate"], ",.0f"),
+                computed(row["rate_common"], row["rate"], ",.0f"),
+                say("columns.runs.nobody", lang) if gib is None else f"{gib:.1f}",
+                f"{row['gib_computed']:.1f}" if gib is None else computed(row["gib_computed"], gib, ".1f"),
+                computed(row["rate_default"], row["rate"], ",.0f"),
+                f"[{row['source'].split('/')[4]}]({row['source']})",
+            ]
+        )
+    return lines

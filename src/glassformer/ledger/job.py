@@ -1,0 +1,87 @@
+"""How a model shall be trained: how much text at once, in which type, with what optimiser, on how many devices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from glassformer.config import ModelConfig
+from glassformer.errors import ConfigError
+from glassformer.ledger.costs import CONVENTIONS
+from glassformer.ledger.devices import DTYPES
+from glassformer.models.check import input_positions
+from glassformer.values import one_of, size, truth
+
+PARALLELS = ("ddp", "fsdp")
+PRECISIONS = ("mixed", "pure")
+CHECKPOINTINGS = ("none", "selective", "full")
+OPTIMIZERS = {"adamw": 2, "adam": 2, "momentum": 1, "lion": 1, "sgd": 0}  # numbers that it keeps for each parameter
+MOST_DEVICES = 1_000_000
+DEFAULT_LENGTH = 2048  # where max_len is longer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """One way to train. `batch` is the micro-batch of one device; an optimiser step takes `accumulate` of them.
+
+    precision: mixed keeps float32 weights, gradients and optimiser state beside 16-bit computation; pure keeps all in
+    `dtype`. checkpointing: full keeps the input of each block and computes the rest again; selective also keeps what
+    attention and every second product give. `no_sync`: FSDP reduces gradients once a step, whole until then.
+    """
+
+    devices: int = 1
+    parallel: str = "fsdp"
+    batch: int = 1
+    length: int | None = None  # default: max_len, at most 2048
+    target_length: int | None = None  # default: length
+    accumulate: int = 1
+    dtype: str | None = None  # default: bfloat16 where the device has it
+    precision: str = "mixed"
+    optimizer: str = "adamw"
+    checkpointing: str = "none"
+    no_sync: bool = False
+    causal: str = "square"
+
+    def __post_init__(self) -> None:
+        size("devices", self.devices, high=MOST_DEVICES)
+        for key in ("batch", "accumulate"):
+            size(key, getattr(self, key))
+        for key in ("length", "target_length"):
+            if getattr(self, key) is not None:
+                size(key, getattr(self, key))
+        one_of("parallel", self.parallel, PARALLELS)
+        one_of("precision", self.precision, PRECISIONS)
+        one_of("optimizer", self.optimizer, tuple(OPTIMIZERS))
+        one_of("checkpointing", self.checkpointing, CHECKPOINTINGS)
+        one_of("causal", self.causal, tuple(CONVENTIONS))
+        if self.dtype is not None:
+            one_of("dtype", self.dtype, tuple(DTYPES))
+        truth("no_sync", self.no_sync)
+
+    @property
+    def shards(self) -> int:
+        """Over how many devices weights, gradients and optimiser state are spread."""
+        return self.devices if self.parallel == "fsdp" else 1
+
+    @property
+    def width(self) -> int:
+        """Bytes of a number of weights and activations while computing."""
+        return DTYPES[self.dtype or "bfloat16"]
+
+    @property
+    def is_mixed(self) -> bool:
+        return self.precision == "mixed" and self.width < 4
+
+    @property
+    def state_width(self) -> int:
+        """Bytes of a number that the optimiser works on."""
+        return 4 if self.precision == "mixed" else self.width
+
+
+def lengths(config: ModelConfig, job: Job) -> tuple[int, int]:
+    """Source and target positions of one sample; an image or a series has a length of its own."""
+    source = input_positions(config) or job.length or min(config.max_len, DEFAULT_LENGTH)
+    target = job.target_length or source
+    longest = max(source, target if config.family == "encoder-decoder" else 0)
+    if longest > config.max_len:
+        raise ConfigError("too_long", length=longest, max_len=config.max_len)
+    return source, target

@@ -1,0 +1,286 @@
+"""Will it fit, how long will it take, what limits it: a training run from a configuration and a data sheet.
+
+Nothing is run; FLOPs and parameters are exact, and what is assumed is said.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import ceil, sqrt
+from typing import Any
+
+from rich.console import Console, RenderableType
+
+from glassformer.config import ModelConfig
+from glassformer.errors import ConfigError, shown
+from glassformer.ledger import show_plan
+from glassformer.ledger.devices import Device
+from glassformer.ledger.job import OPTIMIZERS, Job, lengths
+from glassformer.ledger.network import ACROSS, REACHED, WITHIN, Traffic, traffic
+from glassformer.ledger.plan_memory import Item, memory_per_device, peak
+from glassformer.ledger.remedies import remedies
+from glassformer.ledger.work import Work, work
+from glassformer.values import positive
+
+UTILISATION = 0.4  # share of the peak at which all products run, where nobody says otherwise
+CHINCHILLA = 20  # tokens for each parameter
+CURVE = (*(2**power for power in range(14)), 10_000)
+WIDTH = 140
+
+
+@dataclass(frozen=True, repr=False)
+class Plan:
+    """One job on one kind of device. Prints as tables; `to_json()` is what `--json` prints."""
+
+    model: str
+    config: ModelConfig
+    job: Job
+    device: Device
+    tokens: int
+    work: Work
+    utilisation: float | None  # of the peak, over everything that is computed
+    mfu: float | None  # or: of the peak, over what the model asks for, whole step, as reports state it
+    price: float | None = None  # of a device for an hour
+
+    # --- memory ---
+
+    @cached_property
+    def memory(self) -> tuple[Item, ...]:
+        return memory_per_device(self.config, self.job, self.work)
+
+    @property
+    def memory_bytes(self) -> int:
+        return peak(self.memory)
+
+    @property
+    def fits(self) -> bool:
+        return self.memory_bytes <= self.device.memory
+
+    # --- seconds of one step ---
+
+    @property
+    def peak_flops(self) -> float:
+        return self.device.peak(self.job.dtype or self.device.best_dtype)
+
+    @property
+    def compute(self) -> float:
+        """Matrix products of one micro-batch."""
+        if self.mfu is not None:
+            return self.work.model / (self.peak_flops * self.mfu)
+        return (self.work.model + self.work.again) / (self.peak_flops * (self.utilisation or UTILISATION))
+
+    @cached_property
+    def activation_traffic(self) -> float:
+        """Of one micro-batch: what is kept is written and read once, the weights are read three times."""
+        kept = self.work.sums["activations"].bytes + self.work.sums["logits"].bytes
+        return (2 * kept + 3 * self.job.width * self.work.parameters) / self.device.bandwidth
+
+    @property
+    def update(self) -> float:
+        """The optimiser reads weight, gradient and state of every parameter and writes weight and state."""
+        numbers = 3 + 2 * OPTIMIZERS[self.job.optimizer]
+        share = self.work.parameters / self.job.shards
+        return numbers * self.job.state_width * share / self.device.bandwidth
+
+    @cached_property
+    def traffic(self) -> Traffic:
+        return traffic(self.device, self.job, self.work)
+
+    @cached_property
+    def limits(self) -> dict[str, float]:
+        """Seconds of a step for each resource, were it alone."""
+        n = self.job.accumulate
+        return {
+            "compute": n * self.compute,
+            "bandwidth": n * self.activation_traffic + self.update,
+            "network": self.traffic.step(n),
+        }
+
+    @property
+    def limit(self) -> str:
+        return max(self.limits, key=lambda name: self.limits[name])
+
+    @cached_property
+    def exposed(self) -> float:
+        """Seconds of network that no computing hides: FSDP's runs beside a micro-batch, DDP's beside its backward."""
+        busy = max(self.compute, self.activation_traffic)
+        backward = busy * (1 - self.work.forward / (self.work.model + self.work.again))
+        every = max(0.0, self.traffic.micro - busy) * self.job.accumulate
+        return every + max(0.0, self.traffic.last - backward)
+
+    @cached_property
+    def step(self) -> float:
+        if self.mfu is not None:  # a stated utilisation is that of a whole step, waiting included
+            return max(self.limits.values())
+        return max(self.compute, self.activation_traffic) * self.job.accumulate + self.exposed + self.update
+
+    # --- the whole run ---
+
+    @property
+    def step_tokens(self) -> int:
+        return self.work.tokens * self.job.accumulate * self.job.devices
+
+    @property
+    def steps(self) -> int:
+        return ceil(self.tokens / self.step_tokens)
+
+    @property
+    def rate(self) -> float:
+        """Tokens/s of one device."""
+        return self.work.tokens * self.job.accumulate / self.step
+
+    @property
+    def seconds(self) -> float:
+        return self.steps * self.step
+
+    @property
+    def reached_mfu(self) -> float:
+        return self.work.model * self.job.accumulate / (self.step * self.peak_flops)
+
+    @property
+    def device_hours(self) -> float:
+        return self.seconds * self.job.devices / 3600
+
+    @property
+    def cost(self) -> float | None:
+        return None if self.price is None else self.device_hours * self.price
+
+    # --- beside the exact figures ---
+
+    @cached_property
+    def flops(self) -> dict[str, float]:
+        """FLOPs of one token, forward and backward: exact, and as rules of thumb have them."""
+        layers, source = self.config.encoder_layers + self.config.decoder_layers, lengths(self.config, self.job)[0]
+        six = 6 * self.work.parameters
+        return {
+            "exact": self.work.model / self.work.tokens,
+            "triangle": self.work.triangle / self.work.tokens,
+            "recomputed": self.work.again / self.work.tokens,
+            "six_n": six,
+            "six_n_attention": six + 12 * layers * self.config.d_model * source,
+        }
+
+    @property
+    def chinchilla(self) -> dict[str, float]:
+        """Hoffmann et al. 2022: 20 tokens for each parameter, so C = 6·N·D = 120·N² for the best N."""
+        parameters = sqrt(6 * self.work.parameters * self.tokens / (6 * CHINCHILLA))
+        return {
+            "tokens_for_this_model": CHINCHILLA * self.work.parameters,
+            "parameters_for_this_compute": parameters,
+            "tokens_for_this_compute": CHINCHILLA * parameters,
+        }
+
+    def on(self, devices: int) -> Plan:
+        return replace(self, job=replace(self.job, devices=devices))
+
+    @cached_property
+    def curve(self) -> tuple[Plan, ...]:
+        """The same on 1, 2, 4 … 10,000 devices: the micro-batch stays, so the batch grows."""
+        return tuple(self.on(devices) for devices in CURVE)
+
+    def with_job(self, job: Job) -> Plan:
+        return replace(self, job=job, work=work(self.config, job))
+
+    @cached_property
+    def remedies(self) -> tuple[str, ...]:
+        return remedies(self)
+
+    # --- how it shows itself ---
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "model": self.model,
+            "parameters": self.work.parameters,
+            "tokens": self.tokens,
+            "job": {**vars(self.job), "length": lengths(self.config, self.job)[0]},
+            "device": self.device.to_json(),
+            "fits": self.fits,
+            "remedies": list(self.remedies),
+            "memory": {
+                "bytes": self.memory_bytes,
+                "available": self.device.memory,
+                "items": [item.to_json() for item in self.memory],
+            },
+            "flops_per_token": self.flops,
+            "step": {**self.limits, "exposed_network": self.exposed, "optimizer": self.update, "seconds": self.step},
+            "limit": self.limit,
+            "tokens_per_second_per_device": self.rate,
+            "mfu": self.reached_mfu,
+            "step_tokens": self.step_tokens,
+            "steps": self.steps,
+            "seconds": self.seconds,
+            "device_hours": self.device_hours,
+            "cost": self.cost,
+            "chinchilla": self.chinchilla,
+            "assumptions": {
+                "utilisation": self.utilisation,
+                "mfu": self.mfu,
+                "link_share": REACHED,
+                "hop_seconds": {"within_node": WITHIN, "across_nodes": ACROSS},
+                "network_overlaps": True,
+                "causal": self.job.causal,
+            },
+            "curve": [each.point() for each in self.curve],
+        }
+
+    def point(self) -> dict[str, Any]:
+        """One point of the curve."""
+        return {
+            "devices": self.job.devices,
+            "fits": self.fits,
+            "memory_bytes": self.memory_bytes,
+            "seconds": self.seconds,
+            "tokens_per_second": self.rate * self.job.devices,
+            "mfu": self.reached_mfu,
+            "limit": self.limit,
+            "step_tokens": self.step_tokens,
+            "cost": self.cost,
+        }
+
+    def __rich__(self) -> RenderableType:
+        return show_plan.whole(self, None)
+
+    def __repr__(self) -> str:
+        console = Console(width=WIDTH, highlight=False)
+        with console.capture() as text:
+            console.print(self)
+        return text.get()
+
+
+def plan(
+    model: str,
+    config: ModelConfig,
+    *,
+    tokens: int,
+    device: Device,
+    job: Job,
+    utilisation: float | None = None,
+    mfu: float | None = None,
+    price: float | None = None,
+) -> Plan:
+    """The plan of a job under a name. `utilisation` and `mfu` exclude each other; without either it is 0.4, assumed."""
+    if utilisation is not None and mfu is not None:
+        raise ConfigError("plan_both", utilisation=utilisation, mfu=mfu)
+    job = job if job.dtype else replace(job, dtype=device.best_dtype)
+    made = Plan(
+        model=model,
+        config=config,
+        job=job,
+        device=device,
+        tokens=tokens,
+        work=work(config, job),
+        utilisation=None
+        if mfu is not None
+        else _share("utilisation", UTILISATION if utilisation is None else utilisation),
+        mfu=None if mfu is None else _share("mfu", mfu),
+        price=None if price is None else positive("price", price),
+    )
+    device.peak(job.dtype or "")
+    return made
+
+
+def _share(key: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+        raise ConfigError("plan_share", key=key, value=shown(value))
+    return float(value)

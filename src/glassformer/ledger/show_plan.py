@@ -1,0 +1,228 @@
+"""How a plan looks in a terminal: the answer first, then where it comes from, then what was assumed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from glassformer.ledger.amounts import short
+from glassformer.ledger.devices import MEASURED
+from glassformer.ledger.job import lengths
+from glassformer.ledger.network import ACROSS, REACHED, WITHIN, ring
+from glassformer.words import say
+
+if TYPE_CHECKING:
+    from glassformer.ledger.plan import Plan
+
+GRAPH = 30  # characters of the longest bar
+
+
+def whole(plan: Plan, lang: str | None) -> RenderableType:
+    """Everything, in the order in which people ask."""
+    return Group(
+        *(Text(line) for line in _verdict(plan, lang)),
+        _answer(plan, lang),
+        _memory(plan, lang),
+        _step(plan, lang),
+        _flops(plan, lang),
+        Text(_chinchilla(plan, lang)),
+        _curve(plan, lang),
+        *_list("assumptions", _assumptions(plan, lang), lang),
+        *_list("unknown", _unknowns(plan, lang), lang),
+    )
+
+
+def gib(size: float) -> str:
+    return f"{size / 2**30:,.2f}"
+
+
+def duration(seconds: float, lang: str | None) -> str:
+    """In the largest unit that leaves a number of at least 1."""
+    for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60), ("seconds", 1)):
+        if seconds >= size:
+            return say(f"plan.{unit}", lang, n=f"{seconds / size:,.1f}")
+    return say("plan.milliseconds", lang, n=f"{1000 * seconds:,.1f}")
+
+
+def _verdict(plan: Plan, lang: str | None) -> list[str]:
+    job = plan.job
+    title = say(
+        "plan.title",
+        lang,
+        model=plan.model,
+        parameters=f"{plan.work.parameters:,}",
+        tokens=short(plan.tokens),
+        devices=f"{job.devices:,}",
+        device=plan.device.name,
+        parallel=job.parallel,
+        dtype=job.dtype,
+        precision=job.precision,
+    )
+    needed, available = gib(plan.memory_bytes), gib(plan.device.memory)
+    if plan.fits:
+        return [title, say("plan.fits", lang, needed=needed, available=available)]
+    lines = [title, say("plan.fits_not", lang, needed=needed, available=available)]
+    if plan.remedies:
+        return [*lines, say("plan.would_fit", lang, ways=", ".join(plan.remedies))]
+    return [*lines, say("plan.would_not_fit", lang)]
+
+
+def _answer(plan: Plan, lang: str | None) -> Table:
+    table = Table(title=say("plan.answer", lang), title_justify="left", show_header=False)
+    table.add_column()
+    table.add_column(justify="right")
+    rows = {
+        "time": duration(plan.seconds, lang),
+        "rate": f"{plan.rate:,.0f}",
+        "all_rate": f"{plan.rate * plan.job.devices:,.0f}",
+        "mfu": f"{100 * plan.reached_mfu:.1f} %",
+        "limit": say(f"plan.limits.{plan.limit}", lang),
+        "steps": f"{plan.steps:,}",
+        "step_tokens": f"{plan.step_tokens:,}",
+        "step": duration(plan.step, lang),
+        "hours": f"{plan.device_hours:,.0f}",
+    }
+    if plan.cost is not None:
+        rows["cost"] = f"{plan.cost:,.0f}"
+    for name, value in rows.items():
+        table.add_row(say(f"plan.rows.{name}", lang), value)
+    return table
+
+
+def _table(title: str, columns: tuple[str, ...], right: tuple[str, ...], lang: str | None) -> Table:
+    table = Table(title=say(f"plan.titles.{title}", lang), title_justify="left", header_style="bold")
+    for name in columns:
+        justify = "right" if name in right else "left"
+        table.add_column(say(f"plan.columns.{name}", lang), justify=justify, no_wrap=name in right, overflow="fold")  # type: ignore[arg-type]
+    return table
+
+
+def _memory(plan: Plan, lang: str | None) -> Table:
+    table = _table("memory", ("item", "formula", "memory"), ("memory",), lang)
+    for item in plan.memory:
+        formula = item.formula if item.counted else f"{item.formula} ({say('plan.not_at_once', lang)})"
+        table.add_row(say(f"plan.items.{item.name}", lang), Text(formula), gib(item.bytes))
+    table.add_section()
+    table.add_row(Text(say("plan.items.sum", lang), style="bold"), "", gib(plan.memory_bytes))
+    return table
+
+
+def _step(plan: Plan, lang: str | None) -> Table:
+    table = _table("step", ("resource", "how", "time"), ("time",), lang)
+    n, peak = plan.job.accumulate, f"{plan.peak_flops / 1e12:,.4g}"
+    if plan.mfu is not None:
+        flops = f"{plan.work.model * n:.3g}"
+        compute = say("plan.how.compute_mfu", lang, flops=flops, peak=peak, share=plan.mfu)
+    else:
+        flops, again = f"{(plan.work.model + plan.work.again) * n:.3g}", f"{plan.work.again * n:.3g}"
+        compute = say("plan.how.compute", lang, flops=flops, again=again, peak=peak, share=plan.utilisation)
+    how = {
+        "compute": compute,
+        "bandwidth": say("plan.how.bandwidth", lang, rate=f"{plan.device.bandwidth / 1e9:,.0f}"),
+        "network": _network(plan, lang),
+    }
+    for name, seconds in plan.limits.items():
+        table.add_row(say(f"plan.limits.{name}", lang), Text(how[name]), duration(seconds, lang))
+    return table
+
+
+def _network(plan: Plan, lang: str | None) -> str:
+    if plan.job.devices == 1:
+        return say("plan.how.network_one", lang)
+    rate = f"{ring(plan.device, plan.job.devices) * REACHED / 1e9:,.0f}"
+    sent = say(f"plan.how.network_{plan.job.parallel}", lang, size=f"{plan.traffic.bytes / 1e9:,.1f}", rate=rate)
+    if plan.mfu is not None:  # a stated utilisation says nothing about what is hidden
+        return sent
+    return f"{sent}; {say('plan.how.network_exposed', lang, time=duration(plan.exposed, lang))}"
+
+
+def _flops(plan: Plan, lang: str | None) -> Table:
+    table = _table("flops", ("item", "count", "ratio"), ("count", "ratio"), lang)
+    names = {name: name for name in plan.flops}
+    if plan.job.causal == "triangle":
+        names["exact"] = "exact_triangle"
+    for name, value in plan.flops.items():
+        if value:
+            ratio = f"{100 * value / plan.flops['exact']:.1f} %"
+            table.add_row(say(f"plan.flops.{names[name]}", lang), f"{value:,.0f}", ratio)
+    return table
+
+
+def _chinchilla(plan: Plan, lang: str | None) -> str:
+    found = plan.chinchilla
+    return say(
+        "plan.chinchilla",
+        lang,
+        wanted=short(found["tokens_for_this_model"]),
+        size=short(found["parameters_for_this_compute"]),
+        tokens=short(found["tokens_for_this_compute"]),
+    )
+
+
+def _curve(plan: Plan, lang: str | None) -> Table:
+    """One line for each number of devices; a full bar is the speed of one device, times their number."""
+    columns = ("devices", "fits", "memory", "time", "rate", "mfu", "limit", "batch", "graph")
+    table = _table("curve", columns, ("devices", "memory", "time", "rate", "mfu", "batch"), lang)
+    alone = plan.curve[0].rate
+    for each in plan.curve:
+        bar = "█" * max(1, round(GRAPH * each.rate / alone))
+        table.add_row(
+            f"{each.job.devices:,}",
+            say("plan.yes" if each.fits else "plan.no", lang),
+            gib(each.memory_bytes),
+            duration(each.seconds, lang),
+            short(each.rate * each.job.devices),
+            f"{100 * each.reached_mfu:.1f} %",
+            say(f"plan.limits.{each.limit}", lang),
+            short(each.step_tokens),
+            Text(bar[:GRAPH]),
+        )
+    return table
+
+
+def _list(title: str, lines: list[str], lang: str | None) -> list[Text]:
+    return [Text(say(f"plan.{title}", lang), style="bold"), *(Text(f"- {line}") for line in lines)]
+
+
+def _assumptions(plan: Plan, lang: str | None) -> list[str]:
+    job, device = plan.job, plan.device
+    share = {"share": plan.mfu} if plan.mfu is not None else {"share": plan.utilisation}
+    lines = [say("plan.assumes.mfu" if plan.mfu is not None else "plan.assumes.utilisation", lang, **share)]
+    source, _ = lengths(plan.config, job)
+    kept = {"batch": job.batch, "length": source, "accumulate": job.accumulate}
+    lines.append(
+        say("plan.assumes.job", lang, **kept, optimizer=job.optimizer, checkpointing=job.checkpointing),
+    )
+    sheet = "measured" if device.name == MEASURED else "sheet"
+    lines.append(say(f"plan.assumes.{sheet}", lang, device=device.name, source=device.sheet))
+    if job.devices > 1 or not device.system:
+        lines.append(_system(plan, lang))
+    lines.append(say("plan.assumes.fused", lang, dtype=job.dtype))
+    if plan.work.logits:
+        lines.append(say("plan.assumes.loss", lang, width=job.state_width))
+    if job.devices > 1:
+        hops = {"within": f"{1e6 * WITHIN:.1f}", "across": f"{1e6 * ACROSS:.0f}"}
+        lines.append(say("plan.assumes.overlap", lang, share=REACHED, **hops))
+        lines.append(say("plan.assumes.gathered" if job.parallel == "fsdp" else "plan.assumes.buckets", lang))
+        if job.no_sync and job.accumulate > 1 and job.shards > 1:
+            lines.append(say("plan.assumes.whole_gradients", lang))
+    if plan.config.family == "encoder-decoder":
+        lines.append(say("plan.assumes.tokens", lang))
+    return lines
+
+
+def _system(plan: Plan, lang: str | None) -> str:
+    device = plan.device
+    numbers = {"node": device.node, "network": f"{8 * device.network / 1e9:,.4g}"}
+    if device.system:
+        return say("plan.assumes.system", lang, **numbers, source=device.system)
+    return say("plan.assumes.system_assumed", lang, **numbers, link=f"{device.link / 1e9:,.0f}")
+
+
+def _unknowns(plan: Plan, lang: str | None) -> list[str]:
+    names = ("kernels", "data", "fragments", "failures", "topology")
+    lines = [say(f"plan.unknowns.{name}", lang) for name in names]
+    return [*lines, say("plan.unknowns.learning", lang, tokens=short(plan.step_tokens))]

@@ -1,0 +1,200 @@
+"""What one micro-batch costs one device: FLOPs, and what is kept for the backward pass, by kernel and checkpointing.
+
+The ledger knows the reference kernel exactly; the rules that turn it into a fused kernel on an accelerator stand here.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+from glassformer.config import ModelConfig
+from glassformer.formula import in_numbers, total
+from glassformer.ledger.costs import Cost, Pass, costs
+from glassformer.ledger.job import Job, lengths
+from glassformer.ledger.show import place
+from glassformer.models.build import account
+from glassformer.tape import Entry
+
+NOT_KEPT = ("softmax", "blocked", "weights", "dropout.mask")  # t×s: a fused kernel computes them again
+SHARED = {"k": "b×n_kv_heads×s×d_k×w", "v": "b×n_kv_heads×s×d_v×w"}  # and reads grouped heads where they are
+OUTPUTS = {  # what a product gives, by the name of its matrix
+    "w_q": "b×t×n_heads×d_k×w",
+    "w_k": "b×s×n_kv_heads×d_k×w",
+    "w_v": "b×s×n_kv_heads×d_v×w",
+    "w_o": "b×t×d_model×w",
+    "w_gate": "b×t×d_ff×w",
+    "w_1": "b×t×d_ff×w",
+    "w_2": "b×t×d_model×w",
+}
+
+
+class Sum(NamedTuple):
+    """Many entries as one: bytes, and the formula that gives them."""
+
+    bytes: int
+    formula: str
+    numbers: str
+
+    @classmethod
+    def of(cls, entries: Iterable[Entry]) -> Sum:
+        entries = tuple(entries)
+        numbers = total(in_numbers(entry.formula, entry.values) for entry in entries)
+        return cls(sum(entry.amount for entry in entries), total(entry.formula for entry in entries), numbers)
+
+
+@dataclass(frozen=True)
+class Work:
+    """One micro-batch on one device, and the sizes of the model behind it."""
+
+    config: ModelConfig
+    run: Pass
+    tokens: int
+    costs: dict[str, Cost]
+    checkpointing: str
+    parameters: int
+    buffers: int
+    inside: int  # parameters of all blocks
+    block: int  # parameters of the largest block
+    blocks: int  # how many blocks there are
+    logits: tuple[Entry, ...]
+
+    @property
+    def outside(self) -> int:
+        """Parameters outside of the blocks."""
+        return self.parameters - self.inside
+
+    @cached_property
+    def forward(self) -> int:
+        return sum(cost.forward for cost in self.costs.values())
+
+    @cached_property
+    def model(self) -> int:
+        """Forward and backward: what the model asks for."""
+        return sum(cost.forward + cost.backward for cost in self.costs.values())
+
+    @cached_property
+    def triangle(self) -> int:
+        """The same, attention counted only where a look-ahead mask lets look."""
+        found = costs(self.config, replace(self.run, causal="triangle"))
+        return sum(cost.forward + cost.backward for cost in found.values())
+
+    @cached_property
+    def again(self) -> int:
+        """Forward FLOPs of the blocks that checkpointing computes a second time."""
+        match self.checkpointing:
+            case "full":
+                return sum(cost.forward for cost in self.costs.values() if place(cost.part).stack)
+            case "selective":
+                every = [product for products in self._linear.values() for product in products[1::2]]
+                return sum(product.amount for product in every)
+        return 0
+
+    @cached_property
+    def _linear(self) -> dict[tuple[str, str], list[Entry]]:
+        """The products with a matrix of each block, in order."""
+        found: dict[tuple[str, str], list[Entry]] = defaultdict(list)
+        for cost in self.costs.values():
+            stack, layer, _ = place(cost.part)
+            if stack:
+                found[stack, layer] += [product for product in cost.products if product.name in OUTPUTS]
+        return found
+
+    @cached_property
+    def _kept_by_block(self) -> dict[tuple[str, str], list[Entry]]:
+        """Block → what it keeps without checkpointing; ("", ""): the rest of the model."""
+        found: dict[tuple[str, str], list[Entry]] = defaultdict(list)
+        for cost in self.costs.values():
+            stack, layer, _ = place(cost.part)
+            found[stack, layer] += fused(cost)
+        return found
+
+    @cached_property
+    def kept(self) -> tuple[Entry, ...]:
+        """What stays in memory from the forward pass to the backward pass."""
+        if self.checkpointing == "none":
+            return tuple(entry for entries in self._kept_by_block.values() for entry in entries)
+        kept = list(self._kept_by_block["", ""])
+        for block, products in self._linear.items():
+            kept.append(replace(products[0], name="input", formula="b×t×d_model×w"))
+            if self.checkpointing == "selective":
+                kept += [replace(product, formula=OUTPUTS[product.name]) for product in products[::2]]
+                kept += [entry for entry in self._kept_by_block[block] if entry.name in ("logsumexp", "w_o.input")]
+        return tuple(kept)
+
+    @cached_property
+    def at_work(self) -> tuple[Entry, ...]:
+        """The block whose backward pass runs: all it keeps, if it was computed again, and two gradients inside it."""
+        blocks = {block: entries for block, entries in self._kept_by_block.items() if block[0]}
+        if not blocks:
+            return ()
+        largest = max(blocks, key=lambda block: sum(entry.amount for entry in blocks[block]))
+        gradient = replace(self._linear[largest][0], name="gradient", formula="b×t×d_ff×w")
+        return (*(blocks[largest] if self.checkpointing != "none" else ()), gradient, gradient)
+
+    @cached_property
+    def sums(self) -> dict[str, Sum]:
+        """Activations, logits and the block at work; the same on any number of devices."""
+        return {
+            "activations": Sum.of(self.kept),
+            "logits": Sum.of(self.logits),
+            "block_at_work": Sum.of(self.at_work),
+        }
+
+
+def fused(cost: Cost) -> list[Entry]:
+    """What a part keeps with a fused kernel on an accelerator: no t×s weights, dropout masks of one byte."""
+    attention = cost.part.endswith(".scores")
+    kept = []
+    for entry in cost.kept:
+        if attention and entry.name in NOT_KEPT:
+            continue
+        if attention and entry.name in SHARED:
+            entry = replace(entry, formula=SHARED[entry.name])
+        elif entry.name == "dropout.mask":
+            entry = replace(entry, formula=entry.formula.removesuffix("×w"))
+        kept.append(entry)
+    if attention:
+        product = cost.products[0]
+        kept.append(replace(product, name="logsumexp", formula="b×n_heads×t×4"))
+    return kept
+
+
+def work(config: ModelConfig, job: Job) -> Work:
+    """The micro-batch of a job, from the configuration alone."""
+    source, target = lengths(config, job)
+    dtype = "bfloat16" if job.width == 2 else "float32"
+    run = Pass(batch=job.batch, length=source, target_length=target, dtype=dtype, causal=job.causal)
+    found = costs(config, run)
+    rows = account(config)
+    blocks: dict[tuple[str, str], int] = defaultdict(int)
+    for row in rows:
+        stack, layer, _ = place(row.name)
+        blocks[stack, layer] += row.parameters
+    inside = [size for (stack, _), size in blocks.items() if stack]
+    positions = source + target if config.family == "encoder-decoder" else source
+    return Work(
+        config=config,
+        run=run,
+        tokens=job.batch * positions,
+        costs=found,
+        checkpointing=job.checkpointing,
+        parameters=sum(row.parameters for row in rows),
+        buffers=sum(row.buffers for row in rows),
+        inside=sum(inside),
+        block=max(inside, default=0),
+        blocks=len(inside),
+        logits=_logits(config, job, found),
+    )
+
+
+def _logits(config: ModelConfig, job: Job, found: dict[str, Cost]) -> tuple[Entry, ...]:
+    """The logits, their log-probabilities and both gradients; the last three in float32, or `dtype` when pure."""
+    if config.head.kind != "language_model":
+        return ()
+    product = found["head"].products[-1]
+    loss = replace(product, name="loss", formula=f"3×b×t×vocab_size×{job.state_width}")
+    return replace(product, name="logits", formula="b×t×vocab_size×w"), loss

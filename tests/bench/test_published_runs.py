@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from glassformer.bench import published_runs
+from glassformer.ledger.devices import DEVICES
+
+ROWS = published_runs.run()["rows"]
+NAMES = [f"{row['name']} {row['mode']}".strip() for row in ROWS]
+
+
+def nearest(row: dict[str, Any]) -> float:
+    """The error of the convention that the report follows: the one that comes closest."""
+    return min((row[key] / row["rate"] - 1 for key in ("rate_exact", "rate_common")), key=abs)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=NAMES)
+def test_tokens_per_second_at_the_stated_utilisation(row: dict[str, Any]) -> None:
+    assert abs(row["rate_exact"] / row["rate"] - 1) < 0.07  # whatever the convention; asked for: 20 %
+    assert abs(nearest(row)) < 0.025
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row["gib"]], ids=lambda row: row["name"])
+def test_memory(row: dict[str, Any]) -> None:
+    assert abs(row["gib_computed"] / row["gib"] - 1) < 0.14  # asked for: 20 %
+
+
+def test_two_reports_state_both() -> None:
+    assert len({row["source"] for row in ROWS if row["gib"]}) >= 2
+
+
+def test_sizes_are_those_of_the_reports() -> None:
+    sizes = {row["name"].split(",")[0] + str(round(row["parameters"] / 1e9, 2)) for row in ROWS}
+    assert {"torchtitan8.03", "KempnerForge8.03", "KempnerForge14.84", "torchtitan70.55"} <= sizes
+
+
+def test_what_ran_there_fits_here() -> None:
+    """Every run that was done on a device of its data sheet must fit; torchtitan's H100 had 96 GB."""
+    for row in ROWS:
+        if "H100" not in row["name"]:
+            assert row["gib_computed"] * 2**30 < 1.03 * DEVICES[row["device"]].memory, row["name"]

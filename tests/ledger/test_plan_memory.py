@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import pytest
+
+from glassformer.formula import evaluate
+from glassformer.ledger.job import Job
+from glassformer.ledger.plan_memory import memory_per_device, peak
+from glassformer.models.presets import PRESETS
+
+N = 124_439_808  # gpt2
+GPT2 = PRESETS["gpt2"]()
+
+
+def sizes(job: Job) -> dict[str, int]:
+    return {item.name: item.bytes for item in memory_per_device(GPT2, job)}
+
+
+def test_gpt2_on_eight_devices_by_hand() -> None:
+    found = sizes(Job(devices=8, parallel="ddp", batch=12, length=1024))
+    tokens = 12 * 1024
+    block = 2 * 768 * 2 + 8  # inputs of two norms, their means and deviations
+    block += 768 * 2 + 3 * 768 * 2 + 12 * 4 + 768 * 2  # input of q, k, v; they; logsumexp; input of w_o
+    block += 768 * 2 + 2 * 3072 * 2  # input of w_1, of the activation, of w_2
+    block += 2 * 768  # two masks of dropout, a byte each
+    outside = 768 + (768 * 2 + 4) + 768 * 2  # dropout behind the embedding; final norm; input of the head
+    assert found == {
+        "weights": 2 * N,
+        "master_weights": 4 * N,
+        "gradients": 4 * N,
+        "optimizer_state": 8 * N,
+        "activations": tokens * (12 * block + outside) + 8 * 1024,  # and the positions, whole numbers
+        "logits": tokens * 50257 * (2 + 3 * 4),
+        "block_at_work": tokens * 2 * 3072 * 2,
+        "communication": 4 * N,
+    }
+
+
+def test_fsdp_spreads_the_states() -> None:
+    whole, spread = sizes(Job(batch=2)), sizes(Job(batch=2, devices=64))
+    assert whole["weights"] == 2 * N
+    assert "weights" not in spread
+    for name in ("master_weights", "gradients", "optimizer_state"):
+        assert spread[name] == whole[name] // 64
+    assert spread["activations"] == whole["activations"]
+    assert "communication" not in whole
+    block = 12 * 768**2 + 13 * 768
+    assert spread["communication"] == 2 * (N - 12 * block) + 2 * block * 2 + block * 6
+
+
+def test_gradients_stay_whole_between_micro_batches_without_sync() -> None:
+    job = {"devices": 8, "precision": "pure", "no_sync": True}
+    assert sizes(Job(**job, accumulate=4))["gradients"] == 4 * N
+    assert sizes(Job(**job))["gradients"] == 2 * N // 8  # one micro-batch: nothing to wait for
+
+
+@pytest.mark.parametrize(("optimizer", "numbers"), [("adamw", 2), ("lion", 1), ("momentum", 1)])
+def test_optimisers_keep_what_they_keep(optimizer: str, numbers: int) -> None:
+    assert sizes(Job(optimizer=optimizer))["optimizer_state"] == numbers * 4 * N
+    assert sizes(Job(optimizer=optimizer, precision="pure"))["optimizer_state"] == numbers * 2 * N
+    assert "optimizer_state" not in sizes(Job(optimizer="sgd"))
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_formulas_give_the_bytes(preset: str) -> None:
+    for checkpointing in ("none", "full"):
+        items = memory_per_device(PRESETS[preset](), Job(devices=8, length=16, checkpointing=checkpointing))
+        for item in items:
+            assert evaluate(item.numbers, {}) == item.bytes > 0
+        assert peak(items) == sum(item.bytes for item in items if item.counted)
+        assert len([item for item in items if not item.counted]) <= 1
+
+
+def test_of_logits_and_block_the_larger_counts() -> None:
+    for batch_of_one_word, loser in ((50257, "block_at_work"), (8, "logits")):
+        config = PRESETS["gpt2"]().__class__.from_dict({**GPT2.to_dict(), "vocab_size": batch_of_one_word})
+        items = memory_per_device(config, Job(checkpointing="full"))
+        assert [item.name for item in items if not item.counted] == [loser]
