@@ -15,7 +15,9 @@ def write(folder: Path, text: str) -> Path:
 
 
 def test_keys_by_name(tmp_path: Path) -> None:
-    path = write(tmp_path, '{"source": "가", "target": "a", "more": 1}\n{"ko": "나", "en": "b", "source": "다", "target": "c"}\n')
+    path = write(
+        tmp_path, '{"source": "가", "target": "a", "more": 1}\n{"ko": "나", "en": "b", "source": "다", "target": "c"}\n'
+    )
     assert list(read_jsonl(path)) == [("가", "a"), ("다", "c")]
 
 

@@ -38,9 +38,7 @@ def test_empty_cells_and_empty_lines_are_counted_with_their_line(tmp_path: Path)
     assert (list(pairs), pairs.skipped) == ([("a", "b"), ("d", "e")], (3, 4))
 
 
-@pytest.mark.parametrize(
-    ("column", "known"), [("fr", "ko, en"), (3, "1–2"), (0, "1–2"), (-1, "1–2")]
-)
+@pytest.mark.parametrize(("column", "known"), [("fr", "ko, en"), (3, "1–2"), (0, "1–2"), (-1, "1–2")])
 def test_a_missing_column_is_refused_with_those_there_are(column: Column, known: str, tmp_path: Path) -> None:
     with pytest.raises(FileError, match=f"pairs.tsv has no column {column}; there are: {known}"):
         read_tsv(write(tmp_path, "ko\ten\na\tb\n"), 1, column)

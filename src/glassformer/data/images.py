@@ -31,9 +31,7 @@ def read_images(images: str | Path, labels: str | Path) -> Images:
     """Two IDX files of the same count."""
     pictures, classes = read_idx(images), read_idx(labels)
     if len(pictures) != len(classes):
-        raise FileError(
-            "data_counts", source=images, target=labels, source_lines=len(pictures), target_lines=len(classes)
-        )
+        raise FileError("data_image_counts", path=labels, found=len(classes), expected=len(pictures))
     return Images(pictures, classes)
 
 
