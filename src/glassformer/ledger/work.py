@@ -1,7 +1,4 @@
-"""What one micro-batch costs one device: FLOPs, and what is kept for the backward pass, by kernel and checkpointing.
-
-The ledger knows the reference kernel exactly; the rules that turn it into a fused kernel on an accelerator stand here.
-"""
+"""What one micro-batch costs one device: FLOPs, and what is kept for the backward pass, by checkpointing."""
 
 from __future__ import annotations
 
@@ -19,8 +16,6 @@ from glassformer.ledger.show import place
 from glassformer.models.build import account
 from glassformer.tape import Entry
 
-NOT_KEPT = ("softmax", "blocked", "weights", "dropout.mask")  # t×s: a fused kernel computes them again
-SHARED = {"k": "b×n_kv_heads×s×d_k×w", "v": "b×n_kv_heads×s×d_v×w"}  # and reads grouped heads where they are
 OUTPUTS = {  # what a product gives, by the name of its matrix
     "w_q": "b×t×n_heads×d_k×w",
     "w_k": "b×s×n_kv_heads×d_k×w",
@@ -109,7 +104,7 @@ class Work:
         found: dict[tuple[str, str], list[Entry]] = defaultdict(list)
         for cost in self.costs.values():
             stack, layer, _ = place(cost.part)
-            found[stack, layer] += fused(cost)
+            found[stack, layer] += cost.kept
         return found
 
     @cached_property
@@ -122,7 +117,7 @@ class Work:
             kept.append(replace(products[0], name="input", formula="b×t×d_model×w"))
             if self.checkpointing == "selective":
                 kept += [replace(product, formula=OUTPUTS[product.name]) for product in products[::2]]
-                kept += [entry for entry in self._kept_by_block[block] if entry.name in ("logsumexp", "w_o.input")]
+                kept += [entry for entry in self._kept_by_block[block] if entry.name in ("logsumexp", "heads")]
         return tuple(kept)
 
     @cached_property
@@ -145,29 +140,11 @@ class Work:
         }
 
 
-def fused(cost: Cost) -> list[Entry]:
-    """What a part keeps with a fused kernel on an accelerator: no t×s weights, dropout masks of one byte."""
-    attention = cost.part.endswith(".scores")
-    kept = []
-    for entry in cost.kept:
-        if attention and entry.name in NOT_KEPT:
-            continue
-        if attention and entry.name in SHARED:
-            entry = replace(entry, formula=SHARED[entry.name])
-        elif entry.name == "dropout.mask":
-            entry = replace(entry, formula=entry.formula.removesuffix("×w"))
-        kept.append(entry)
-    if attention:
-        product = cost.products[0]
-        kept.append(replace(product, name="logsumexp", formula="b×n_heads×t×4"))
-    return kept
-
-
 def work(config: ModelConfig, job: Job) -> Work:
     """The micro-batch of a job, from the configuration alone."""
     source, target = lengths(config, job)
     dtype = "bfloat16" if job.width == 2 else "float32"
-    run = Pass(batch=job.batch, length=source, target_length=target, dtype=dtype, causal=job.causal)
+    run = Pass(batch=job.batch, length=source, target_length=target, dtype=dtype, causal=job.causal, device="cuda")
     found = costs(config, run)
     rows = account(config)
     blocks: dict[tuple[str, str], int] = defaultdict(int)

@@ -1,0 +1,65 @@
+"""Where the data sets lie on this machine: in GLASSFORMER_DATA, else in the person's own data folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from glassformer.data.catalogue import DATASETS
+from glassformer.data.dataset import Dataset, Split
+from glassformer.errors import FileError, InputError, Phrase, suggest
+
+PACKINGS = ("", ".gz", ".xz")
+
+
+def home() -> Path:
+    """The folder that holds a folder for each set."""
+    if given := os.environ.get("GLASSFORMER_DATA", ""):
+        return Path(given)
+    return Path(os.environ.get("XDG_DATA_HOME", "") or Path.home() / ".local" / "share") / "glassformer"
+
+
+def dataset(name: str) -> Dataset:
+    """The row of a set, or an error that names the closest."""
+    if name not in DATASETS:
+        raise InputError("data_unknown", name=name, hint=suggest(name, DATASETS))
+    return DATASETS[name]
+
+
+def split_of(name: str, split: str) -> Split:
+    """A part of a set, or an error that lists its parts."""
+    parts = dataset(name).splits
+    if split not in parts:
+        raise InputError("data_no_split", name=name, split=split, known=", ".join(parts))
+    return parts[split]
+
+
+def folder(name: str) -> Path:
+    """Where the files of a set lie, or would lie."""
+    return home() / (dataset(name).folder or name)
+
+
+def locate(name: str, file: str) -> Path | None:
+    """A file of a set, however it is packed; None where there is none."""
+    candidates = (folder(name) / f"{file}{packing}" for packing in PACKINGS)
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def at_hand(name: str) -> bool:
+    """Whether all files of a set are there."""
+    return all(locate(name, file) for file in dataset(name).files)
+
+
+def find(name: str, file: str) -> Path:
+    """A file of a set, or an error that says how to get it."""
+    path = locate(name, file)
+    if path is None:
+        raise FileError("data_set_missing", name=name, file=file, folder=folder(name), hint=_remedy(name))
+    return path
+
+
+def _remedy(name: str) -> Phrase:
+    known = dataset(name)
+    if known.address:
+        return Phrase("hints.data_get", (("name", name),))
+    return Phrase("hints.data_by_hand", (("source", known.source), ("files", ", ".join(known.files))))

@@ -1,0 +1,99 @@
+"""The lines of a text file, plain, .gz or .xz, one block at a time, in NFC.
+
+Every way in which a file can be bad is one error that names the file and the line.
+"""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+from unicodedata import is_normalized, normalize
+
+from glassformer.errors import FileError
+
+LONGEST_LINE = 1_000_000  # bytes; whoever has a longer one has lost the line breaks
+BLOCK = 1 << 19  # below LONGEST_LINE, so that most blocks need no look at each line
+DAMAGED = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error)
+OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
+
+
+def lines(path: str | Path) -> Iterator[str]:
+    """Each line without its end (LF or CR LF), in NFC; a byte order mark is dropped, every other character is kept.
+
+    A block is decoded and normalised at once, which is what makes a million lines quick: no character joins up with
+    a line break in front of it, so NFC of a block is NFC of its lines. Only LF ends a line: U+2028, U+0085 and the
+    other ends of `str.splitlines` stand inside sentences, and would break the alignment of two files.
+    """
+    path = Path(path)
+    count, first = 0, True
+    for block in _whole_lines(path):
+        text = _decoded(block, path, count)
+        if first:
+            text, first = text.removeprefix("\ufeff"), False
+        if not is_normalized("NFC", text):
+            text = normalize("NFC", text)
+        found = text.split("\n")
+        if text.endswith("\n"):
+            found.pop()
+        if "\r" in text:
+            found = [line.removesuffix("\r") for line in found]
+        yield from found
+        count += len(found)
+
+
+def blocks(path: Path) -> Iterator[bytes]:
+    """The content of a file, unpacked, in pieces."""
+    try:
+        with _opened(path) as file:
+            while piece := file.read(BLOCK):
+                yield piece
+    except DAMAGED as error:
+        raise FileError("data_damaged", path=path, why=str(error) or type(error).__name__) from error
+    except FileNotFoundError as error:
+        raise FileError("data_no_file", path=path) from error
+    except OSError as error:
+        raise FileError("file_unreadable", path=path, why=error.strerror or str(error)) from error
+
+
+def _opened(path: Path) -> IO[bytes]:
+    opened: IO[bytes] = OPENERS.get(path.suffix, open)(path, "rb")
+    return opened
+
+
+def _whole_lines(path: Path) -> Iterator[bytes]:
+    """Pieces that end where a line ends."""
+    rest, count = b"", 0
+    for piece in blocks(path):
+        cut = piece.rfind(b"\n") + 1
+        whole, tail = rest + piece[:cut], piece[cut:]
+        if not cut:
+            whole, tail = b"", rest + piece
+        _check_lengths(whole, tail, path, count)
+        count += whole.count(b"\n")
+        rest = tail
+        if whole:
+            yield whole
+    if rest:
+        yield rest
+
+
+def _check_lengths(whole: bytes, tail: bytes, path: Path, count: int) -> None:
+    if len(whole) <= LONGEST_LINE and len(tail) <= LONGEST_LINE:
+        return
+    for number, line in enumerate([*whole.split(b"\n")[:-1], tail], count + 1):
+        if len(line) > LONGEST_LINE:
+            raise FileError("data_line_too_long", path=path, line=number, limit=LONGEST_LINE)
+
+
+def _decoded(block: bytes, path: Path, count: int) -> str:
+    """The block as text; what is no UTF-8 is named by its line and by its byte in that line, both from 1."""
+    try:
+        return block.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = count + block.count(b"\n", 0, error.start) + 1
+        byte = error.start - (block.rfind(b"\n", 0, error.start) + 1) + 1
+        raise FileError("data_not_utf8", path=path, line=line, byte=byte) from error

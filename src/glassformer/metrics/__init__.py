@@ -1,0 +1,1 @@
+"""How good an answer is: translation, language modelling, classification and forecasts, each with its interval."""

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from glassformer.data.catalogue import DATASETS
+from glassformer.data.check import check
+from glassformer.data.read import FORMATS
+from glassformer.data.show import VIEWS
+from glassformer.words import sentences
+from shared_data import need
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_every_row_says_what_it_is(name: str) -> None:
+    row = DATASETS[name]
+    assert row.format in FORMATS and row.format in VIEWS
+    assert f"data.tasks.{row.task}" in sentences("en")
+    assert row.licence and row.source.startswith("http")
+    assert row.splits and all(split.rows > 0 and split.files for split in row.splits.values())
+    if row.format == "parallel":
+        assert all(len(split.files) == len(row.languages) for split in row.splits.values())
+    if row.address:
+        assert row.address.startswith("https://") and ("{file}" in row.address or "{stem}" in row.address)
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_what_is_verified_has_the_checksum_of_every_file(name: str) -> None:
+    row = DATASETS[name]
+    assert set(row.sha256) == (set(row.files) if row.verified else set())
+    assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in row.sha256.values())
+
+
+@pytest.mark.parametrize("name", [name for name, row in DATASETS.items() if row.verified and name != "fashion-mnist"])
+def test_the_files_at_hand_are_those_of_the_catalogue(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    need(monkeypatch, DATASETS[name].folder or name)
+    assert [found.problem for found in check(name) if found.problem] == []
+
+
+@pytest.mark.slow
+def test_the_images_at_hand_are_those_of_the_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
+    need(monkeypatch, "fashion-mnist")
+    assert [found.problem for found in check("fashion-mnist") if found.problem] == []
