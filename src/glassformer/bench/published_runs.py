@@ -141,9 +141,8 @@ def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
     lines = [[say(f"columns.runs.{key}", lang) for key in keys]]
     for row in numbers["rows"]:
         compiled, gib = row["compiled"], row["gib"]
-        name = row["name"] + (
-            "" if compiled is None else f", {say('bench.compiled' if compiled else 'bench.eager', lang)}"
-        )
+        mode = say("bench.compiled" if compiled else "bench.eager", lang)
+        name = row["name"] if compiled is None else f"{row['name']}, {mode}"
         lines.append(
             [
                 name,
