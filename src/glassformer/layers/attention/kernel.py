@@ -33,14 +33,14 @@ class Kernel(Protocol):
 
 def attention_weights(q: Tensor, k: Tensor, mask: Mask, *, bias: Tensor | None, scale: float) -> Tensor:
     """softmax(Q Kᵀ / √d_k): how much each query looks at each key. Rows sum to 1; a masked entry is exactly 0."""
-    scores = tap("scores", q @ k.transpose(-2, -1) * scale)  # b h t s
+    scores = tap("scores", (q * scale) @ k.transpose(-2, -1))  # b h t s
     if bias is not None:
         scores = scores + bias
     allowed = mask.dense(q.shape[-2], k.shape[-2], q.device)
     if allowed is None:
         return tap("weights", scores.softmax(-1))  # b h t s
     blocked = ~allowed
-    weights = scores.masked_fill(blocked, torch.finfo(scores.dtype).min).softmax(-1)
+    weights = torch.where(blocked, torch.finfo(scores.dtype).min, scores).softmax(-1)
     if not mask.is_plainly_causal:  # a row may be masked altogether; under a look-ahead mask each sees itself
         weights = weights.masked_fill(blocked, 0.0)
     return tap("weights", weights)  # b h t s
