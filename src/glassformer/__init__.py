@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from glassformer.ledger.plan import Plan as Plan
     from glassformer.models.block import DecoderBlock as DecoderBlock
     from glassformer.models.block import EncoderBlock as EncoderBlock
+    from glassformer.models.block import recompute as recompute
     from glassformer.models.decoder import Decoder as Decoder
     from glassformer.models.encoder import Encoder as Encoder
     from glassformer.trace.catalogue import taps as taps
@@ -89,6 +90,7 @@ _HOME = {
     "edit": "trace.edit",
     "patch": "trace.edit",
     "plan": "api",
+    "recompute": "models.block",
     "record": "trace.record",
     "replace": "trace.edit",
     "scale": "trace.edit",

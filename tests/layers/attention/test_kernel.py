@@ -244,5 +244,5 @@ def test_a_watched_kernel_shows_scores_and_weights_and_answers_the_same(kernel: 
     assert list(notebook.seen) == ["scores", "weights"]
     rebuilt = notebook.seen["weights"] @ share_heads(inputs[2], 4)
     torch.testing.assert_close(rebuilt, watched, atol=1e-12, rtol=0)
-    raw = inputs[0] @ share_heads(inputs[1], 4).transpose(-2, -1) * 0.4
+    raw = (inputs[0] * 0.4) @ share_heads(inputs[1], 4).transpose(-2, -1)
     assert torch.equal(notebook.seen["scores"], raw)  # before bias and mask
