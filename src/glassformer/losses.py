@@ -125,7 +125,8 @@ class _Chunks(torch.autograd.Function):
                 one = loss(project(part), targets[rows])
                 slopes = torch.autograd.grad(one.total, [part, *(weights[i] for i in wanted)])
             along_x[rows] = slopes[0]
-            torch._foreach_add_(along, list(slopes[1:]))
+            for whole, slope in zip(along, slopes[1:], strict=True):
+                whole += slope
             total, count = total + one.total.detach(), count + one.count
         ctx.save_for_backward(along_x, *along)
         ctx.wanted, ctx.weights = wanted, len(weights)

@@ -5,6 +5,7 @@ A kill at any moment leaves the whole checkpoint or the one before; a damaged or
 
 from __future__ import annotations
 
+import errno
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -63,9 +64,10 @@ def save_folder(folder: Path, files: Mapping[str, Mapping[str, Tensor]], state: 
     draft = folder.with_name(TEMPORARY + folder.name)
     try:
         with disk(folder):
+            shutil.rmtree(draft, ignore_errors=True)  # of a save that was killed
             draft.mkdir(parents=True)
             for name, tensors in files.items():
-                write_tensors(draft / name, tensors)
+                _write_tensors(draft / name, tensors)
             write_json(draft / STATE, state)
             write_manifest(draft)
             sync(draft)
@@ -78,11 +80,11 @@ def save_folder(folder: Path, files: Mapping[str, Mapping[str, Tensor]], state: 
         raise
 
 
-def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
+def _write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
     try:
         save_file({name: x.detach().contiguous() for name, x in tensors.items()}, path)
     except SafetensorError as error:  # its own form of what the disk said
-        raise FileError("disk", path=path, why=str(error).splitlines()[0]) from error
+        raise OSError(errno.EIO, str(error).splitlines()[0]) from error
 
 
 def load_model(model: nn.Module, tensors: Mapping[str, Tensor], path: Path) -> None:

@@ -9,9 +9,9 @@ from glassformer.models.stack import Stack
 from glassformer.tasks import Task
 
 
-def compile_parts(model: nn.Module, task: Task) -> Task:
+def compile_parts(model: nn.Module, task: Task, *, backend: str = "inductor") -> Task:
     """The model's stacks are compiled in place; the task comes back with a compiled loss."""
     for module in model.modules():
         if isinstance(module, Stack):
-            module.compile()
-    return task.with_loss(torch.compile(task.criterion))
+            module.compile(backend=backend)
+    return task.with_loss(torch.compile(task.criterion, backend=backend))

@@ -67,6 +67,7 @@ def train(job: Job, *, resume: bool = False) -> Iterator[Event]:
         try:
             came_from = (yield from trained.restore(job.run)) if resume else None
             job.run.log.cut(trained.progress.step)
+            loop.write_best()  # a kill may have come between a checkpoint and this
             yield from _compare_environments(job.run, device)
             yield events.Started(
                 step=trained.progress.step,
@@ -113,7 +114,7 @@ class _Loop:
             if progress.step % config.log_every == 0 or progress.step == config.steps:
                 yield self._log(rate)
             best = False
-            if config.evaluate_every and progress.step % config.evaluate_every == 0 and self._has_metrics():
+            if self._evaluation_is_due():
                 evaluated = self._evaluate()
                 best = evaluated.best
                 yield evaluated
@@ -180,6 +181,10 @@ class _Loop:
 
     # --- evaluation ---
 
+    def _evaluation_is_due(self) -> bool:
+        step, every = self.trained.progress.step, self.config.evaluate_every
+        return bool(every) and (step % every == 0 or step == self.config.steps) and self._has_metrics()
+
     def _has_metrics(self) -> bool:
         return self.job.validation is not None or self.job.measure is not None
 
@@ -220,12 +225,17 @@ class _Loop:
         run.log.sync()
         path = run.checkpoint(progress.step)
         self.trained.checkpoint().save(path)
-        if progress.best_step is not None:
-            run.write_best({"step": progress.best_step, "metric": self.config.best, "value": progress.best_value})
+        self.write_best()
         retire(run, keep=self.config.keep, every=self.config.save_every, best=progress.best_step)
         self.saved_step = progress.step
         self.line_began += time.monotonic() - paused
         yield events.Saved(progress.step, path)
+
+    def write_best(self) -> None:
+        progress = self.trained.progress
+        if progress.best_step is not None:
+            best = {"step": progress.best_step, "metric": self.config.best, "value": progress.best_value}
+            self.job.run.write_best(best)
 
     def _average(self) -> Iterator[Event]:
         """The checkpoints that were due, so that a run that was interrupted in between averages the same ones."""
