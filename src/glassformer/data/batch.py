@@ -1,0 +1,71 @@
+"""Examples side by side: the only place where anything is padded. True in a mask = a real token."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from glassformer.data.store import Tokens
+from glassformer.losses import IGNORE
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What one pass needs. `count` is known here, so that a step can divide before an accelerator has finished."""
+
+    source: Tensor  # b s
+    source_mask: Tensor | None  # b s; None where nothing is padded
+    target_in: Tensor | None  # b t: what the decoder sees
+    target_out: Tensor  # b t: what it should say; IGNORE where it does not count
+    count: int  # targets that count
+
+    def to(self, device: torch.device) -> Batch:
+        """On an accelerator: from pinned memory, without waiting for the copy."""
+        if device.type == "cpu":
+            return self
+        moved: dict[str, Any] = {name: _move(x, device) for name, x in vars(self).items() if isinstance(x, Tensor)}
+        return replace(self, **moved)
+
+
+def _move(x: Tensor, device: torch.device) -> Tensor:
+    return (x.pin_memory() if device.type == "cuda" else x).to(device, non_blocking=True)
+
+
+def pad(
+    sequences: Sequence[Tokens], value: int, *, pad_to: int = 1, least: int = 1
+) -> tuple[Tensor, NDArray[np.bool_]]:
+    """Rows of one width, the longest rounded up to a multiple of `pad_to`: the tokens, b t, and which are real, b t."""
+    lengths = np.array([len(sequence) for sequence in sequences])
+    width = -(-max(int(lengths.max(initial=0)), least) // pad_to) * pad_to
+    real = np.arange(width) < lengths[:, None]  # b t
+    rows = np.full((len(sequences), width), value, dtype=np.int64)
+    rows[real] = np.concatenate(sequences) if len(sequences) else []
+    return torch.from_numpy(rows), real
+
+
+def pair(
+    sources: Sequence[Tokens],
+    targets: Sequence[Tokens],
+    *,
+    padding: int,
+    begin: int,
+    end: int,
+    source_end: bool = True,
+    pad_to: int = 1,
+) -> Batch:
+    """Teacher forcing, §3.1: the decoder sees the right words so far and says the next.
+
+    source      x_1 … x_s eos      target_in   bos y_1 … y_t      target_out  y_1 … y_t eos
+    """
+    begins, ends = np.array([begin], dtype=np.int32), np.array([end], dtype=np.int32)
+    source, real = pad([np.concatenate((x, ends)) for x in sources] if source_end else sources, padding, pad_to=pad_to)
+    target_in, _ = pad([np.concatenate((begins, y)) for y in targets], padding, pad_to=pad_to)
+    target_out, counted = pad([np.concatenate((y, ends)) for y in targets], IGNORE, pad_to=pad_to)
+    mask = None if real.all() else torch.from_numpy(real)
+    return Batch(source, mask, target_in, target_out, int(counted.sum()))

@@ -1,0 +1,165 @@
+"""Encoded examples, held compactly: all tokens of a field in one array and where each sequence begins.
+
+In memory or mapped from a safetensors file; an example is a tuple of arrays, one for each field.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer.errors import FileError, InputError
+
+Tokens = NDArray[np.int32]
+Example = tuple[Tokens, ...]
+FORMAT = "1"
+PARTS = ("tokens", "offsets")
+TYPES: dict[str, Any] = {"I32": np.int32, "I64": np.int64}  # safetensors' names
+SAMPLED = 2**16  # tokens that enter the fingerprint
+
+
+@dataclass(frozen=True)
+class Field:
+    """One side of all examples: sequence i is tokens[offsets[i] : offsets[i + 1]]."""
+
+    tokens: Tokens
+    offsets: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, sequences: Iterable[Sequence[int] | Tokens]) -> Field:
+        arrays = [np.asarray(sequence, dtype=np.int32) for sequence in sequences]
+        offsets = np.zeros(len(arrays) + 1, dtype=np.int64)
+        np.cumsum([len(array) for array in arrays], out=offsets[1:])
+        return cls(np.concatenate(arrays) if arrays else np.zeros(0, dtype=np.int32), offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, i: int) -> Tokens:
+        return self.tokens[self.offsets[i] : self.offsets[i + 1]]
+
+
+@dataclass(frozen=True)
+class Store:
+    """Examples of one or more fields, source and target for example; `store[i]` is example i."""
+
+    fields: Mapping[str, Field]
+
+    def __post_init__(self) -> None:
+        sizes = {name: len(field) for name, field in self.fields.items()}
+        if len(set(sizes.values())) > 1:
+            raise InputError("fields_differ", sizes=", ".join(f"{name} {size}" for name, size in sizes.items()))
+
+    @classmethod
+    def of(cls, **fields: Iterable[Sequence[int] | Tokens]) -> Store:
+        """`Store.of(source=[[4, 5], …], target=[[7], …])`."""
+        return cls({name: Field.of(sequences) for name, sequences in fields.items()})
+
+    def __len__(self) -> int:
+        return len(next(iter(self.fields.values())))
+
+    def __getitem__(self, i: int) -> Example:
+        return tuple(field[i] for field in self.fields.values())
+
+    @cached_property
+    def lengths(self) -> NDArray[np.int64]:
+        """The length of every field of every example: examples × fields."""
+        return np.stack([np.diff(field.offsets) for field in self.fields.values()], axis=1)
+
+    def select(self, kept: NDArray[np.bool_] | Sequence[int]) -> Store:
+        """Some of the examples, in their order, as a store of its own."""
+        indexes = np.arange(len(self))[kept]
+        return Store({name: Field.of(field[i] for i in indexes) for name, field in self.fields.items()})
+
+    def no_longer_than(self, max_length: int) -> Store:
+        """Without the examples that are longer on any side, or empty on one."""
+        longest, shortest = self.lengths.max(axis=1), self.lengths.min(axis=1)
+        return self.select((longest <= max_length) & (shortest > 0))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Tells one set of data from another: all lengths, and tokens taken evenly from all of them."""
+        digest = hashlib.sha256()
+        for name, field in self.fields.items():
+            some = field.tokens[:: max(1, len(field.tokens) // SAMPLED)]
+            for part in (name.encode(), field.offsets.tobytes(), np.ascontiguousarray(some).tobytes()):
+                digest.update(part)
+        return digest.hexdigest()
+
+    # --- files ---
+
+    def save(self, path: str | Path) -> None:
+        """As one safetensors file, under another name first."""
+        from safetensors.numpy import save
+
+        path = Path(path)
+        arrays = {f"{name}.{part}": getattr(field, part) for name, field in self.fields.items() for part in PARTS}
+        about = {"format": FORMAT, "fields": json.dumps(list(self.fields))}
+        draft = path.with_name(f".tmp-{path.name}")
+        try:
+            with draft.open("wb") as file:
+                file.write(save(arrays, metadata=about))
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(path)
+        except OSError as error:
+            raise FileError("disk", path=path, why=error.strerror or str(error)) from error
+        finally:
+            draft.unlink(missing_ok=True)
+
+    @classmethod
+    def open(cls, path: str | Path) -> Store:
+        """What `save` wrote, mapped into memory: only what is looked at is read."""
+        from safetensors import SafetensorError, safe_open
+
+        path = Path(path)
+        if not path.is_file():
+            raise FileError("no_such_file", path=path)
+        try:
+            with safe_open(str(path), framework="np") as file:  # checks that the header fits the file
+                about = file.metadata() or {}
+            if about.get("format") != FORMAT:
+                raise FileError("not_a_store", path=path)
+            arrays = _mapped(path)
+            fields = {
+                name: Field(*(arrays[f"{name}.{part}"] for part in PARTS)) for name in json.loads(about["fields"])
+            }
+        except (SafetensorError, KeyError, ValueError, TypeError) as error:
+            raise FileError("not_a_store", path=path) from error
+        except OSError as error:
+            raise FileError("file_unreadable", path=path, why=error.strerror or str(error)) from error
+        if not fields or not all(_fits(field) for field in fields.values()):
+            raise FileError("not_a_store", path=path)
+        return cls(fields)
+
+
+def _mapped(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of a safetensors file where they lie: 8 bytes of length, a JSON header, the numbers."""
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        header = json.loads(file.read(length))
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, entry in header.items():
+        if name != "__metadata__":
+            shape, dtype, start = tuple(entry["shape"]), TYPES[entry["dtype"]], 8 + length + entry["data_offsets"][0]
+            empty = 0 in shape  # nothing cannot be mapped
+            arrays[name] = np.zeros(shape, dtype) if empty else np.memmap(path, dtype, "r", start, shape)
+    return arrays
+
+
+def _fits(field: Field) -> bool:
+    """Offsets that begin at 0, never fall, and end where the tokens end."""
+    tokens, offsets = field.tokens, field.offsets
+    if tokens.dtype != np.int32 or offsets.dtype != np.int64 or tokens.ndim != 1 or offsets.ndim != 1:
+        return False
+    ends = len(offsets) > 0 and offsets[0] == 0 and offsets[-1] == len(tokens)
+    return bool(ends and (np.diff(offsets) >= 0).all())

@@ -1,0 +1,119 @@
+"""Checkpoints: a folder written under another name, synced, checked off in a manifest, then renamed.
+
+A kill at any moment leaves the whole checkpoint or the one before; a damaged or foreign one is refused, never guessed.
+"""
+
+from __future__ import annotations
+
+import errno
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from glassformer.errors import FileError
+from glassformer.runs import Run, verify, write_manifest
+from glassformer.runs.files import TEMPORARY, disk, read_json, remove_folder, sync, write_json
+from glassformer.runs.weights import EMA, MODEL, read_tensors
+
+OPTIMIZER = "optimizer.safetensors"
+RANDOM = "random.safetensors"
+STATE = "state.json"
+REFUSED = "refused-"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """All that training needs to go on: tensors, and numbers that fit into JSON."""
+
+    model: Mapping[str, Tensor]
+    optimizer: Mapping[str, Tensor]
+    random: Mapping[str, Tensor]
+    state: Mapping[str, Any]
+    ema: Mapping[str, Tensor] | None = None
+
+    def save(self, folder: Path) -> None:
+        files = {MODEL: self.model, OPTIMIZER: self.optimizer, RANDOM: self.random}
+        if self.ema is not None:
+            files[EMA] = self.ema
+        save_folder(folder, files, self.state)
+
+    @classmethod
+    def read(cls, folder: Path) -> Checkpoint:
+        """Only after every file has been found to be what was written."""
+        verify(folder)
+        state = read_json(folder / STATE) if (folder / STATE).is_file() else None
+        if not isinstance(state, dict) or not all((folder / name).is_file() for name in (MODEL, OPTIMIZER, RANDOM)):
+            raise FileError("checkpoint_incomplete", path=folder, file=STATE)
+        return cls(
+            model=read_tensors(folder / MODEL),
+            optimizer=read_tensors(folder / OPTIMIZER),
+            random=read_tensors(folder / RANDOM),
+            state=state,
+            ema=read_tensors(folder / EMA) if (folder / EMA).is_file() else None,
+        )
+
+
+def save_folder(folder: Path, files: Mapping[str, Mapping[str, Tensor]], state: Mapping[str, Any]) -> None:
+    """Tensors and state with a manifest; where it fails, on a full disk for example, nothing is left of it."""
+    draft = folder.with_name(TEMPORARY + folder.name)
+    try:
+        with disk(folder):
+            shutil.rmtree(draft, ignore_errors=True)  # of a save that was killed
+            draft.mkdir(parents=True)
+            for name, tensors in files.items():
+                _write_tensors(draft / name, tensors)
+            write_json(draft / STATE, state)
+            write_manifest(draft)
+            sync(draft)
+            if folder.exists():
+                remove_folder(folder)
+            draft.rename(folder)
+            sync(folder.parent)
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+
+
+def _write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
+    try:
+        save_file({name: x.detach().contiguous() for name, x in tensors.items()}, path)
+    except SafetensorError as error:  # its own form of what the disk said
+        raise OSError(errno.EIO, str(error).splitlines()[0]) from error
+
+
+def load_model(model: nn.Module, tensors: Mapping[str, Tensor], path: Path) -> None:
+    """Weights into a model that has exactly these, or a line that names the first that does not fit."""
+    expected = model.state_dict()
+    for name in sorted(expected.keys() | tensors.keys()):
+        ours, theirs = _shape(expected.get(name)), _shape(tensors.get(name))
+        if ours != theirs:
+            raise FileError("weights_foreign", path=path, name=name, shape=theirs, expected=ours)
+    model.load_state_dict(dict(tensors))
+
+
+def _shape(x: Tensor | None) -> str:
+    return "–" if x is None else "×".join(map(str, x.shape)) or "1"
+
+
+def retire(run: Run, *, keep: int, every: int, best: int | None) -> None:
+    """Keep the last `keep` that were due, the very last, and the best; remove the others."""
+    by_step = run.checkpoints_by_step()
+    due = sorted(step for step in by_step if step % every == 0)
+    kept = {*due[-keep:], max(by_step, default=0), best}
+    for step, path in by_step.items():
+        if step not in kept:
+            remove_folder(path)
+
+
+def set_aside(path: Path) -> None:
+    """A refused checkpoint keeps its files under a name that nobody takes for a checkpoint."""
+    aside = path.with_name(REFUSED + path.name)
+    with disk(path):
+        shutil.rmtree(aside, ignore_errors=True)
+        path.rename(aside)

@@ -1,0 +1,53 @@
+"""What is counted while training: sums on the device, read by the host only when a line is logged or saved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Sums over the steps since the last line, and the steps that were skipped."""
+
+    total: float  # of the loss
+    count: float  # of targets
+    norm: float  # of the gradients
+    steps: float
+    skipped: float  # since training began
+    in_a_row: float
+
+    @property
+    def loss(self) -> float:
+        return self.total / self.count if self.count else float("nan")
+
+    @property
+    def gradient_norm(self) -> float:
+        return self.norm / self.steps if self.steps else float("nan")
+
+
+class Meter:
+    """float64 sums that never make the host wait; a step that is skipped adds to nothing but the skipped."""
+
+    def __init__(self, device: torch.device) -> None:
+        self.sums = torch.zeros(4, dtype=torch.float64, device=device)
+        self.skips = torch.zeros(2, dtype=torch.float64, device=device)
+
+    def add(self, total: Tensor, count: int, norm: Tensor, bad: Tensor) -> None:
+        one = torch.ones((), dtype=torch.float64, device=self.sums.device)
+        step = torch.stack((total.double(), one * count, norm.double(), one))
+        self.sums += torch.where(bad, 0.0, step)
+        self.skips = torch.stack((self.skips[0] + bad, (self.skips[1] + 1) * bad))
+
+    def read(self) -> Reading:
+        return Reading(*torch.cat((self.sums, self.skips)).tolist())
+
+    def begin_line(self) -> None:
+        self.sums.zero_()
+
+    def load(self, values: Sequence[float]) -> None:
+        both = torch.tensor(values, dtype=torch.float64, device=self.sums.device)
+        self.sums, self.skips = both[:4].clone(), both[4:].clone()

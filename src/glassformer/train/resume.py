@@ -1,0 +1,145 @@
+"""Everything that changes while training, in one value: begun afresh, put into a checkpoint, restored from one."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from glassformer.data.sampler import Sampler
+from glassformer.data.store import Store
+from glassformer.errors import FileError
+from glassformer.recipe import RunConfig
+from glassformer.runs import Run
+from glassformer.tasks import Task
+from glassformer.train.checkpoint import Checkpoint, load_model, set_aside
+from glassformer.train.compile import compile_parts
+from glassformer.train.ema import MovingAverage
+from glassformer.train.events import CheckpointRefused, Event
+from glassformer.train.meter import Meter
+from glassformer.train.optimizer import load_state, make_optimizer, state_tensors
+from glassformer.train.precision import LossScale
+from glassformer.train.progress import Progress, differing, origin
+from glassformer.train.schedule import learning_rate
+from glassformer.train.seed import make_deterministic, random_state, seed_all, set_random_state
+from glassformer.train.step import Stepper
+from glassformer.train.validate import make_sampler
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trained:
+    """A model in training: its optimiser, its averages, its place in the data."""
+
+    config: RunConfig
+    task: Task
+    store: Store
+    sampler: Sampler
+    stepper: Stepper
+    ema: MovingAverage | None
+    progress: Progress
+
+    @property
+    def device(self) -> torch.device:
+        return self.stepper.device
+
+    @property
+    def model(self) -> nn.Module:
+        return self.stepper.model
+
+    @classmethod
+    def begin(cls, config: RunConfig, model: nn.Module, task: Task, store: Store, device: torch.device) -> Trained:
+        """Step 0, every generator at the seed. The model is moved to the device first."""
+        train = config.train
+        if train.deterministic:
+            make_deterministic()
+        seed_all(train.seed)
+        model.to(device).train()
+        if train.compile:
+            task = compile_parts(model, task)
+        stepper = Stepper(
+            model=model,
+            task=task,
+            optimizer=make_optimizer(model, train),
+            scale=LossScale(train.precision, device),
+            meter=Meter(device),
+            device=device,
+            precision=train.precision,
+            clip=train.clip,
+        )
+        return cls(
+            config=config,
+            task=task,
+            store=store,
+            sampler=make_sampler(store, task, train),
+            stepper=stepper,
+            ema=MovingAverage(model, train.ema) if train.ema else None,
+            progress=Progress(),
+        )
+
+    def advance(self) -> float:
+        """One optimiser step; the learning rate it was made with."""
+        progress = self.progress
+        groups, (progress.epoch, progress.position) = self.sampler.group(progress.place)
+        batches = [self.task.collate([self.store[i] for i in indexes]) for indexes in groups]
+        progress.step += 1
+        rate = learning_rate(progress.step, self.config.train, self.config.model.d_model)
+        self.stepper(batches, rate)
+        if self.ema is not None:
+            self.ema.update()
+        progress.tokens += sum(batch.count for batch in batches)
+        return rate
+
+    def checkpoint(self) -> Checkpoint:
+        state = {
+            "progress": self.progress.to_dict(),
+            "meter": list(vars(self.stepper.meter.read()).values()),
+            "scale": self.stepper.scale.state(),
+            "ema_updates": 0 if self.ema is None else self.ema.updates,
+            "origin": origin(self.config, self.store),
+        }
+        return Checkpoint(
+            model=self.model.state_dict(),
+            optimizer=state_tensors(self.stepper.optimizer, self.model),
+            random=random_state(self.device),
+            state=state,
+            ema=None if self.ema is None else {**self.model.state_dict(), **self.ema.average},
+        )
+
+    def restore(self, run: Run) -> Generator[Event, None, Path | None]:
+        """Go on from the newest checkpoint that is whole and ours; what is refused is told and set aside."""
+        found = sorted(run.checkpoints_by_step().items(), reverse=True)
+        refused: list[Path] = []
+        for _, path in found:
+            try:
+                self._restore(path)
+            except FileError as error:
+                refused.append(path)
+                yield CheckpointRefused(path, error)
+            else:
+                for other in refused:  # only now: where nothing fits, it may be the recipe that is the wrong one
+                    set_aside(other)
+                return path
+        if found:
+            raise FileError("no_checkpoint_left", path=run.folder, count=len(found))
+        return None
+
+    def _restore(self, path: Path) -> None:
+        checkpoint = Checkpoint.read(path)
+        state = checkpoint.state
+        part = differing(origin(self.config, self.store), state.get("origin"))
+        if part is not None:
+            raise FileError("checkpoint_foreign", path=path, part=part)
+        load_model(self.model, checkpoint.model, path)
+        try:
+            load_state(self.stepper.optimizer, self.model, checkpoint.optimizer)
+            if self.ema is not None:
+                self.ema.load(checkpoint.model if checkpoint.ema is None else checkpoint.ema, state["ema_updates"])
+            self.stepper.scale.load(state["scale"])
+            self.stepper.meter.load(state["meter"])
+            vars(self.progress).update(Progress(**state["progress"]).to_dict())
+            set_random_state(checkpoint.random, self.device)
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise FileError("checkpoint_unreadable", path=path, why=str(error)) from error

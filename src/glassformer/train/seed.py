@@ -1,0 +1,65 @@
+"""Chance, under control: one seed for all generators, their states saved and put back, and the deterministic mode."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import numpy as np
+import torch
+from torch import Tensor
+
+
+def seed_all(seed: int) -> None:
+    """Python, numpy, torch and every accelerator."""
+    random.seed(seed)
+    np.random.seed(seed % 2**32)
+    torch.manual_seed(seed)
+
+
+def random_state(device: torch.device) -> dict[str, Tensor]:
+    """The states of all generators as tensors, so that they can be saved without a pickle."""
+    version, numbers, gauss = random.getstate()
+    name, keys, position, has_gauss, cached = np.random.get_state(legacy=True)
+    assert version == 3 and name == "MT19937"
+    state = {
+        "python": torch.tensor(numbers, dtype=torch.int64),
+        "python.gauss": torch.tensor([] if gauss is None else [gauss], dtype=torch.float64),
+        "numpy": torch.tensor([*map(int, keys), position, has_gauss], dtype=torch.int64),
+        "numpy.gauss": torch.tensor([cached], dtype=torch.float64),
+        "torch": torch.get_rng_state(),
+    }
+    if device.type == "cuda":
+        state["cuda"] = torch.cuda.get_rng_state(device)
+    return state
+
+
+def set_random_state(state: Mapping[str, Tensor], device: torch.device) -> None:
+    """Put all generators back to where they were."""
+    gauss = state["python.gauss"].tolist()
+    random.setstate((3, tuple(state["python"].tolist()), gauss[0] if gauss else None))
+    *keys, position, has_gauss = state["numpy"].tolist()
+    cached = float(state["numpy.gauss"][0])
+    np.random.set_state(("MT19937", np.array(keys, dtype=np.uint32), position, has_gauss, cached))
+    torch.set_rng_state(state["torch"].cpu())
+    if device.type == "cuda" and "cuda" in state:
+        torch.cuda.set_rng_state(state["cuda"].cpu(), device)
+
+
+@contextmanager
+def kept_random_state(device: torch.device) -> Iterator[None]:
+    """Whatever is drawn inside changes nothing outside: evaluating more often does not change what is learned."""
+    before = random_state(device)
+    try:
+        yield
+    finally:
+        set_random_state(before, device)
+
+
+def make_deterministic() -> None:
+    """Only kernels that give the same bits every time; an operation that has none is an error, not a surprise."""
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    torch.use_deterministic_algorithms(True)
+    torch.backends.cudnn.benchmark = False

@@ -1,0 +1,39 @@
+"""Ctrl-C and SIGTERM: asked to stop, training finishes its step, saves, and says so. Asked twice, it stops at once."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+REASONS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+
+
+class Asked:
+    """Why training should stop; "" while nobody has asked."""
+
+    reason: str = ""
+
+
+@contextmanager
+def listening() -> Iterator[Asked]:
+    """Signals are noted instead of obeyed, while this lasts. Only the main thread can listen."""
+    asked = Asked()
+    if threading.current_thread() is not threading.main_thread():
+        yield asked
+        return
+    before = {number: signal.getsignal(number) for number in REASONS}
+
+    def note(number: int, frame: FrameType | None) -> None:
+        asked.reason = REASONS[signal.Signals(number)]
+        signal.signal(number, before[signal.Signals(number)])
+
+    for number in REASONS:
+        signal.signal(number, note)
+    try:
+        yield asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from glassformer.data.batch import Batch, pad, pair
+from glassformer.losses import IGNORE
+
+
+def arrays(*rows: list[int]) -> list[np.ndarray]:
+    return [np.array(row, dtype=np.int32) for row in rows]
+
+
+def pairs(**keys: bool | int) -> Batch:
+    return pair(arrays([5, 6, 7], [8]), arrays([9], [10, 11]), padding=0, begin=1, end=2, **keys)  # type: ignore[arg-type]
+
+
+def test_rows_of_one_width() -> None:
+    rows, real = pad(arrays([5, 6], [], [7]), 9)
+    assert rows.tolist() == [[5, 6], [9, 9], [7, 9]]
+    assert real.tolist() == [[True, True], [False, False], [True, False]]
+    assert rows.dtype == torch.int64
+
+
+def test_the_width_is_rounded_up() -> None:
+    assert pad(arrays([1, 2, 3, 4, 5]), 0, pad_to=4)[0].shape == (1, 8)
+    assert pad(arrays([1, 2, 3, 4]), 0, pad_to=4)[0].shape == (1, 4)
+    assert pad(arrays([]), 0)[0].shape == (1, 1)  # a model takes no empty text
+
+
+def test_teacher_forcing() -> None:
+    batch = pairs()
+    assert batch.source.tolist() == [[5, 6, 7, 2], [8, 2, 0, 0]]
+    assert batch.source_mask is not None
+    assert batch.source_mask.tolist() == [[True] * 4, [True, True, False, False]]
+    assert batch.target_in is not None
+    assert batch.target_in.tolist() == [[1, 9, 0], [1, 10, 11]]
+    assert batch.target_out.tolist() == [[9, 2, IGNORE], [10, 11, 2]]
+    assert batch.count == 5 == int((batch.target_out != IGNORE).sum())
+
+
+def test_the_source_may_stay_open() -> None:
+    assert pairs(source_end=False).source.tolist() == [[5, 6, 7], [8, 0, 0]]
+
+
+def test_nothing_padded_needs_no_mask() -> None:
+    batch = pair(arrays([5, 6], [7, 8]), arrays([9], [10]), padding=0, begin=1, end=2)
+    assert batch.source_mask is None
+    assert pairs(pad_to=4).source_mask is not None
+
+
+def test_both_sides_of_the_target_have_one_shape() -> None:
+    for pad_to in (1, 3, 8):
+        batch = pairs(pad_to=pad_to)
+        assert batch.target_in is not None
+        assert batch.target_in.shape == batch.target_out.shape
+        assert batch.source.shape[1] % pad_to == 0 == batch.target_out.shape[1] % pad_to
+
+
+def test_on_the_cpu_nothing_is_copied() -> None:
+    batch = pairs()
+    assert batch.to(torch.device("cpu")) is batch
+
+
+def test_it_moves_to_another_device() -> None:
+    moved = pairs().to(torch.device("meta"))
+    assert moved.source.is_meta and moved.target_out.is_meta and moved.count == 5
+    assert moved.source_mask is not None and moved.source_mask.is_meta
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an accelerator")
+def test_it_moves_to_an_accelerator() -> None:
+    moved = pairs().to(torch.device("cuda"))
+    assert moved.source.is_cuda and moved.source.tolist() == pairs().source.tolist()

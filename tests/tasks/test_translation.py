@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from glassformer.config import Choice, ModelConfig
+from glassformer.data.batch import Batch
+from glassformer.errors import ConfigError
+from glassformer.losses import IGNORE, Sum, cross_entropy, make_loss
+from glassformer.models.build import build
+from glassformer.tasks import Translation
+from small_run import examples, model_config, run_config, small_model, translation
+
+
+def batch(count: int = 8, **keys: Any) -> Batch:
+    store = examples(count)
+    return translation(run_config(), **keys).collate([store[i] for i in range(count)])
+
+
+def test_the_loss_is_that_of_the_logits() -> None:
+    config = run_config({"dropout": 0.0})
+    model, one = small_model(config), batch()
+    assert one.target_in is not None
+    logits = model(one.source, one.target_in, one.source_mask)
+    found = translation(config).loss(model, one)
+    torch.testing.assert_close(found.total, cross_entropy(logits, one.target_out, smoothing=0.1).total)
+    assert int(found.count) == one.count
+
+
+HEADS: dict[str, dict[str, Any]] = {
+    "tied": {},
+    "untied": {"tie_embeddings": "none"},
+    "biased": {"head": Choice("language_model", {"bias": True})},
+    "transformed": {"head": Choice("language_model", {"bias": True, "transform": True, "scale": True})},
+    "two vocabularies": {"tie_embeddings": "output", "target_vocab_size": 30},
+    "two vocabularies, untied": {"tie_embeddings": "none", "target_vocab_size": 30},
+}
+
+
+def gradients(config: ModelConfig, chunk: int, one: Batch) -> tuple[Sum, dict[str, Tensor]]:
+    model = build(config, seed=0).double()
+    task = Translation(pad=0, bos=1, eos=2, criterion=make_loss("cross_entropy", {"smoothing": 0.1}), chunk=chunk)
+    loss = task.loss(model, one)
+    (loss.total / one.count).backward()
+    return loss, {name: p.grad for name, p in model.named_parameters() if p.grad is not None}
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_chunks_give_the_same_gradients_for_every_head(head: str) -> None:
+    config, one = model_config(dropout=0.0, **HEADS[head]), batch()
+    whole, expected = gradients(config, 0, one)
+    parts, found = gradients(config, 7, one)
+    torch.testing.assert_close(parts.total, whole.total, rtol=0, atol=1e-12)
+    assert int(parts.count) == int(whole.count)
+    assert list(found) == list(expected) == list(dict(build(config).named_parameters()))
+    for name, slope in expected.items():
+        torch.testing.assert_close(found[name], slope, rtol=0, atol=1e-12, msg=name)
+
+
+def test_what_is_padded_does_not_matter() -> None:
+    config = run_config({"dropout": 0.0})
+    model = small_model(config).double()
+    narrow, wide = batch(pad_to=1), batch(pad_to=16)
+    assert wide.source.shape[1] > narrow.source.shape[1]
+    task = translation(config)
+    torch.testing.assert_close(task.loss(model, wide).total, task.loss(model, narrow).total, rtol=0, atol=1e-10)
+
+
+def test_the_scores_are_without_smoothing() -> None:
+    config = run_config({"dropout": 0.0})
+    model, one = small_model(config).eval(), batch()
+    assert one.target_in is not None
+    scores = translation(config).scores(model, one)
+    logits = model(one.source, one.target_in, one.source_mask)
+    torch.testing.assert_close(scores["loss"].total, cross_entropy(logits, one.target_out).total)
+    right = sum(int(a == b) for a, b in zip(logits.argmax(-1).flatten(), one.target_out.flatten(), strict=True))
+    assert (int(scores["accuracy"].total), int(scores["accuracy"].count)) == (right, one.count)
+    assert (one.target_out == IGNORE).any()
+
+
+def test_the_first_loss_is_that_of_a_guess() -> None:
+    """Under normal(0.02) an untrained model says every token with nearly the same probability: ln v, within 5 %."""
+    for order in ("pre", "post"):
+        for tie in ("all", "none"):
+            config = run_config({"vocab_size": 2000, "d_model": 64, "norm_order": order, "tie_embeddings": tie})
+            found = translation(config, criterion=cross_entropy).loss(small_model(config), batch())
+            assert found.mean.item() == pytest.approx(math.log(2000), rel=0.05), (order, tie)
+
+
+def test_another_loss_is_another_task() -> None:
+    task = translation(run_config())
+    assert task.with_loss(cross_entropy).criterion is cross_entropy
+    assert task.criterion is not cross_entropy
+
+
+def test_a_model_of_another_family_is_refused() -> None:
+    model = build(model_config(family="decoder", n_encoder_layers=None), seed=0)
+    with pytest.raises(ConfigError, match="the task 'translation' needs a model of family='encoder-decoder'"):
+        translation(run_config()).loss(model, batch())
