@@ -116,7 +116,7 @@ class Search:
         """
         b, w = self.sums.shape
         m = self.rules.beam * max(2, 1 + len(self.limits.ends))
-        logs = self.limits.allow(self.logits.log_softmax(1))  # b·w v
+        logs = self.limits.forbid_(self.logits.log_softmax(1))  # b·w v
         logs, tokens = largest(logs, min(m, logs.shape[1]))  # b·w m
         logs, tokens = logs.view(b, -1), tokens.view(b, -1)  # b w·m
         sums = (logs.view(b, w, -1) + self.sums[:, :, None]).view(b, -1)  # b w·m
@@ -138,7 +138,7 @@ class Search:
             self.finished, self.sentences = self.finished.select(keep), self.sentences[keep]
             self.sums, self.nodes, self.limit = self.sums[keep], self.nodes[keep], self.limit[keep]
             self.norm_at_limit, tokens, rows = self.norm_at_limit[keep], tokens[keep], rows[keep]
-        self.state = self.state.branch(rows.flatten(), keep, rows.shape[1])
+        self.state.reorder(rows.flatten(), keep, rows.shape[1])
         return tokens.view(-1, 1)  # b·w 1
 
     def put(self, results: Finished) -> Finished:

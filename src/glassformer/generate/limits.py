@@ -20,20 +20,26 @@ class Limits:
     """The tokens that end a sentence, those that are forbidden, and `max_len` (None: see `longest`)."""
 
     ends: tuple[int, ...]
-    forbidden: tuple[int, ...]
+    forbidden: Tensor | None  # on the device of the model
     max_len: int | None
 
     @classmethod
     def of(
-        cls, vocab_size: int, eos: int | Collection[int] | None, forbidden: Collection[int], max_len: int | None
+        cls,
+        vocab_size: int,
+        eos: int | Collection[int] | None,
+        forbidden: Collection[int],
+        max_len: int | None,
+        device: torch.device,
     ) -> Limits:
         """The same, checked against the vocabulary."""
         ends = () if eos is None else (eos,) if isinstance(eos, int) else tuple(eos)
         ends = tuple(dict.fromkeys(check_token("eos", token, vocab_size) for token in ends))
-        never = tuple(sorted({check_token("forbidden", token, vocab_size) for token in forbidden}))
+        never = sorted({check_token("forbidden", token, vocab_size) for token in forbidden})
         if len(never) == vocab_size:
             raise InputError("generate_all_forbidden", vocab_size=vocab_size)
-        return cls(ends, never, None if max_len is None else size("max_len", max_len))
+        indices = torch.tensor(never, device=device) if never else None
+        return cls(ends, indices, None if max_len is None else size("max_len", max_len))
 
     def longest(self, start: Start) -> list[int]:
         """How many tokens each sentence may get: `max_len`, or by default its source's length + 50 (§6.1).
@@ -55,11 +61,13 @@ class Limits:
             ended |= tokens == end
         return ended
 
-    def allow(self, scores: Tensor) -> Tensor:
+    def forbid(self, scores: Tensor) -> Tensor:
         """−∞ for what is forbidden, b v."""
-        if not self.forbidden:
-            return scores
-        return scores.index_fill(1, torch.tensor(self.forbidden, device=scores.device), float("-inf"))
+        return scores if self.forbidden is None else scores.index_fill(1, self.forbidden, float("-inf"))
+
+    def forbid_(self, scores: Tensor) -> Tensor:
+        """The same in place."""
+        return scores if self.forbidden is None else scores.index_fill_(1, self.forbidden, float("-inf"))
 
 
 def prepare(
@@ -75,4 +83,4 @@ def prepare(
     if not isinstance(source, Tensor):
         raise InputError("tokens_shape", shape="–", dtype=type(source).__name__)
     way = decodable(model, bos)
-    return way, Limits.of(way.vocab_size, eos, forbidden, max_len)
+    return way, Limits.of(way.vocab_size, eos, forbidden, max_len, source.device)

@@ -21,20 +21,20 @@ class State:
     memory: Tensor | None = None  # b s d_model
     memory_mask: Tensor | None = None  # b s
 
-    def select(self, rows: Tensor) -> State:
-        """Only these rows go on: sentences that are finished leave, and no work is spent on them."""
+    def repeated(self, rows: Tensor) -> State:
+        """A state of its own with these rows, as often as they are named."""
         return State(
             self.cache.select(rows), _rows(self.mask, rows), _rows(self.memory, rows), _rows(self.memory_mask, rows)
         )
 
-    def branch(self, rows: Tensor, sentences: Tensor | None, beams: int) -> State:
-        """`beams` hypotheses go on for each of the `sentences` (None: all), continuing these rows."""
-        return State(
-            self.cache.branch(rows, sentences, beams),
-            _rows(self.mask, rows),
-            _rows(self.memory, sentences),
-            _rows(self.memory_mask, sentences),
-        )
+    def reorder(self, rows: Tensor, sentences: Tensor | None = None, beams: int = 1) -> None:
+        """Go on with these rows, `beams` for each of the `sentences` (None: all of them).
+
+        Sentences that are finished leave in this way, and no work is spent on them.
+        """
+        self.cache.reorder(rows, sentences, beams)
+        self.mask = _rows(self.mask, rows)
+        self.memory, self.memory_mask = _rows(self.memory, sentences), _rows(self.memory_mask, sentences)
 
 
 def _rows(x: Tensor | None, rows: Tensor | None) -> Tensor | None:

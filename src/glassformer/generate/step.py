@@ -36,7 +36,7 @@ class Start:
         rows = torch.arange(self.tokens.shape[0], device=self.tokens.device).repeat_interleave(n)  # b·n
         lengths = [length for length in self.lengths for _ in range(n)]
         room = None if self.room is None else [left for left in self.room for _ in range(n)]
-        return Start(self.tokens[rows], self.state.select(rows), lengths, room)
+        return Start(self.tokens[rows], self.state.repeated(rows), lengths, room)
 
 
 class Decodable(Protocol):

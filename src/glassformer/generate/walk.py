@@ -35,16 +35,16 @@ def walk(model: Decodable, start: Start, limits: Limits, choose: Choose) -> Iter
     sentences = torch.arange(len(longest), device=tokens.device)  # b
     for before in range(most):
         logits = accumulated(model.step(tokens, state))  # b v
-        chosen = choose(limits.allow(logits), sentences, before)  # b
-        at_chosen = logits.gather(1, chosen[:, None])[:, 0]  # b
-        yield Step(sentences, chosen, at_chosen - logits.logsumexp(1))
+        chosen = choose(limits.forbid(logits), sentences, before)  # b
+        yield Step(sentences, chosen, logits.log_softmax(1).gather(1, chosen[:, None])[:, 0])
         done = limits.ended(chosen) | (limit <= before + 1)  # b
         tokens = chosen[:, None]  # b 1
         if bool(done.any()):
             keep = (~done).nonzero()[:, 0]
             if not keep.numel():
                 return
-            tokens, state, limit, sentences = tokens[keep], state.select(keep), limit[keep], sentences[keep]
+            state.reorder(keep, keep)
+            tokens, limit, sentences = tokens[keep], limit[keep], sentences[keep]
 
 
 def collect(steps: Iterator[Step], b: int, limits: Limits) -> list[Hypothesis]:
