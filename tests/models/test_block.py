@@ -257,3 +257,12 @@ def test_the_stream_can_be_seen_after_every_sub_layer() -> None:
 def test_a_block_that_cannot_be_is_refused_at_the_prompt(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(message)):
         EncoderBlock(**{"d_model": 16, "n_heads": 4, "d_ff": 32, **wrong})
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("norm_order", ["post", "pre", "parallel"])
+def test_rows_that_share_a_memory_look_at_it_as_if_it_were_copied(norm_order: str) -> None:
+    block = DecoderBlock(**SIZES, cross_attention=True, norm_order=norm_order).double().eval()
+    x, memory = torch.randn(4, 1, 16).double(), torch.randn(2, 3, 16).double()
+    copied = block(x, memory.repeat_interleave(2, 0))
+    torch.testing.assert_close(block(x, Memory(memory, Mask())), copied, atol=1e-10, rtol=0)

@@ -193,3 +193,19 @@ def test_a_compiled_decoder_with_a_cache(position: str) -> None:
     with torch.no_grad():
         steps = [compiled(x[:, i : i + 1], cache=cache) for i in range(6)]
         torch.testing.assert_close(torch.cat(steps, 1), decoder(x), atol=1e-5, rtol=1e-5)
+
+
+@torch.no_grad()
+def test_beams_of_a_sentence_are_queries_of_one_memory() -> None:
+    torch.manual_seed(0)
+    decoder = Decoder(**SIZES, cross_attention=True).double().eval()
+    x, memory = torch.randn(6, 2, 16).double(), torch.randn(2, 5, 16).double()
+    real = torch.tensor([[True] * 5, [True, True, False, False, False]])
+    cache = decoder.empty_cache()
+    cache.beams = 3
+    steps = [decoder(x[:, t : t + 1], memory, None, real, cache=cache) for t in range(2)]
+    assert cache.layers[0].memory.whole()[0].shape[0] == 2
+    whole = decoder(x, memory.repeat_interleave(3, 0), None, real.repeat_interleave(3, 0))
+    torch.testing.assert_close(torch.cat(steps, 1), whole, atol=1e-10, rtol=0)
+    with pytest.raises(InputError, match=r"memory has shape \(6, 5, 16\); this decoder takes 2 × source length × 16"):
+        decoder(x[:, :1], memory.repeat_interleave(3, 0), cache=cache)

@@ -136,8 +136,10 @@ class Block(nn.Module):
 
         def cross_attention(y: Tensor) -> Tensor:
             assert self.cross_attention is not None and memory is not None
-            known = None if cache is None else cache.memory
-            return self.cross_attention(y, memory.x, memory.x, memory.mask, cache=known)
+            known, rows = None if cache is None else cache.memory, memory.x.shape[0]
+            # Beams of one sentence look at one memory: k rows of one query are one row of k queries.
+            queries = y if y.shape[0] == rows else y.reshape(rows, -1, y.shape[2])
+            return self.cross_attention(queries, memory.x, memory.x, memory.mask, cache=known).reshape(y.shape)
 
         if self.norm is not None:  # parallel: one norm, all sub-layers look at the same y
             y = self.norm(x)  # b t d_model

@@ -39,15 +39,17 @@ class Decoder(Stack):
         rules = Mask(causal=True, window=self.window, prefix=self._shared(prefix, mask, b, past + t), allowed=allowed)
         rules = rules.resolved(t, past + t, x.device)
         x, place = self.enter(x, mask, past)
-        source = None if memory is None else self._memory(memory, memory_mask, b, t)
+        beams = 1 if cache is None else cache.beams
+        source = None if memory is None else self._memory(memory, memory_mask, b, t, beams)
         for layer, block in enumerate(self.blocks):
             x = block(x, source, rules, place=place, cache=None if cache is None else cache.layers[layer])
         return self.leave(x)
 
-    def _memory(self, memory: Tensor, mask: Tensor | None, b: int, t: int) -> Memory:
-        if memory.dim() != 3 or memory.shape[0] != b or memory.shape[2] != self.d_model:
-            raise InputError("memory_shape", shape=tuple(memory.shape), batch=b, d_model=self.d_model)
-        return Memory(memory, Mask(allowed=as_allowed(mask, b, t, memory.shape[1])))
+    def _memory(self, memory: Tensor, mask: Tensor | None, b: int, t: int, beams: int) -> Memory:
+        """The beams of a sentence are as many queries of one memory: see `Block.run`."""
+        if memory.dim() != 3 or memory.shape[0] * beams != b or memory.shape[2] != self.d_model:
+            raise InputError("memory_shape", shape=tuple(memory.shape), batch=b // beams, d_model=self.d_model)
+        return Memory(memory, Mask(allowed=as_allowed(mask, b // beams, t * beams, memory.shape[1])))
 
     def _check_cache(self, cache: Cache, b: int) -> int:
         """How many positions are in it; it must be of this decoder and of this batch."""

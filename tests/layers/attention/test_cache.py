@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import product
+
 import torch
 
 from glassformer.layers.attention.cache import Cache, KeyValues, LayerCache
@@ -92,3 +94,95 @@ def test_select_of_an_empty_cache_is_empty_and_keeps_what_is_fixed() -> None:
     assert chosen.length == 0
     assert chosen.layers[0].memory.fixed
     assert not chosen.layers[0].memory.complete
+
+
+def numbered(rows: int, t: int, first: float = 0.0) -> torch.Tensor:
+    return torch.arange(first, first + rows * t).reshape(rows, 1, t, 1)
+
+
+def test_space_reserved_ahead_gives_the_same_as_new_tensors() -> None:
+    parts = [torch.randn(3, 2, t, 4) for t in (5, 1, 1, 30, 1, 70, 1)]
+    known, expected = KeyValues(), KeyValues()
+    for part in parts:
+        with torch.inference_mode():
+            k, v = known.append(part, part[..., :3])
+        assert torch.equal(k, expected.append(part, part[..., :3])[0])
+        assert torch.equal(v, k[..., :3])
+
+
+@torch.inference_mode()
+def test_in_reserved_space_the_old_ones_stay_where_they_are() -> None:
+    known = KeyValues()
+    first = known.append(numbered(2, 3), numbered(2, 3))[0]
+    place = known.append(numbered(2, 1, 9.0), numbered(2, 1, 9.0))[0]
+    assert place.data_ptr() == first.data_ptr()
+    assert torch.equal(first, numbered(2, 3))
+
+
+def test_with_gradients_nothing_is_written_in_place() -> None:
+    known = KeyValues()
+    a, b = (torch.ones(1, 1, 1, 2, requires_grad=True) for _ in range(2))
+    first = known.append(a, a)[0]
+    second = known.append(b, b)[0]
+    (first.square().sum() + second.square().sum()).backward()
+    assert a.grad is not None and a.grad.tolist() == [[[[4.0, 4.0]]]]
+
+
+@torch.inference_mode()
+def test_a_copy_and_its_original_go_their_own_ways_in_reserved_space() -> None:
+    cache = Cache.empty(1)
+    past = cache.layers[0].past
+    past.append(numbered(2, 3), numbered(2, 3))
+    copy = cache.copy()
+    past.append(numbered(2, 1, 50.0), numbered(2, 1, 50.0))
+    copy.layers[0].past.append(numbered(2, 1, 70.0), numbered(2, 1, 70.0))
+    for _ in range(3):
+        cache.reorder(torch.tensor([1, 0]), torch.tensor([1, 0]))
+    assert past.whole()[0].flatten().tolist() == [3.0, 4.0, 5.0, 51.0, 0.0, 1.0, 2.0, 50.0]
+    assert copy.layers[0].past.whole()[0].flatten().tolist() == [0.0, 1.0, 2.0, 70.0, 3.0, 4.0, 5.0, 71.0]
+
+
+@torch.inference_mode()
+def test_reorder_is_select_in_place_for_fewer_and_for_more_rows() -> None:
+    generator = torch.Generator().manual_seed(0)
+    known = KeyValues()
+    known.append(torch.randn(4, 2, 3, 5), torch.randn(4, 2, 3, 6))
+    rows = 4
+    for more in (4, 8, 8, 2, 6, 1):
+        chosen = torch.randint(rows, (more,), generator=generator)
+        new = torch.randn(more, 2, 1, 5), torch.randn(more, 2, 1, 6)
+        expected = known.select(chosen).append(*new)
+        known.reorder(chosen)
+        for found, other in zip(known.append(*new), expected, strict=True):
+            assert torch.equal(found, other)
+        rows = more
+
+
+@torch.inference_mode()
+def test_reorder_before_the_first_call_changes_nothing() -> None:
+    cache = Cache.empty(1)
+    cache.reorder(torch.tensor([0, 0]))
+    assert cache.length == 0
+
+
+def test_beams_share_a_row_of_memory_until_rows_are_selected() -> None:
+    cache = filled()
+    cache.reorder(torch.tensor([0, 0, 1, 1, 2, 2]), None, 2)
+    assert cache.beams == cache.copy().beams == 2
+    assert [known.whole()[0].shape[0] for known in (cache.layers[0].past, cache.layers[0].memory)] == [6, 3]
+    chosen = cache.select(torch.tensor([5, 0]))
+    assert chosen.beams == 1
+    assert chosen.layers[0].memory.whole()[0].flatten().tolist() == [2.0, 0.0]
+
+
+def test_modes_may_change_in_the_middle() -> None:
+    modes = (torch.inference_mode, torch.no_grad, torch.enable_grad)
+    for order in product(modes, repeat=4):
+        known, expected = KeyValues(), numbered(2, 0)
+        for number, mode in enumerate(order):
+            with mode():
+                new = numbered(2, 1, 10.0 * number)
+                known.append(new, new)
+                known.reorder(torch.tensor([1, 0]))
+            expected = torch.cat([expected, new.clone()], 2).flip(0)
+        assert torch.equal(known.whole()[0], expected)

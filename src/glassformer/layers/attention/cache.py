@@ -10,6 +10,10 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor
 
+SPARE = 32  # positions that are reserved ahead, so that most steps copy nothing
+
+Pair = tuple[Tensor, Tensor]
+
 
 @dataclass
 class KeyValues:
@@ -18,27 +22,81 @@ class KeyValues:
     k: Tensor | None = None  # b g s d_k
     v: Tensor | None = None  # b g s d_v
     fixed: bool = False  # the memory of an encoder: once there, it does not grow
+    _space: Pair | None = field(default=None, init=False, repr=False, compare=False)  # holds k and v, and is longer
+    _other: Pair | None = field(default=None, init=False, repr=False, compare=False)  # where they go when reordered
 
     @property
     def complete(self) -> bool:
         return self.fixed and self.k is not None
 
-    def whole(self) -> tuple[Tensor, Tensor]:
+    def whole(self) -> Pair:
         assert self.k is not None and self.v is not None
         return self.k, self.v
 
-    def append(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """Add the new ones behind the old ones and return all. New tensors are made: an earlier copy stays valid."""
-        if self.k is not None and self.v is not None:
-            k, v = torch.cat([self.k, k], 2), torch.cat([self.v, v], 2)
-        self.k, self.v = k, v
-        return k, v
+    def append(self, k: Tensor, v: Tensor) -> Pair:
+        """Add the new ones behind the old ones and return all. An earlier copy stays valid.
+
+        Without gradients the new ones go into space that was reserved ahead, and the old ones stay where they are.
+        """
+        if self.fixed or not _may_write():
+            if self.k is not None and self.v is not None:
+                k, v = torch.cat([self.k, k], 2), torch.cat([self.v, v], 2)
+            self.k, self.v, self._space, self._other = k, v, None, None
+            return k, v
+        start = 0 if self.k is None else self.k.shape[2]
+        end = start + k.shape[2]
+        if self._space is None or self._space[0].shape[2] < end or _is_closed(self._space):
+            self._space, self._other = (_reserve(k, end), _reserve(v, end)), None
+            if self.k is not None and self.v is not None:
+                self._space[0][:, :, :start], self._space[1][:, :, :start] = self.k, self.v
+        rows = k.shape[0]
+        self._space[0][:rows, :, start:end], self._space[1][:rows, :, start:end] = k, v
+        self.k, self.v = self._space[0][:rows, :, :end], self._space[1][:rows, :, :end]  # b g s d_k, b g s d_v
+        return self.k, self.v
 
     def select(self, rows: Tensor) -> KeyValues:
-        """The same for other rows of the batch: beams that go on, sentences that are not finished."""
+        """The same for other rows of the batch, in tensors of its own."""
         if self.k is None or self.v is None:
             return KeyValues(fixed=self.fixed)
-        return KeyValues(self.k[rows], self.v[rows], self.fixed)
+        return KeyValues(self.k.index_select(0, rows), self.v.index_select(0, rows), self.fixed)
+
+    def reorder(self, rows: Tensor) -> None:
+        """Go on with other rows of the batch. Two spaces take turns: fresh memory at every step would cost more."""
+        if self.k is None or self.v is None:
+            return
+        if self._space is None or _is_closed(self._space) or not _may_write():
+            chosen = self.select(rows)
+            self.k, self.v, self._space, self._other = chosen.k, chosen.v, None, None
+            return
+        if self._other is None or self._other[0].shape[0] < rows.shape[0] or _is_closed(self._other):
+            s = self._space[0].shape[2]
+            self._other = _reserve(self.k, s, rows.shape[0]), _reserve(self.v, s, rows.shape[0])
+        b, s = rows.shape[0], self.k.shape[2]
+        for other, old in zip(self._other, (self.k, self.v), strict=True):
+            torch.index_select(old, 0, rows, out=other[:b, :, :s])
+        self._space, self._other = self._other, self._space
+        self.k, self.v = (space[:b, :, :s] for space in self._space)
+
+    def copy(self) -> KeyValues:
+        """Another one with the same content. Neither writes into what they share."""
+        self._space = self._other = None
+        return replace(self)
+
+
+def _may_write() -> bool:
+    """Writing in place would break a backward pass, and stop a compiled graph."""
+    return not torch.is_grad_enabled() and not torch.compiler.is_compiling()
+
+
+def _is_closed(space: Pair) -> bool:
+    """What was made in inference mode may not be written to outside of it."""
+    return space[0].is_inference() and not torch.is_inference_mode_enabled()
+
+
+def _reserve(like: Tensor, s: int, rows: int | None = None) -> Tensor:
+    """Space for s positions, rounded up: b g s+ d."""
+    b, g, _, d = like.shape
+    return like.new_empty(b if rows is None else rows, g, -(-s // SPARE) * SPARE, d)
 
 
 @dataclass
@@ -51,9 +109,13 @@ class LayerCache:
 
 @dataclass
 class Cache:
-    """What a decoder remembers, one entry a layer."""
+    """What a decoder remembers, one entry a layer.
+
+    `beams`: that many neighbouring rows of the batch are hypotheses of one sentence, and share its row of memory.
+    """
 
     layers: list[LayerCache]
+    beams: int = 1
 
     @classmethod
     def empty(cls, n_layers: int) -> Cache:
@@ -67,8 +129,20 @@ class Cache:
 
     def copy(self) -> Cache:
         """Another cache with the same content; growing one leaves the other as it is."""
-        return Cache([LayerCache(replace(layer.past), replace(layer.memory)) for layer in self.layers])
+        return Cache([LayerCache(layer.past.copy(), layer.memory.copy()) for layer in self.layers], self.beams)
 
     def select(self, rows: Tensor) -> Cache:
-        """A cache that goes on with these rows of the batch."""
-        return Cache([LayerCache(layer.past.select(rows), layer.memory.select(rows)) for layer in self.layers])
+        """A cache of its own that goes on with these rows of the batch, each with its own row of memory."""
+        memory = rows if self.beams == 1 else rows // self.beams
+        return Cache([LayerCache(layer.past.select(rows), layer.memory.select(memory)) for layer in self.layers])
+
+    def reorder(self, rows: Tensor, sentences: Tensor | None = None, beams: int = 1) -> None:
+        """Go on with these rows of the past, `beams` of them for each of these `sentences` of the memory.
+
+        The memory is never copied for a beam; None: all sentences go on, and it is not touched at all.
+        """
+        for layer in self.layers:
+            layer.past.reorder(rows)
+            if sentences is not None:
+                layer.memory.reorder(sentences)
+        self.beams = beams

@@ -1,0 +1,86 @@
+"""What a search may produce: which tokens end it, which are never produced, and how many at most."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from glassformer.errors import InputError
+from glassformer.generate.step import Decodable, Start, check_token, decodable
+from glassformer.values import size
+
+BEYOND_SOURCE = 50
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The tokens that end a sentence, those that are forbidden, and `max_len` (None: see `longest`)."""
+
+    ends: tuple[int, ...]
+    forbidden: Tensor | None  # on the device of the model
+    max_len: int | None
+
+    @classmethod
+    def of(
+        cls,
+        vocab_size: int,
+        eos: int | Collection[int] | None,
+        forbidden: Collection[int],
+        max_len: int | None,
+        device: torch.device,
+    ) -> Limits:
+        """The same, checked against the vocabulary."""
+        ends = () if eos is None else (eos,) if isinstance(eos, int) else tuple(eos)
+        ends = tuple(dict.fromkeys(check_token("eos", token, vocab_size) for token in ends))
+        never = sorted({check_token("forbidden", token, vocab_size) for token in forbidden})
+        if len(never) == vocab_size:
+            raise InputError("generate_all_forbidden", vocab_size=vocab_size)
+        indices = torch.tensor(never, device=device) if never else None
+        return cls(ends, indices, None if max_len is None else size("max_len", max_len))
+
+    def longest(self, start: Start) -> list[int]:
+        """How many tokens each sentence may get: `max_len`, or by default its source's length + 50 (§6.1).
+
+        The default never exceeds the model's table of positions; a `max_len` that does is refused. It is a number of
+        each sentence, not of the batch: whatever stands beside it, a sentence comes out the same.
+        """
+        if self.max_len is None:
+            longest = [length + BEYOND_SOURCE for length in start.lengths]
+            return longest if start.room is None else [min(pair) for pair in zip(longest, start.room, strict=True)]
+        if start.room is not None and self.max_len > min(start.room):
+            raise InputError("generate_too_long", max_len=self.max_len, most=min(start.room))
+        return [self.max_len] * len(start.lengths)
+
+    def ended(self, tokens: Tensor) -> Tensor:
+        """Which tokens end their sentence."""
+        ended = torch.zeros_like(tokens, dtype=torch.bool)
+        for end in self.ends:
+            ended |= tokens == end
+        return ended
+
+    def forbid(self, scores: Tensor) -> Tensor:
+        """−∞ for what is forbidden, b v."""
+        return scores if self.forbidden is None else scores.index_fill(1, self.forbidden, float("-inf"))
+
+    def forbid_(self, scores: Tensor) -> Tensor:
+        """The same in place."""
+        return scores if self.forbidden is None else scores.index_fill_(1, self.forbidden, float("-inf"))
+
+
+def prepare(
+    model: nn.Module,
+    source: Tensor,
+    *,
+    bos: int | None,
+    eos: int | Collection[int] | None,
+    forbidden: Collection[int],
+    max_len: int | None,
+) -> tuple[Decodable, Limits]:
+    """What every decoder starts with: the way to decode the model and the limits, checked."""
+    if not isinstance(source, Tensor):
+        raise InputError("tokens_shape", shape="–", dtype=type(source).__name__)
+    way = decodable(model, bos)
+    return way, Limits.of(way.vocab_size, eos, forbidden, max_len, source.device)

@@ -1,0 +1,107 @@
+"""The tree of a beam search: every candidate that came into question, what became of it, and the way to the result."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+ROOT = -1
+PRUNED, KEPT, FINISHED = range(3)
+FATES = ("pruned", "kept", "finished")
+
+
+@dataclass(frozen=True)
+class Node:
+    """One candidate: a token behind its parent (the number of another node, or −1 for the start).
+
+    `fate`: kept = a beam goes on from it; finished = it ended among the best; pruned = neither.
+    """
+
+    token: int
+    parent: int
+    log_probability: float  # log p(token | what stands before it)
+    cumulative: float  # Σ of them from the start
+    step: int  # 1 for the first new token
+    fate: str
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The search of one sentence. `results`: the nodes at which its n best hypotheses end, the best first."""
+
+    nodes: tuple[Node, ...]
+    results: tuple[int, ...]
+
+    def path(self, node: int) -> list[int]:
+        """The tokens from the start to this node."""
+        tokens: list[int] = []
+        while node != ROOT:
+            tokens.append(self.nodes[node].token)
+            node = self.nodes[node].parent
+        return tokens[::-1]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {"nodes": [asdict(node) for node in self.nodes], "results": list(self.results)}
+
+    @classmethod
+    def from_dict(cls, table: dict[str, Any]) -> Tree:
+        return cls(tuple(Node(**node) for node in table["nodes"]), tuple(table["results"]))
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The candidates of one step, b m, best first: which node they continue, and what they add to it."""
+
+    tokens: Tensor
+    parents: Tensor  # numbers of nodes, over all sentences
+    log_probabilities: Tensor
+    cumulative: Tensor
+
+
+class Growth:
+    """All candidates of a search, kept on the device until its end: nodes are numbered over steps and sentences."""
+
+    def __init__(self) -> None:
+        self.steps: list[Candidates] = []
+        self.fates: list[tuple[Tensor, Tensor]] = []  # of each step: whose candidates, b, and their fate, b m
+        self.size = 0
+
+    def add(self, candidates: Candidates) -> Tensor:
+        """The numbers of the new nodes, b m."""
+        tokens = candidates.tokens
+        numbers = torch.arange(self.size, self.size + tokens.numel(), device=tokens.device).view(tokens.shape)
+        self.size += tokens.numel()
+        self.steps.append(candidates)
+        return numbers
+
+    def mark(self, sentences: Tensor, fates: Tensor) -> None:
+        """Remember what became of the last candidates; only for a picture."""
+        self.fates.append((sentences, fates))
+
+    def flat(self, name: str) -> list[Any]:
+        """One value of all nodes, on the host."""
+        values: list[Tensor] = [getattr(step, name).flatten() for step in self.steps]
+        return torch.cat(values).tolist()
+
+    def trees(self, results: list[list[int]]) -> list[Tree]:
+        """One tree a sentence, with numbers of its own; `results` are nodes of each sentence."""
+        tokens, parents = self.flat("tokens"), self.flat("parents")
+        logs, sums = self.flat("log_probabilities"), self.flat("cumulative")
+        nodes: list[list[Node]] = [[] for _ in results]
+        number: dict[int, int] = {ROOT: ROOT}
+        at = 0
+        for step, (sentences, fates) in enumerate(self.fates, 1):
+            for sentence, row in zip(sentences.tolist(), fates.tolist(), strict=True):
+                for fate in row:
+                    if sums[at] > float("-inf"):
+                        number[at] = len(nodes[sentence])
+                        parent = number[parents[at]]
+                        nodes[sentence].append(Node(tokens[at], parent, logs[at], sums[at], step, FATES[fate]))
+                    at += 1
+        return [
+            Tree(tuple(mine), tuple(number[node] for node in best)) for mine, best in zip(nodes, results, strict=True)
+        ]
