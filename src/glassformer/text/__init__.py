@@ -1,0 +1,31 @@
+"""Text → tokens: the way into Figure 1, and out of it. Training and encoding are those of the libraries."""
+
+from __future__ import annotations
+
+from glassformer.text.bpe import Bpe
+from glassformer.text.characters import Characters
+from glassformer.text.kinds import TOKENIZERS, open_tokenizer, train
+from glassformer.text.normalise import normalise
+from glassformer.text.sentencepiece import SentencePiece
+from glassformer.text.special import Specials
+from glassformer.text.tokenizer import Tokenizer
+from glassformer.text.unigram import Unigram
+from glassformer.text.vocabularies import Vocabularies
+from glassformer.text.wordpiece import WordPiece
+from glassformer.text.words import Words
+
+__all__ = [
+    "TOKENIZERS",
+    "Bpe",
+    "Characters",
+    "SentencePiece",
+    "Specials",
+    "Tokenizer",
+    "Unigram",
+    "Vocabularies",
+    "WordPiece",
+    "Words",
+    "normalise",
+    "open_tokenizer",
+    "train",
+]

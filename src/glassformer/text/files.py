@@ -1,0 +1,87 @@
+"""The files of a tokenizer: read with a limit, checked before a library sees them, written under another name first."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from glassformer.errors import FileError, Phrase
+from glassformer.text.special import ROLES
+
+CONFIG = "tokenizer_config.json"  # Hugging Face's name and keys, with our own beside them
+LARGEST_TOKENIZER = 2**28  # the largest published ones have 35 MB
+FORMAT = 1
+
+
+def read_bytes(path: Path) -> bytes:
+    try:
+        size = path.stat().st_size
+        if size > LARGEST_TOKENIZER:
+            raise FileError("tokenizer_too_large", path=path, size=size, limit=LARGEST_TOKENIZER)
+        return path.read_bytes()
+    except OSError as error:
+        raise FileError("file_unreadable", path=path, why=error.strerror or str(error)) from error
+
+
+def read_text(path: Path) -> str:
+    try:
+        return read_bytes(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise FileError("not_utf8", path=path, byte=error.start) from error
+
+
+def read_table(path: Path) -> dict[str, Any]:
+    """A JSON file that holds an object."""
+    try:
+        table = json.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
+        raise damaged(path, error) from error
+    if not isinstance(table, dict):
+        raise FileError("tokenizer_damaged", path=path, why=Phrase("expected.json_object"))
+    return table
+
+
+def damaged(path: Path, error: BaseException) -> FileError:
+    """A library's complaint about a file, in one line."""
+    said = str(error).strip().splitlines() or [type(error).__name__]
+    return FileError("tokenizer_damaged", path=path, why=said[0])
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """What the folder says about its tokenizer; nothing, where it says nothing."""
+    path = folder / CONFIG
+    if not path.is_file():
+        return {}
+    config = read_table(path)
+    if isinstance(config.get("format"), int) and config["format"] > FORMAT:
+        raise FileError("tokenizer_newer", path=path, format=config["format"], known=FORMAT)
+    return config
+
+
+def declared_specials(config: Mapping[str, Any]) -> dict[str, str]:
+    """Role → name, of a Hugging Face configuration: "eos_token": "</s>", or an object with its content."""
+    found = {}
+    for role in ROLES:
+        name = config.get(f"{role}_token")
+        name = name.get("content") if isinstance(name, dict) else name
+        if isinstance(name, str):
+            found[role] = name
+    return found
+
+
+def write(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Each file is complete or not there at all."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in files.items():
+            unfinished = folder / f".{name}.unfinished"
+            unfinished.write_bytes(content)
+            unfinished.replace(folder / name)
+    except OSError as error:
+        raise FileError("disk", path=folder, why=error.strerror or str(error)) from error
+
+
+def to_json(table: Mapping[str, Any]) -> bytes:
+    return (json.dumps(table, ensure_ascii=False, indent=2) + "\n").encode()

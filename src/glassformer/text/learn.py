@@ -1,0 +1,73 @@
+"""SentencePiece's trainer: texts → a model, of exactly the size asked for and the same on every machine."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any
+
+import sentencepiece as spm
+
+from glassformer.errors import ConfigError, InputError
+from glassformer.text.corpus import Corpus, wanted
+from glassformer.text.special import NAMES, ROLES
+from glassformer.values import rate
+
+BLANK = "▁"  # how the library writes a blank
+RESERVED = re.compile(f"[\0\t\n{BLANK}\u2585]+")  # the trainer's own marks, and what ends a sentence for it
+LONGEST = 1000  # characters of a sentence; the trainer skips those of over 4,192 bytes
+THREADS = 4  # the last digits of the scores depend on it
+TOO_SMALL = re.compile(r"smaller than required_chars\. \d+ vs (\d+)")
+TOO_LARGE = re.compile(r"set it to a value <= (\d+)")
+
+
+def learn(kind: str, texts: Iterable[str], vocab_size: int | None, model_type: str, coverage: float = 1.0) -> bytes:
+    """A serialised model: special tokens, the 256 bytes, then the pieces. It changes nothing in a text but ␣ to ▁."""
+    asked = wanted(kind, vocab_size, least=len(NAMES) + 256)
+    covered = 1.0 if coverage == 1 else rate("character_coverage", coverage)
+    sentences = _sentences(Corpus(texts))
+    first = next(sentences, None)
+    if first is None:
+        raise InputError("no_training_text")
+    written = io.BytesIO()
+    specials: dict[str, Any] = {f"{role}_id": number for number, role in enumerate(ROLES[:4])}
+    specials |= {f"{role}_piece": name for role, name in zip(ROLES[:4], NAMES[:4], strict=True)}
+    try:
+        spm.SentencePieceTrainer.train(
+            sentence_iterator=chain([first], sentences),
+            model_writer=written,
+            vocab_size=asked,
+            model_type=model_type,
+            character_coverage=covered,
+            byte_fallback=True,
+            normalization_rule_name="identity",
+            add_dummy_prefix=False,
+            remove_extra_whitespaces=False,
+            control_symbols=list(NAMES[4:]),
+            unk_surface="<unk>",
+            num_threads=THREADS,
+            minloglevel=3,
+            **specials,
+        )
+    except RuntimeError as error:
+        raise _refused(kind, asked, str(error)) from error
+    return written.getvalue()
+
+
+def _sentences(corpus: Corpus) -> Iterator[str]:
+    """The trainer skips what is long or holds one of its own marks, in silence: so texts are cut there instead."""
+    for text in corpus:
+        for part in RESERVED.split(text):
+            yield from (part[start : start + LONGEST] for start in range(0, len(part), LONGEST))
+
+
+def _refused(kind: str, vocab_size: int, said: str) -> ConfigError:
+    """The library's complaint in our words: which sizes would do."""
+    small, large = TOO_SMALL.search(said), TOO_LARGE.search(said)
+    if small:
+        return ConfigError("vocabulary_too_small", kind=kind, vocab_size=vocab_size, least=int(small[1]))
+    if large:
+        return ConfigError("vocabulary_too_large", kind=kind, vocab_size=vocab_size, most=int(large[1]))
+    return ConfigError("trainer_refused", kind=kind, why=said.splitlines()[0])

@@ -1,0 +1,178 @@
+"""A tokenizer of the `tokenizers` library: split, model, decoder, saved as the ecosystem's own tokenizer.json.
+
+The kinds (BPE, WordPiece, Unigram, characters, words) differ in their training and in how their pieces spell a text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Self, TypeVar
+
+import tokenizers
+from tokenizers import AddedToken, decoders
+from tokenizers.normalizers import NFC
+
+from glassformer.errors import FileError, InputError, shown
+from glassformer.text.alphabet import Spelling, cover, readable, spell_visible
+from glassformer.text.corpus import LARGEST_VOCABULARY
+from glassformer.text.files import CONFIG, FORMAT, damaged, declared_specials, read_config, read_text, to_json, write
+from glassformer.text.normalise import normalise
+from glassformer.text.special import Specials, find_specials
+
+FILE = "tokenizer.json"
+T = TypeVar("T")
+PROBE = "a 가 \U0001f600"
+
+
+class Pipeline:
+    """What the kinds share; `exact` says whether the layout is our own, in which every text comes back as it was.
+
+    Text is composed here (NFC), not by the library, whose tables of Unicode are older than Python's: the normaliser is
+    only written into the file, for other programs.
+    """
+
+    kind: ClassVar[str]
+    model: ClassVar[str]  # the library's name for it
+    keeps_text: ClassVar[bool] = True  # whether our own layout is exact
+
+    def __init__(self, library: tokenizers.Tokenizer, specials: Specials, *, own: bool) -> None:
+        self.library = library
+        self.specials = specials
+        self.own = own
+        if own:
+            library.normalizer = None
+        library.no_padding()
+        library.no_truncation()
+        names = [library.id_to_token(token) for token in specials.ids().values()]
+        library.add_special_tokens([AddedToken(name, special=True, normalized=False) for name in names if name])
+        library.encode_special_tokens = True  # a text that says "<eos>" is text
+        vocabulary = library.get_vocab(with_added_tokens=True)
+        self.vocab_size = max(vocabulary.values(), default=-1) + 1
+        added = {token: entry for token, entry in library.get_added_tokens_decoder().items() if entry.special}
+        self._dropped = (specials.dropped() | added.keys()) - {specials.unk}
+        self._names = {token: entry.content for token, entry in added.items()}
+        self._spelled = self._spell_all(vocabulary)
+
+    @staticmethod
+    def spell(piece: str) -> bytes:
+        """A piece of our own layout → the bytes that it stands for."""
+        raise NotImplementedError
+
+    def _spell_all(self, vocabulary: dict[str, int]) -> dict[int, bytes]:
+        """Id → bytes, where the pieces spell bytes."""
+        spell: Spelling | None = self.spell if self.own else None
+        if not self.own and isinstance(self.library.decoder, decoders.ByteLevel):
+            spell = spell_visible
+        if spell is None:
+            return {}
+        spelled = {}
+        for piece, token in vocabulary.items():
+            try:
+                spelled[token] = piece.encode() if token in self._names else spell(piece)
+            except KeyError:  # GPT-2's alphabet lacks a character: a piece added elsewhere
+                if self.own:
+                    raise ValueError(piece) from None
+                spelled[token] = piece.encode()
+        return spelled
+
+    @property
+    def exact(self) -> bool:
+        return self.own and self.keeps_text
+
+    def encode(self, text: str) -> list[int]:
+        return self.library.encode(normalise(text), add_special_tokens=False).ids
+
+    def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
+        composed = [normalise(text) for text in texts]
+        return [found.ids for found in self.library.encode_batch_fast(composed, add_special_tokens=False)]
+
+    def decode(self, ids: Iterable[int]) -> str:
+        tokens = check_ids(ids, self.vocab_size)
+        kept = [token for token in tokens if token not in self._dropped]
+        return self.library.decode(kept, skip_special_tokens=False)
+
+    def piece(self, token: int) -> str:
+        (token,) = check_ids([token], self.vocab_size)
+        if token in self._names:
+            return self._names[token]
+        if token in self._spelled:
+            return readable(self._spelled[token])
+        return self.library.id_to_token(token) or ""
+
+    def pieces(self, text: str) -> list[str]:
+        return [self.piece(token) for token in self.encode(text)]
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        composed = normalise(text)
+        found = self.library.encode(composed, add_special_tokens=False)
+        if self.exact:
+            return cover(composed, [len(self._spelled[token]) for token in found.ids])
+        return found.offsets
+
+    def save(self, folder: Path) -> None:
+        """tokenizer.json, and the names of the special tokens where Hugging Face looks for them."""
+        copy = tokenizers.Tokenizer.from_str(self.library.to_str())
+        if self.own:
+            copy.normalizer = NFC()
+        tokens = {f"{role}_token": self.library.id_to_token(token) for role, token in self.specials.ids().items()}
+        config = {
+            "kind": self.kind,
+            "format": FORMAT,
+            "own": self.own,
+            "tokenizer_class": "PreTrainedTokenizerFast",
+            **tokens,
+            "split_special_tokens": True,
+            "clean_up_tokenization_spaces": False,
+        }
+        write(Path(folder), {FILE: copy.to_str(pretty=True).encode(), CONFIG: to_json(config)})
+
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        """A folder with tokenizer.json: our own, or one made elsewhere, whose own rules hold then."""
+        folder = Path(folder)
+        config = read_config(folder)
+        library = read_library(folder / FILE)
+        if type(library.model).__name__ != cls.model or config.get("kind", cls.kind) != cls.kind:
+            found = config.get("kind", type(library.model).__name__)
+            raise FileError("tokenizer_kind", path=folder, found=found, kind=cls.kind)
+        return cls.of(library, folder / FILE, config)
+
+    @classmethod
+    def of(cls, library: tokenizers.Tokenizer, path: Path, config: dict[str, Any]) -> Self:
+        specials = find_specials(library.token_to_id, declared_specials(config))
+        last = max(library.get_vocab().values(), default=-1)
+        if not 0 <= last < LARGEST_VOCABULARY:
+            raise FileError("tokenizer_ids", path=path, last=last, limit=LARGEST_VOCABULARY)
+        built(path, lambda: library.encode(PROBE))  # some faults show only now
+        try:
+            return cls(library, specials, own=config.get("own") is True)
+        except ValueError as error:
+            raise FileError("tokenizer_piece", path=path, piece=shown(str(error)), kind=cls.kind) from error
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """The library forgets this one setting on its way to another process."""
+        self.__dict__.update(state)
+        self.library.encode_special_tokens = True
+
+
+def check_ids(ids: Iterable[int], vocab_size: int) -> list[int]:
+    tokens = [int(token) for token in ids]
+    for token in tokens:
+        if not 0 <= token < vocab_size:
+            raise InputError("token_out_of_range", token=token, last=vocab_size - 1)
+    return tokens
+
+
+def read_library(path: Path) -> tokenizers.Tokenizer:
+    return built(path, lambda: tokenizers.Tokenizer.from_str(read_text(path)))
+
+
+def built(path: Path, make: Callable[[], T]) -> T:
+    """What the library makes of a file, or its complaint in one line."""
+    try:
+        return make()
+    except (FileError, KeyboardInterrupt, MemoryError):
+        raise
+    except BaseException as error:  # a panic of the library is no Exception
+        raise damaged(path, error) from error
