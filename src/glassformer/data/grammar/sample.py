@@ -1,0 +1,128 @@
+"""Pairs by seed and index: one sentence, a split, or every sentence of a construction in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count as numbers
+from typing import TypeVar
+
+from glassformer.data.grammar import realise_english, realise_korean
+from glassformer.data.grammar.choose import Chooser, Drawn, every
+from glassformer.data.grammar.compose import CONSTRUCTIONS, compose
+from glassformer.data.grammar.level import Level, level
+from glassformer.data.grammar.pair import Pair, Tags
+from glassformer.data.grammar.splits import SPLITS, held_out_kinds, place
+from glassformer.data.grammar.tree import Sentence
+from glassformer.data.grammar.word import alignment
+from glassformer.errors import InputError, choose
+
+T = TypeVar("T")
+PATIENCE = 200_000  # sentences in a row that bring nothing new: then the level has no more of this kind
+
+
+def drawn(seed: int, index: int, of: Level) -> Sentence:
+    """The index-th tree of a seed; decisions that lead nowhere are taken again, the same way every time."""
+    for attempt in numbers():
+        tree = compose(Drawn(f"{of.name}:{seed}:{index}:{attempt}"), of)
+        if tree is not None:
+            return tree
+    raise AssertionError
+
+
+def realised(tree: Sentence, of: Level, held_out: set[str] | None = None) -> Pair:
+    """Both languages of a tree, its alignment and its place in the splits."""
+    korean, english = realise_korean.realise(tree), realise_english.realise(tree)
+    source, target = " ".join(word.text for word in korean), " ".join(word.text for word in english)
+    held_out = held_out_kinds(tree) if held_out is None else held_out
+    split, kind = place(held_out, source, target, of.limits) or ("none", "none")
+    return Pair(source, target, alignment(korean, english), Tags(tree.construction, tree.level, tree.mood, split, kind))
+
+
+def sentence(index: int, seed: int = 0, level_name: str = "full") -> Pair:
+    """The index-th pair of a seed, whatever split it belongs to (tags.split; "none" for none)."""
+    of = level(level_name)
+    return realised(drawn(seed, index, of), of)
+
+
+def trees(
+    split: str,
+    seed: int,
+    levels: Sequence[Level],
+    kinds: Sequence[str],
+    wanted: Callable[[Sentence], bool] | None = None,
+) -> Iterator[tuple[Sentence, Pair]]:
+    """All pairs of a split, of these kinds and of wanted trees in the order of their index, with repetitions.
+
+    The levels take turns.
+    """
+    news = {kind for kind in kinds if kind not in ("seen-like", "long")}
+    plain = "seen-like" in kinds or "long" in kinds
+    for index in numbers():
+        of = levels[index % len(levels)]
+        tree = drawn(seed, index, of)
+        if wanted is not None and not wanted(tree):
+            continue
+        held_out = held_out_kinds(tree)
+        if held_out <= news if held_out else plain:
+            pair = realised(tree, of, held_out)
+            if pair.tags.split == split and pair.tags.kind in kinds:
+                yield tree, pair
+
+
+def stream(
+    split: str, *, seed: int = 0, level_name: str = "small", kinds: Sequence[str] | None = None
+) -> Iterator[Pair]:
+    """Pairs of a split without end, as the grammar draws them: short sentences come back, long ones hardly."""
+    return (pair for _, pair in trees(split, seed, [level(level_name)], kinds_of(split, kinds)))
+
+
+def pairs(
+    split: str, count: int, *, seed: int = 0, level_name: str = "small", kinds: Sequence[str] | None = None
+) -> list[Pair]:
+    """`count` different pairs of a split; of the test split, as many of each kind as of any other."""
+    wanted = kinds_of(split, kinds)
+    found = trees(split, seed, [level(level_name)], wanted)
+    return [pair for _, pair in evenly(found, count, wanted, lambda _, pair: pair.tags.kind)]
+
+
+def kinds_of(split: str, kinds: Sequence[str] | None) -> tuple[str, ...]:
+    """The kinds that a split holds, or those asked for."""
+    held = choose("split", split, SPLITS)
+    for kind in kinds or ():
+        choose("kind", kind, {name: name for name in held})
+    return tuple(kinds or held)
+
+
+def evenly(
+    found: Iterator[tuple[Sentence, Pair]],
+    count: int,
+    cells: Sequence[T],
+    cell_of: Callable[[Sentence, Pair], T | None],
+) -> list[tuple[Sentence, Pair]]:
+    """`count` different pairs, equally many from each cell; what is in no cell is left out."""
+    left = {cell: (count + place) // len(cells) for place, cell in enumerate(cells)}
+    chosen: dict[str, tuple[Sentence, Pair]] = {}
+    idle = 0
+    while len(chosen) < count:
+        tree, pair = next(found)
+        cell = cell_of(tree, pair)
+        if cell is not None and left.get(cell, 0) and pair.source_ko not in chosen:
+            chosen[pair.source_ko] = tree, pair
+            left[cell] -= 1
+            idle = 0
+        elif (idle := idle + 1) > PATIENCE:
+            raise InputError("corpus_exhausted", count=count, found=len(chosen))
+    return list(chosen.values())
+
+
+def every_pair(level_name: str, construction: str) -> Iterator[Pair]:
+    """Every derivation of a construction in turn, to count what there is rather than to estimate it."""
+    of = level(level_name)
+    choose("construction", construction, CONSTRUCTIONS)
+
+    def derive(chooser: Chooser) -> Sentence | None:
+        return compose(chooser, of, construction)
+
+    for tree in every(derive):
+        if tree is not None:
+            yield realised(tree, of)

@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from glassformer.data.grammar import KINDS, every_pair, pairs, sample, sentence, stream
+from glassformer.data.grammar.choose import Drawn, every
+from glassformer.data.grammar.compose import compose
+from glassformer.data.grammar.level import level
+from glassformer.data.grammar.realise_korean import realise
+from glassformer.data.grammar.sample import realised
+from glassformer.errors import ConfigError, InputError
+
+T = TypeVar("T")
+LEVELS = ("small", "full")
+SOURCE = Path(sample.__file__).parents[3]
+
+
+class Towards:
+    """Chooses these words wherever they are offered, and the first of all else."""
+
+    def __init__(self, *lemmas: str) -> None:
+        self.lemmas = lemmas
+
+    def pick(self, options: Sequence[T]) -> T:
+        return next((option for option in options if getattr(option, "lemma", "") in self.lemmas), options[0])
+
+    def weigh(self, options: Sequence[tuple[T, float]]) -> T:
+        return next(option for option, weight in options if weight)
+
+    def chance(self, probability: float) -> bool:
+        return False
+
+
+@pytest.mark.parametrize("name", LEVELS)
+def test_the_first_sentence_of_every_course_is_there(name: str) -> None:
+    of = level(name)
+    tree = compose(Towards("나", "가다", "학교"), of, "motion")
+    assert tree is not None
+    pair = realised(tree, of)
+    assert (pair.source_ko, pair.target_en) == ("나는 학교에 간다", "I go to school")
+    assert pair.alignment == ((0, 0), (1, 2), (1, 3), (2, 1))
+    other = compose(Towards("나", "공부하다", "Transformer"), of, "transitive")
+    assert other is not None
+    assert realised(other, of).target_en == "I study Transformers"
+
+
+def digest(name: str) -> str:
+    said = [sentence(index, 7, name) for index in range(200)]
+    return hashlib.sha256("\n".join(f"{pair}" for pair in said).encode()).hexdigest()
+
+
+@pytest.mark.parametrize("name", LEVELS)
+def test_another_process_says_the_same(name: str) -> None:
+    code = f"""
+import hashlib
+from glassformer.data.grammar import sentence
+said = [sentence(index, 7, {name!r}) for index in range(200)]
+print(hashlib.sha256("\\n".join(f"{{pair}}" for pair in said).encode()).hexdigest())
+"""
+    environment = {**os.environ, "PYTHONHASHSEED": "4321", "PYTHONPATH": str(SOURCE)}
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.strip() == digest(name)
+
+
+def test_an_index_stands_for_itself() -> None:
+    assert sentence(41, 3) == sentence(41, 3)
+    assert sentence(41, 3) != sentence(41, 4)
+
+
+def functions(name: str, count: int) -> None:
+    """Each Korean sentence has one English one, and each English one has one Korean one."""
+    english: dict[str, str] = {}
+    korean: dict[str, str] = {}
+    for index in range(count):
+        pair = sentence(index, 11, name)
+        assert english.setdefault(pair.source_ko, pair.target_en) == pair.target_en
+        assert korean.setdefault(pair.target_en, pair.source_ko) == pair.source_ko
+    assert len(english) == len(korean)
+
+
+@pytest.mark.parametrize("name", LEVELS)
+def test_both_directions_are_functions(name: str) -> None:
+    functions(name, 5000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LEVELS)
+def test_both_directions_are_functions_over_three_hundred_thousand(name: str) -> None:
+    functions(name, 300_000)
+
+
+@pytest.mark.parametrize("name", LEVELS)
+def test_alignments_are_valid_and_cover_every_word(name: str) -> None:
+    for index in range(1500):
+        pair = sentence(index, 5, name)
+        assert {source for source, _ in pair.alignment} == set(range(len(pair.source_ko.split()))), pair
+        assert {target for _, target in pair.alignment} == set(range(len(pair.target_en.split()))), pair
+        assert list(pair.alignment) == sorted(set(pair.alignment))
+
+
+@pytest.mark.parametrize("name", LEVELS)
+def test_sentences_look_as_they_should(name: str) -> None:
+    for index in range(1500):
+        pair = sentence(index, 6, name)
+        question = pair.tags.mood == "question"
+        for text in (pair.source_ko, pair.target_en):
+            assert text == " ".join(text.split())
+            assert text.endswith("?") == question
+            assert not text.endswith((".", ","))
+        assert pair.target_en[0].isupper()
+
+
+def test_pairs_are_distinct_and_the_kinds_are_even() -> None:
+    test = pairs("test", 101)
+    assert len({pair.source_ko for pair in test}) == 101
+    counts = Counter(pair.tags.kind for pair in test)
+    assert set(counts) == set(KINDS)
+    assert max(counts.values()) - min(counts.values()) <= 1
+    assert {pair.tags.split for pair in test} == {"test"}
+    assert {pair.tags.kind for pair in pairs("test", 20, kinds=("verb-place",))} == {"verb-place"}
+
+
+def test_a_stream_is_what_pairs_are_taken_from() -> None:
+    streamed = list(dict.fromkeys(pair.source_ko for pair in islice(stream("train"), 60)))
+    assert [pair.source_ko for pair in pairs("train", len(streamed))] == streamed
+
+
+@pytest.mark.parametrize(("name", "construction"), [("full", "weather"), ("small", "identity")])
+def test_counting_finds_exactly_what_can_be_drawn(name: str, construction: str) -> None:
+    counted = {pair.source_ko: pair.target_en for pair in every_pair(name, construction)}
+    of = level(name)
+    drawn = [compose(Drawn(f"{index}"), of, construction) for index in range(1500)]
+    said = {" ".join(word.text for word in realise(tree)) for tree in drawn if tree}
+    assert said <= set(counted)
+    assert len(set(counted.values())) == len(counted) > 400
+
+
+@pytest.mark.slow
+def test_there_are_a_million_different_pairs() -> None:
+    """Counted one by one, in one construction alone; both directions being functions, Korean stands for the pair."""
+    of = level("full")
+    found: set[str] = set()
+    for tree in every(lambda chooser: compose(chooser, of, "transitive")):
+        if tree is not None:
+            found.add(" ".join(word.text for word in realise(tree)))
+        if len(found) == 1_000_000:
+            break
+    assert len(found) == 1_000_000
+
+
+@pytest.mark.slow
+def test_every_word_of_the_test_set_is_trained_on() -> None:
+    train = pairs("train", 60_000)
+    test = pairs("test", 3000)
+    korean = {word.strip("?") for pair in train for word in pair.source_ko.split()}
+    english = {word.strip("?") for pair in train for word in pair.target_en.split()}
+    assert {word.strip("?") for pair in test for word in pair.source_ko.split()} <= korean
+    assert {word.strip("?") for pair in test for word in pair.target_en.split()} <= english
+
+
+def test_what_does_not_exist_is_refused() -> None:
+    with pytest.raises(ConfigError, match="split='dev' is unknown; use one of: train, validation, test"):
+        pairs("dev", 1)
+    with pytest.raises(ConfigError, match="kind='long' is unknown; use one of: seen-like"):
+        pairs("train", 1, kinds=("long",))
+    with pytest.raises(ConfigError, match="construction='haiku' is unknown"):
+        next(every_pair("small", "haiku"))
+
+
+def test_more_than_there_is_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sample, "PATIENCE", 0)
+    with pytest.raises(InputError, match=r"has no 50000 such pairs, only about \d+; ask for fewer, or use level=full"):
+        pairs("test", 50_000, kinds=("verb-place",))
