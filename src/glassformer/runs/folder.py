@@ -1,0 +1,148 @@
+"""The layout of a run folder: which file holds what. Everything that reads or writes a run asks here."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from glassformer.config import read_toml
+from glassformer.errors import FileError
+from glassformer.recipe import RunConfig
+from glassformer.runs.files import TEMPORARY, disk, read_json, sync, write_json, write_text
+from glassformer.runs.log import Log
+from glassformer.runs.manifest import is_whole
+
+STEP = re.compile(r"step-(\d{8,})")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run: `Run.create(folder, config)` begins one, `Run.open(folder)` finds it again.
+
+        config.toml · environment.json · status.json · best.json · log.jsonl
+        tokenizer/ · checkpoints/step-00001000/ · averaged/ · samples/ · pictures/
+    """
+
+    folder: Path
+
+    @classmethod
+    def create(cls, folder: str | Path, config: RunConfig, fill: Callable[[Run], None] | None = None) -> Run:
+        """A new folder; `fill` puts in what belongs to it, the tokenizer for example. All of it appears, or nothing."""
+        folder = Path(folder)
+        if (folder / "config.toml").exists():
+            raise FileError("run_exists", path=folder)
+        with disk(folder):
+            if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+                raise FileError("folder_not_empty", path=folder)
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            draft = cls(folder.with_name(TEMPORARY + folder.name))
+            shutil.rmtree(draft.folder, ignore_errors=True)
+            try:
+                for inner in (draft.checkpoints_folder, draft.samples, draft.pictures):
+                    inner.mkdir(parents=True)
+                if fill is not None:
+                    fill(draft)
+                write_text(draft.folder / "config.toml", config.to_toml())
+                draft.folder.rename(folder)
+                sync(folder.parent)
+            finally:
+                shutil.rmtree(draft.folder, ignore_errors=True)
+        return cls(folder)
+
+    @classmethod
+    def open(cls, folder: str | Path) -> Run:
+        run = cls(Path(folder))
+        if not (run.folder / "config.toml").is_file():
+            raise FileError("not_a_run", path=run.folder)
+        return run
+
+    # --- what stands in it ---
+
+    @cached_property
+    def config(self) -> RunConfig:
+        return RunConfig.from_dict(read_toml(self.folder / "config.toml"))
+
+    @property
+    def log(self) -> Log:
+        return Log(self.folder / "log.jsonl")
+
+    @property
+    def status(self) -> dict[str, Any]:
+        return self._table("status.json")
+
+    def write_status(self, status: Mapping[str, Any]) -> None:
+        """Replaced often and worth little: not synced."""
+        write_json(self.folder / "status.json", status, durable=False)
+
+    @property
+    def environment(self) -> dict[str, Any]:
+        return self._table("environment.json")
+
+    def write_environment(self, environment: Mapping[str, Any]) -> None:
+        write_json(self.folder / "environment.json", environment)
+
+    @property
+    def tokenizer(self) -> Path:
+        return self.folder / "tokenizer"
+
+    @property
+    def samples(self) -> Path:
+        return self.folder / "samples"
+
+    @property
+    def pictures(self) -> Path:
+        return self.folder / "pictures"
+
+    # --- checkpoints ---
+
+    @property
+    def checkpoints_folder(self) -> Path:
+        return self.folder / "checkpoints"
+
+    def checkpoint(self, step: int) -> Path:
+        return self.checkpoints_folder / f"step-{step:08d}"
+
+    @property
+    def checkpoints(self) -> list[Path]:
+        """All that look whole, oldest first."""
+        return [path for _, path in sorted(self.checkpoints_by_step().items()) if is_whole(path)]
+
+    def checkpoints_by_step(self) -> dict[int, Path]:
+        """Every folder with the name of a checkpoint, whole or not."""
+        if not self.checkpoints_folder.is_dir():
+            return {}
+        found = [(STEP.fullmatch(path.name), path) for path in self.checkpoints_folder.iterdir()]
+        return {int(match[1]): path for match, path in found if match}
+
+    @property
+    def last(self) -> Path | None:
+        checkpoints = self.checkpoints
+        return checkpoints[-1] if checkpoints else None
+
+    @property
+    def best(self) -> Path | None:
+        """The checkpoint that was best in validation; None before the first one."""
+        step = self._table("best.json").get("step")
+        return self.checkpoint(step) if isinstance(step, int) and is_whole(self.checkpoint(step)) else None
+
+    def write_best(self, best: Mapping[str, Any]) -> None:
+        write_json(self.folder / "best.json", best)
+
+    @property
+    def averaged(self) -> Path | None:
+        """The mean of the last checkpoints, written when training ended; None where there is none."""
+        return self.averaged_folder if is_whole(self.averaged_folder) else None
+
+    @property
+    def averaged_folder(self) -> Path:
+        return self.folder / "averaged"
+
+    def _table(self, name: str) -> dict[str, Any]:
+        path = self.folder / name
+        table = read_json(path) if path.is_file() else {}
+        return table if isinstance(table, dict) else {}

@@ -1,0 +1,74 @@
+"""The manifest of a folder: the format, and size and SHA-256 of every file. What does not fit it is not read."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from glassformer.errors import FileError
+from glassformer.runs.files import read_json, sync, write_json
+
+MANIFEST = "manifest.json"
+FORMAT = 1  # older is read, newer refused
+
+
+def write_manifest(folder: Path) -> None:
+    """Sync every file, then write down what each must be; the manifest is the last file of its folder."""
+    files: dict[str, dict[str, Any]] = {}
+    for path in sorted(folder.iterdir()):
+        sync(path)
+        files[path.name] = {"bytes": path.stat().st_size, "sha256": sha256(path)}
+    write_json(folder / MANIFEST, {"format": FORMAT, "files": files})
+
+
+def read_manifest(folder: Path) -> dict[str, dict[str, Any]]:
+    """The files that a folder must hold. Cheap: nothing is hashed."""
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise FileError("manifest_missing", path=folder)
+    manifest = read_json(path)
+    if not isinstance(manifest, dict) or not isinstance(manifest.get("format"), int):
+        raise FileError("manifest_unreadable", path=path)
+    if manifest["format"] > FORMAT:
+        raise FileError("format_newer", path=folder, format=manifest["format"], known=FORMAT)
+    files = manifest.get("files")
+    if not isinstance(files, dict) or not all(_is_entry(entry) for entry in files.values()):
+        raise FileError("manifest_unreadable", path=path)
+    if any(name != Path(name).name for name in files):
+        raise FileError("manifest_unreadable", path=path)
+    return files
+
+
+def verify(folder: Path) -> None:
+    """Every file is there, as long as it should be, and bit for bit what was written."""
+    for name, entry in read_manifest(folder).items():
+        path = folder / name
+        if not path.is_file():
+            raise FileError("checkpoint_incomplete", path=folder, file=name)
+        size = path.stat().st_size
+        if size != entry["bytes"]:
+            raise FileError("checkpoint_truncated", path=path, size=size, expected=entry["bytes"])
+        if sha256(path) != entry["sha256"]:
+            raise FileError("checkpoint_altered", path=path)
+
+
+def is_whole(folder: Path) -> bool:
+    """A manifest, and every file of the size it names: enough to list a folder, not to trust it."""
+    try:
+        files = read_manifest(folder)
+        return all((folder / name).stat().st_size == entry["bytes"] for name, entry in files.items())
+    except (FileError, OSError):
+        return False
+
+
+def sha256(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise FileError("file_unreadable", path=path, why=error.strerror or str(error)) from error
+
+
+def _is_entry(entry: object) -> bool:
+    return isinstance(entry, dict) and isinstance(entry.get("bytes"), int) and isinstance(entry.get("sha256"), str)
