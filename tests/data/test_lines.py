@@ -114,6 +114,7 @@ def test_a_long_line_is_refused_before_the_rest_is_read(tmp_path: Path) -> None:
         ("text.xz", lzma.compress(b"one\ntwo\n" * 1000)[:-20]),
         ("text.xz", b"no xz at all"),
     ],
+    ids=["gzip cut", "no gzip", "gzip broken", "xz cut", "no xz"],  # the bytes hold the time, and would name the test
 )
 def test_a_damaged_packed_file_is_said_to_be_damaged(name: str, content: bytes, tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"is damaged or not packed as its name says"):
