@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
+from torch import nn
+
 from glassformer.config import CHOICES, Choice, ModelConfig, read_toml
-from glassformer.errors import ConfigError, FileError, shown, suggest
+from glassformer.errors import ConfigError, FileError, choose, shown, suggest
+from glassformer.models.build import build
 from glassformer.models.presets import PRESETS
+from glassformer.recipe import RunConfig, override
+from glassformer.runs import Run, read_weights
+from glassformer.runs.weights import load_weights
+from glassformer.text import Vocabularies
 
 Model = str | Path | ModelConfig | Mapping[str, Any]
 
@@ -22,6 +31,25 @@ def open_config(model: Model, *, layers: int | None = None, overrides: Mapping[s
         family = ModelConfig.from_dict(table).family.split("-")
         table |= {f"n_{side}_layers": layers for side in family}
     return ModelConfig.from_dict(table)
+
+
+def open_recipe(recipe: str | Path, overrides: Mapping[str, Any] | None = None) -> RunConfig:
+    """A recipe of the package by name, or a TOML file. `overrides`: {"train.steps": 500, "model.d_ff": 1024}."""
+    known = recipes()
+    path = known.get(str(recipe), Path(recipe))
+    if path.suffix != ".toml" or not _exists(path):
+        raise ConfigError("unknown_recipe", recipe=str(recipe), hint=suggest(str(recipe), known))
+    tables = read_toml(path)
+    if isinstance(tables.get("model"), dict):
+        tables["model"] = _on_preset(dict(tables["model"]))
+    for key, value in (overrides or {}).items():
+        tables = override(tables, key, value)
+    return RunConfig.from_dict(tables)
+
+
+def recipes() -> dict[str, Path]:
+    """The recipes that come with the package, by name."""
+    return {path.stem: path for path in sorted((Path(__file__).parent / "recipes").glob("*.toml"))}
 
 
 def name_of(model: Model) -> str:
@@ -41,6 +69,8 @@ def _table(model: Model) -> dict[str, Any]:
     path = Path(model)
     if not str(model).strip() or (path.suffix != ".toml" and not _exists(path)):
         raise ConfigError("unknown_model", model=str(model), hint=suggest(str(model), PRESETS))
+    if path.is_dir():
+        return Run.open(path).config.model.to_dict()
     tables = read_toml(path)
     if not isinstance(tables.get("model"), dict):
         raise FileError("no_model_table", path=path)
@@ -78,3 +108,36 @@ def _override(table: dict[str, Any], key: str, value: object) -> None:
     if not isinstance(choice, Mapping):
         raise ConfigError("unknown_key", key=key, hint=suggest(outer, CHOICES))
     table[outer] = {**choice, inner: value}
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A trained model with all that it needs to be used: its tokenizers and the configuration of its run."""
+
+    model: nn.Module
+    vocabularies: Vocabularies
+    config: RunConfig
+    folder: Path
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+
+def load(model: str | Path, *, device: str | torch.device | None = None, checkpoint: str = "auto") -> Loaded:
+    """A run folder → its model, ready to use. `checkpoint`: averaged, best, last, or auto, the first of these."""
+    run = Run.open(model)
+    folder = _checkpoint(run, checkpoint)
+    network = build(run.config.model, device=device).eval()
+    load_weights(network, read_weights(folder), folder)
+    return Loaded(network, Vocabularies.open(run.folder), run.config, run.folder)
+
+
+def _checkpoint(run: Run, which: str) -> Path:
+    found = {"averaged": run.averaged, "best": run.best, "last": run.last}
+    chosen = next((path for path in found.values() if path), None) if which == "auto" else None
+    if which != "auto":
+        chosen = choose("checkpoint", which, found)
+    if chosen is None:
+        raise FileError("no_checkpoint", path=run.folder)
+    return chosen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from hashlib import sha1
 
 from glassformer.data.pairs import Pairs
@@ -45,3 +46,18 @@ def _groups(pairs: Pairs) -> list[int]:
             one, other = sorted((find(i), find(seen.setdefault(sentence, i))))
             parent[other] = one
     return [find(i) for i in range(len(pairs))]
+
+
+def apart(pairs: Pairs, number: int, seed: int) -> tuple[Pairs, Pairs]:
+    """(the rest, `number` pairs kept apart): drawn by seed, and no sentence of either language stands in both."""
+    root = _groups(pairs)
+    order = sorted(set(root), key=lambda group: sha1(f"{seed}:{group}".encode(), usedforsecurity=False).digest())
+    sizes = Counter(root)
+    taken: set[int] = set()
+    kept = 0
+    for group in order:
+        if kept + sizes[group] <= min(number, len(pairs) // 2):
+            taken.add(group)
+            kept += sizes[group]
+    rest = [i for i, group in enumerate(root) if group not in taken]
+    return pairs.chosen(rest), pairs.chosen(i for i, group in enumerate(root) if group in taken)

@@ -24,8 +24,8 @@ STEP = re.compile(r"step-(\d{8,})")
 class Run:
     """A run: `Run.create(folder, config)` begins one, `Run.open(folder)` finds it again.
 
-        config.toml · environment.json · status.json · best.json · log.jsonl
-        tokenizer/ · checkpoints/step-00001000/ · averaged/ · samples/ · pictures/
+    config.toml · environment.json · status.json · best.json · log.jsonl
+    tokenizer/ · checkpoints/step-00001000/ · averaged/ · samples/ · pictures/
     """
 
     folder: Path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from glassformer.errors import FileError
 from glassformer.runs.manifest import read_manifest, verify
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from torch import Tensor, nn
 
 MODEL = "model.safetensors"
 EMA = "ema.safetensors"
@@ -36,3 +37,17 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
     if name not in files:
         raise FileError("checkpoint_incomplete", path=folder, file=MODEL)
     return read_tensors(folder / name)
+
+
+def load_weights(model: nn.Module, tensors: Mapping[str, Tensor], path: Path) -> None:
+    """Weights into a model that has exactly these, or a line that names the first that does not fit."""
+    expected = model.state_dict()
+    for name in sorted(expected.keys() | tensors.keys()):
+        ours, theirs = _shape(expected.get(name)), _shape(tensors.get(name))
+        if ours != theirs:
+            raise FileError("weights_foreign", path=path, name=name, shape=theirs, expected=ours)
+    model.load_state_dict(dict(tensors))
+
+
+def _shape(x: Tensor | None) -> str:
+    return "–" if x is None else "×".join(map(str, x.shape)) or "1"

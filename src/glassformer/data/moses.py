@@ -1,0 +1,42 @@
+"""Text prepared the way the older literature prepares it: Moses tokens, lower case. Only where a recipe asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from glassformer.data.pairs import Pairs
+from glassformer.errors import ConfigError, choose
+
+PREPARATIONS = {
+    "none": (False, False),
+    "lowercase": (False, True),
+    "moses": (True, False),
+    "moses-lowercase": (True, True),
+}
+
+
+def prepared(how: str, source: str, target: str) -> Callable[[Pairs], Pairs]:
+    """What is done to every pair before it becomes tokens."""
+    tokens, lower = choose("prepare", how, PREPARATIONS)
+    if not tokens and not lower:
+        return lambda pairs: pairs
+    of_source, of_target = _side(source, tokens, lower), _side(target, tokens, lower)
+    return lambda pairs: Pairs(
+        [of_source(s) for s in pairs.sources], [of_target(t) for t in pairs.targets], pairs.skipped
+    )
+
+
+def _side(language: str, tokens: bool, lower: bool) -> Callable[[str], str]:
+    if not tokens:
+        return str.lower
+    try:
+        from sacremoses import MosesPunctNormalizer, MosesTokenizer
+    except ImportError as error:
+        raise ConfigError("needs_package", what="prepare=moses", package="glassformer[moses]") from error
+    normalise, cut = MosesPunctNormalizer(language).normalize, MosesTokenizer(language).tokenize
+
+    def change(text: str) -> str:
+        found = str(cut(normalise(text.lower() if lower else text), return_str=True, escape=False))
+        return found.lower() if lower else found
+
+    return change

@@ -1,0 +1,97 @@
+"""Translate: sentences in, sentences out, many at a time and in the order in which they came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import nn
+
+from glassformer.data.batch import pad
+from glassformer.errors import ConfigError
+from glassformer.generate import Hypothesis, beam_search, greedy
+from glassformer.models.encoder_decoder import EncoderDecoder
+from glassformer.open import Loaded
+from glassformer.text import Vocabularies
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """How to look for a translation: beam 1 is greedy; the rest is as in `beam_search`."""
+
+    beam: int = 4
+    length_norm: str = "gnmt"
+    alpha: float = 0.6
+    stop: str = "bound"
+    n_best: int = 1
+    max_len: int | None = None
+    batch: int = 64
+
+
+@dataclass(frozen=True)
+class Translated:
+    """One candidate: the text, its score (as the search ranks it) and its log-probability."""
+
+    text: str
+    score: float
+    log_probability: float
+
+
+GREEDY = Search(beam=1)
+
+
+def translate(loaded: Loaded, texts: str | Sequence[str], search: Search = Search()) -> list[str]:  # noqa: B008
+    """The best translation of each sentence."""
+    every = [texts] if isinstance(texts, str) else texts
+    found = candidates(loaded.model, loaded.vocabularies, every, replace(search, n_best=1))
+    return [best.text for best, *_ in found]
+
+
+def candidates(
+    model: nn.Module, vocabularies: Vocabularies, texts: Sequence[str], search: Search
+) -> list[list[Translated]]:
+    """The `n_best` translations of each sentence, in its order; sentences of like length are searched together."""
+    if not isinstance(model, EncoderDecoder):
+        raise ConfigError("task_family", task="translation", family="encoder-decoder")
+    encoded = vocabularies.source.encode_batch(list(texts))
+    found: list[list[Translated]] = [[Translated("", 0.0, 0.0)] for _ in texts]
+    order = sorted((i for i, tokens in enumerate(encoded) if tokens), key=lambda i: len(encoded[i]))
+    for some in _chunks(order, search.batch):
+        for i, hypotheses in zip(some, _search(model, vocabularies, [encoded[i] for i in some], search), strict=True):
+            texts_of = vocabularies.target.decode_batch([one.tokens for one in hypotheses])
+            found[i] = [
+                Translated(text, one.score, one.log_probability) for text, one in zip(texts_of, hypotheses, strict=True)
+            ]
+    return found
+
+
+def _search(
+    model: EncoderDecoder, vocabularies: Vocabularies, sources: Sequence[Sequence[int]], search: Search
+) -> list[list[Hypothesis]]:
+    special = vocabularies.source.specials
+    device = next(model.parameters()).device
+    ended = [np.array([*tokens, special.need("eos")], dtype=np.int32) for tokens in sources]
+    tokens, real = pad(ended, special.need("pad"))
+    mask = None if real.all() else torch.from_numpy(real).to(device)
+    ids = vocabularies.target.specials.ids()
+    bos, eos = ids["bos"], ids["eos"]
+    limits = {"bos": bos, "eos": eos, "forbidden": [i for i in ids.values() if i != eos], "max_len": search.max_len}
+    if search.beam == 1 and search.n_best == 1:
+        return greedy(model, tokens.to(device), mask, **limits)  # type: ignore[arg-type]
+    return beam_search(
+        model,
+        tokens.to(device),
+        mask,
+        **limits,  # type: ignore[arg-type]
+        beam=search.beam,
+        length_norm=search.length_norm,
+        alpha=search.alpha,
+        stop=search.stop,
+        n_best=search.n_best,
+    )
+
+
+def _chunks(order: Sequence[int], size: int) -> Iterator[Sequence[int]]:
+    return (order[i : i + size] for i in range(0, len(order), size))
