@@ -59,7 +59,7 @@ def examples(count: int = 90, seed: int = 0) -> Store:
     """Sequences of 2 to 9 tokens and their mirror images."""
     random = np.random.default_rng(seed)
     source = [random.integers(4, VOCABULARY, random.integers(2, 10)) for _ in range(count)]
-    return Store.of(source=source, target=[tokens[::-1] for tokens in source])
+    return Store.of({"source": source, "target": [tokens[::-1] for tokens in source]})
 
 
 def translation(config: RunConfig, **keys: Any) -> Translation:

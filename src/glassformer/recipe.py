@@ -141,6 +141,7 @@ class TrainConfig(_Table):
     batch_tokens: int = _key(4096, size)  # of either side, padding counted, in one micro-batch
     max_sentences: int | None = _key(None, size, optional=True)
     accumulate: int = _key(1, size)  # micro-batches in an optimiser step
+    pool: int = _key(0, _count)  # batches that are sorted by length together; 0: all, as in the paper; 1: none
     pad_to: int = _key(1, size)  # lengths are padded to a multiple of it: fewer shapes to compile
     optimizer: Choice = _key(Choice("adam"), _known)
     learning_rate: float | None = _key(None, positive, optional=True)  # see `peak`

@@ -23,6 +23,12 @@ def test_rows_of_one_width() -> None:
     assert rows.dtype == torch.int64
 
 
+def test_something_around_every_row() -> None:
+    rows, real = pad(arrays([5, 6], [], [7]), 9, begin=1, end=2)
+    assert rows.tolist() == [[1, 5, 6, 2], [1, 2, 9, 9], [1, 7, 2, 9]]
+    assert real.sum(axis=1).tolist() == [4, 2, 3]
+
+
 def test_the_width_is_rounded_up() -> None:
     assert pad(arrays([1, 2, 3, 4, 5]), 0, pad_to=4)[0].shape == (1, 8)
     assert pad(arrays([1, 2, 3, 4]), 0, pad_to=4)[0].shape == (1, 4)

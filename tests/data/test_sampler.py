@@ -43,12 +43,24 @@ def test_batches_are_cut_where_the_next_would_not_fit() -> None:
     assert [batch.tolist() for batch in batches] == [[0, 1], [2, 3], [4]]
 
 
-def test_similar_lengths_are_together() -> None:
-    batches = sampler().batches(0)
-    waste = 1 - LENGTHS.max(axis=1).sum() / sum(padded(batch) for batch in batches)
-    shuffled = cut(LENGTHS, np.random.default_rng(1).permutation(200), batch_tokens=100, max_sentences=None, pad_to=1)
-    waste_shuffled = 1 - LENGTHS.max(axis=1).sum() / sum(padded(batch) for batch in shuffled)
-    assert waste < 0.1 < waste_shuffled
+def spread(batches: list[Indexes]) -> float:
+    """The mean difference between longest and shortest in a batch."""
+    width = LENGTHS.max(axis=1)
+    return float(np.mean([width[batch].max() - width[batch].min() for batch in batches]))
+
+
+def waste(batches: list[Indexes]) -> float:
+    return 1 - LENGTHS.max(axis=1).sum() / sum(padded(batch) for batch in batches)
+
+
+def test_a_pool_mixes_lengths_and_pays_with_padding() -> None:
+    sorted_all, pooled, shuffled = (sampler(pool=pool).batches(0) for pool in (0, 4, 1))
+    assert waste(sorted_all) < 0.1
+    assert spread(sorted_all) < spread(pooled) < spread(shuffled)
+    assert waste(sorted_all) < waste(pooled) < waste(shuffled)
+    for batches in (pooled, shuffled):
+        assert sorted(np.concatenate(batches).tolist()) == list(range(200))
+        assert all(padded(batch) <= 100 for batch in batches)
 
 
 def test_the_order_depends_on_seed_and_epoch_and_on_nothing_else() -> None:

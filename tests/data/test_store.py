@@ -17,7 +17,7 @@ SENTENCES = st.lists(st.lists(st.integers(0, 2**31 - 1), max_size=6), max_size=8
 
 
 def store() -> Store:
-    return Store.of(source=[[1, 2, 3], [], [4]], target=[[5], [6, 7], [8, 9]])
+    return Store.of({"source": [[1, 2, 3], [], [4]], "target": [[5], [6, 7], [8, 9]]})
 
 
 def test_an_example_is_one_sequence_of_each_field() -> None:
@@ -34,7 +34,7 @@ def test_an_example_is_one_sequence_of_each_field() -> None:
 def test_what_goes_in_comes_out_of_memory_and_of_a_file(
     sentences: list[list[int]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    made = Store.of(text=sentences)
+    made = Store.of({"text": sentences})
     path = tmp_path_factory.mktemp("store") / "examples.safetensors"
     made.save(path)
     opened = Store.open(path)
@@ -61,15 +61,15 @@ def test_some_examples_are_a_store_of_their_own() -> None:
 
 
 def test_the_fingerprint_tells_data_apart() -> None:
-    same, other = Store.of(text=[[1, 2], [3]]), Store.of(text=[[1, 2], [4]])
-    cut, named = Store.of(text=[[1], [2, 3]]), Store.of(words=[[1, 2], [3]])
+    same, other = Store.of({"text": [[1, 2], [3]]}), Store.of({"text": [[1, 2], [4]]})
+    cut, named = Store.of({"text": [[1], [2, 3]]}), Store.of({"words": [[1, 2], [3]]})
     assert len({one.fingerprint for one in (same, other, cut, named)}) == 4
-    assert Store.of(text=[[1, 2], [3]]).fingerprint == same.fingerprint
+    assert Store.of({"text": [[1, 2], [3]]}).fingerprint == same.fingerprint
 
 
 def test_fields_of_different_numbers_are_refused() -> None:
     with pytest.raises(InputError, match=r"differ in number \(source 1, target 2\); give every example all"):
-        Store.of(source=[[1]], target=[[1], [2]])
+        Store.of({"source": [[1]], "target": [[1], [2]]})
 
 
 def damaged(tmp_path: Path, content: bytes) -> Path:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,9 +11,9 @@ from torch import Tensor
 from glassformer.config import Choice, ModelConfig
 from glassformer.data.batch import Batch
 from glassformer.errors import ConfigError
-from glassformer.losses import IGNORE, Sum, cross_entropy, make_loss
+from glassformer.losses import IGNORE, Sum, cross_entropy, focal, make_loss
 from glassformer.models.build import build
-from glassformer.tasks import Translation
+from glassformer.tasks import Translation, make_task
 from small_run import examples, model_config, run_config, small_model, translation
 
 
@@ -89,6 +90,33 @@ def test_the_first_loss_is_that_of_a_guess() -> None:
             config = run_config({"vocab_size": 2000, "d_model": 64, "norm_order": order, "tie_embeddings": tie})
             found = translation(config, criterion=cross_entropy).loss(small_model(config), batch())
             assert found.mean.item() == pytest.approx(math.log(2000), rel=0.05), (order, tie)
+
+
+def test_a_task_of_a_recipe() -> None:
+    config = replace(run_config(loss="focal", chunk=7, pad_to=4), task=Choice("translation", {"source_end": False}))
+    task = make_task(config, pad=0, bos=1, eos=2)
+    assert isinstance(task, Translation)
+    assert (task.source_end, task.chunk, task.pad_to, (task.pad, task.bos, task.eos)) == (False, 7, 4, (0, 1, 2))
+    assert make_task(run_config(), pad=0, bos=1, eos=2).collate([examples(1)[0]]).source[0, -1] == 2
+    logits, targets = torch.randn(1, 3, 9), torch.tensor([[1, 2, 3]])
+    assert torch.equal(task.criterion(logits, targets).total, focal(logits, targets, gamma=2.0).total)
+
+
+@pytest.mark.parametrize(
+    ("task", "message"),
+    [
+        (Choice("transcription"), "task='transcription' is unknown; use one of: translation"),
+        (
+            Choice("translation", {"source_ends": True}),
+            "task.source_ends: 'translation' has no such option; did you mean",
+        ),
+        (Choice("translation", {"source_end": 1}), "task.source_end=1 is of the wrong type; use true or false"),
+    ],
+)
+def test_a_task_that_there_is_not(task: Choice, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        make_task(replace(run_config(), task=task), pad=0, bos=1, eos=2)
+    assert str(caught.value).startswith(message)
 
 
 def test_another_loss_is_another_task() -> None:

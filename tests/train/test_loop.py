@@ -335,14 +335,20 @@ def test_an_accelerator_learns_and_goes_on(keys: dict[str, Any], tmp_path: Path)
     assert list(read_weights(run.checkpoint(12))) == sorted(small_model(run.config).state_dict())
 
 
-def test_the_number_of_threads_is_set(tmp_path: Path) -> None:
-    before = torch.get_num_threads()
-    try:
-        run = Run.create(tmp_path / "run", run_config(threads=1, steps=1))
-        list(train(job(run)))
-        assert torch.get_num_threads() == 1 == run.environment["threads"]
-    finally:
-        torch.set_num_threads(before)
+def test_threads_and_deterministic_mode(tmp_path: Path) -> None:
+    run, told = trained(tmp_path / "run", run_config(threads=1, deterministic=True))
+    assert told[-1] == events.Stopped(12, "finished")
+    assert run.environment["threads"] == 1
+
+
+def test_whatever_goes_wrong_is_in_the_status(tmp_path: Path) -> None:
+    def measure(model: nn.Module, step: int) -> dict[str, float]:
+        raise KeyboardInterrupt
+
+    run = Run.create(tmp_path / "run", run_config())
+    with pytest.raises(KeyboardInterrupt):
+        list(train(job(run, measure=measure)))
+    assert (run.status["state"], run.status["error"]) == ("failed", "KeyboardInterrupt")
 
 
 def test_a_job_may_bring_its_own_recipe(tmp_path: Path) -> None:

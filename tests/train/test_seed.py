@@ -8,7 +8,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from glassformer.train.seed import kept_random_state, make_deterministic, random_state, seed_all, set_random_state
+from glassformer.train.seed import kept_random_state, random_state, seed_all, set_random_state, settings
 
 CPU = torch.device("cpu")
 
@@ -54,12 +54,12 @@ def test_what_is_drawn_inside_changes_nothing_outside() -> None:
     assert draw() == expected
 
 
-def test_deterministic_mode_refuses_what_is_not() -> None:
-    before = torch.are_deterministic_algorithms_enabled()
-    try:
-        make_deterministic()
-        assert torch.are_deterministic_algorithms_enabled()
+def test_settings_last_as_long_as_they_should() -> None:
+    before = torch.are_deterministic_algorithms_enabled(), torch.get_num_threads()
+    with settings(deterministic=True, threads=1):
+        assert torch.get_num_threads() == 1
         with pytest.raises(RuntimeError, match="deterministic"):
             torch.zeros(3).put_(torch.tensor([0, 0]), torch.ones(2), accumulate=False)
-    finally:
-        torch.use_deterministic_algorithms(before)
+    assert (torch.are_deterministic_algorithms_enabled(), torch.get_num_threads()) == before
+    with settings(deterministic=False, threads=None):
+        assert (torch.are_deterministic_algorithms_enabled(), torch.get_num_threads()) == before

@@ -46,6 +46,10 @@ class Sampler:
 
         epoch e:  shuffle by (seed, e) → sort by length, keeping that order among equals → cut → shuffle the batches
 
+    Sorted over the whole epoch (`pool` 0), a batch holds sentences of one length, as in the paper: hardly any padding,
+    but steps that each know one length alone. A `pool` of n sorts about n batches at a time, so that each mixes about
+    1/n of all lengths; 1 sorts nothing.
+
     A group is `accumulate` × `world` batches in a row, across the end of an epoch where need be; rank r of `world`
     takes every world-th. So accumulate 4 on one rank and accumulate 2 on two see the same examples in every step.
     """
@@ -54,6 +58,7 @@ class Sampler:
     batch_tokens: int
     max_sentences: int | None = None
     pad_to: int = 1
+    pool: int = 0
     accumulate: int = 1
     seed: int = 0
     rank: int = 0
@@ -71,12 +76,24 @@ class Sampler:
         """All batches of an epoch, in order, for all ranks."""
         random = np.random.default_rng([self.seed, epoch])
         order = random.permutation(len(self.lengths))
-        keys = (*self.lengths.T[::-1], self.lengths.max(axis=1))  # the last is the first to sort by
-        order = order[np.lexsort([key[order] for key in keys])]
-        batches = cut(
-            self.lengths, order, batch_tokens=self.batch_tokens, max_sentences=self.max_sentences, pad_to=self.pad_to
-        )
+        if self.pool != 1:
+            order = order[self._by_length(order)]
+        batches = self._cut(order)
         return [batches[i] for i in random.permutation(len(batches))]
+
+    def _by_length(self, order: Indexes) -> Indexes:
+        """How to sort an order: pool by pool, up and down in turn, so that no batch joins longest and shortest."""
+        lengths = self.lengths[order]
+        keys = [*lengths.T[::-1], lengths.max(axis=1)]  # the last is the first to sort by
+        if self.pool:
+            rows = max(1, round(self.pool * self.batch_tokens / lengths.max(axis=1).mean()))
+            pools = np.arange(len(order)) // rows
+            keys = [*(np.where(pools % 2, -key, key) for key in keys), pools]
+        return np.lexsort(keys)
+
+    def _cut(self, order: Indexes) -> list[Indexes]:
+        most, lengths = self.max_sentences, self.lengths
+        return cut(lengths, order, batch_tokens=self.batch_tokens, max_sentences=most, pad_to=self.pad_to)
 
     def group(self, place: Place) -> tuple[list[Indexes], Place]:
         """The batches of this rank for one optimiser step, and where the next step begins."""
@@ -93,7 +110,4 @@ class Sampler:
     def in_order(self) -> list[Indexes]:
         """Every example once, by length, for evaluation: this rank's share."""
         order = np.lexsort([*self.lengths.T[::-1], self.lengths.max(axis=1)])
-        batches = cut(
-            self.lengths, order, batch_tokens=self.batch_tokens, max_sentences=self.max_sentences, pad_to=self.pad_to
-        )
-        return batches[self.rank :: self.world]
+        return self._cut(order)[self.rank :: self.world]

@@ -60,8 +60,8 @@ class Store:
             raise InputError("fields_differ", sizes=", ".join(f"{name} {size}" for name, size in sizes.items()))
 
     @classmethod
-    def of(cls, **fields: Iterable[Sequence[int] | Tokens]) -> Store:
-        """`Store.of(source=[[4, 5], …], target=[[7], …])`."""
+    def of(cls, fields: Mapping[str, Iterable[Sequence[int] | Tokens]]) -> Store:
+        """`Store.of({"source": [[4, 5], …], "target": [[7], …]})`."""
         return cls({name: Field.of(sequences) for name, sequences in fields.items()})
 
     def __len__(self) -> int:

@@ -10,11 +10,13 @@ from torch import Tensor, nn
 
 from glassformer.data.batch import Batch, pair
 from glassformer.data.store import Example
-from glassformer.errors import ConfigError
+from glassformer.errors import ConfigError, suggest
 from glassformer.layers.embedding import token_matrix
 from glassformer.layers.head import LanguageModelHead
-from glassformer.losses import IGNORE, Loss, Sum, chunked, cross_entropy
+from glassformer.losses import IGNORE, Loss, Sum, chunked, cross_entropy, make_loss
 from glassformer.models.encoder_decoder import EncoderDecoder
+from glassformer.recipe import RunConfig, options
+from glassformer.values import truth
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +37,24 @@ class Translation:
 
     name: ClassVar[str] = "translation"
     extra_tokens: ClassVar[int] = 1
+
+    @classmethod
+    def make(cls, config: RunConfig, *, pad: int, bos: int, eos: int) -> Translation:
+        """As a recipe says: `task = "translation"`, or a table with `source_end`."""
+        for option in config.task.options:
+            if option != "source_end":
+                hint = suggest(option, ["source_end"])
+                raise ConfigError("unknown_option", key="task", option=option, kind=cls.name, hint=hint)
+        train = config.train
+        return cls(
+            pad=pad,
+            bos=bos,
+            eos=eos,
+            criterion=make_loss(train.loss.kind, options("loss", train.loss)),
+            source_end=truth("task.source_end", config.task.options.get("source_end", True)),
+            pad_to=train.pad_to,
+            chunk=train.chunk,
+        )
 
     def collate(self, examples: Sequence[Example]) -> Batch:
         return pair(

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from glassformer.data.store import Store
-from glassformer.errors import FileError, GlassformerError, InputError
+from glassformer.errors import FileError, InputError
 from glassformer.recipe import RunConfig, TrainConfig
 from glassformer.runs import Run, locked
 from glassformer.runs.files import remove_leftovers
@@ -25,7 +25,7 @@ from glassformer.train.checkpoint import load_model, retire
 from glassformer.train.environment import choose_device, differences, environment
 from glassformer.train.events import Event
 from glassformer.train.resume import Trained
-from glassformer.train.seed import kept_random_state
+from glassformer.train.seed import kept_random_state, settings
 from glassformer.train.signals import Asked, listening
 from glassformer.train.validate import validate
 
@@ -55,10 +55,9 @@ def train(job: Job, *, resume: bool = False) -> Iterator[Event]:
     A new run begins at step 0. With `resume` the newest whole checkpoint is taken, or the beginning if there is none.
     """
     config = job.recipe.train
-    with locked(job.run.folder), listening() as asked:
+    chosen = settings(deterministic=config.deterministic, threads=config.threads)
+    with locked(job.run.folder), listening() as asked, chosen:
         device = choose_device(config)
-        if config.threads is not None:
-            torch.set_num_threads(config.threads)
         if not resume and job.run.checkpoints_by_step():
             raise FileError("run_exists", path=job.run.folder)
         leftovers = tuple(remove_leftovers(job.run.checkpoints_folder) + remove_leftovers(job.run.folder))
@@ -78,7 +77,7 @@ def train(job: Job, *, resume: bool = False) -> Iterator[Event]:
                 leftovers=leftovers,
             )
             yield from loop.steps()
-        except GlassformerError as error:
+        except (Exception, KeyboardInterrupt) as error:
             loop.say_failed(error)
             raise
 
@@ -172,10 +171,10 @@ class _Loop:
         status = {"state": state, "step": progress.step, "steps": self.config.steps, "epoch": progress.epoch}
         self.job.run.write_status({**status, "elapsed": progress.elapsed, "best": best, **more})
 
-    def say_failed(self, error: GlassformerError) -> None:
+    def say_failed(self, error: BaseException) -> None:
         """Best effort: the disk that made training fail may refuse this too."""
         try:
-            self._status("failed", error=str(error))
+            self._status("failed", error=str(error) or type(error).__name__)
         except FileError:
             return
 

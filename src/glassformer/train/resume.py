@@ -24,7 +24,7 @@ from glassformer.train.optimizer import load_state, make_optimizer, state_tensor
 from glassformer.train.precision import LossScale
 from glassformer.train.progress import Progress, differing, origin
 from glassformer.train.schedule import learning_rate
-from glassformer.train.seed import make_deterministic, random_state, seed_all, set_random_state
+from glassformer.train.seed import random_state, seed_all, set_random_state
 from glassformer.train.step import Stepper
 from glassformer.train.validate import make_sampler
 
@@ -53,8 +53,6 @@ class Trained:
     def begin(cls, config: RunConfig, model: nn.Module, task: Task, store: Store, device: torch.device) -> Trained:
         """Step 0, every generator at the seed. The model is moved to the device first."""
         train = config.train
-        if train.deterministic:
-            make_deterministic()
         seed_all(train.seed)
         model.to(device).train()
         if train.compile:

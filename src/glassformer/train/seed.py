@@ -58,8 +58,20 @@ def kept_random_state(device: torch.device) -> Iterator[None]:
         set_random_state(before, device)
 
 
-def make_deterministic() -> None:
-    """Only kernels that give the same bits every time; an operation that has none is an error, not a surprise."""
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    torch.use_deterministic_algorithms(True)
-    torch.backends.cudnn.benchmark = False
+@contextmanager
+def settings(*, deterministic: bool, threads: int | None) -> Iterator[None]:
+    """Threads, and only kernels that give the same bits every time, for as long as this lasts.
+
+    An operation that has no such kernel is then an error, not a surprise.
+    """
+    before = torch.are_deterministic_algorithms_enabled(), torch.get_num_threads()
+    try:
+        if deterministic:
+            os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+            torch.use_deterministic_algorithms(True)
+        if threads is not None:
+            torch.set_num_threads(threads)
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before[0])
+        torch.set_num_threads(before[1])

@@ -41,6 +41,7 @@ def make_sampler(store: Store, task: Task, config: TrainConfig) -> Sampler:
         batch_tokens=config.batch_tokens,
         max_sentences=config.max_sentences,
         pad_to=config.pad_to,
+        pool=config.pool,
         accumulate=config.accumulate,
         seed=config.seed,
     )
