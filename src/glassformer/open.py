@@ -134,10 +134,8 @@ def load(model: str | Path, *, device: str | torch.device | None = None, checkpo
 
 
 def _checkpoint(run: Run, which: str) -> Path:
-    found = {"averaged": run.averaged, "best": run.best, "last": run.last}
-    chosen = next((path for path in found.values() if path), None) if which == "auto" else None
-    if which != "auto":
-        chosen = choose("checkpoint", which, found)
+    found = {"auto": run.preferred, "averaged": run.averaged, "best": run.best, "last": run.last}
+    chosen = choose("checkpoint", which, found)
     if chosen is None:
         raise FileError("no_checkpoint", path=run.folder)
     return chosen

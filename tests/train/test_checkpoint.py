@@ -13,7 +13,7 @@ from torch import Tensor
 from glassformer.errors import FileError
 from glassformer.runs import Run
 from glassformer.runs.manifest import is_whole
-from glassformer.train.checkpoint import Checkpoint, load_model, retire, save_folder, set_aside
+from glassformer.train.checkpoint import Checkpoint, load_weights, retire, save_folder, set_aside
 from small_disk import no_file_larger_than
 from small_run import run_config, small_model
 
@@ -124,11 +124,11 @@ def test_weights_of_another_model_are_refused(tmp_path: Path) -> None:
     wider = small_model(run_config({"d_ff": 40})).state_dict()
     message = r"x belongs to another model: decoder\.blocks\.0\.feed_forward\.w_1\.bias has shape 40 there and 32 here"
     with pytest.raises(FileError, match=message):
-        load_model(model, wider, Path("x"))
+        load_weights(model, wider, Path("x"))
     with pytest.raises(FileError, match=r"head\.weight has shape 24×16 there and – here"):
-        load_model(model, small_model(run_config({"tie_embeddings": "inputs"})).state_dict(), Path("x"))
+        load_weights(model, small_model(run_config({"tie_embeddings": "inputs"})).state_dict(), Path("x"))
     assert equal(before, model.state_dict())
-    load_model(model, before, Path("x"))
+    load_weights(model, before, Path("x"))
 
 
 def steps_in(run: Run) -> list[int]:

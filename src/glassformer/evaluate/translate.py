@@ -60,9 +60,8 @@ def candidates(
     order = sorted((i for i, tokens in enumerate(encoded) if tokens), key=lambda i: len(encoded[i]))
     for some in _chunks(order, search.batch):
         for i, hypotheses in zip(some, _search(model, vocabularies, [encoded[i] for i in some], search), strict=True):
-            texts_of = vocabularies.target.decode_batch([one.tokens for one in hypotheses])
             found[i] = [
-                Translated(text, one.score, one.log_probability) for text, one in zip(texts_of, hypotheses, strict=True)
+                Translated(vocabularies.target.decode(one.tokens), one.score, one.log_probability) for one in hypotheses
             ]
     return found
 
@@ -77,14 +76,17 @@ def _search(
     mask = None if real.all() else torch.from_numpy(real).to(device)
     ids = vocabularies.target.specials.ids()
     bos, eos = ids["bos"], ids["eos"]
-    limits = {"bos": bos, "eos": eos, "forbidden": [i for i in ids.values() if i != eos], "max_len": search.max_len}
+    forbidden = [i for i in ids.values() if i != eos]
     if search.beam == 1 and search.n_best == 1:
-        return greedy(model, tokens.to(device), mask, **limits)  # type: ignore[arg-type]
+        return greedy(model, tokens.to(device), mask, bos=bos, eos=eos, forbidden=forbidden, max_len=search.max_len)
     return beam_search(
         model,
         tokens.to(device),
         mask,
-        **limits,  # type: ignore[arg-type]
+        bos=bos,
+        eos=eos,
+        forbidden=forbidden,
+        max_len=search.max_len,
         beam=search.beam,
         length_norm=search.length_norm,
         alpha=search.alpha,

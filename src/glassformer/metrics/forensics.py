@@ -70,7 +70,7 @@ def _moses(outputs: Outputs, language: str) -> Outputs:
 
 def _compound(outputs: Outputs, language: str) -> Outputs:
     """tensor2tensor's get_ende_bleu.sh: plain punctuation, tokenizer.perl, "rich-text" → "rich ##AT##-##AT## text"."""
-    from sacremoses import MosesPunctNormalizer  # type: ignore[import-untyped]
+    from sacremoses import MosesPunctNormalizer
 
     tokenise, plain = _tokeniser(language), MosesPunctNormalizer().replace_unicode_punct
     return _changed(outputs, lambda line: HYPHEN.sub(r"\1 ##AT##-##AT## \2", tokenise(plain(line))))

@@ -139,6 +139,11 @@ class Run:
         return self.averaged_folder if is_whole(self.averaged_folder) else None
 
     @property
+    def preferred(self) -> Path | None:
+        """The weights to use when nobody says which: the mean, else the best, else the last."""
+        return self.averaged or self.best or self.last
+
+    @property
     def averaged_folder(self) -> Path:
         return self.folder / "averaged"
 

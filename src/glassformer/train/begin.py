@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
-
-from torch import nn
 
 from glassformer.data.corpus import Corpus, corpus
 from glassformer.data.pairs import Pairs
 from glassformer.data.store import Store
-from glassformer.errors import ConfigError
-from glassformer.losses import make_loss
 from glassformer.models.build import build
-from glassformer.recipe import RunConfig, options
+from glassformer.recipe import RunConfig
 from glassformer.runs import Run
-from glassformer.tasks import TASKS, Task
+from glassformer.tasks import make_task
 from glassformer.text import Vocabularies
 from glassformer.train.loop import Job
-
-Measure = Callable[[nn.Module, int], Mapping[str, float]]
 
 
 def begin(config: RunConfig, out: str | Path) -> Job:
@@ -51,34 +44,20 @@ def learn(config: RunConfig, sentences: Corpus) -> Vocabularies:
 
 
 def job(run: Run, sentences: Corpus, vocabularies: Vocabularies) -> Job:
-    config = run.config
+    config, special = run.config, vocabularies.target.specials
     return Job(
         run=run,
         model=build(config.model, seed=config.train.seed),
-        task=task(config, vocabularies),
+        task=make_task(config, pad=special.need("pad"), bos=special.need("bos"), eos=special.need("eos")),
         training=encode(sentences.train, vocabularies, config),
         validation=encode(sentences.validation, vocabularies, config),
     )
 
 
-def task(config: RunConfig, vocabularies: Vocabularies) -> Task:
-    """What is learned, with the loss of the recipe."""
-    if config.task.kind not in TASKS:
-        raise ConfigError("not_one_of", key="task", value=config.task.kind, known=", ".join(TASKS))
-    special, train = vocabularies.target.specials, config.train
-    return TASKS[config.task.kind](
-        pad=special.need("pad"),
-        bos=special.need("bos"),
-        eos=special.need("eos"),
-        criterion=make_loss(train.loss.kind, options("loss", train.loss)),
-        pad_to=train.pad_to,
-        chunk=train.chunk,
-    )
-
-
 def encode(pairs: Pairs, vocabularies: Vocabularies, config: RunConfig) -> Store:
     """Sentences as tokens; those that are too long are left out."""
-    store = Store.of(
-        source=vocabularies.source.encode_batch(pairs.sources), target=vocabularies.target.encode_batch(pairs.targets)
-    )
-    return store.no_longer_than(config.data.max_length)
+    sides = {
+        "source": vocabularies.source.encode_batch(pairs.sources),
+        "target": vocabularies.target.encode_batch(pairs.targets),
+    }
+    return Store.of(sides).no_longer_than(config.data.max_length)

@@ -14,7 +14,7 @@ from typing import Any
 
 from safetensors import SafetensorError
 from safetensors.torch import save_file
-from torch import Tensor, nn
+from torch import Tensor
 
 from glassformer.errors import FileError
 from glassformer.runs import Run, verify, write_manifest
@@ -85,20 +85,6 @@ def _write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
         save_file({name: x.detach().contiguous() for name, x in tensors.items()}, path)
     except SafetensorError as error:  # its own form of what the disk said
         raise OSError(errno.EIO, str(error).splitlines()[0]) from error
-
-
-def load_model(model: nn.Module, tensors: Mapping[str, Tensor], path: Path) -> None:
-    """Weights into a model that has exactly these, or a line that names the first that does not fit."""
-    expected = model.state_dict()
-    for name in sorted(expected.keys() | tensors.keys()):
-        ours, theirs = _shape(expected.get(name)), _shape(tensors.get(name))
-        if ours != theirs:
-            raise FileError("weights_foreign", path=path, name=name, shape=theirs, expected=ours)
-    model.load_state_dict(dict(tensors))
-
-
-def _shape(x: Tensor | None) -> str:
-    return "–" if x is None else "×".join(map(str, x.shape)) or "1"
 
 
 def retire(run: Run, *, keep: int, every: int, best: int | None) -> None:

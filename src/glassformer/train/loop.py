@@ -18,10 +18,11 @@ from glassformer.errors import FileError, InputError
 from glassformer.recipe import RunConfig, TrainConfig
 from glassformer.runs import Run, locked
 from glassformer.runs.files import remove_leftovers
+from glassformer.runs.weights import load_weights
 from glassformer.tasks import Task
 from glassformer.train import events
 from glassformer.train.average import average
-from glassformer.train.checkpoint import load_model, retire
+from glassformer.train.checkpoint import retire
 from glassformer.train.environment import choose_device, differences, environment
 from glassformer.train.events import Event
 from glassformer.train.resume import Trained
@@ -245,8 +246,8 @@ class _Loop:
             return
         weights = average([run.checkpoint(step) for step in steps], run.averaged_folder)
         before = {name: value.detach().clone() for name, value in model.state_dict().items()}
-        load_model(model, weights, run.averaged_folder)
+        load_weights(model, weights, run.averaged_folder)
         metrics = self._metrics(nullcontext()) if self._has_metrics() else {}
-        load_model(model, before, run.averaged_folder)
+        load_weights(model, before, run.averaged_folder)
         run.log.append({"kind": "averaged", "step": self.trained.progress.step, "of": list(steps), **metrics})
         yield events.Averaged(run.averaged_folder, steps, metrics)

@@ -14,8 +14,9 @@ from glassformer.data.store import Store
 from glassformer.errors import FileError
 from glassformer.recipe import RunConfig
 from glassformer.runs import Run
+from glassformer.runs.weights import load_weights
 from glassformer.tasks import Task
-from glassformer.train.checkpoint import Checkpoint, load_model, set_aside
+from glassformer.train.checkpoint import Checkpoint, set_aside
 from glassformer.train.compile import compile_parts
 from glassformer.train.ema import MovingAverage
 from glassformer.train.events import CheckpointRefused, Event
@@ -130,7 +131,7 @@ class Trained:
         part = differing(origin(self.config, self.store), state.get("origin"))
         if part is not None:
             raise FileError("checkpoint_foreign", path=path, part=part)
-        load_model(self.model, checkpoint.model, path)
+        load_weights(self.model, checkpoint.model, path)
         try:
             load_state(self.stepper.optimizer, self.model, checkpoint.optimizer)
             if self.ema is not None:
