@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from small_disk import no_file_larger_than
 
 from glassformer.errors import FileError
 from glassformer.runs.files import read_json, remove_folder, remove_leftovers, write_json, write_text
+from small_disk import no_file_larger_than
 
 
 def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:

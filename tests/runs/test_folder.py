@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from small_run import run_config
 
 from glassformer.errors import FileError
 from glassformer.runs import Run, write_manifest
+from small_run import run_config
 
 
 def checkpoint(run: Run, step: int, *, whole: bool = True) -> Path:
@@ -49,7 +49,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     run.averaged_folder.mkdir()
     write_manifest(run.averaged_folder)
     assert run.preferred == run.averaged == run.folder / "averaged"
-    assert list(sorted(run.checkpoints_by_step())) == [10, 20, 30]
+    assert sorted(run.checkpoints_by_step()) == [10, 20, 30]
 
 
 def test_steps_of_more_than_eight_digits_are_in_order(tmp_path: Path) -> None:

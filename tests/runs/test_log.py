@@ -3,10 +3,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from small_disk import no_file_larger_than
 
 from glassformer.errors import FileError
 from glassformer.runs.log import Log
+from small_disk import no_file_larger_than
 
 
 def test_what_is_appended_is_read(tmp_path: Path) -> None:

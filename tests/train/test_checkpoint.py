@@ -13,7 +13,8 @@ from torch import Tensor
 from glassformer.errors import FileError
 from glassformer.runs import Run
 from glassformer.runs.manifest import is_whole
-from glassformer.train.checkpoint import Checkpoint, load_weights, retire, save_folder, set_aside
+from glassformer.runs.weights import load_weights
+from glassformer.train.checkpoint import Checkpoint, retire, save_folder, set_aside
 from small_disk import no_file_larger_than
 from small_run import run_config, small_model
 
