@@ -6,12 +6,14 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from glassformer.bench import (
+    decoding,
     peak_memory,
     published,
     published_runs,
     recording,
     startup,
     table3,
+    training_step,
     weight_layout,
 )
 
@@ -31,4 +33,6 @@ BENCHMARKS: dict[str, Benchmark] = {
     "startup": Benchmark(startup.run, startup.table),
     "peak-memory": Benchmark(peak_memory.run, peak_memory.table),
     "recording": Benchmark(recording.run, recording.table),
+    "training-step": Benchmark(training_step.run, training_step.table),
+    "decoding": Benchmark(decoding.run, decoding.table),
 }
