@@ -16,7 +16,7 @@ from glassformer.errors import FileError
 from glassformer.text.alphabet import spell_visible, visible_bytes
 from glassformer.text.corpus import Corpus, reached, wanted
 from glassformer.text.files import read_config, read_table, read_text
-from glassformer.text.pipeline import FILE, Pipeline, built
+from glassformer.text.pipeline import FILE, Pipeline, built, check_merges
 from glassformer.text.special import NAMES, Specials
 from glassformer.values import size
 
@@ -56,13 +56,14 @@ class Bpe(Pipeline):
         return cls(library, Specials(), own=True)
 
     @classmethod
-    def open(cls, folder: Path) -> Self:
+    def open(cls, folder: Path | str) -> Self:
         """tokenizer.json, or the two files of GPT-2, whose layout is the same as ours."""
         folder = Path(folder)
         files = find_merges(folder)
         if (folder / FILE).exists() or files is None:
             return super().open(folder)
         vocabulary, merges = read_table(files[0]), read_merges(files[1])
+        check_merges(files[1], vocabulary, merges)
         library = built(files[0], lambda: byte_level(models.BPE(vocab=vocabulary, merges=merges)))
         return cls.of(library, files[0], read_config(folder) | {"own": True})
 

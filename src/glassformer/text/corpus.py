@@ -5,17 +5,21 @@ A vocabulary has exactly the size asked for: a smaller one, in silence, would no
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from glassformer.errors import ConfigError, InputError, shown
 from glassformer.text.normalise import normalise
 from glassformer.values import size
 
+# The trainers' time grows with the square of a word's length, and SentencePiece's skips long sentences in silence: so a
+# long text goes to them in parts, cut at white space where there is any.
+PART = re.compile(r".{1,400}(?!\S)|.{1,400}", re.DOTALL)
 LARGEST_VOCABULARY = 2**22  # the trainers set aside memory for all of it at once
 
 
 class Corpus:
-    """Texts, each composed and checked as it passes; knows afterwards whether there were any."""
+    """Texts, composed, checked and cut into parts as they pass; knows afterwards whether there were any."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         if isinstance(texts, str) or not isinstance(texts, Iterable):
@@ -27,8 +31,7 @@ class Corpus:
         for text in self._texts:
             composed = normalise(text)
             self._characters += len(composed)
-            if composed:
-                yield composed
+            yield from PART.findall(composed)
 
     def check(self) -> None:
         """After the texts have passed: nothing at all is nothing to learn from."""

@@ -57,7 +57,7 @@ def open_tokenizer(folder: Path | str) -> Tokenizer:
     config = read_config(folder)
     opened: Tokenizer
     kind = config.get("kind")
-    if kind is not None and kind not in TOKENIZERS:
+    if kind is not None and (not isinstance(kind, str) or kind not in TOKENIZERS):
         raise FileError("tokenizer_unknown_kind", path=folder, found=shown(kind), known=", ".join(TOKENIZERS))
     if kind is not None:
         opened = TOKENIZERS[kind].open(folder)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from typing import Any
 
 import sentencepiece as spm
@@ -17,7 +16,7 @@ from glassformer.values import rate
 
 BLANK = "▁"  # how the library writes a blank
 RESERVED = re.compile(f"[\0\t\n{BLANK}\u2585]+")  # the trainer's own marks, and what ends a sentence for it
-LONGEST = 1000  # characters of a sentence; the trainer skips those of over 4,192 bytes
+LEAST_COVERAGE = 0.98  # the trainer takes no less
 THREADS = 4  # the last digits of the scores depend on it
 TOO_SMALL = re.compile(r"smaller than required_chars\. \d+ vs (\d+)")
 TOO_LARGE = re.compile(r"set it to a value <= (\d+)")
@@ -26,17 +25,17 @@ TOO_LARGE = re.compile(r"set it to a value <= (\d+)")
 def learn(kind: str, texts: Iterable[str], vocab_size: int | None, model_type: str, coverage: float = 1.0) -> bytes:
     """A serialised model: special tokens, the 256 bytes, then the pieces. It changes nothing in a text but ␣ to ▁."""
     asked = wanted(kind, vocab_size, least=len(NAMES) + 256)
-    covered = 1.0 if coverage == 1 else rate("character_coverage", coverage)
-    sentences = _sentences(Corpus(texts))
-    first = next(sentences, None)
-    if first is None:
+    covered = _coverage(coverage)
+    # Each sentence once: the trainer's time grows with the square of a run of equal ones, 2,000 take minutes.
+    sentences = dict.fromkeys(_sentences(Corpus(texts)))
+    if not sentences:
         raise InputError("no_training_text")
     written = io.BytesIO()
     specials: dict[str, Any] = {f"{role}_id": number for number, role in enumerate(ROLES[:4])}
     specials |= {f"{role}_piece": name for role, name in zip(ROLES[:4], NAMES[:4], strict=True)}
     try:
         spm.SentencePieceTrainer.train(
-            sentence_iterator=chain([first], sentences),
+            sentence_iterator=iter(sentences),
             model_writer=written,
             vocab_size=asked,
             model_type=model_type,
@@ -56,11 +55,20 @@ def learn(kind: str, texts: Iterable[str], vocab_size: int | None, model_type: s
     return written.getvalue()
 
 
+def _coverage(value: float) -> float:
+    if value == 1:
+        return 1.0
+    if rate("character_coverage", value) < LEAST_COVERAGE:
+        raise ConfigError("out_of_range", key="character_coverage", value=value, low=LEAST_COVERAGE, high=1)
+    return value
+
+
 def _sentences(corpus: Corpus) -> Iterator[str]:
-    """The trainer skips what is long or holds one of its own marks, in silence: so texts are cut there instead."""
+    """The trainer skips a sentence that holds one of its own marks, in silence: so it is cut there instead."""
     for text in corpus:
         for part in RESERVED.split(text):
-            yield from (part[start : start + LONGEST] for start in range(0, len(part), LONGEST))
+            if part:
+                yield part
 
 
 def _refused(kind: str, vocab_size: int, said: str) -> ConfigError:

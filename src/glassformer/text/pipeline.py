@@ -5,7 +5,8 @@ The kinds (BPE, WordPiece, Unigram, characters, words) differ in their training 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import json
+from collections.abc import Callable, Container, Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -110,7 +111,7 @@ class Pipeline:
             return cover(composed, [len(self._spelled[token]) for token in found.ids])
         return found.offsets
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: Path | str) -> None:
         """tokenizer.json, and the names of the special tokens where Hugging Face looks for them."""
         copy = tokenizers.Tokenizer.from_str(self.library.to_str())
         if self.own:
@@ -128,7 +129,7 @@ class Pipeline:
         write(Path(folder), {FILE: copy.to_str(pretty=True).encode(), CONFIG: to_json(config)})
 
     @classmethod
-    def open(cls, folder: Path) -> Self:
+    def open(cls, folder: Path | str) -> Self:
         """A folder with tokenizer.json: our own, or one made elsewhere, whose own rules hold then."""
         folder = Path(folder)
         config = read_config(folder)
@@ -165,7 +166,25 @@ def check_ids(ids: Iterable[int], vocab_size: int) -> list[int]:
 
 
 def read_library(path: Path) -> tokenizers.Tokenizer:
-    return built(path, lambda: tokenizers.Tokenizer.from_str(read_text(path)))
+    text = read_text(path)
+    try:
+        model = json.loads(text)["model"]
+        vocabulary, merges, mark = model["vocab"], model.get("merges", []), model.get("continuing_subword_prefix") or ""
+        pairs = [tuple(merge.split(" ") if isinstance(merge, str) else merge) for merge in merges]
+    except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
+        pairs = []  # the library says what is wrong
+    if pairs:
+        check_merges(path, vocabulary, pairs, mark)
+    return built(path, lambda: tokenizers.Tokenizer.from_str(text))
+
+
+def check_merges(path: Path, vocabulary: Container[str], pairs: Iterable[tuple[str, ...]], mark: str = "") -> None:
+    """Every merge makes a piece that exists: if not, the library panics, on the screen too."""
+    for pair in pairs:
+        if len(pair) == 2 and all(isinstance(part, str) and part in vocabulary for part in pair):
+            first, second = pair
+            if first + second[len(mark) :] not in vocabulary:
+                raise FileError("merge_unknown", path=path, first=first, second=second)
 
 
 def built(path: Path, make: Callable[[], T]) -> T:

@@ -100,7 +100,7 @@ class SentencePiece:
             return cover(composed, [len(self._spelled(token)) for token in self._encode(composed)])
         return surface_spans(composed, self.library.encode_as_serialized_proto(composed))
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: Path | str) -> None:
         """spm.model, and beside it what the library does not keep: whose it is, its special tokens, a hash."""
         model = self.library.serialized_model_proto()
         tokens = {f"{role}_token": self.library.id_to_piece(token) for role, token in self.specials.ids().items()}
@@ -109,13 +109,15 @@ class SentencePiece:
         write(Path(folder), {FILE: model, CONFIG: to_json(config)})
 
     @classmethod
-    def open(cls, folder: Path) -> Self:
+    def open(cls, folder: Path | str) -> Self:
         """Our own, or a model trained elsewhere, under any of its usual names."""
         folder = Path(folder)
         config = read_config(folder)
+        if config.get("kind", cls.kind) != cls.kind:
+            raise FileError("tokenizer_kind", path=folder, found=config["kind"], kind=cls.kind)
         path = find_model(folder)
-        if path is None or config.get("kind", cls.kind) != cls.kind:
-            raise FileError("tokenizer_kind", path=folder, found=config.get("kind", "?"), kind=cls.kind)
+        if path is None:
+            raise FileError("no_tokenizer", path=folder)
         model = read_bytes(path)
         own = config.get("own") is True
         if own and hashlib.sha256(model).hexdigest() != config.get("sha256"):

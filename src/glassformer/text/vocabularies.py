@@ -44,7 +44,7 @@ class Vocabularies:
             return cls(both, both)
         return cls(train(kind, sources, vocab_size, options), train(kind, targets, vocab_size, options))
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: Path | str) -> None:
         """tokenizer/, or tokenizer.source/ and tokenizer.target/."""
         folder = Path(folder)
         if self.joint:
@@ -54,7 +54,7 @@ class Vocabularies:
             self.target.save(folder / TARGET)
 
     @classmethod
-    def open(cls, folder: Path) -> Self:
+    def open(cls, folder: Path | str) -> Self:
         folder = Path(folder)
         if (folder / JOINT).is_dir():
             both = open_tokenizer(folder / JOINT)

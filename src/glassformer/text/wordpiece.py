@@ -70,7 +70,7 @@ class WordPiece(Pipeline):
         return f"##{super().piece(token)}" if inside else super().piece(token)
 
     @classmethod
-    def open(cls, folder: Path) -> Self:
+    def open(cls, folder: Path | str) -> Self:
         """tokenizer.json, or BERT's vocab.txt: lower-cased if the folder says so or the list has no capitals."""
         folder = Path(folder)
         path = folder / VOCABULARY

@@ -11,6 +11,7 @@ from typing import Self
 import tokenizers
 from tokenizers import decoders, models, pre_tokenizers, trainers
 
+from glassformer.errors import InputError
 from glassformer.text.alphabet import spell_visible
 from glassformer.text.corpus import LARGEST_VOCABULARY, Corpus, reached, wanted
 from glassformer.text.pipeline import Pipeline, check_ids
@@ -21,8 +22,8 @@ from glassformer.values import size
 class Words(Pipeline):
     """Words at white space. Not exact: decode(encode(x)) = " ".join(NFC(x).split()) if all of the words are known.
 
-    In the file each word stands with a blank before it, in GPT-2's visible bytes: so no word of a text, even "<eos>", can
-    be taken for a special token.
+    In the file each word stands with a blank before it, in GPT-2's visible bytes: so no word of a text, be it "<eos>",
+    is taken for a special token.
     """
 
     kind = "words"
@@ -49,7 +50,8 @@ class Words(Pipeline):
             show_progress=False,
         )
         library.train_from_iterator(corpus, trainer)
-        corpus.check()
+        if library.get_vocab_size() == len(NAMES):
+            raise InputError("no_training_text")
         reached(cls.kind, asked or 0, library.get_vocab_size())
         return cls(library, Specials(), own=True)
 

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from glassformer.errors import FileError
+from glassformer.text import Bpe, Unigram, open_tokenizer
+from glassformer.text.normalise import normalise
+from glassformer.text.special import NAMES
+from texts import CORPUS, NASTY, SIZES, nasty_text, trained
+
+JSON_KINDS = [kind for kind in SIZES if kind != "sentencepiece"]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    found = {kind: tmp_path_factory.mktemp(kind) for kind in JSON_KINDS}
+    for kind, folder in found.items():
+        trained(kind).save(folder)
+    return found
+
+
+@pytest.mark.parametrize("kind", JSON_KINDS)
+def test_transformers_opens_the_file_and_gives_the_same_ids(kind: str, folders: dict[str, Path]) -> None:
+    transformers = pytest.importorskip("transformers")
+    tokenizer = trained(kind)
+    plain = transformers.PreTrainedTokenizerFast(tokenizer_file=str(folders[kind] / "tokenizer.json"))
+    for text in (*CORPUS, *(text for text in NASTY if text not in NAMES)):
+        assert plain.encode(text, add_special_tokens=False) == tokenizer.encode(text)
+    assert plain.encode("\u1112\u1161\u11ab") == tokenizer.encode("한")
+    whole = transformers.AutoTokenizer.from_pretrained(str(folders[kind]))
+    assert (whole.pad_token_id, whole.bos_token_id, whole.eos_token_id, whole.mask_token_id) == (0, 1, 2, 6)
+    for text in (*NAMES, "<s>나는 <eos> 간다.<pad>"):
+        assert whole.encode(text, add_special_tokens=False) == tokenizer.encode(text)
+    if tokenizer.exact:
+        ids = [1, *tokenizer.encode("나는 학교에 간다 👨‍👩‍👧."), 2]
+        assert whole.decode(ids, skip_special_tokens=True) == tokenizer.decode(ids)
+
+
+@pytest.mark.parametrize("kind", JSON_KINDS)
+@settings(max_examples=50, deadline=None)
+@given(text=nasty_text())
+def test_the_saved_file_alone_is_exact(kind: str, folders: dict[str, Path], text: str) -> None:
+    opened = open_tokenizer(folders[kind])
+    assert opened.encode(text) == trained(kind).encode(text)
+    if opened.exact:
+        assert opened.decode(opened.encode(text)) == normalise(text)
+
+
+def edited(folder: Path, target: Path, **changes: Any) -> Path:
+    """A copy of a saved tokenizer with some of the values of its file replaced."""
+    table = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    (target / "tokenizer.json").write_text(json.dumps(table | changes), encoding="utf-8")
+    return target
+
+
+def test_a_file_from_elsewhere_keeps_its_own_rules(folders: dict[str, Path], tmp_path: Path) -> None:
+    padding = {"strategy": {"Fixed": 9}, "direction": "Right", "pad_to_multiple_of": None}
+    padding |= {"pad_id": 0, "pad_type_id": 0, "pad_token": "<pad>"}
+    opened = open_tokenizer(edited(folders["bpe"], tmp_path, normalizer={"type": "Lowercase"}, padding=padding))
+    assert isinstance(opened, Bpe) and not opened.exact
+    assert opened.specials == trained("bpe").specials
+    assert opened.encode("SCHOOL") == trained("bpe").encode("school")
+    assert opened.decode(opened.encode("SCHOOL 학교에")) == "school 학교에"
+    assert opened.pieces("학교에") == trained("bpe").pieces("학교에")
+    assert opened.spans("SCHOOL")[-1][1] == 6
+    assert opened.encode("<eos>") == trained("bpe").encode("<eos>")
+    opened.save(tmp_path / "again")
+    assert not open_tokenizer(tmp_path / "again").exact
+    assert open_tokenizer(tmp_path / "again").encode("SCHOOL") == opened.encode("school")
+
+
+def test_a_unigram_model_from_elsewhere(folders: dict[str, Path], tmp_path: Path) -> None:
+    opened = open_tokenizer(edited(folders["unigram"], tmp_path))
+    assert isinstance(opened, Unigram) and not opened.exact
+    assert opened.pieces("나는 간다.") == [piece.replace("▁", " ") for piece in trained("unigram").pieces("나는 간다.")]
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("", "EOF while parsing"),
+        ("{", "EOF while parsing"),
+        ("[]", "expected struct Tokenizer|invalid length"),
+        ("{}", "Model missing"),
+        ("[" * 10**5, "invalid|recursion|expected"),
+        ('{"version":"1.0","model":{"type":"Unigram","vocab":[],"unk_id":7}}', "vocab"),
+        ('{"version":"1.0","model":{"type":"BPE","vocab":{"a":0},"merges":["a b"]}}', "out of vocabulary"),
+        ('{"version":"1.0","model":{"type":"BPE","vocab":{"a":0},"merges":7}}', "."),
+        ('{"version":"1.0","model":7}', "."),
+        ('{"version":"1.0","model":{"type":"WordPiece","vocab":{"a":0},"unk_token":"u"}}', "."),
+        ('{"version":"1.0","model":{"type":"WordLevel","vocab":{"a":0},"unk_token":"u"}}', "."),
+    ],
+)
+def test_a_damaged_file_is_refused_in_one_line(content: str, why: str, tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").write_text(content)
+    with pytest.raises(FileError, match=rf"tokenizer\.json cannot be read as a tokenizer: .*({why})") as refused:
+        open_tokenizer(tmp_path)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_file_that_is_not_what_it_says_is_refused(folders: dict[str, Path], tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="holds a tokenizer of the kind 'unigram', not 'bpe'"):
+        Bpe.open(folders["unigram"])
+    with pytest.raises(FileError, match="holds a tokenizer of the kind 'characters', not 'bpe'"):
+        Bpe.open(folders["characters"])
+    for merges in (["a b"], [["a", "b"]]):
+        model = {"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": merges}
+        with pytest.raises(FileError, match="merges 'a' and 'b' to what is not in the vocabulary"):
+            open_tokenizer(edited(folders["bpe"], tmp_path, model=model, added_tokens=[]))
+    edited(folders["characters"], tmp_path)
+    (tmp_path / "tokenizer_config.json").write_text('{"kind": "bpe", "own": true}')
+    with pytest.raises(FileError, match=r"the kind 'bpe': the piece .* is not in its alphabet"):
+        open_tokenizer(tmp_path)
+    huge = {"type": "WordLevel", "vocab": {"a": 0, "<unk>": 4_000_000_000}, "unk_token": "<unk>"}
+    (tmp_path / "tokenizer_config.json").unlink()
+    edited(folders["words"], tmp_path, model=huge, added_tokens=[])
+    with pytest.raises(FileError, match="numbers its pieces up to 4000000000"):
+        open_tokenizer(tmp_path)
+
+
+def test_truncated_anywhere_it_is_refused(folders: dict[str, Path], tmp_path: Path) -> None:
+    whole = (folders["bpe"] / "tokenizer.json").read_bytes()
+    for part in range(0, 100, 7):
+        (tmp_path / "tokenizer.json").write_bytes(whole[: len(whole) * part // 100])
+        with pytest.raises(FileError):
+            open_tokenizer(tmp_path)
