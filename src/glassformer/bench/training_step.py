@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from glassformer.bench.timing import interleaved, summary
-from glassformer.config import ModelConfig
+from glassformer.config import Choice, ModelConfig
 from glassformer.data.batch import Batch
 from glassformer.errors import ConfigError
 from glassformer.losses import make_loss
@@ -81,11 +81,15 @@ class Marian(nn.Module):
         super().__init__()
         from transformers import MarianConfig, MarianMTModel
 
-        sides = {f"{side}_{key}": value for side in ("encoder", "decoder") for key, value in _marian(setting).items()}
         config = MarianConfig(
             vocab_size=setting.vocab_size,
             d_model=setting.d_model,
-            **sides,
+            encoder_layers=setting.n_layers,
+            decoder_layers=setting.n_layers,
+            encoder_ffn_dim=setting.d_ff,
+            decoder_ffn_dim=setting.d_ff,
+            encoder_attention_heads=setting.n_heads,
+            decoder_attention_heads=setting.n_heads,
             activation_function="relu",
             max_position_embeddings=512,
             dropout=0.1,
@@ -101,10 +105,6 @@ class Marian(nn.Module):
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         logits: Tensor = self.body(input_ids=source, decoder_input_ids=target, use_cache=False).logits
         return logits
-
-
-def _marian(setting: Setting) -> dict[str, int]:
-    return {"layers": setting.n_layers, "ffn_dim": setting.d_ff, "attention_heads": setting.n_heads}
 
 
 PEERS: dict[str, type[nn.Module]] = {"torch": Torch, "marian": Marian}
@@ -124,7 +124,7 @@ def ours(setting: Setting, device: str, compiled: bool) -> Callable[[], None]:
         attention_dropout=0.0,
         feed_forward_dropout=0.0,
         tie_embeddings="all",
-        head="language_model",
+        head=Choice("language_model"),
     )
     train = TrainConfig(clip=1.0)
     model = build(config, seed=0, device=device).train()
