@@ -13,7 +13,7 @@ from torch import Tensor
 from glassformer.bench.timing import interleaved, summary
 from glassformer.bench.training_step import BOS, EOS, Marian
 from glassformer.bench.training_step import Setting as Sizes
-from glassformer.config import ModelConfig
+from glassformer.config import Choice, ModelConfig
 from glassformer.errors import ConfigError
 from glassformer.generate import beam_search, greedy
 from glassformer.models.build import build
@@ -77,7 +77,7 @@ def _ours(setting: Setting, device: str) -> Callable[[Tensor, Tensor, int], None
         n_decoder_layers=sizes.n_layers,
         max_len=512,
         tie_embeddings="all",
-        head="language_model",
+        head=Choice("language_model"),
     )
     model = build(config, seed=0, device=device, dtype=_dtype(device)).eval()
 

@@ -60,8 +60,8 @@ class Torch(nn.Module):
         self.embedding = nn.Embedding(setting.vocab_size, d)
         nn.init.normal_(self.embedding.weight, std=d**-0.5)
         self.positions = nn.Parameter(torch.randn(512, d) * 0.02)
-        sizes = {"num_encoder_layers": setting.n_layers, "num_decoder_layers": setting.n_layers}
-        self.body = nn.Transformer(d, setting.n_heads, **sizes, dim_feedforward=setting.d_ff, batch_first=True)
+        depth = setting.n_layers
+        self.body = nn.Transformer(d, setting.n_heads, depth, depth, setting.d_ff, dropout=0.1, batch_first=True)
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         t = target.shape[1]
