@@ -143,7 +143,7 @@ def test_counting_finds_exactly_what_can_be_drawn(name: str, construction: str) 
     drawn = [compose(Drawn(f"{index}"), of, construction) for index in range(1500)]
     said = {" ".join(word.text for word in realise(tree)) for tree in drawn if tree}
     assert said <= set(counted)
-    assert len(set(counted.values())) == len(counted) > 400
+    assert len(set(counted.values())) == len(counted) > 200
 
 
 @pytest.mark.slow
