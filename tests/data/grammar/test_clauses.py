@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 
 from glassformer.data.grammar.clauses import is_twofold, when
-from glassformer.data.grammar.level import level
+from glassformer.data.grammar.level import level_of
 from glassformer.data.grammar.lexicon import Noun
 from glassformer.data.grammar.sample import drawn
 from glassformer.data.grammar.splits import all_clauses
@@ -17,7 +17,7 @@ LEVELS = ("small", "full")
 
 @cache
 def said(name: str) -> tuple[Sentence, ...]:
-    return tuple(drawn(9, index, level(name)) for index in range(2500))
+    return tuple(drawn(9, index, level_of(name)) for index in range(2500))
 
 
 def clauses(name: str) -> Iterator[Clause]:
@@ -68,7 +68,7 @@ def test_nobody_does_what_makes_no_sense(name: str) -> None:
 
 @pytest.mark.parametrize("name", LEVELS)
 def test_adjectives_suit_what_they_describe(name: str) -> None:
-    of = level(name)
+    of = level_of(name)
     for clause in clauses(name):
         adjective = clause.predicate.adjective
         if adjective and clause.subject and clause.subject.noun.kind != "pronoun":

@@ -4,9 +4,9 @@ import pytest
 
 from glassformer.data.grammar.choose import Drawn
 from glassformer.data.grammar.compose import CONSTRUCTIONS, compose
-from glassformer.data.grammar.level import level
+from glassformer.data.grammar.level import level_of
 
-FULL = level("full")
+FULL = level_of("full")
 
 
 @pytest.mark.parametrize("name", CONSTRUCTIONS)
@@ -17,9 +17,9 @@ def test_every_construction_says_something(name: str) -> None:
 
 def test_every_speech_level_is_used() -> None:
     said = [compose(Drawn(f"level:{index}"), FULL) for index in range(400)]
-    assert {tree.level for tree in said if tree} == {"plain", "casual", "polite", "formal"}
+    assert {tree.speech for tree in said if tree} == {"plain", "casual", "polite", "formal"}
 
 
 def test_suggestions_are_not_made_in_the_polite_style() -> None:
     said = [compose(Drawn(f"suggestion:{index}"), FULL, "suggestion") for index in range(300)]
-    assert {tree.level for tree in said if tree} == {"plain", "casual", "formal"}
+    assert {tree.speech for tree in said if tree} == {"plain", "casual", "formal"}

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 from glassformer.data.grammar.choose import Drawn
-from glassformer.data.grammar.level import level
+from glassformer.data.grammar.level import level_of
 from glassformer.data.grammar.lexicon import Address
 from glassformer.data.grammar.phrases import Phrases
 
-FULL = level("full")
+FULL = level_of("full")
 
 
 def test_nobody_says_you_to_a_superior_or_explains_the_family_to_it() -> None:

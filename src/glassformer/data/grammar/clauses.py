@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from glassformer.data.grammar.choose import Chooser
-from glassformer.data.grammar.level import Level, is_animal, level
+from glassformer.data.grammar.level import Level, is_animal, level_of
 from glassformer.data.grammar.lexicon import Address, Noun, Phrasing, Verb
 from glassformer.data.grammar.phrases import Phrases
 from glassformer.data.grammar.tree import Clause, NounPhrase, Predicate, Sentence, replace
@@ -21,7 +21,7 @@ Aspect = tuple[str, str]
 @cache
 def aspects(name: str, lemma: str, animal: bool, second: bool, question: bool) -> tuple[tuple[Aspect, float], ...]:
     """(tense, modality) and weight of all that this verb can be said in."""
-    of = level(name)
+    of = level_of(name)
     verb = of.lexicon.verbs[lemma]
     found = []
     for key, weight in of.modalities.items():
