@@ -37,11 +37,11 @@ def test_a_topic_is_what_all_words_agree_on() -> None:
     assert topic(GOLD[1][0]) == ("study", False)
 
 
-@pytest.mark.parametrize("level_name", ["small", "full"])
+@pytest.mark.parametrize("level", ["small", "full"])
 @pytest.mark.parametrize("label", ["sentiment", "topic"])
-def test_labels_are_even_and_the_splits_apart(label: str, level_name: str) -> None:
-    train = labelled("train", 120, label=label, level_name=level_name)
-    test = labelled("test", 36, label=label, level_name=level_name)
+def test_labels_are_even_and_the_splits_apart(label: str, level: str) -> None:
+    train = labelled("train", 120, label=label, level=level)
+    test = labelled("test", 36, label=label, level=level)
     counts = Counter(row.label for row in train)
     assert set(counts) == set(LABELS[label])
     assert max(counts.values()) - min(counts.values()) <= 1

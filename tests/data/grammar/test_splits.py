@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from glassformer.data.grammar.level import Limits, level
+from glassformer.data.grammar.level import Limits, level_of
 from glassformer.data.grammar.sample import pairs, trees
 from glassformer.data.grammar.splits import combinations, is_held_out, percentile, place
 
@@ -41,7 +41,7 @@ def test_sentences_without_news_go_to_all_three_splits() -> None:
 
 @pytest.mark.parametrize("name", ["small", "full"])
 def test_what_is_held_out_is_never_trained_on_and_always_tested(name: str) -> None:
-    of = level(name)
+    of = level_of(name)
     for split, count in (("train", 2000), ("validation", 40)):
         drawn = trees(split, 3, [of], ("seen-like",))
         for _, (tree, pair) in zip(range(count), drawn, strict=False):
@@ -53,17 +53,17 @@ def test_what_is_held_out_is_never_trained_on_and_always_tested(name: str) -> No
 
 @pytest.mark.parametrize("name", ["small", "full"])
 def test_splits_share_no_sentence_whatever_the_seed(name: str) -> None:
-    train = pairs("train", 3000, seed=1, level_name=name)
+    train = pairs("train", 3000, seed=1, level=name)
     korean, english = {pair.source_ko for pair in train}, {pair.target_en for pair in train}
     for split, seed in (("validation", 1), ("test", 2)):
-        other = pairs(split, 80, seed=seed, level_name=name)
+        other = pairs(split, 80, seed=seed, level=name)
         assert not korean & {pair.source_ko for pair in other}
         assert not english & {pair.target_en for pair in other}
 
 
 @pytest.mark.parametrize("name", ["small", "full"])
 def test_long_sentences_are_longer_than_any_trained_on(name: str) -> None:
-    train = pairs("train", 1500, level_name=name)
-    long = pairs("test", 20, level_name=name, kinds=("long",))
+    train = pairs("train", 1500, level=name)
+    long = pairs("test", 20, level=name, kinds=("long",))
     assert max(len(pair.source_ko.split()) for pair in train) < min(len(pair.source_ko.split()) for pair in long)
     assert max(len(pair.target_en.split()) for pair in train) < min(len(pair.target_en.split()) for pair in long)

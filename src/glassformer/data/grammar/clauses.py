@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from glassformer.data.grammar.choose import Chooser
-from glassformer.data.grammar.level import Level, is_animal, level
+from glassformer.data.grammar.level import Level, is_animal, level_of
 from glassformer.data.grammar.lexicon import Address, Noun, Phrasing, Verb
 from glassformer.data.grammar.phrases import Phrases
 from glassformer.data.grammar.tree import Clause, NounPhrase, Predicate, Sentence, replace
@@ -21,7 +21,7 @@ Aspect = tuple[str, str]
 @cache
 def aspects(name: str, lemma: str, animal: bool, second: bool, question: bool) -> tuple[tuple[Aspect, float], ...]:
     """(tense, modality) and weight of all that this verb can be said in."""
-    of = level(name)
+    of = level_of(name)
     verb = of.lexicon.verbs[lemma]
     found = []
     for key, weight in of.modalities.items():
@@ -44,7 +44,9 @@ def _fits(verb: Verb, tense: str, modality: str, animal: bool) -> bool:
     if modality == "progressive" and (verb.stative or verb.single or verb.kind == "stay"):
         return False
     if verb.involuntary:
-        return modality in ("", "progressive", "start")
+        return modality in ("", "progressive") or (modality, tense) == ("start", "past")
+    if modality == "start":
+        return verb.ask and verb.kind in ("activity", "transitive") and not verb.definite and not animal
     if modality == "know_how":
         return verb.skill and not animal
     if modality == "like_to":
@@ -144,7 +146,7 @@ class Clauses:
             found.append("place")
         if verb.vehicle and not (clause.vehicle or clause.company):
             found.append("vehicle")
-        if verb.tool and not (clause.tool or clause.place) and nouns(*verb.tool):
+        if verb.tool and not (clause.tool or clause.place) and nouns(*verb.tool) and self.is_handled(clause, verb):
             found.append("tool")
         if clause.company or clause.manner:
             return found
@@ -153,6 +155,11 @@ class Clauses:
         if not clause.negative and clause.modality != "experience" and self.manners(clause, verb):
             found.append("manner")
         return found
+
+    def is_handled(self, clause: Clause, verb: Verb) -> bool:
+        """Is the tool of the verb used on this object? Nobody eats a cookie with chopsticks."""
+        suiting = self.level.usage["tool"].get(verb.lemma)
+        return suiting is None or (clause.object is not None and clause.object.noun.lemma in suiting)
 
     def is_repeatable(self, clause: Clause, verb: Verb) -> bool:
         """May it be said to happen often?"""

@@ -46,7 +46,8 @@ def subject_of(of: Clauses, word: Adjective, question: bool) -> NounPhrase | Non
     if people and of.choose.chance(0.25):
         pronouns = of.phrases.pronouns((2, 3) if question else (1, 3))
         return NounPhrase(of.choose.pick(pronouns))
-    others = [noun for noun in nouns if noun.kind != "pronoun"]
+    simple = question and of.level.name == "small"
+    others = [noun for noun in nouns if noun.kind != "pronoun" and not (simple and noun.honour)]
     return topic(of, of.choose.pick(others)) if others else None
 
 
@@ -93,11 +94,13 @@ def superlative(of: Clauses) -> Sentence | None:
     return of.sentence(clause, "superlative")
 
 
-def identity(of: Clauses) -> Sentence:
+def identity(of: Clauses) -> Sentence | None:
     """Minsu is a student; she was not a doctor."""
     names = ("pronoun", "name", "kin", "남자", "여자")
-    subject = of.phrases.subject(names, (1, 3))
+    subject = of.phrases.subject(names, (1, 3), known=True)
     jobs = of.phrases.nouns(*of.level.usage["job"]["noun"])
+    if of.level.name == "small" and subject.agreement.plural:
+        return None
     complement = NounPhrase(of.choose.pick(jobs), plural=subject.agreement.plural)
     clause = Clause(Predicate("noun"), subject, complement=complement, tense=of.choose.weigh(TENSES))
     return of.sentence(replace(clause, negative=of.choose.chance(0.25)), "identity")
@@ -211,8 +214,8 @@ def need(of: Clauses) -> Sentence:
 
 
 def owning(of: Clauses, kind: str) -> Clause:
-    subject = of.phrases.subject(("person",), (1, 3))
+    subject = of.phrases.subject(("person",), (1, 3), known=True)
     noun = of.choose.pick(of.phrases.nouns(*of.level.usage[kind]["object"]))
-    negative = subject.determiner not in ("every", "many", "one") and of.choose.chance(0.2)
+    negative = of.choose.chance(0.2)
     thing = NounPhrase(noun) if negative or noun.count != "count" else amount(of, noun, question=False, many=False)
     return Clause(Predicate(kind), subject, thing, tense=of.choose.weigh(TENSES), negative=negative)

@@ -7,7 +7,7 @@ from glassformer.data.grammar.lexicon import Address, Verb
 from glassformer.data.grammar.tree import Clause, NounPhrase, Predicate, Sentence, replace
 
 ASKABLE = ("motion", "stay", "activity", "transitive")
-UNASKED = ("experience", "know_how", "like_to", "progressive")
+UNASKED = ("experience", "know_how", "like_to", "progressive", "may")
 
 
 def motion(of: Clauses) -> Sentence:
@@ -58,12 +58,12 @@ def wh_question(of: Clauses) -> Sentence | None:
     options = ["subject"] if clause.subject.noun.human else []
     if not is_shared(of, verb):
         options += [role for role in ("goal", "stay") if getattr(clause, role)]
-        options += ["place"] if verb.place and not verb.stative else []
+        options += ["place"] if verb.place and not (verb.stative or verb.involuntary) else []
         options += ["person" if clause.object.noun.human else "object"] if clause.object else []
     if verb.company and clause.subject.noun.human and of.level.name == "full":
         options.append("company")
     if not verb.stative and clause.modality not in UNASKED:
-        options += ["time", "reason"]
+        options += ["time"] if clause.modality == "can" else ["time", "reason"]
     return of.sentence(opened(of, clause, of.choose.pick(options)), "wh_question", "question") if options else None
 
 

@@ -94,7 +94,7 @@ def contrast(of: Clauses, joint: str, tenses: tuple[tuple[str, float], ...]) -> 
     tense = of.choose.weigh(tenses)
     first = act(of, verb, topic(of, first_noun), tense)
     if joint == "but" and of.choose.chance(0.5):
-        first = replace(first, object=bare_object(of, verb, first))
+        first = replace(first, object=known_object(verb, first))
         second = replace(first, subject=topic(of, other_noun), negative=True)
         return joined(of, first, joint, second, joint)
     second = act(of, verb, topic(of, other_noun), tense)
@@ -105,14 +105,12 @@ def contrast(of: Clauses, joint: str, tenses: tuple[tuple[str, float], ...]) -> 
     return joined(of, first, joint, second, f"{joint}_other" if joint == "and" else joint)
 
 
-def bare_object(of: Clauses, verb: Verb, clause: Clause) -> NounPhrase | None:
-    if clause.object is None or "someone" in verb.object or clause.object.noun.human:
+def known_object(verb: Verb, clause: Clause) -> NounPhrase | None:
+    """The object that both speak of: the book; what takes no determiner stays as it is."""
+    if clause.object is None or clause.object.noun.human or verb.generic or verb.definite:
         return clause.object
-    return (
-        NounPhrase(clause.object.noun, "the")
-        if not clause.object.noun.the and not clause.object.noun.place
-        else clause.object
-    )
+    noun = clause.object.noun
+    return clause.object if noun.the or noun.place or noun.kind in BARE_KINDS else NounPhrase(noun, "the")
 
 
 def because(of: Clauses) -> Sentence | None:
@@ -274,5 +272,7 @@ def think(of: Clauses) -> Sentence | None:
         doing = of.verb(of.level.kinds("motion", "activity", "transitive"), adjuncts=1)
         second = None if doing.modality not in ("", "can", "must") or doing.front else doing
     if second is None or second.subject is None or second.subject.noun == thinker.noun or second.degree:
+        return None
+    if second.subject.determiner == "that":  # not "that that dog"
         return None
     return joined(of, main, "that", second, "think")

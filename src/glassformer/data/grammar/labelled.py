@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from glassformer.data.grammar.level import feeling, level
+from glassformer.data.grammar.level import feeling, level_of
 from glassformer.data.grammar.pair import Pair
 from glassformer.data.grammar.sample import evenly, kinds_of, trees
 from glassformer.data.grammar.splits import all_clauses, phrases_of
@@ -75,7 +75,7 @@ JUDGES: dict[str, Callable[[Sentence], Cell | None]] = {"sentiment": sentiment, 
 
 
 def labelled(
-    split: str, count: int, *, label: str = "sentiment", seed: int = 0, level_name: str = "small"
+    split: str, count: int, *, label: str = "sentiment", seed: int = 0, level: str = "small"
 ) -> list[Labelled]:
     """`count` different labelled sentences of a split, as many of each label as of any other.
 
@@ -86,7 +86,7 @@ def labelled(
     turns = (False, True) if label == "sentiment" else (False,)
     cells = [(name, turned) for name in LABELS[label] for turned in turns]
     kinds = kinds_of(split, None)
-    levels = [level(level_name), feeling(level_name)] if label == "sentiment" else [level(level_name)]
+    levels = [level_of(level), feeling(level)] if label == "sentiment" else [level_of(level)]
     found = trees(split, seed, levels, kinds, lambda tree: judge(tree) is not None)
     chosen = evenly(found, count, cells, lambda tree, _: judge(tree))
     return [Labelled(pair.source_ko, pair.target_en, _name(judge(tree)), pair) for tree, pair in chosen]

@@ -121,7 +121,7 @@ def _small(lexicon: Lexicon, chosen: dict[str, list[str]]) -> Lexicon:
 
 
 @cache
-def level(name: str) -> Level:
+def level_of(name: str) -> Level:
     choose("level", name, LEVELS)
     plan = _toml("levels")
     lexicon = _small(load(), plan["words"]) if name == "small" else load()
@@ -131,7 +131,7 @@ def level(name: str) -> Level:
 @cache
 def feeling(name: str) -> Level:
     """The same level with only those verbs and adjectives that say how somebody feels about something."""
-    plain, plan = level(name), _toml("levels")
+    plain, plan = level_of(name), _toml("levels")
     words = plain.lexicon
     verbs = {lemma: verb for lemma, verb in words.verbs.items() if verb.mood}
     adjectives = {lemma: adjective for lemma, adjective in words.adjectives.items() if adjective.mood}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from glassformer.data.grammar import jamo
 
 AFTER_CONSONANT_AND_VOWEL = {
@@ -13,6 +15,7 @@ AFTER_CONSONANT_AND_VOWEL = {
 }
 
 
+@cache
 def with_particle(word: str, particle: str, reading: str = "") -> str:
     """The word and the form of the particle that its last sound asks for.
 

@@ -62,7 +62,8 @@ class Phrases:
                 ("animal", 2.0 if groups["animal"] else 0),
             )
         )
-        group = [noun for noun in groups.get(kind, ()) if noun.lemma != self.listener]
+        simple = known and self.level.name == "small"  # there, forms that hardly ever come are left out
+        group = [noun for noun in groups.get(kind, ()) if noun.lemma != self.listener and not (simple and noun.honour)]
         match kind:
             case "pronoun":
                 return NounPhrase(self.choose.pick(pronouns))

@@ -191,7 +191,7 @@ def realise(sentence: Sentence) -> list[Word]:
         done = words(name, "address")
         done[-1] = Word(done[-1].text + ",", done[-1].marks)
     if sentence.mood in ("command", "suggestion"):
-        polite = sentence.level in ("polite", "formal")
+        polite = sentence.speech in ("polite", "formal")
         done += english_of.order(sentence.clause, polite, sentence.mood == "suggestion")
     elif sentence.mood == "question":
         done += english_of.ask(sentence.clause, "")

@@ -22,7 +22,7 @@ class Korean:
 
     def __init__(self, sentence: Sentence) -> None:
         self.sentence = sentence
-        self.level = sentence.level
+        self.level = sentence.speech
         self.question = sentence.mood == "question"
 
     def phrase(self, given: NounPhrase, path: str) -> list[Word]:

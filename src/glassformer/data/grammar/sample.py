@@ -9,7 +9,7 @@ from typing import TypeVar
 from glassformer.data.grammar import realise_english, realise_korean
 from glassformer.data.grammar.choose import Chooser, Drawn, every
 from glassformer.data.grammar.compose import CONSTRUCTIONS, compose
-from glassformer.data.grammar.level import Level, level
+from glassformer.data.grammar.level import Level, level_of
 from glassformer.data.grammar.pair import Pair, Tags
 from glassformer.data.grammar.splits import SPLITS, held_out_kinds, place
 from glassformer.data.grammar.tree import Sentence
@@ -35,12 +35,14 @@ def realised(tree: Sentence, of: Level, held_out: set[str] | None = None) -> Pai
     source, target = " ".join(word.text for word in korean), " ".join(word.text for word in english)
     held_out = held_out_kinds(tree) if held_out is None else held_out
     split, kind = place(held_out, source, target, of.limits) or ("none", "none")
-    return Pair(source, target, alignment(korean, english), Tags(tree.construction, tree.level, tree.mood, split, kind))
+    return Pair(
+        source, target, alignment(korean, english), Tags(tree.construction, tree.speech, tree.mood, split, kind)
+    )
 
 
-def sentence(index: int, seed: int = 0, level_name: str = "full") -> Pair:
+def sentence(index: int, seed: int = 0, level: str = "full") -> Pair:
     """The index-th pair of a seed, whatever split it belongs to (tags.split; "none" for none)."""
-    of = level(level_name)
+    of = level_of(level)
     return realised(drawn(seed, index, of), of)
 
 
@@ -69,19 +71,17 @@ def trees(
                 yield tree, pair
 
 
-def stream(
-    split: str, *, seed: int = 0, level_name: str = "small", kinds: Sequence[str] | None = None
-) -> Iterator[Pair]:
+def stream(split: str, *, seed: int = 0, level: str = "small", kinds: Sequence[str] | None = None) -> Iterator[Pair]:
     """Pairs of a split without end, as the grammar draws them: short sentences come back, long ones hardly."""
-    return (pair for _, pair in trees(split, seed, [level(level_name)], kinds_of(split, kinds)))
+    return (pair for _, pair in trees(split, seed, [level_of(level)], kinds_of(split, kinds)))
 
 
 def pairs(
-    split: str, count: int, *, seed: int = 0, level_name: str = "small", kinds: Sequence[str] | None = None
+    split: str, count: int, *, seed: int = 0, level: str = "small", kinds: Sequence[str] | None = None
 ) -> list[Pair]:
     """`count` different pairs of a split; of the test split, as many of each kind as of any other."""
     wanted = kinds_of(split, kinds)
-    found = trees(split, seed, [level(level_name)], wanted)
+    found = trees(split, seed, [level_of(level)], wanted)
     return [pair for _, pair in evenly(found, count, wanted, lambda _, pair: pair.tags.kind)]
 
 
@@ -115,9 +115,9 @@ def evenly(
     return list(chosen.values())
 
 
-def every_pair(level_name: str, construction: str) -> Iterator[Pair]:
+def every_pair(level: str, construction: str) -> Iterator[Pair]:
     """Every derivation of a construction in turn, to count what there is rather than to estimate it."""
-    of = level(level_name)
+    of = level_of(level)
     choose("construction", construction, CONSTRUCTIONS)
 
     def derive(chooser: Chooser) -> Sentence | None:

@@ -121,7 +121,8 @@ class Sentence:
     second: Clause | None = None
 
     @property
-    def level(self) -> str:
+    def speech(self) -> str:
+        """The speech level: 한다체, 해체 (casual), 해요체 (polite), 합니다체 (formal), by whom it is said to."""
         if self.address:
             return self.address.level
         return "casual" if self.friend else "plain"
