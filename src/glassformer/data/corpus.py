@@ -46,7 +46,7 @@ def from_grammar(config: DataConfig, *, level: str = "small", count: int = 100_0
     """The built-in corpus; of the test set each kind that is held out stands apart, `test` sentences of each."""
 
     def pairs(split: str, number: int, kinds: Sequence[str] | None = None) -> Pairs:
-        found = grammar.pairs(split, number, seed=config.seed, level_name=level, kinds=kinds)
+        found = grammar.pairs(split, number, seed=config.seed, level=level, kinds=kinds)
         korean, english = [pair.source_ko for pair in found], [pair.target_en for pair in found]
         return Pairs(korean, english) if config.source_language == "ko" else Pairs(english, korean)
 
