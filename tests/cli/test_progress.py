@@ -134,6 +134,15 @@ def test_an_event_in_one_line(event: Event | NotShown, text: str) -> None:
     assert (text in line(event)) if text else (line(event) == "")
 
 
+def test_an_error_is_said_in_one_line_of_the_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "(two lines)" in line(NotShown("status", OSError("two\nlines")))
+    assert "(RuntimeError)" in line(NotShown("status", RuntimeError()))
+    monkeypatch.setenv("GLASSFORMER_LANG", "ko")
+    error = FileError("disk", path="p", why="full")
+    assert error.in_language("ko") in line(NotShown("pictures", error))
+    assert error.in_language("ko") in line(events.CheckpointRefused(Path("p"), error))
+
+
 def test_nothing_to_try_before_there_is_a_checkpoint(run: Run) -> None:
     assert farewell(run, 50) == [f"run: {run.folder}"]
 

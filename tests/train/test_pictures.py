@@ -11,7 +11,7 @@ import pytest
 from glassformer.errors import FileError
 from glassformer.runs import Run
 from glassformer.train import pictures
-from glassformer.train.pictures import STYLE, curve, draw, figures, hangul_font
+from glassformer.train.pictures import STYLE, curve, draw, figures, hangul_font, style
 from small_run import run_config
 
 NAMES = ["loss_curves", "learning_rate", "dashboard"]
@@ -111,6 +111,12 @@ def test_with_a_hangul_font_the_words_are_korean(run: Run, monkeypatch: pytest.M
     english = [path.read_bytes() for path in draw(run)]
     monkeypatch.setenv("GLASSFORMER_LANG", "ko")
     assert [path.read_bytes() for path in draw(run)] != english
+
+
+def test_bold_titles_only_where_there_is_a_bold_font() -> None:
+    assert style(None)["axes.titleweight"] == "bold"
+    assert "axes.titleweight" not in style("NanumGothic")
+    assert style("NanumGothic")["font.family"] == ["NanumGothic", "DejaVu Sans"]
 
 
 def test_a_font_without_hangul_is_not_taken() -> None:

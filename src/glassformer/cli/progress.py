@@ -14,13 +14,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from glassformer.errors import GlassformerError
 from glassformer.runs import Run
 from glassformer.train import events
 from glassformer.train.events import Event
 from glassformer.train.loop import Job
 from glassformer.train.samples import Sample, read_samples
 from glassformer.train.watch import NotShown
-from glassformer.words import say
+from glassformer.words import language, say
 
 
 @contextmanager
@@ -137,7 +138,7 @@ def line(event: Event | NotShown) -> str:
                 "train.started", parameters=f"{event.parameters:,}", steps=f"{event.steps:,}", device=event.device
             )
         case events.CheckpointRefused():
-            return say("train.refused", error=str(event.error))
+            return say("train.refused", error=_said(event.error))
         case events.EnvironmentChanged():
             changed = ", ".join(f"{key}: {old} → {new}" for key, (old, new) in event.differences.items())
             return say("train.environment", changed=changed)
@@ -152,5 +153,11 @@ def line(event: Event | NotShown) -> str:
         case events.Stopped():
             return say(f"train.stopped.{event.reason}", step=event.step)
         case NotShown():
-            return say("watch.not_shown", what=say(f"watch.parts.{event.what}"), error=event.error)
+            return say("watch.not_shown", what=say(f"watch.parts.{event.what}"), error=_said(event.error))
     return ""
+
+
+def _said(error: Exception) -> str:
+    """An error in the language of the process, in one line."""
+    text = error.in_language(language()) if isinstance(error, GlassformerError) else str(error)
+    return " ".join(text.split()) or type(error).__name__

@@ -23,7 +23,6 @@ FAMILIES = ("NanumGothic", "Noto Sans CJK KR", "Noto Sans KR", "Malgun Gothic", 
 STYLE: dict[str, Any] = {
     "font.size": 10,
     "axes.titlesize": 11,
-    "axes.titleweight": "bold",
     "axes.titlelocation": "left",
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -41,13 +40,19 @@ def draw(run: Run) -> list[Path]:
 
     font = hangul_font() if language() == "ko" else None
     paths = []
-    families = [font, "DejaVu Sans"] if font else ["DejaVu Sans"]
-    style: Any = {**STYLE, "font.family": families}
-    with rc_context(style):
+    with rc_context(style(font)):
         for name, figure in figures(run.log.read(), "ko" if font else "en").items():
             paths.append(run.pictures / f"{name}.png")
             _save(figure, paths[-1])
     return paths
+
+
+def style(font: str | None) -> Any:
+    """Titles are bold only in the font that comes with matplotlib: a Hangul font may have no bold, and it would say so."""
+    own = (
+        {"font.family": [font, "DejaVu Sans"]} if font else {"font.family": ["DejaVu Sans"], "axes.titleweight": "bold"}
+    )
+    return {**STYLE, **own}
 
 
 def figures(records: Records, lang: str) -> dict[str, Figure]:
