@@ -48,7 +48,7 @@ def draw(run: Run) -> list[Path]:
 
 
 def style(font: str | None) -> Any:
-    """Titles are bold only in the font that comes with matplotlib: a Hangul font may have no bold, and it would say so."""
+    """Bold titles only in the font that comes with matplotlib: a Hangul font may have no bold, and it would say so."""
     own = (
         {"font.family": [font, "DejaVu Sans"]} if font else {"font.family": ["DejaVu Sans"], "axes.titleweight": "bold"}
     )
