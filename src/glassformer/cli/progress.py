@@ -1,52 +1,134 @@
-"""How training looks while it runs: one live line on a terminal, plain lines elsewhere."""
+"""How training looks while it runs: a live display on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
+import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
 
+from glassformer.errors import GlassformerError
+from glassformer.runs import Run
 from glassformer.train import events
 from glassformer.train.events import Event
 from glassformer.train.loop import Job
-from glassformer.words import say
+from glassformer.train.samples import Sample, read_samples
+from glassformer.train.watch import NotShown
+from glassformer.words import language, say
 
 
-def show(happening: Iterable[Event], job: Job, *, quiet: bool) -> dict[str, Any]:
+@contextmanager
+def preparing(*, quiet: bool) -> Iterator[None]:
+    """What comes before the first step can take a while; nobody should wait in front of an empty screen."""
+    console = make_console()
+    if quiet:
+        yield
+    elif console.is_terminal:
+        with console.status(say("watch.preparing")):
+            yield
+    else:
+        console.print(say("watch.preparing"))
+        yield
+
+
+def make_console() -> Console:
+    return Console(file=sys.stdout, highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+
+def show(
+    happening: Iterable[Event | NotShown], job: Job, *, quiet: bool, console: Console | None = None
+) -> dict[str, Any]:
     """Follow training to its end; returns what is known then."""
-    console = Console(stderr=quiet, highlight=False, markup=False, emoji=False)
-    live = sys.stdout.isatty() and not quiet
-    columns = (BarColumn(30), TextColumn("{task.completed:.0f}/{task.total:.0f}"), TextColumn("{task.description}"))
+    console = console or make_console()
+    live = console.is_terminal and not quiet
+    display = Display(console, job)
     last: dict[str, Any] = {}
-    with Progress(*columns, TimeRemainingColumn(), console=console, disable=not live, transient=True) as bar:
-        line = bar.add_task("", total=job.recipe.train.steps)
+    with Live(display, console=console, transient=True, refresh_per_second=4) if live else nullcontext():
         for event in happening:
-            if isinstance(event, events.StepDone):
-                bar.update(line, completed=event.step)
-                continue
-            if isinstance(event, events.Logged):
-                bar.update(line, description=_short(event))
-                last |= {"step": event.step, "loss": event.loss, "tokens_per_second": event.tokens_per_second}
-                if live:
-                    continue
-            if isinstance(event, events.Evaluated):
-                last["metrics"] = dict(event.metrics)
-            if isinstance(event, events.Stopped):
-                last["reason"] = event.reason
-            text = _line(event)
-            if text and not quiet:
-                console.print(text)
+            display.see(event)
+            remember(last, event)
+            shown_by_display = live and isinstance(event, events.Logged)
+            text = "" if quiet or shown_by_display or isinstance(event, events.StepDone) else line(event)
+            if text:
+                console.print(text, soft_wrap=True)
+    if not quiet:
+        console.print("\n".join(farewell(job.run, last.get("step", 0))), soft_wrap=True)
     return last
 
 
-def _short(event: events.Logged) -> str:
-    return say("train.short", loss=f"{event.loss:.3f}", speed=f"{event.tokens_per_second:,.0f}")
+def remember(last: dict[str, Any], event: Event | NotShown) -> None:
+    """What the JSON document tells at the end: the latest of everything."""
+    match event:
+        case events.Started():
+            last["step"] = event.step
+        case events.Logged():
+            last |= {"step": event.step, "loss": event.loss, "tokens_per_second": event.tokens_per_second}
+        case events.Evaluated():
+            last["metrics"] = dict(event.metrics)
+            if event.best:
+                last["best"] = {"step": event.step, **event.metrics}
+        case events.Averaged():
+            last["averaged"] = dict(event.metrics)
+        case events.Stopped():
+            last |= {"step": event.step, "reason": event.reason}
 
 
-def _line(event: Event) -> str:
+class Display:
+    """The bar, the numbers beside it, and below them the last sample translation; redrawn a few times a second."""
+
+    def __init__(self, console: Console, job: Job) -> None:
+        self.run = job.run
+        numbers = (TextColumn("{task.description}"), TimeRemainingColumn(), TextColumn(say("watch.remaining")))
+        self.bar = Progress(BarColumn(None), MofNCompleteColumn(), *numbers, console=console, expand=True)
+        self.task = self.bar.add_task("", total=job.recipe.train.steps)
+        self.numbers: dict[str, str] = {}
+        self.sample: Sample | None = None
+
+    def see(self, event: Event | NotShown) -> None:
+        match event:
+            case events.Started():
+                self.bar.reset(self.task, completed=event.step)  # steps of an earlier session tell nothing of the speed
+            case events.StepDone():
+                self.bar.update(self.task, completed=event.step)
+            case events.Logged():
+                self.numbers["loss"] = say("watch.loss", loss=f"{event.loss:.3f}")
+                self.numbers["speed"] = say("watch.speed", speed=f"{event.tokens_per_second:,.0f}")
+            case events.Evaluated():
+                if "sample_bleu" in event.metrics:
+                    self.numbers["bleu"] = say("watch.bleu", bleu=f"{event.metrics['sample_bleu']:.1f}")
+                self.sample = next(iter(read_samples(self.run, event.step)), None)
+        self.bar.update(self.task, description=" · ".join(self.numbers.values()))
+
+    def __rich__(self) -> Group | Progress:
+        if self.sample is None:
+            return self.bar
+        table = Table.grid(padding=(0, 1))
+        table.add_column(style="dim", no_wrap=True)
+        table.add_column(no_wrap=True, overflow="ellipsis")
+        for key, text in vars(self.sample).items():
+            table.add_row(say(f"watch.sample.{key}"), Text(text))
+        return Group(self.bar, table)
+
+
+def farewell(run: Run, step: int) -> list[str]:
+    """Where everything is, and what to try with it; a sentence of the last samples as an example."""
+    folder = shlex.quote(str(run.folder))
+    sample = next(iter(read_samples(run, step)), None)
+    lines = [say("watch.run", path=run.folder)]
+    if run.preferred is not None:
+        example = "" if sample is None else f" {shlex.quote(sample.source)}"
+        lines += [say("watch.next"), f"  glassformer translate {folder}{example}", f"  glassformer evaluate {folder}"]
+    return lines
+
+
+def line(event: Event | NotShown) -> str:
     """An event in one line; "" for those that nobody wants to read."""
     match event:
         case events.Started():
@@ -56,19 +138,13 @@ def _line(event: Event) -> str:
                 "train.started", parameters=f"{event.parameters:,}", steps=f"{event.steps:,}", device=event.device
             )
         case events.CheckpointRefused():
-            return say("train.refused", error=str(event.error))
+            return say("train.refused", error=_said(event.error))
         case events.EnvironmentChanged():
             changed = ", ".join(f"{key}: {old} → {new}" for key, (old, new) in event.differences.items())
             return say("train.environment", changed=changed)
         case events.Logged():
-            rate = f"{event.learning_rate:.2e}"
-            return say(
-                "train.logged",
-                step=event.step,
-                loss=f"{event.loss:.4f}",
-                rate=rate,
-                speed=f"{event.tokens_per_second:,.0f}",
-            )
+            values = {"loss": f"{event.loss:.4f}", "speed": f"{event.tokens_per_second:,.0f}"}
+            return say("train.logged", step=event.step, rate=f"{event.learning_rate:.2e}", **values)
         case events.Evaluated():
             metrics = ", ".join(f"{name} {value:.4g}" for name, value in event.metrics.items())
             return say("train.best" if event.best else "train.evaluated", step=event.step, metrics=metrics)
@@ -76,4 +152,12 @@ def _line(event: Event) -> str:
             return say("train.averaged", count=len(event.steps))
         case events.Stopped():
             return say(f"train.stopped.{event.reason}", step=event.step)
+        case NotShown():
+            return say("watch.not_shown", what=say(f"watch.parts.{event.what}"), error=_said(event.error))
     return ""
+
+
+def _said(error: Exception) -> str:
+    """An error in the language of the process, in one line."""
+    text = error.in_language(language()) if isinstance(error, GlassformerError) else str(error)
+    return " ".join(text.split()) or type(error).__name__

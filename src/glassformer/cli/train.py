@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from glassformer.cli.options import Debug, Json, Lang, Set, overrides
 from glassformer.cli.output import print_json
+from glassformer.errors import ConfigError, UsageError
 from glassformer.words import say
+
+if TYPE_CHECKING:
+    from glassformer.train import Job
 
 Recipe = Annotated[str, typer.Argument(help=say("help.recipe"), metavar="RECIPE", show_default=False)]
 Out = Annotated[Path | None, typer.Option("--out", help=say("help.out"), show_default=False)]
@@ -25,16 +29,43 @@ def command(
     lang: Lang = None,
     debug: Debug = False,
 ) -> None:
-    changes = overrides(set_)
-    from glassformer.cli.progress import show
-    from glassformer.open import open_recipe
-    from glassformer.train.begin import again, begin
-    from glassformer.train.loop import train
+    """Exit code 0 where training came to its end; 1 where Ctrl-C or SIGTERM ended it, with everything saved.
 
+    --resume where nothing has begun yet begins: a job that is started again and again needs one command.
+    """
+    changes = overrides(set_)
+    from glassformer.cli.progress import preparing, show
+    from glassformer.train.watch import watched
+
+    with preparing(quiet=json):
+        job, resumed = prepare(recipe, out, resume, changes)
+    last = show(watched(job, resume=resumed), job, quiet=json)
+    if json:
+        print_json({"run": str(job.run.folder), **last})
+    if last.get("reason") not in ("finished", "early"):
+        raise typer.Exit(1)
+
+
+def prepare(recipe: str, out: Path | None, resume: bool, changes: dict[str, Any]) -> tuple[Job, bool]:
+    """The job, and whether it goes on with a run. A run folder instead of a recipe goes on with that run."""
+    from glassformer.open import open_recipe, recipes
+    from glassformer.train.begin import again, begin
+
+    if recipe not in recipes() and Path(recipe).is_dir():
+        if out is not None and out.resolve() != Path(recipe).resolve():
+            raise UsageError("resume_out", path=recipe)
+        return again(recipe, changes), True
     config = open_recipe(recipe, changes)
     folder = out or Path("runs") / config.name
-    resume = resume and (folder / "config.toml").is_file()
-    job = again(folder) if resume else begin(config, folder)
-    last = show(train(job, resume=resume), job, quiet=json)
-    if json:
-        print_json({"run": str(folder), **last})
+    if not (resume and (folder / "config.toml").is_file()):
+        return begin(config, folder), False
+    _refuse_other(folder, config.name)
+    return again(folder, changes), True
+
+
+def _refuse_other(folder: Path, name: str) -> None:
+    from glassformer.runs import Run
+
+    begun = Run.open(folder).config.name
+    if begun != name:
+        raise ConfigError("resume_other", path=folder, begun=begun, recipe=name)

@@ -1,0 +1,95 @@
+"""The status block of a run, status.txt: how it stands, on one screen, for whoever looks into the folder."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from rich.cells import cell_len
+
+from glassformer.runs import Run
+from glassformer.runs.files import write_text
+from glassformer.words import say
+
+
+@dataclass
+class Lowest:
+    """A loss: the latest one and the lowest, with its step."""
+
+    latest: float = math.nan
+    lowest: float = math.nan
+    step: int = 0
+
+    def see(self, value: object, step: int) -> None:
+        self.latest = float(value) if isinstance(value, int | float) else math.nan
+        if not self.latest >= self.lowest and not math.isnan(self.latest):
+            self.lowest, self.step = self.latest, step
+
+    def __str__(self) -> str:
+        if math.isnan(self.lowest):
+            return "–"
+        return say("watch.status.lowest", latest=f"{self.latest:.4f}", lowest=f"{self.lowest:.4f}", step=self.step)
+
+
+class Standing:
+    """What log.jsonl says in a few numbers, line after line: a log of a million lines is read once."""
+
+    def __init__(self, records: Iterable[Mapping[str, Any]] = ()) -> None:
+        self.training, self.validation = Lowest(), Lowest()
+        self.learning_rate = math.nan
+        self.epoch = self.steps_per_epoch = 0
+        for record in records:
+            self.see(record)
+
+    def see(self, record: Mapping[str, Any]) -> None:
+        if record.get("kind") == "evaluation" and "loss" in record:
+            self.validation.see(record["loss"], record["step"])
+        if record.get("kind") != "train":
+            return
+        self.training.see(record["loss"], record["step"])
+        self.learning_rate = record["learning_rate"]
+        if record["epoch"] > self.epoch:  # the first line of an epoch: its step is that of the beginning, nearly
+            self.epoch, self.steps_per_epoch = record["epoch"], record["step"] // record["epoch"]
+
+
+def block(run: Run, standing: Standing, now: Mapping[str, Any] | None = None) -> str:
+    """The block, in the language of the process. `now`: what is known better than status.json, written now and then."""
+    config, status = run.config.train, {"state": "running", "step": 0, "epoch": 0, **run.status, **(now or {})}
+    batch = say("watch.status.tokens", tokens=f"{config.batch_tokens * config.accumulate:,}")
+    epochs = round(config.steps / standing.steps_per_epoch) if standing.steps_per_epoch else 0
+    mixed = config.precision if config.precision != "float32" else say("watch.status.off")
+    rate = "–" if math.isnan(standing.learning_rate) else f"{standing.learning_rate:.3e}"
+    rows = {
+        "state": say(f"watch.state.{status['state']}"),
+        "updated": datetime.now().astimezone().strftime("%Y-%m-%d %H:%M:%S %z"),
+        "batch": batch,
+        "learning_rate": f"{rate} ({config.schedule.kind})",
+        "epochs": say("watch.status.about", count=epochs) if epochs else "–",
+        "mixed_precision": mixed,
+        "step": f"{status['step']:,} / {config.steps:,}",
+        "epoch": f"{status['epoch'] + 1:,}",
+        "training_loss": str(standing.training),
+        "validation_loss": str(standing.validation),
+        "elapsed": duration(status.get("elapsed", 0.0)),
+        "checkpoints": str(run.checkpoints_folder),
+    }
+    if "error" in status and status["state"] == "failed":
+        rows["error"] = str(status["error"])
+    labels = {key: say(f"watch.status.{key}") for key in rows}
+    width = max(map(cell_len, labels.values()))
+    lines = [f"{labels[key]}{' ' * (width - cell_len(labels[key]))}  {value}" for key, value in rows.items()]
+    return "\n".join(lines) + "\n"
+
+
+def write_block(run: Run, standing: Standing, now: Mapping[str, Any] | None = None) -> None:
+    """Replaced often and worth little: not synced."""
+    write_text(run.folder / "status.txt", block(run, standing, now), durable=False)
+
+
+def duration(seconds: float) -> str:
+    """3:25:45."""
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from glassformer.cli import progress
+from glassformer.cli.progress import Display, farewell, line, remember, show
+from glassformer.errors import FileError
+from glassformer.runs import Run
+from glassformer.runs.files import write_json
+from glassformer.train import events
+from glassformer.train.events import Event
+from glassformer.train.samples import samples_file
+from glassformer.train.watch import NotShown
+from small_run import job, run_config
+
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+@pytest.fixture(autouse=True)
+def _english(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLASSFORMER_LANG", "en")
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    run = Run.create(tmp_path / "a run", run_config(steps=100))
+    sample = {"source": "나는 학교에 간다", "target": "I go to school", "translation": "I go [bold]home"}
+    write_json(samples_file(run, 50), [sample])
+    return run
+
+
+def story(run: Run) -> list[Event | NotShown]:
+    return [
+        events.Started(40, 100, 12345, "cpu", run.checkpoint(40), ()),
+        *(events.StepDone(step, 1, 1e-3, 10 * step) for step in range(41, 51)),
+        events.Logged(50, 1, 3.25, 1e-3, 0.5, 500, 4321.0, 0, 9.0),
+        events.Evaluated(50, {"loss": 3.0, "sample_bleu": 12.34}, True),
+        NotShown("pictures", FileError("disk", path="p", why="full")),
+        events.Saving(50),
+        events.Saved(50, run.checkpoint(50)),
+        events.Stopped(50, "interrupted"),
+    ]
+
+
+def seen(run: Run, *, terminal: bool, quiet: bool = False) -> tuple[str, dict[str, object]]:
+    file = io.StringIO()
+    console = Console(file=file, force_terminal=terminal, width=100, highlight=False, markup=False, emoji=False)
+    last = show(story(run), job(run), quiet=quiet, console=console)
+    return file.getvalue(), last
+
+
+def test_without_a_terminal_every_event_is_a_plain_line(run: Run) -> None:
+    text, _ = seen(run, terminal=False)
+    assert text.splitlines() == [
+        f"goes on from step 40 ({run.checkpoint(40)})",
+        "step 50: loss 3.2500, learning rate 1.00e-03, 4,321 tokens/s",
+        "step 50, validation: loss 3, sample_bleu 12.34 (best so far)",
+        "pictures: not kept up to date from here on (p cannot be written: full; make room, or write somewhere else); "
+        "training goes on",
+        "stopped by you at step 50; all is saved, --resume goes on",
+        f"run: {run.folder}",
+    ]
+
+
+def test_on_a_terminal_the_lines_of_the_log_are_in_the_display(run: Run) -> None:
+    text = ESCAPES.sub("", seen(run, terminal=True)[0])
+    assert "step 50: loss" not in text
+    for part in ("50/100", "loss 3.250 · 4,321 tokens/s · BLEU 12.3", "left", "나는 학교에 간다", "I go [bold]home"):
+        assert part in text
+    assert "stopped by you at step 50" in text
+
+
+def test_the_display_speaks_korean(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLASSFORMER_LANG", "ko")
+    text = ESCAPES.sub("", seen(run, terminal=True)[0])
+    for part in ("손실 3.250 · 초당 토큰 4,321 · BLEU 점수 12.3", "남음", "원문", "정답", "번역", "실행 폴더:"):
+        assert part in text
+
+
+def test_quiet_means_nothing_at_all(run: Run) -> None:
+    text, last = seen(run, terminal=True, quiet=True)
+    assert text == ""
+    assert last == {
+        "step": 50,
+        "loss": 3.25,
+        "tokens_per_second": 4321.0,
+        "metrics": {"loss": 3.0, "sample_bleu": 12.34},
+        "best": {"step": 50, "loss": 3.0, "sample_bleu": 12.34},
+        "reason": "interrupted",
+    }
+
+
+def test_the_time_that_remains_is_not_that_of_an_earlier_session(run: Run) -> None:
+    display = Display(Console(file=io.StringIO()), job(run))
+    display.see(story(run)[0])
+    (task,) = display.bar.tasks
+    assert (task.completed, task.total, task.speed) == (40, 100, None)
+
+
+def test_a_display_without_a_sample_is_the_bar_alone(run: Run) -> None:
+    display = Display(Console(file=io.StringIO()), job(run))
+    assert display.__rich__() is display.bar
+
+
+def test_the_mean_of_checkpoints_is_remembered(run: Run) -> None:
+    last: dict[str, object] = {}
+    averaged = events.Averaged(run.averaged_folder, (1, 2), {"loss": 1.0})
+    remember(last, averaged)
+    assert last == {"averaged": {"loss": 1.0}}
+    assert line(averaged) == "mean of the last 2 checkpoints written"
+
+
+@pytest.mark.parametrize(
+    ("event", "text"),
+    [
+        (events.Started(0, 1500, 1015808, "cpu", None, ()), "1,015,808 parameters, 1,500 steps, on cpu"),
+        (events.EnvironmentChanged({"torch": ("2.11", "2.13")}), "torch: 2.11 → 2.13"),
+        (events.CheckpointRefused(Path("c"), FileError("disk", path="c", why="gone")), "c cannot be written: gone"),
+        (events.Evaluated(5, {"loss": 3.0}, False), "step 5, validation: loss 3"),
+        (events.Stopped(5, "terminated"), "asked to stop at step 5; all is saved, --resume goes on"),
+        (events.Stopped(5, "early"), "stopped at step 5: validation has not improved for a while"),
+        (NotShown("tensorboard", OSError("full")), "TensorBoard: not kept up to date from here on (full)"),
+        (NotShown("status", OSError("full")), "status.txt: not kept up to date"),
+        (events.Saving(5), ""),
+        (events.Saved(5, Path("c")), ""),
+    ],
+)
+def test_an_event_in_one_line(event: Event | NotShown, text: str) -> None:
+    assert (text in line(event)) if text else (line(event) == "")
+
+
+def test_an_error_is_said_in_one_line_of_the_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "(two lines)" in line(NotShown("status", OSError("two\nlines")))
+    assert "(RuntimeError)" in line(NotShown("status", RuntimeError()))
+    monkeypatch.setenv("GLASSFORMER_LANG", "ko")
+    error = FileError("disk", path="p", why="full")
+    assert error.in_language("ko") in line(NotShown("pictures", error))
+    assert error.in_language("ko") in line(events.CheckpointRefused(Path("p"), error))
+
+
+def test_nothing_to_try_before_there_is_a_checkpoint(run: Run) -> None:
+    assert farewell(run, 50) == [f"run: {run.folder}"]
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_one_is_told_what_is_waited_for(quiet: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    with progress.preparing(quiet=quiet):
+        pass
+    assert capsys.readouterr().out == ("" if quiet else "reading sentences, learning the vocabulary …\n")

@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from glassformer.cli.app import main
+from glassformer.runs import Run, locked
+from tiny_translator import SET
+
+
+@pytest.fixture(autouse=True)
+def _english(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLASSFORMER_LANG", "en")
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[Any, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main(("train", *map(str, arguments)))
+    out, err = capsys.readouterr()
+    return stop.value.code, out, err
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("train") / "run"
+    with pytest.raises(SystemExit) as stop:
+        main(["train", "ko-en", "--out", str(folder), *SET, "--json"])
+    assert stop.value.code == 0
+    return folder
+
+
+def test_from_a_recipe_to_a_run_that_translates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "my run"
+    code, out, err = run(capsys, "ko-en", "--out", folder, *SET)
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == "reading sentences, learning the vocabulary …"
+    assert lines[1].endswith(" parameters, 6 steps, on cpu")
+    assert [line.split(":")[0] for line in lines[2:5]] == ["step 2", "step 3, validation", "step 4"]
+    assert lines[-5] == "done after 6 steps"
+    assert lines[-4:-2] == [f"run: {folder}", "next:"]
+    assert lines[-1] == f"  glassformer evaluate '{folder}'"
+    suggested = shlex.split(lines[-2])
+    with pytest.raises(SystemExit) as stop:
+        main(suggested[1:])
+    assert stop.value.code == 0
+
+
+def test_json_is_the_only_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "ko-en", "--out", tmp_path / "run", *SET, "--json")
+    assert (code, err) == (0, "")
+    document = json.loads(out)
+    assert document["run"] == str(tmp_path / "run")
+    assert (document["step"], document["reason"]) == (6, "finished")
+    assert set(document["metrics"]) == {"loss", "accuracy", "perplexity", "sample_bleu", "exact"}
+
+
+def test_it_speaks_korean(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "ko-en", "--out", tmp_path / "run", *SET, "--lang", "ko")
+    assert (code, err) == (0, "")
+    for part in ("어휘를 학습하는 중", "6스텝으로 끝났습니다", "실행 폴더: ", "다음에 해 볼 것:"):
+        assert part in out
+    assert (tmp_path / "run" / "status.txt").read_text(encoding="utf-8").startswith("상태         끝남\n")
+
+
+def test_a_run_folder_goes_on_as_a_recipe_would(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, trained, "--set", "train.steps=8")
+    assert (code, err) == (0, "")
+    assert f"goes on from step 6 ({trained / 'checkpoints' / 'step-00000006'})" in out
+    assert "done after 8 steps" in out
+    code, out, _ = run(capsys, "ko-en", "--out", trained, "--resume", "--set", "train.steps=9")
+    assert (code, "goes on from step 8" in out, Run.open(trained).config.train.steps) == (0, True, 9)
+
+
+def test_resume_begins_where_nothing_has_begun(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "ko-en", "--out", tmp_path / "run", "--resume", *SET, "--json")
+    assert (code, json.loads(out)["step"]) == (0, 6)
+
+
+# --- refused: one line, exit code 1 or 2, nothing changed ---
+
+
+def refused(capsys: pytest.CaptureFixture[str], line: str, *arguments: str | Path, code: int = 1) -> None:
+    found, out, err = run(capsys, *arguments, "--json")
+    assert (found, out, err.count("\n")) == (code, "", 1)
+    assert line in err
+
+
+def test_a_run_that_exists(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = f"{trained} holds a run already; continue it with --resume, or choose another folder"
+    refused(capsys, line, "ko-en", "--out", trained)
+
+
+def test_an_unknown_recipe(capsys: pytest.CaptureFixture[str]) -> None:
+    refused(capsys, "'ko-em' is neither a recipe nor a TOML file; did you mean", "ko-em")
+
+
+def test_a_folder_that_is_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    refused(capsys, f"{tmp_path} is no run: it has no config.toml", tmp_path)
+
+
+def test_a_folder_in_use(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with locked(trained):
+        refused(capsys, f"{trained} is in use: another process trains there", trained)
+
+
+@pytest.mark.skipif(not Path("/sys/kernel").is_dir(), reason="no folder here that even root cannot write to")
+def test_a_read_only_folder(capsys: pytest.CaptureFixture[str]) -> None:
+    refused(capsys, "/sys/kernel/run cannot be written: ", "ko-en", "--out", "/sys/kernel/run")
+
+
+def test_another_value_than_the_run_was_begun_with(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = f"train.seed=5 is not what {trained} was begun with, and only train.steps may grow"
+    refused(capsys, line, trained, "--set", "train.seed=5")
+
+
+def test_fewer_steps(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    refused(capsys, "train.steps=2 is less than the ", trained, "--set", "train.steps=2")
+
+
+def test_another_recipe(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = f"{trained} was begun from the recipe 'ko-en', not 'other'; name its own recipe"
+    refused(capsys, line, "ko-en", "--out", trained, "--resume", "--set", "run.name=other")
+
+
+def test_a_run_has_its_own_folder(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = f"{trained} is a run and goes on in its own folder; leave out --out"
+    refused(capsys, line, trained, "--out", tmp_path / "other", code=2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("number", "line"),
+    [(signal.SIGINT, "stopped by you at step "), (signal.SIGTERM, "asked to stop at step ")],
+)
+def test_a_signal_saves_and_loses_nothing(number: signal.Signals, line: str, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    more = ["--set", "train.steps=100000", "--set", "train.evaluate_every=0", "--set", "train.save_every=100000"]
+    command = [sys.executable, "-m", "glassformer", "train", "ko-en", "--out", str(folder), *SET, *more]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "OMP_NUM_THREADS": "1",
+        "PYTHONUNBUFFERED": "1",
+    }
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        assert process.stdout is not None
+        while not process.stdout.readline().startswith("step 4"):
+            assert process.poll() is None
+        process.send_signal(number)
+        out, err = process.communicate(timeout=120)
+    assert (process.returncode, err) == (1, "")
+    assert line in out
+    assert "--resume goes on" in out
+    found = Run.open(folder)
+    assert found.last == found.checkpoint(found.status["step"])
+    assert found.status["state"] == {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}[number]
