@@ -117,7 +117,9 @@ class _Loop:
             if self._evaluation_is_due():
                 evaluated = self._evaluate()
                 best = evaluated.best
+                paused = time.monotonic()
                 yield evaluated
+                self.line_began += time.monotonic() - paused  # whoever listens may draw pictures
             if best or progress.step % config.save_every == 0:
                 yield from self._save()
             reason = self._over()
