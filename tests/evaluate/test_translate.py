@@ -3,9 +3,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+import torch
 
+from glassformer.config import Choice
 from glassformer.errors import ConfigError
-from glassformer.evaluate.translate import GREEDY, Search, candidates, translate
+from glassformer.evaluate.translate import GREEDY, Search, as_trained, candidates, translate
+from glassformer.generate import greedy
 from glassformer.models.build import build
 from glassformer.open import Loaded, load
 from small_translator import ENGLISH, KOREAN, trained
@@ -41,3 +44,16 @@ def test_a_model_that_is_no_translator_is_refused(loaded: Loaded) -> None:
     config = replace(loaded.config.model, family="decoder", n_encoder_layers=None)
     with pytest.raises(ConfigError, match="the task 'translation' needs a model of family='encoder-decoder'"):
         candidates(build(config), loaded.vocabularies, KOREAN, GREEDY)
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_the_source_ends_as_it_did_in_training(loaded: Loaded, ends: bool) -> None:
+    config = replace(loaded.config, task=Choice("translation", {"source_end": ends}))
+    special = loaded.vocabularies.source.specials
+    bos, eos = special.need("bos"), special.need("eos")
+    tokens = [*loaded.vocabularies.source.encode(KOREAN[0]), *([eos] if ends else [])]
+    forbidden = [i for i in special.ids().values() if i != eos]
+    ((expected,),) = greedy(loaded.model, torch.tensor([tokens]), None, bos=bos, eos=eos, forbidden=forbidden)
+    ((found,),) = candidates(loaded.model, loaded.vocabularies, KOREAN[:1], as_trained(GREEDY, config))
+    assert found.log_probability == pytest.approx(expected.log_probability, abs=1e-6)
+    assert as_trained(GREEDY, loaded.config) == GREEDY

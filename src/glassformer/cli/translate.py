@@ -32,11 +32,12 @@ def command(
     lang: Lang = None,
     debug: Debug = False,
 ) -> None:
-    from glassformer.evaluate.translate import Search, candidates
+    from glassformer.evaluate.translate import Search, as_trained, candidates
     from glassformer.open import load
 
     loaded = load(model)
     search = Search(beam=beam, alpha=length_penalty, length_norm=length_norm, stop=stop, n_best=nbest)
+    search = as_trained(search, loaded.config)
     answers: list[dict[str, Any]] = []
     for lines in _given(texts) if texts else _read(sys.stdin.buffer):
         for line, some in zip(lines, candidates(loaded.model, loaded.vocabularies, lines, search), strict=True):

@@ -16,7 +16,7 @@ from glassformer.evaluate import show
 from glassformer.evaluate.readings import Readings
 from glassformer.evaluate.scores import Scores, judge
 from glassformer.evaluate.surprise import total_loss
-from glassformer.evaluate.translate import Search, candidates
+from glassformer.evaluate.translate import Search, as_trained, candidates
 from glassformer.metrics import forensics as conventions
 from glassformer.metrics.outputs import Outputs
 from glassformer.metrics.perplexity import perplexity
@@ -122,12 +122,13 @@ def evaluate(
 
 def _translate(loaded: Loaded, pairs: Mapping[str, Pairs], search: Search, progress: Progress) -> dict[str, list[str]]:
     """The best translation of every sentence, group by group."""
+    search = as_trained(replace(search, n_best=1), loaded.config)
     every, done = sum(map(len, pairs.values())), 0
     found: dict[str, list[str]] = {name: [] for name in pairs}
     for name, some in pairs.items():
         for first in range(0, len(some), PIECE):
             piece = some.sources[first : first + PIECE]
-            best = candidates(loaded.model, loaded.vocabularies, piece, replace(search, n_best=1))
+            best = candidates(loaded.model, loaded.vocabularies, piece, search)
             found[name] += [one.text for one, *_ in best]
             done += len(piece)
             progress(done, every)
