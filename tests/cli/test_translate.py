@@ -115,3 +115,24 @@ def test_what_has_arrived_is_answered_before_the_rest_comes(folder: Path) -> Non
             assert started.stdout.readline().decode() == f"{target}\n"
         started.stdin.close()
         assert started.wait(timeout=60) == 0
+
+
+@pytest.mark.parametrize(
+    ("lang", "line"),
+    [
+        ("en", "line 3: the text has 41 positions, and max_len=32; shorten it, or set a larger max_len"),
+        ("ko", "3번째 줄: 텍스트의 위치가 41개인데"),
+    ],
+)
+def test_a_line_that_is_too_long_is_named_and_those_before_it_are_answered(
+    lang: str, line: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stdin(monkeypatch, f"{KOREAN[0]}\n{KOREAN[1]}\n{'나는 ' * 40}\n{KOREAN[2]}\n".encode())
+    code, out, err = run(capsys, folder, "--lang", lang)
+    assert (code, out, err.count("\n")) == (1, f"{ENGLISH[0]}\n{ENGLISH[1]}\n", 1)
+    assert err.startswith(line)
+
+
+def test_a_search_that_is_refused_for_every_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, folder, *KOREAN[:2], "--beam", 0)
+    assert (code, out) == (1, "") and "beam=0" in err

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from typing import Annotated, Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from glassformer.cli.options import Debug, Json, Lang
 from glassformer.cli.output import print_json
-from glassformer.errors import InputError
+from glassformer.errors import InputError, Phrase
 from glassformer.words import say
+
+if TYPE_CHECKING:
+    from glassformer.evaluate.translate import Translated
 
 AT_ONCE = 64  # lines, before their answers are shown
 LONGEST_LINE = 1_000_000  # bytes, as in the files that are trained on
@@ -39,8 +42,12 @@ def command(
     search = Search(beam=beam, alpha=length_penalty, length_norm=length_norm, stop=stop, n_best=nbest)
     search = as_trained(search, loaded.config)
     answers: list[dict[str, Any]] = []
-    for lines in _given(texts) if texts else _read(sys.stdin.buffer):
-        for line, some in zip(lines, candidates(loaded.model, loaded.vocabularies, lines, search), strict=True):
+
+    def find(lines: list[str]) -> list[list[Translated]]:
+        return candidates(loaded.model, loaded.vocabularies, lines, search)
+
+    for lines in _one_by_one_where_needed(_given(texts) if texts else _read(sys.stdin.buffer), find):
+        for line, some in lines:
             if json:
                 answers.append({"source": line, "translations": [vars(one) for one in some]})
                 continue
@@ -50,6 +57,27 @@ def command(
         sys.stdout.flush()
     if json:
         print_json(answers)
+
+
+def _one_by_one_where_needed(
+    batches: Iterator[list[str]], find: Callable[[list[str]], list[list[Translated]]]
+) -> Iterator[list[tuple[str, list[Translated]]]]:
+    """Lines with what was found; where a line is refused, those before it are answered, and its number is said."""
+    count = 0
+    for lines in batches:
+        try:
+            together = list(zip(lines, find(lines), strict=True))
+        except InputError:
+            for number, line in enumerate(lines, count + 1):
+                try:
+                    alone = find([line])
+                except InputError as error:
+                    why = Phrase(f"errors.{error.key}", tuple(error.values.items()))
+                    raise InputError("input_line_refused", line=number, why=why) from error
+                yield [(line, alone[0])]
+        else:
+            yield together
+        count += len(lines)
 
 
 def _given(texts: list[str]) -> Iterator[list[str]]:

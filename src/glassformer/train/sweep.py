@@ -19,7 +19,7 @@ from glassformer.open import open_recipe
 from glassformer.recipe import RunConfig
 from glassformer.runs import Run
 from glassformer.train.begin import again, begin
-from glassformer.train.events import Event
+from glassformer.train.events import Event, Stopped
 from glassformer.train.loop import train
 from glassformer.values import size
 
@@ -110,7 +110,7 @@ def sweep(trials: Sequence[Trial]) -> Iterator[tuple[Trial, Event | Skipped | Di
         reason = ""
         try:
             for event in train(job, resume=begun):
-                reason = getattr(event, "reason", "")
+                reason = event.reason if isinstance(event, Stopped) else ""
                 yield trial, event
         except InputError as error:
             if error.key != "diverged":
