@@ -12,6 +12,7 @@ from torch import Tensor, nn
 import glassformer as gf
 from glassformer.errors import ConfigError, InputError
 from glassformer.layers.norm import NORMS
+from small_translator import trained, write_recipe
 
 HANGUL = re.compile(r"[가-힣]")
 
@@ -363,3 +364,45 @@ def test_a_seed_leaves_the_dice_of_others_alone() -> None:
     assert torch.equal(torch.rand(1), expected)
     second = gf.build("mini-classifier", seed=3, vocab_size=9)
     assert all(torch.equal(a, b) for a, b in zip(first.parameters(), second.parameters(), strict=True))
+
+
+# --- training, translating, evaluating ---
+
+
+def test_the_verbs_stay_verbs_when_folders_of_their_names_are_imported() -> None:
+    import glassformer.evaluate.translate
+    import glassformer.train.loop  # noqa: F401
+
+    assert all(callable(verb) for verb in (gf.train, gf.evaluate, gf.translate, gf.load))
+
+
+def test_from_a_recipe_to_a_translation(tmp_path: Path) -> None:
+    seen: list[Any] = []
+    recipe = write_recipe(tmp_path, steps=4)
+    run = gf.train(recipe, out=tmp_path / "run", overrides={"train.steps": 2}, watch=seen.append)
+    assert type(seen[-1]).__name__ == "Stopped" and seen[-1].step == 2
+    assert [line["step"] for line in run.log if line["kind"] == "train"] == [1, 2]
+    assert run.best is not None and run.best.parent.parent == run.folder == tmp_path / "run"
+    assert isinstance(run.load(), gf.Loaded)
+    assert gf.evaluate(run, beam=1).total.sentences == 20
+    again = gf.train(recipe, out=tmp_path / "run", resume=True)
+    assert again.log[-1]["step"] == 2  # it is finished
+    with pytest.raises(gf.FileError, match="holds a run already"):
+        gf.train(recipe, out=tmp_path / "run")
+
+
+def test_a_sentence_gives_a_sentence_and_a_list_a_list(tmp_path: Path) -> None:
+    folder = trained(tmp_path)
+    loaded = gf.load(folder)
+    assert (
+        gf.translate(loaded, "나는 학교에 간다") == gf.translate(folder, "나는 학교에 간다", beam=1) == "I go to school"
+    )
+    assert gf.translate(str(folder), ["나는 학교에 간다"], beam=4) == ["I go to school"]
+    with gf.edit(loaded.model, {"decoder.blocks.0.cross_attention.heads": gf.zero()}):
+        assert gf.translate(loaded, ["나는 학교에 간다"]) != ["I go to school"]
+    assert gf.evaluate(loaded, "test", beam=1).total.exact.hits == 20
+
+
+def test_a_device_that_is_not_there(tmp_path: Path) -> None:
+    line = refused(ConfigError, lambda: gf.load(trained(tmp_path), device="abacus"))
+    assert "abacus" in line and "cpu" in line

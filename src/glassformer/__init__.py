@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from glassformer.version import __version__
 
 if TYPE_CHECKING:
+    from glassformer.api import TrainedRun as TrainedRun
     from glassformer.api import build as build
     from glassformer.api import check as check
     from glassformer.api import count as count
+    from glassformer.api import evaluate as evaluate
+    from glassformer.api import load as load
     from glassformer.api import plan as plan
+    from glassformer.api import train as train
+    from glassformer.api import translate as translate
     from glassformer.config import Choice as Choice
     from glassformer.config import ModelConfig as ModelConfig
     from glassformer.errors import ConfigError as ConfigError
     from glassformer.errors import FileError as FileError
     from glassformer.errors import GlassformerError as GlassformerError
     from glassformer.errors import InputError as InputError
+    from glassformer.evaluate.evaluation import Evaluation as Evaluation
     from glassformer.layers.attention import Cache as Cache
     from glassformer.layers.attention import MultiHeadAttention as MultiHeadAttention
     from glassformer.layers.embedding import TokenEmbedding as TokenEmbedding
@@ -43,6 +51,7 @@ if TYPE_CHECKING:
     from glassformer.models.block import recompute as recompute
     from glassformer.models.decoder import Decoder as Decoder
     from glassformer.models.encoder import Encoder as Encoder
+    from glassformer.open import Loaded as Loaded
     from glassformer.trace.catalogue import taps as taps
     from glassformer.trace.edit import edit as edit
     from glassformer.trace.edit import patch as patch
@@ -63,6 +72,7 @@ _HOME = {
     "Device": "ledger.devices",
     "Encoder": "models.encoder",
     "EncoderBlock": "models.block",
+    "Evaluation": "evaluate.evaluation",
     "FeedForward": "layers.feed_forward",
     "FileError": "errors",
     "GatedFeedForward": "layers.feed_forward",
@@ -73,6 +83,7 @@ _HOME = {
     "LayerNorm": "layers.norm",
     "LearnedPositions": "layers.position",
     "Ledger": "ledger.parameters",
+    "Loaded": "open",
     "ModelConfig": "config",
     "MultiHeadAttention": "layers.attention",
     "Pass": "ledger.costs",
@@ -84,10 +95,13 @@ _HOME = {
     "SinusoidalPositions": "layers.position",
     "TokenEmbedding": "layers.embedding",
     "Trace": "trace.trace",
+    "TrainedRun": "api",
     "build": "api",
     "check": "api",
     "count": "api",
     "edit": "trace.edit",
+    "evaluate": "api",
+    "load": "api",
     "patch": "trace.edit",
     "plan": "api",
     "recompute": "models.block",
@@ -95,6 +109,8 @@ _HOME = {
     "replace": "trace.edit",
     "scale": "trace.edit",
     "taps": "trace.catalogue",
+    "train": "api",
+    "translate": "api",
     "zero": "trace.edit",
 }
 
@@ -109,3 +125,17 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+class _Package(ModuleType):
+    """`gf.train` and `gf.evaluate` are verbs, though there are folders of these names.
+
+    Python hangs every folder that it imports into its package; here that would put a module in the place of the verb.
+    """
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOME and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, overload
 
 import torch
 from torch import nn
 
 from glassformer.errors import ConfigError, choose, shown
+from glassformer.evaluate.evaluation import Evaluation
+from glassformer.evaluate.evaluation import evaluate as evaluate_run
+from glassformer.evaluate.translate import Search
+from glassformer.evaluate.translate import translate as translate_all
 from glassformer.layers.norm import NORMS, Norm
 from glassformer.ledger.amounts import amount
 from glassformer.ledger.costs import Pass
@@ -20,7 +26,12 @@ from glassformer.ledger.plan import Plan
 from glassformer.ledger.plan import plan as plan_config
 from glassformer.models.build import build as build_config
 from glassformer.models.check import check as check_config
-from glassformer.open import Model, name_of, open_config
+from glassformer.open import Loaded, Model, name_of, open_config, open_recipe
+from glassformer.open import load as load_run
+from glassformer.runs import Run
+from glassformer.train.begin import again, begin
+from glassformer.train.events import Event
+from glassformer.train.loop import train as train_job
 from glassformer.values import wrong_type
 
 DTYPES = {"float64": torch.float64, "float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -87,6 +98,81 @@ def build(
 def check(model: Model, *, layers: int | None = None, **keys: Any) -> None:
     """Raise a ConfigError with name, value, rule and remedy unless the model can be built."""
     check_config(open_config(model, layers=layers, overrides=keys))
+
+
+def load(model: str | Path, *, device: str | torch.device | None = None, checkpoint: str = "auto") -> Loaded:
+    """A trained model with its tokenizers, ready to use. `checkpoint`: averaged, best, last; auto: first of these."""
+    return load_run(model, device=_device(device), checkpoint=checkpoint)
+
+
+@overload
+def translate(  # type: ignore[overload-overlap]  # a str is a sequence of str too; the first that fits counts
+    model: str | Path | Loaded, texts: str, *, beam: int = 4, length_penalty: float = 0.6
+) -> str: ...
+@overload
+def translate(
+    model: str | Path | Loaded, texts: Sequence[str], *, beam: int = 4, length_penalty: float = 0.6
+) -> list[str]: ...
+def translate(
+    model: str | Path | Loaded, texts: str | Sequence[str], *, beam: int = 4, length_penalty: float = 0.6
+) -> str | list[str]:
+    """The best translation: of a sentence a sentence, of a list a list. `beam=1` is greedy."""
+    loaded = model if isinstance(model, Loaded) else load(model)
+    found = translate_all(loaded, texts, Search(beam=beam, alpha=length_penalty))
+    return found[0] if isinstance(texts, str) else found
+
+
+def evaluate(
+    run: str | Path | Loaded | TrainedRun,
+    split: str = "validation",
+    *,
+    beam: int = 4,
+    length_penalty: float = 0.6,
+    forensics: bool = False,
+) -> Evaluation:
+    """BLEU, chrF, TER, exact match and loss on a split of the run's own data; prints as a table."""
+    given = run.folder if isinstance(run, TrainedRun) else run
+    return evaluate_run(given, split, Search(beam=beam, alpha=length_penalty), forensics=forensics)
+
+
+@dataclass(frozen=True)
+class TrainedRun:
+    """What training leaves behind: a folder, its log, its best checkpoint, and the model on demand."""
+
+    folder: Path
+
+    @property
+    def log(self) -> list[dict[str, Any]]:
+        """Every line of log.jsonl."""
+        return Run.open(self.folder).log.read()
+
+    @property
+    def best(self) -> Path | None:
+        """The checkpoint that was best in validation."""
+        return Run.open(self.folder).best
+
+    def load(self, *, device: str | torch.device | None = None, checkpoint: str = "auto") -> Loaded:
+        return load(self.folder, device=device, checkpoint=checkpoint)
+
+
+def train(
+    recipe: str | Path,
+    *,
+    out: str | Path | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    resume: bool = False,
+    watch: Callable[[Event], None] = lambda event: None,
+) -> TrainedRun:
+    """Train a recipe of the package or a TOML file; the run is in `out` (default: runs/NAME).
+
+    `overrides` sets any key: {"train.steps": 500}; `watch` is told everything that happens, as it happens.
+    """
+    config = open_recipe(recipe, overrides)
+    folder = Path(out) if out is not None else Path("runs") / config.name
+    resume = resume and (folder / "config.toml").is_file()
+    for event in train_job(again(folder) if resume else begin(config, folder), resume=resume):
+        watch(event)
+    return TrainedRun(folder)
 
 
 def _dtype(dtype: str | torch.dtype | None) -> torch.dtype | None:

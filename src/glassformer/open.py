@@ -118,6 +118,7 @@ class Loaded:
     vocabularies: Vocabularies
     config: RunConfig
     folder: Path
+    checkpoint: Path  # the folder that the weights came from
 
     @property
     def device(self) -> torch.device:
@@ -130,7 +131,7 @@ def load(model: str | Path, *, device: str | torch.device | None = None, checkpo
     folder = _checkpoint(run, checkpoint)
     network = build(run.config.model, device=device).eval()
     load_weights(network, read_weights(folder), folder)
-    return Loaded(network, Vocabularies.open(run.folder), run.config, run.folder)
+    return Loaded(network, Vocabularies.open(run.folder), run.config, run.folder, folder)
 
 
 def _checkpoint(run: Run, which: str) -> Path:

@@ -14,12 +14,17 @@ from glassformer.errors import ConfigError
 from glassformer.generate import Hypothesis, beam_search, greedy
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.open import Loaded
+from glassformer.recipe import RunConfig
 from glassformer.text import Vocabularies
+from glassformer.values import truth
 
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """How to look for a translation: beam 1 is greedy; the rest is as in `beam_search`."""
+    """How to look for a translation: beam 1 is greedy; the rest is as in `beam_search`.
+
+    `source_end` closes the source with eos, as the model was trained: see `as_trained`.
+    """
 
     beam: int = 4
     length_norm: str = "gnmt"
@@ -28,6 +33,7 @@ class Search:
     n_best: int = 1
     max_len: int | None = None
     batch: int = 64
+    source_end: bool = True
 
 
 @dataclass(frozen=True)
@@ -42,10 +48,15 @@ class Translated:
 GREEDY = Search(beam=1)
 
 
+def as_trained(search: Search, config: RunConfig) -> Search:
+    """The same search on sources that look as they did in training."""
+    return replace(search, source_end=truth("task.source_end", config.task.options.get("source_end", True)))
+
+
 def translate(loaded: Loaded, texts: str | Sequence[str], search: Search = Search()) -> list[str]:  # noqa: B008
     """The best translation of each sentence."""
     every = [texts] if isinstance(texts, str) else texts
-    found = candidates(loaded.model, loaded.vocabularies, every, replace(search, n_best=1))
+    found = candidates(loaded.model, loaded.vocabularies, every, as_trained(replace(search, n_best=1), loaded.config))
     return [best.text for best, *_ in found]
 
 
@@ -71,7 +82,8 @@ def _search(
 ) -> list[list[Hypothesis]]:
     special = vocabularies.source.specials
     device = next(model.parameters()).device
-    ended = [np.array([*tokens, special.need("eos")], dtype=np.int32) for tokens in sources]
+    end = [special.need("eos")] if search.source_end else []
+    ended = [np.array([*tokens, *end], dtype=np.int32) for tokens in sources]
     tokens, real = pad(ended, special.need("pad"))
     mask = None if real.all() else torch.from_numpy(real).to(device)
     ids = vocabularies.target.specials.ids()

@@ -1,0 +1,78 @@
+"""A translator that learned twenty sentences by heart in seconds: the real files, the real training, a real run."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from glassformer.config import to_toml
+from glassformer.open import open_recipe
+from glassformer.train.begin import begin
+from glassformer.train.loop import train
+
+PEOPLE = {"나는": "I", "너는": "you", "우리는": "we", "그들은": "they", "학생들은": "the students"}
+PLACES = {"학교에": "school", "시장에": "the market", "바다에": "the sea", "공원에": "the park"}
+PAIRS = [(f"{who} {where} 간다", f"{PEOPLE[who]} go to {PLACES[where]}") for who in PEOPLE for where in PLACES]
+KOREAN, ENGLISH = [pair[0] for pair in PAIRS], [pair[1] for pair in PAIRS]
+
+
+def write_lines(path: Path, lines: list[str]) -> str:
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return str(path)
+
+
+def write_recipe(folder: Path, *, steps: int = 120, **source: Any) -> Path:
+    """A recipe on files in this folder; `source` changes the data source."""
+    folder.mkdir(parents=True, exist_ok=True)
+    both = [write_lines(folder / "text.ko", KOREAN), write_lines(folder / "text.en", ENGLISH)]
+    tables = {
+        "run": {"name": "small", "task": "translation"},
+        "data": {"source": {"kind": "files", "train": both, "validation": both, "test": both} | source},
+        "text": {"tokenizer": "words", "vocab_size": 29},
+        "model": {
+            "d_model": 32,
+            "n_heads": 2,
+            "d_ff": 64,
+            "n_encoder_layers": 1,
+            "n_decoder_layers": 1,
+            "max_len": 32,
+            "norm_order": "pre",
+            "dropout": 0.0,
+            "tie_embeddings": "all",
+            "init": "xavier",
+            "head": "language_model",
+        },
+        "train": {
+            "steps": steps,
+            "batch_tokens": 128,
+            "learning_rate": 1e-2,
+            "schedule": "cosine",
+            "warmup": 10,
+            "evaluate_every": max(steps // 2, 1),
+            "save_every": steps,
+            "log_every": max(steps // 4, 1),
+            "device": "cpu",
+            "threads": 1,
+        },
+    }
+    path = folder / "small.toml"
+    path.write_text(to_toml(tables), encoding="utf-8")
+    return path
+
+
+@cache
+def _trained() -> Path:
+    home = Path(tempfile.mkdtemp(prefix="glassformer-test-"))
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    for _ in train(begin(open_recipe(write_recipe(home)), home / "run")):
+        pass
+    return home / "run"
+
+
+def trained(folder: Path) -> Path:
+    """A copy of the run, trained once for all tests of a process: whoever evaluates it writes into it."""
+    return Path(shutil.copytree(_trained(), folder / "small-run"))
