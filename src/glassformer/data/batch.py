@@ -34,7 +34,8 @@ class Batch:
 
 
 def _move(x: Tensor, device: torch.device) -> Tensor:
-    return (x.pin_memory() if device.type == "cuda" else x).to(device, non_blocking=True)
+    pinned = x.pin_memory() if device.type == "cuda" and x.device.type == "cpu" else x
+    return pinned.to(device, non_blocking=True)
 
 
 def pad(
