@@ -16,9 +16,9 @@ HOLD += "with locked(Path(sys.argv[1])):\n    print('held', flush=True)\n    tim
 
 
 def test_one_at_a_time_in_one_process(tmp_path: Path) -> None:
-    with locked(tmp_path):
-        with pytest.raises(FileError, match="is in use: another process trains there"), locked(tmp_path):
-            pass
+    in_use = pytest.raises(FileError, match="is in use: another process trains there")
+    with locked(tmp_path), in_use, locked(tmp_path):
+        pass
     with locked(tmp_path):
         pass
 

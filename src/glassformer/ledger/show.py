@@ -133,18 +133,19 @@ def html(model: str, rows: Sequence[Row], lang: str | None) -> str:
 
 
 def html_table(caption: str, titles: Sequence[str], rows: Sequence[tuple[Sequence[str], bool]]) -> str:
-    """A table for a notebook: name and formula to the left, numbers to the right, sums in bold."""
+    """A table for a notebook: name and formula to the left, numbers to the right, sums in bold, the last one below."""
 
-    def line(cells: Sequence[str], is_sum: bool) -> str:
+    def line(cells: Sequence[str], is_sum: bool, tag: str = "td") -> str:
         weight = "font-weight:bold;" if is_sum else ""
         sides = ["left"] * 2 + ["right"] * (len(cells) - 2)
         return "".join(
-            f'<td style="{weight}text-align:{side}">{_html.escape(cell)}</td>'
+            f'<{tag} style="{weight}text-align:{side}">{_html.escape(cell)}</{tag}>'
             for side, cell in zip(sides, cells, strict=True)
         )
 
     head = "".join(f"<th>{_html.escape(title)}</th>" for title in titles)
-    body = "".join(f"<tr>{line(cells, is_sum)}</tr>" for cells, is_sum in rows)
+    body = "".join(f"<tr>{line(cells, is_sum)}</tr>" for cells, is_sum in rows[:-1])
     return (
-        f"<table><caption>{_html.escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        f"<table><caption>{_html.escape(caption)}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody><tfoot><tr>{line(rows[-1][0], True, 'th')}</tr></tfoot></table>"
     )
