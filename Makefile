@@ -14,10 +14,13 @@ setup: .venv/ready  ## the virtual environment with everything installed
 	$(BIN)/pip install --quiet --editable '.[dev]'
 	touch $@
 
-demo: setup  ## count a model by hand, build an encoder, follow a sentence
+demo: setup  ## count a model by hand, build an encoder, follow a sentence; then train a translator and use it
 	$(BIN)/glassformer count mini-classifier --layers 1
 	$(BIN)/python examples/encoder.py
 	$(BIN)/glassformer trace paper-base "나는 학교에 간다"
+	$(BIN)/glassformer train ko-en --out runs/demo --resume
+	$(BIN)/glassformer translate runs/demo "나는 학교에 간다" "우리 어머니께서는 매일 시장에서 꽃을 사신다" "너는 왜 이 책을 읽었니?"
+	$(BIN)/glassformer evaluate runs/demo --split test --beam 1
 
 test-fast: setup  ## about two minutes
 	$(BIN)/pytest -m "not slow and not gpu" -n auto
@@ -36,7 +39,7 @@ format: setup  ## put everything into the house's form
 	$(BIN)/ruff format src tests examples
 
 bench: setup  ## measure on this machine; the recorded results stay as they are
-	$(BIN)/glassformer bench published-sizes table3
+	$(BIN)/glassformer bench published-sizes table3 training-step decoding
 
 tables: setup  ## render the tables of README and docs from the recorded results
 	$(BIN)/python -m glassformer.bench.tables

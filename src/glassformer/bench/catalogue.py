@@ -14,6 +14,7 @@ from glassformer.bench import (
     startup,
     table3,
     training_step,
+    translation,
     weight_layout,
 )
 
@@ -35,4 +36,5 @@ BENCHMARKS: dict[str, Benchmark] = {
     "recording": Benchmark(recording.run, recording.table),
     "training-step": Benchmark(training_step.run, training_step.table),
     "decoding": Benchmark(decoding.run, decoding.table),
+    "translation": Benchmark(translation.run, translation.table),
 }

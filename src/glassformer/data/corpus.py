@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,42 +18,66 @@ from glassformer.data.table import read_tsv
 from glassformer.errors import ConfigError, choose, suggest
 from glassformer.recipe import DataConfig
 
+SPLITS = ("train", "validation", "test")
+Groups = Mapping[str, Pairs]
 
-@dataclass(frozen=True)
+
 class Corpus:
-    """What is learned from, what is looked at while learning, and what is kept for the end, by name."""
+    """What is learned from, what is looked at while learning, and what is kept for the end, in groups by name.
 
-    train: Pairs
-    validation: Pairs
-    test: Mapping[str, Pairs] = field(default_factory=dict)
+    A split is read when it is asked for: whoever evaluates on the test set does not wait for the training set.
+    """
+
+    def __init__(self, make: Callable[[str], Groups], change: Callable[[Pairs], Pairs] = lambda pairs: pairs) -> None:
+        self._make, self._change = make, change
+        self._made: dict[str, dict[str, Pairs]] = {}
 
     def split(self, name: str) -> dict[str, Pairs]:
         """The pairs of a split, in the groups that are reported apart."""
-        splits = {"train": {"train": self.train}, "validation": {"validation": self.validation}, "test": self.test}
-        return dict(choose("split", name, splits))
+        choose("split", name, dict.fromkeys(SPLITS))
+        if name not in self._made:
+            self._made[name] = {group: self._change(pairs) for group, pairs in self._make(name).items()}
+        return self._made[name]
+
+    @property
+    def train(self) -> Pairs:
+        return self.split("train")["train"]
+
+    @property
+    def validation(self) -> Pairs:
+        return self.split("validation")["validation"]
+
+    @property
+    def test(self) -> dict[str, Pairs]:
+        return self.split("test")
 
 
 def corpus(config: DataConfig) -> Corpus:
     """All sentences of a run. The same configuration gives the same sentences in the same order."""
     make = choose("source", config.source.kind, CORPORA)
-    found = make(config, **_options(config.source))
-    change = prepared(config.prepare, config.source_language, config.target_language)
-    return Corpus(change(found.train), change(found.validation), {k: change(v) for k, v in found.test.items()})
+    groups = make(config, **_options(config.source))
+    return Corpus(groups, prepared(config.prepare, config.source_language, config.target_language))
 
 
-def from_grammar(config: DataConfig, *, level: str = "small", count: int = 100_000, test: int = 200) -> Corpus:
+def from_grammar(
+    config: DataConfig, *, level: str = "small", count: int = 100_000, test: int = 200
+) -> Callable[[str], Groups]:
     """The built-in corpus; of the test set each kind that is held out stands apart, `test` sentences of each."""
+    languages = (config.source_language, config.target_language)
+    if sorted(languages) != ["en", "ko"]:
+        raise ConfigError("grammar_languages", source=languages[0], target=languages[1])
 
     def pairs(split: str, number: int, kinds: Sequence[str] | None = None) -> Pairs:
         found = grammar.pairs(split, number, seed=config.seed, level=level, kinds=kinds)
         korean, english = [pair.source_ko for pair in found], [pair.target_en for pair in found]
         return Pairs(korean, english) if config.source_language == "ko" else Pairs(english, korean)
 
-    languages = (config.source_language, config.target_language)
-    if sorted(languages) != ["en", "ko"]:
-        raise ConfigError("grammar_languages", source=languages[0], target=languages[1])
-    kinds = {kind: pairs("test", test, [kind]) for kind in grammar.KINDS} if test else {}
-    return Corpus(pairs("train", count), pairs("validation", config.validation), kinds)
+    def groups(split: str) -> Groups:
+        if split == "test":
+            return {kind: pairs("test", test, [kind]) for kind in grammar.KINDS} if test else {}
+        return {split: pairs(split, count if split == "train" else config.validation)}
+
+    return groups
 
 
 def from_files(
@@ -64,14 +87,18 @@ def from_files(
     validation: str | Sequence[str] | None = None,
     test: str | Sequence[str] | None = None,
     columns: Sequence[str | int] = (1, 2),
-) -> Corpus:
+) -> Callable[[str], Groups]:
     """Files of one's own: two parallel texts, or one .tsv or .jsonl with two `columns` (numbers from 1, or names)."""
-    learned = _file(train, columns)
-    if validation is None:
-        learned, looked_at = apart(learned, config.validation, config.seed)
-    else:
-        looked_at = _file(validation, columns)
-    return Corpus(learned, looked_at, {} if test is None else {"test": _file(test, columns)})
+
+    def groups(split: str) -> Groups:
+        if split == "test":
+            return {} if test is None else {"test": _file(test, columns)}
+        if validation is not None:
+            return {split: _file(train if split == "train" else validation, columns)}
+        learned, looked_at = apart(_file(train, columns), config.validation, config.seed)
+        return {split: learned if split == "train" else looked_at}
+
+    return groups
 
 
 def from_catalogue(
@@ -81,24 +108,29 @@ def from_catalogue(
     train: str = "train",
     validation: str = "val",
     test: Sequence[str] = ("test",),
-) -> Corpus:
+) -> Callable[[str], Groups]:
     """Sets of the catalogue, one after another; the test set of each stands apart."""
-    names = [names] if isinstance(names, str) else list(names)
+    every = [names] if isinstance(names, str) else list(names)
+    tests = [test] if isinstance(test, str) else list(test)
     languages = (config.source_language, config.target_language)
 
     def joined(split: str) -> Pairs:
-        every = [read(name, split, *languages) for name in names]
-        return Pairs([s for pairs in every for s in pairs.sources], [t for pairs in every for t in pairs.targets])
+        found = [read(name, split, *languages) for name in every]
+        return Pairs([s for pairs in found for s in pairs.sources], [t for pairs in found for t in pairs.targets])
 
-    tests = {
-        name if len(test) == 1 else f"{name} {split}": read(name, split, *languages)
-        for name in names
-        for split in ([test] if isinstance(test, str) else test)
-    }
-    return Corpus(joined(train), joined(validation), tests)
+    def groups(split: str) -> Groups:
+        if split != "test":
+            return {split: joined(train if split == "train" else validation)}
+        return {
+            name if len(tests) == 1 else f"{name} {part}": read(name, part, *languages)
+            for name in every
+            for part in tests
+        }
+
+    return groups
 
 
-CORPORA: dict[str, Callable[..., Corpus]] = {
+CORPORA: dict[str, Callable[..., Callable[[str], Groups]]] = {
     "grammar": from_grammar,
     "files": from_files,
     "catalogue": from_catalogue,
