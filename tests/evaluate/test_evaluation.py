@@ -47,8 +47,7 @@ def test_the_json_has_the_keys_of_the_contract(run: Path) -> None:
 
 
 def grouped(monkeypatch: pytest.MonkeyPatch, groups: dict[str, Pairs]) -> None:
-    nothing = Pairs([], [])
-    monkeypatch.setattr(evaluation, "corpus", lambda config: Corpus(nothing, nothing, groups))
+    monkeypatch.setattr(evaluation, "corpus", lambda config: Corpus(lambda split: groups))
 
 
 def test_long_sentences_stand_apart(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ HANGUL = re.compile(r"[가-힣]")
 def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Evaluation:
     some = Pairs(KOREAN[:8], ENGLISH[:8])
     groups = {"seen-like": some, "verb-place": some, "long": some}
-    monkeypatch.setattr(evaluation, "corpus", lambda config: Corpus(some, some, groups))
+    monkeypatch.setattr(evaluation, "corpus", lambda config: Corpus(lambda split: groups))
     return evaluate(trained(tmp_path), "test", GREEDY, forensics=True)
 
 
