@@ -88,7 +88,7 @@ def test_every_default_passes_its_own_check(key: str) -> None:
         ({"step": 5}, "step: no such key; did you mean steps?"),
         ({"steps": 0}, "steps=0 is out of range; use 1 to 2147483647"),
         ({"batch_tokens": "4096"}, "batch_tokens='4096' is of the wrong type; use a whole number, such as 512"),
-        ({"clip": 0.0}, "clip=0.0 is not positive and finite"),
+        ({"clip": -1.0}, "clip=-1.0 is not positive and finite"),
         ({"learning_rate": float("nan")}, "learning_rate=nan is not positive"),
         ({"precision": "fp8"}, "precision='fp8' is unknown; use one of: float32, bf16, fp16"),
         ({"ema": 1.0}, "ema=1.0 is not a rate"),

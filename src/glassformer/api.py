@@ -26,12 +26,12 @@ from glassformer.ledger.plan import Plan
 from glassformer.ledger.plan import plan as plan_config
 from glassformer.models.build import build as build_config
 from glassformer.models.check import check as check_config
-from glassformer.open import Loaded, Model, name_of, open_config, open_recipe
+from glassformer.open import Loaded, Model, name_of, open_config
 from glassformer.open import load as load_run
 from glassformer.runs import Run
-from glassformer.train.begin import again, begin
+from glassformer.train.begin import begin_or_again
 from glassformer.train.events import Event
-from glassformer.train.loop import train as train_job
+from glassformer.train.watch import NotShown, watched
 from glassformer.values import wrong_type
 
 DTYPES = {"float64": torch.float64, "float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -167,12 +167,11 @@ def train(
 
     `overrides` sets any key: {"train.steps": 500}; `watch` is told everything that happens, as it happens.
     """
-    config = open_recipe(recipe, overrides)
-    folder = Path(out) if out is not None else Path("runs") / config.name
-    resume = resume and (folder / "config.toml").is_file()
-    for event in train_job(again(folder) if resume else begin(config, folder), resume=resume):
-        watch(event)
-    return TrainedRun(folder)
+    job, resumed = begin_or_again(recipe, out, resume, overrides or {})
+    for event in watched(job, resume=resumed):
+        if not isinstance(event, NotShown):
+            watch(event)
+    return TrainedRun(job.run.folder)
 
 
 def _dtype(dtype: str | torch.dtype | None) -> torch.dtype | None:

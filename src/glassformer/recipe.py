@@ -147,7 +147,7 @@ class TrainConfig(_Table):
     learning_rate: float | None = _key(None, positive, optional=True)  # see `peak`
     schedule: Choice = _key(Choice("noam"), _known)
     warmup: int = _key(4000, _count)
-    clip: float | None = _key(1.0, positive, optional=True)  # largest norm of the whole gradient
+    clip: float = _key(1.0, _not_negative)  # largest norm of the whole gradient; 0: any
     loss: Choice = _key(Choice("cross_entropy", {"smoothing": 0.1}), _known)
     chunk: int = _key(0, _count)  # tokens whose logits are held at a time; 0: all
     precision: str = _key("float32", partial(one_of, known=PRECISIONS))

@@ -181,7 +181,7 @@ REFUSED = [
     (("gpt3",), "'gpt3' is neither a preset nor a file; did you mean gpt2?"),
     (("",), "'' is neither a preset nor a file; there are: "),
     (("none.toml",), "none.toml: no such file; check the path, or name a preset (glassformer presets)"),
-    (("/",), "/ cannot be read: Is a directory; check the path and its permissions"),
+    (("/",), "/ is no run: it has no config.toml; name the folder that training wrote"),
     (("/dev/zero",), "/dev/zero: no such file; check the path"),
     (("a" * 5_000,), "a" * 399 + "… cannot be read: File name too long; check the path and its permissions"),
     (("gpt2", "--set", "d_modl=3"), "d_modl: no such key; did you mean d_model?"),
@@ -303,7 +303,13 @@ def test_a_batch_or_a_length_shows_the_costs_of_a_pass(capsys: pytest.CaptureFix
         "training": True,
         "past": 0,
         "causal": "triangle",
+        "kernel": "fused",
+        "device": "cpu",
+        "autocast": False,
+        "recompute": False,
+        "optimizer": "adamw",
     }
+    assert document["memory"]["peak_bytes"] > document["cost_total"]["saved_bytes"]
     scores = next(cost for cost in document["costs"] if cost["name"] == "decoder.blocks.0.self_attention.scores")
     assert scores["flops_forward"] == 2 * 2 * 2 * 12 * (16 * 17 // 2) * 64
     with pytest.raises(SystemExit) as stop:

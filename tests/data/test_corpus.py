@@ -36,7 +36,8 @@ def test_the_grammar_in_either_direction() -> None:
     assert {name: len(pairs) for name, pairs in found.test.items()} == dict.fromkeys(KINDS, 3)
     back = corpus(config("grammar", source="en", target="ko", count=40, test=3))
     assert back.train == found.train.reversed()
-    assert found == corpus(config("grammar", count=40, test=3))
+    same = corpus(config("grammar", count=40, test=3))
+    assert (found.train, found.validation, found.test) == (same.train, same.validation, same.test)
 
 
 def test_no_sentence_stands_in_two_splits() -> None:
@@ -117,13 +118,13 @@ def test_text_is_prepared_on_every_split(tmp_path: Path) -> None:
 )
 def test_what_is_refused(kind: str, options: dict[str, Any], line: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        corpus(config(kind, **options))
+        _ = corpus(config(kind, **options)).train
     assert str(caught.value).startswith(line)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"nowhere\.tsv"):
-        corpus(config("files", train=str(tmp_path / "nowhere.tsv")))
+        _ = corpus(config("files", train=str(tmp_path / "nowhere.tsv"))).train
 
 
 # --- the catalogue ---
@@ -135,3 +136,26 @@ def test_a_set_of_the_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
     found = corpus(config("catalogue", source="en", target="de", names=["multi30k"], test=names))
     assert (len(found.train), len(found.validation)) == (29_000, 1_014)
     assert {name: len(pairs) for name, pairs in found.test.items()} == {"multi30k": 1_000}
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "line"),
+    [
+        ("grammar", {"count": "abc"}, "source.count='abc' is of the wrong type; use a whole number"),
+        ("grammar", {"count": -3}, "source.count=-3 is out of range"),
+        ("files", {"train": 3}, "source.train=3 is of the wrong type; use a name, or a list of names"),
+        ("files", {"train": "x.tsv", "columns": [1]}, "is of the wrong type; use two columns, such as"),
+        ("catalogue", {"names": 3}, "source.names=3 is of the wrong type; use a name, or a list of names"),
+    ],
+)
+def test_an_option_of_the_wrong_kind_is_one_line(kind: str, options: dict[str, Any], line: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        corpus(config(kind, **options))
+    assert line in str(error.value)
+
+
+def test_a_split_is_read_when_it_is_asked_for(tmp_path: Path) -> None:
+    found = corpus(config("files", train=[str(tmp_path / "no.ko"), str(tmp_path / "no.en")], test=files(tmp_path, "t")))
+    assert len(found.test["test"]) == 12
+    with pytest.raises(FileError):
+        _ = found.train

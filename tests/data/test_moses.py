@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from glassformer.data.moses import prepared
+from glassformer.data.moses import prepared, prepared_side
 from glassformer.data.pairs import Pairs
 from glassformer.errors import ConfigError
 
@@ -38,3 +38,8 @@ def test_without_its_package_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(sys.modules, "sacremoses", None)
     with pytest.raises(ConfigError, match=r"prepare=moses needs a package .* pip install 'glassformer\[moses\]'"):
         prepared("moses", "en", "de")
+
+
+def test_one_side_alone() -> None:
+    assert prepared_side("lowercase", "en")("A Man") == "a man"
+    assert prepared_side("none", "en")("A Man") == "A Man"

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 
 from glassformer.config import Choice
 from glassformer.errors import ConfigError
-from glassformer.evaluate.translate import GREEDY, Search, as_trained, candidates, translate
+from glassformer.evaluate.translate import GREEDY, Search, as_trained, candidates, sources, translate
 from glassformer.generate import greedy
 from glassformer.models.build import build
 from glassformer.open import Loaded, load
@@ -57,3 +58,11 @@ def test_the_source_ends_as_it_did_in_training(loaded: Loaded, ends: bool) -> No
     ((found,),) = candidates(loaded.model, loaded.vocabularies, KOREAN[:1], as_trained(GREEDY, config))
     assert found.log_probability == pytest.approx(expected.log_probability, abs=1e-6)
     assert as_trained(GREEDY, loaded.config) == GREEDY
+
+
+def test_what_a_person_types_is_prepared_as_the_training_text_was(tmp_path: Path) -> None:
+    loaded = load(trained(tmp_path))
+    config = replace(loaded.config, data=replace(loaded.config.data, prepare="lowercase"))
+    lower = replace(loaded, config=config)
+    assert sources(lower, ["ABC 가"]) == ["abc 가"]
+    assert sources(loaded, ["ABC 가"]) == ["ABC 가"]

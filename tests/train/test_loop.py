@@ -13,6 +13,7 @@ from torch import nn
 
 from glassformer.errors import FileError, InputError
 from glassformer.losses import Sum
+from glassformer.recipe import RunConfig
 from glassformer.runs import Run, locked, read_weights
 from glassformer.runs.manifest import sha256
 from glassformer.tasks import Translation
@@ -355,3 +356,26 @@ def test_a_job_may_bring_its_own_recipe(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", run_config())
     assert replace(job(run), config=None).recipe == run.config
     assert job(run, run_config(steps=3)).recipe.train.steps == 3
+
+
+def test_a_longer_run_forgets_the_mean_of_the_shorter(tmp_path: Path) -> None:
+    run, _ = trained(tmp_path / "run", run_config(average=2))
+    assert run.averaged is not None
+    lines = [record for record in run.log.read() if record["kind"] == "averaged"]
+    list(train(job(run), resume=True))  # nothing is left to do, and nothing is written twice
+    assert [record for record in run.log.read() if record["kind"] == "averaged"] == lines
+    longer = replace(run.config, train=replace(run.config.train, steps=run.config.train.steps + 8))
+    (run.folder / "config.toml").write_text(longer.to_toml(), encoding="utf-8")
+    run = Run.open(run.folder)
+    events_seen = train(job(run), resume=True)
+    next(event for event in events_seen if isinstance(event, events.StepDone))
+    assert run.averaged is None
+    list(events_seen)
+    assert run.averaged is not None
+    assert [record["step"] for record in run.log.read() if record["kind"] == "averaged"] == [longer.train.steps]
+
+
+def test_clipping_can_be_turned_off(tmp_path: Path) -> None:
+    config = RunConfig.from_dict(run_config(clip=0).to_dict())
+    assert config.train.clip == 0.0
+    trained(tmp_path / "run", config)

@@ -100,6 +100,7 @@ def test_the_model_and_what_is_drawn_stay_as_they_are(job: Job) -> None:
 
 def test_a_folder_that_cannot_be_written_is_one_line(job: Job, tmp_path: Path) -> None:
     (tmp_path / "samples").write_text("a file", encoding="utf-8")
+    (tmp_path / "config.toml").write_text(job.run.config.to_toml(), encoding="utf-8")
     samples = Samples(type(job.run)(tmp_path), samples_of(job).vocabularies, samples_of(job).pairs)
     with pytest.raises(FileError, match=r"samples cannot be written: File exists"):
         samples(job.model, 1)

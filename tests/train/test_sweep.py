@@ -91,5 +91,5 @@ def test_a_run_that_diverges_is_a_result(tmp_path: Path) -> None:
 
 def test_asked_to_stop_it_begins_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trials = plan(write_recipe(tmp_path, steps=2), {}, 2, tmp_path / "out")
-    monkeypatch.setattr(module, "train", lambda job, resume: iter([events.Stopped(1, "interrupted")]))
+    monkeypatch.setattr(module, "watched", lambda job, resume: iter([events.Stopped(1, "interrupted")]))
     assert [trial.seed for trial, _ in sweep(trials)] == [0]

@@ -15,7 +15,9 @@ from glassformer.words import LANGUAGES, _flatten, language, say, sentences
 SOURCE = Path(glassformer.__file__).parent
 HANGUL = re.compile(r"[가-힣]")
 ERRORS = {"GlassformerError", "ConfigError", "InputError", "FileError", "UsageError"}
-PROPER_NAMES = re.compile(r"\b(Q|K|V|GiB|Glassformer|LayerNorm|RMSNorm|CUDA|CPU)\b")
+PROPER_NAMES = re.compile(
+    r"\b(BLEU|Hugging Face Marian|nn.Transformer|Q|K|V|GiB|Glassformer|LayerNorm|RMSNorm|CUDA|CPU)\b"
+)
 VARIABLES = ("GLASSFORMER_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
 
 

@@ -9,7 +9,7 @@ import typer
 
 from glassformer.cli.options import Debug, Json, Lang, Set, overrides
 from glassformer.cli.output import print_json
-from glassformer.errors import ConfigError, UsageError
+from glassformer.errors import UsageError
 from glassformer.words import say
 
 if TYPE_CHECKING:
@@ -48,24 +48,11 @@ def command(
 
 def prepare(recipe: str, out: Path | None, resume: bool, changes: dict[str, Any]) -> tuple[Job, bool]:
     """The job, and whether it goes on with a run. A run folder instead of a recipe goes on with that run."""
-    from glassformer.open import open_recipe, recipes
-    from glassformer.train.begin import again, begin
+    from glassformer.open import recipes
+    from glassformer.train.begin import again, begin_or_again
 
     if recipe not in recipes() and Path(recipe).is_dir():
         if out is not None and out.resolve() != Path(recipe).resolve():
             raise UsageError("resume_out", path=recipe)
         return again(recipe, changes), True
-    config = open_recipe(recipe, changes)
-    folder = out or Path("runs") / config.name
-    if not (resume and (folder / "config.toml").is_file()):
-        return begin(config, folder), False
-    _refuse_other(folder, config.name)
-    return again(folder, changes), True
-
-
-def _refuse_other(folder: Path, name: str) -> None:
-    from glassformer.runs import Run
-
-    begun = Run.open(folder).config.name
-    if begun != name:
-        raise ConfigError("resume_other", path=folder, begun=begun, recipe=name)
+    return begin_or_again(recipe, out, resume, changes)

@@ -35,7 +35,7 @@ def command(
     lang: Lang = None,
     debug: Debug = False,
 ) -> None:
-    from glassformer.evaluate.translate import Search, as_trained, candidates
+    from glassformer.evaluate.translate import Search, as_trained, candidates, sources
     from glassformer.open import load
 
     loaded = load(model)
@@ -44,7 +44,7 @@ def command(
     answers: list[dict[str, Any]] = []
 
     def find(lines: list[str]) -> list[list[Translated]]:
-        return candidates(loaded.model, loaded.vocabularies, lines, search)
+        return candidates(loaded.model, loaded.vocabularies, sources(loaded, lines), search)
 
     for lines in _one_by_one_where_needed(_given(texts) if texts else _read(sys.stdin.buffer), find):
         for line, some in lines:

@@ -17,6 +17,7 @@ from glassformer.data.split import apart
 from glassformer.data.table import read_tsv
 from glassformer.errors import ConfigError, choose, suggest
 from glassformer.recipe import DataConfig
+from glassformer.values import size, word, wrong_type
 
 SPLITS = ("train", "validation", "test")
 Groups = Mapping[str, Pairs]
@@ -149,7 +150,37 @@ def _options(source: Choice) -> dict[str, Any]:
     for name, each in known.items():
         if each.default is Parameter.empty and name not in source.options:
             raise ConfigError("option_missing", key="source", kind=source.kind, option=name)
-    return dict(source.options)
+    return {name: CHECKS[name](f"source.{name}", value) for name, value in source.options.items()}
+
+
+def _count(key: str, value: object) -> int:
+    return size(key, value, low=0)
+
+
+def _texts(key: str, value: object) -> str | list[str]:
+    """One name, or several."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, list | tuple) or not value or not all(isinstance(each, str) for each in value):
+        raise wrong_type(key, value, "names")
+    return list(value)
+
+
+def _columns(key: str, value: object) -> list[str | int]:
+    if not isinstance(value, list | tuple) or len(value) != 2 or not all(type(each) in (str, int) for each in value):
+        raise wrong_type(key, value, "columns")
+    return list(value)
+
+
+CHECKS: dict[str, Callable[[str, Any], Any]] = {
+    "level": word,
+    "count": size,
+    "test": lambda key, value: _texts(key, value) if isinstance(value, str | list | tuple) else _count(key, value),
+    "train": _texts,
+    "validation": _texts,
+    "names": _texts,
+    "columns": _columns,
+}
 
 
 def _file(path: str | Sequence[str], columns: Sequence[str | int]) -> Pairs:

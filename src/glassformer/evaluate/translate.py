@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from glassformer.data.batch import pad
+from glassformer.data.moses import prepared_side
 from glassformer.errors import ConfigError
 from glassformer.generate import Hypothesis, beam_search, greedy
 from glassformer.models.encoder_decoder import EncoderDecoder
@@ -53,9 +54,16 @@ def as_trained(search: Search, config: RunConfig) -> Search:
     return replace(search, source_end=truth("task.source_end", config.task.options.get("source_end", True)))
 
 
+def sources(loaded: Loaded, texts: Sequence[str]) -> list[str]:
+    """Texts as a person types them → as the model learned to read them. What it answers stays as it was learned."""
+    data = loaded.config.data
+    change = prepared_side(data.prepare, data.source_language)
+    return [change(text) for text in texts]
+
+
 def translate(loaded: Loaded, texts: str | Sequence[str], search: Search = Search()) -> list[str]:  # noqa: B008
     """The best translation of each sentence."""
-    every = [texts] if isinstance(texts, str) else texts
+    every = sources(loaded, [texts] if isinstance(texts, str) else texts)
     found = candidates(loaded.model, loaded.vocabularies, every, as_trained(replace(search, n_best=1), loaded.config))
     return [best.text for best, *_ in found]
 

@@ -29,9 +29,13 @@ class Log:
         with disk(self.path), self.path.open("a", encoding="utf-8") as file:
             os.fsync(file.fileno())
 
-    def cut(self, step: int) -> None:
-        """Forget what came after a step, and a last line that is half written."""
-        kept = [json.dumps(record, ensure_ascii=False) + "\n" for record in self._lines() if record["step"] <= step]
+    def cut(self, step: int, finished: bool = False) -> None:
+        """Forget what came after a step, and a last line that is half written; the mean of a run that goes on, too."""
+        kept = [
+            json.dumps(record, ensure_ascii=False) + "\n"
+            for record in self._lines()
+            if record["step"] <= step and (finished or record.get("kind") != "averaged")
+        ]
         write_text(self.path, "".join(kept))
 
     def _lines(self) -> Iterator[dict[str, Any]]:

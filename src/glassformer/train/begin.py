@@ -13,6 +13,7 @@ from glassformer.data.pairs import Pairs
 from glassformer.data.store import Store
 from glassformer.errors import ConfigError, FileError
 from glassformer.models.build import build
+from glassformer.open import open_recipe
 from glassformer.recipe import RunConfig, override
 from glassformer.runs import Run, locked
 from glassformer.runs.files import TEMPORARY, disk, write_text
@@ -20,6 +21,7 @@ from glassformer.tasks import make_task
 from glassformer.text import Vocabularies
 from glassformer.train.loop import Job
 from glassformer.train.samples import Samples, chosen
+from glassformer.train.validate import make_sampler
 
 GROWS = "train.steps"
 
@@ -32,6 +34,20 @@ def begin(config: RunConfig, out: str | Path) -> Job:
     config = config.with_vocabulary(vocabularies.source.vocab_size, vocabularies.target.vocab_size)
     run = Run.create(out, config, fill=lambda draft: vocabularies.save(draft.folder))
     return job(run, sentences, vocabularies)
+
+
+def begin_or_again(
+    recipe: str | Path, out: str | Path | None, resume: bool, changes: Mapping[str, Any]
+) -> tuple[Job, bool]:
+    """A new run, or with `resume` the one that stands in the folder already; and which of the two it is."""
+    config = open_recipe(recipe, changes)
+    folder = Path("runs") / config.name if out is None else Path(out)
+    if not (resume and (folder / "config.toml").is_file()):
+        return begin(config, folder), False
+    begun = Run.open(folder).config.name
+    if begun != config.name:
+        raise ConfigError("resume_other", path=folder, begun=begun, recipe=config.name)
+    return again(folder, changes), True
 
 
 def again(folder: str | Path, changes: Mapping[str, Any] | None = None) -> Job:
@@ -70,6 +86,8 @@ def _refuse_early(out: Path) -> None:
     if (out / "config.toml").exists():
         raise FileError("run_exists", path=out)
     with disk(out):
+        if out.exists() and (not out.is_dir() or any(out.iterdir())):
+            raise FileError("folder_not_empty", path=out)
         out.parent.mkdir(parents=True, exist_ok=True)
         draft = out.with_name(TEMPORARY + out.name)
         shutil.rmtree(draft, ignore_errors=True)
@@ -93,15 +111,19 @@ def learn(config: RunConfig, sentences: Corpus) -> Vocabularies:
 def job(run: Run, sentences: Corpus, vocabularies: Vocabularies) -> Job:
     """With validation sentences every evaluation translates some of them; without any there is no evaluation."""
     config, special = run.config, vocabularies.target.specials
+    task = make_task(config, pad=special.need("pad"), bos=special.need("bos"), eos=special.need("eos"))
+    longest = min(config.data.max_length, config.model.max_len - task.extra_tokens)  # what the table of positions holds
     looked_at = encode(sentences.validation, vocabularies)
-    fits = (looked_at.lengths.max(axis=1) <= config.data.max_length) & (looked_at.lengths.min(axis=1) > 0)
-    samples = chosen(sentences.validation, fits)
+    fits = (looked_at.lengths.max(axis=1) <= longest) & (looked_at.lengths.min(axis=1) > 0)
+    samples, validation = chosen(sentences.validation, fits), looked_at.select(fits)
+    if len(samples):
+        make_sampler(validation, task, config.train)  # a sentence longer than a batch is said now, not after hours
     return Job(
         run=run,
         model=build(config.model, seed=config.train.seed),
-        task=make_task(config, pad=special.need("pad"), bos=special.need("bos"), eos=special.need("eos")),
-        training=encode(sentences.train, vocabularies).no_longer_than(config.data.max_length),
-        validation=looked_at.select(fits) if len(samples) else None,
+        task=task,
+        training=encode(sentences.train, vocabularies).no_longer_than(longest),
+        validation=validation if len(samples) else None,
         measure=Samples(run, vocabularies, samples) if len(samples) else None,
     )
 

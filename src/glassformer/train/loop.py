@@ -17,7 +17,7 @@ from glassformer.data.store import Store
 from glassformer.errors import FileError, InputError
 from glassformer.recipe import RunConfig, TrainConfig
 from glassformer.runs import Run, locked
-from glassformer.runs.files import remove_leftovers
+from glassformer.runs.files import remove_folder, remove_leftovers
 from glassformer.runs.weights import load_weights
 from glassformer.tasks import Task
 from glassformer.train import events
@@ -66,7 +66,7 @@ def train(job: Job, *, resume: bool = False) -> Iterator[Event]:
         loop = _Loop(job, config, trained, asked)
         try:
             came_from = (yield from trained.restore(job.run)) if resume else None
-            job.run.log.cut(trained.progress.step)
+            job.run.log.cut(trained.progress.step, finished=job.run.averaged is not None and bool(loop.over()))
             loop.write_best()  # a kill may have come between a checkpoint and this
             yield from _compare_environments(job.run, device)
             yield events.Started(
@@ -104,8 +104,10 @@ class _Loop:
         progress, config = self.trained.progress, self.config
         self.began = time.monotonic() - progress.elapsed
         self.saved_step = progress.step if progress.step else -1
-        self.line_began = time.monotonic()
-        reason = self._over()
+        self.line_began = time.monotonic() - progress.line_seconds
+        reason = self.over()
+        if not reason and self.job.run.averaged_folder.exists():
+            remove_folder(self.job.run.averaged_folder)  # the mean of a shorter run must not outlive it
         while not reason:
             rate = self.trained.advance()
             yield events.StepDone(progress.step, progress.epoch, rate, progress.tokens)
@@ -122,7 +124,7 @@ class _Loop:
                 self.line_began += time.monotonic() - paused  # whoever listens may draw pictures
             if best or progress.step % config.save_every == 0:
                 yield from self._save()
-            reason = self._over()
+            reason = self.over()
         if self.saved_step != progress.step:
             yield from self._save()
         if reason in ("finished", "early") and config.average > 1:
@@ -130,7 +132,7 @@ class _Loop:
         self._status(reason)
         yield events.Stopped(progress.step, reason)
 
-    def _over(self) -> str:
+    def over(self) -> str:
         """Why to stop now; "" to go on."""
         progress, config = self.trained.progress, self.config
         if progress.step >= config.steps:
@@ -222,7 +224,7 @@ class _Loop:
     def _save(self) -> Iterator[Event]:
         progress, run = self.trained.progress, self.job.run
         paused = time.monotonic()
-        progress.elapsed = paused - self.began
+        progress.elapsed, progress.line_seconds = paused - self.began, paused - self.line_began
         yield events.Saving(progress.step)
         run.log.sync()
         path = run.checkpoint(progress.step)
@@ -244,7 +246,7 @@ class _Loop:
         run, model = self.job.run, self.job.model
         due = sorted(step for step in run.checkpoints_by_step() if step % self.config.save_every == 0)
         steps = tuple(due[-self.config.average :])
-        if not steps:
+        if not steps or (run.averaged and any(record["kind"] == "averaged" for record in run.log.read())):
             return
         weights = average([run.checkpoint(step) for step in steps], run.averaged_folder)
         before = {name: value.detach().clone() for name, value in model.state_dict().items()}

@@ -25,6 +25,7 @@ class Progress:
     position: int = 0  # batches of this epoch that are behind
     tokens: int = 0  # targets seen
     elapsed: float = 0.0  # seconds of training, over all sessions
+    line_seconds: float = 0.0  # of them, since the last line of the log
     best_step: int | None = None
     best_value: float | None = None
     since_best: int = 0  # evaluations

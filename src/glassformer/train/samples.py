@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from glassformer.data.pairs import Pairs
-from glassformer.evaluate.translate import GREEDY, candidates
+from glassformer.evaluate.translate import GREEDY, Search, as_trained, candidates
 from glassformer.metrics.bleu import bleu
 from glassformer.metrics.exact import exact_match
 from glassformer.metrics.outputs import Outputs
@@ -47,7 +47,7 @@ class Samples:
     shown: int = SHOWN
 
     def __call__(self, model: nn.Module, step: int) -> dict[str, float]:
-        found = candidates(model, self.vocabularies, self.pairs.sources, GREEDY)
+        found = candidates(model, self.vocabularies, self.pairs.sources, self.search)
         outputs = Outputs([best.text for best, *_ in found], self.pairs.targets)
         rows = map(Sample, self.pairs.sources, self.pairs.targets, outputs.hypotheses)
         samples = [sample for sample, _ in zip(rows, range(self.shown), strict=False)]
@@ -57,6 +57,10 @@ class Samples:
         self.attention(model, samples[0]).save(attention_file(self.run, step))
         return {"sample_bleu": bleu(outputs, resamples=0).value, "exact": exact_match(outputs).value}
 
+    @property
+    def search(self) -> Search:
+        return as_trained(GREEDY, self.run.config)
+
     def attention(self, model: nn.Module, sample: Sample) -> Trace:
         """The weights of every cross-attention, b h t s: from bos and each token said so far to the source and its eos.
 
@@ -64,7 +68,7 @@ class Samples:
         """
         source, target = self.vocabularies.source, self.vocabularies.target
         device, room = next(model.parameters()).device, self.run.config.model.max_len
-        ids = [*source.encode(sample.source), source.specials.need("eos")]
+        ids = [*source.encode(sample.source), *([source.specials.need("eos")] if self.search.source_end else [])]
         said = [target.specials.need("bos"), *target.encode(sample.translation)][:room]
         with record(model, ATTENTION) as trace:
             model(torch.tensor([ids], device=device), torch.tensor([said], device=device))

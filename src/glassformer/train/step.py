@@ -32,7 +32,7 @@ class Stepper:
     meter: Meter
     device: torch.device
     precision: str = "float32"
-    clip: float | None = None
+    clip: float = 0.0  # 0: none
 
     def __call__(self, batches: Sequence[Batch], learning_rate: float) -> None:
         count = sum(batch.count for batch in batches)
@@ -64,7 +64,7 @@ class Stepper:
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate
         divisor = self.scale.scale
-        if self.clip is not None:
+        if self.clip:
             divisor = divisor * (norm / self.clip).clamp(min=1.0).float()
         self.optimizer.grad_scale = divisor  # type: ignore[attr-defined]
         self.optimizer.found_inf = bad.float()  # type: ignore[attr-defined]

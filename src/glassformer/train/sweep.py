@@ -20,7 +20,7 @@ from glassformer.recipe import RunConfig
 from glassformer.runs import Run
 from glassformer.train.begin import again, begin
 from glassformer.train.events import Event, Stopped
-from glassformer.train.loop import train
+from glassformer.train.watch import NotShown, watched
 from glassformer.values import size
 
 OVER = ("finished", "early")  # states in which there is nothing more to train
@@ -109,7 +109,9 @@ def sweep(trials: Sequence[Trial]) -> Iterator[tuple[Trial, Event | Skipped | Di
         job = again(trial.folder) if begun else begin(trial.config, trial.folder)
         reason = ""
         try:
-            for event in train(job, resume=begun):
+            for event in watched(job, resume=begun):
+                if isinstance(event, NotShown):
+                    continue
                 reason = event.reason if isinstance(event, Stopped) else ""
                 yield trial, event
         except InputError as error:
