@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from glassformer.bench import (
     decoding,
+    initial_loss,
     peak_memory,
     published,
     published_runs,
@@ -36,5 +37,6 @@ BENCHMARKS: dict[str, Benchmark] = {
     "recording": Benchmark(recording.run, recording.table),
     "training-step": Benchmark(training_step.run, training_step.table),
     "decoding": Benchmark(decoding.run, decoding.table),
+    "initial-loss": Benchmark(initial_loss.run, initial_loss.table),
     "translation": Benchmark(translation.run, translation.table),
 }

@@ -20,7 +20,7 @@ from glassformer.train.begin import begin
 from glassformer.train.loop import train
 from glassformer.words import say
 
-RUNS = {  # device → recipe → seeds
+RUNS: dict[str, dict[str, tuple[int, ...]]] = {  # device → recipe → seeds
     "cpu": {"ko-en": (0,)},
     "cuda": {"multi30k-en-de": (0, 1, 2), "tatoeba-pydocs-ko-en": (0,)},
 }
