@@ -16,7 +16,7 @@ SOURCE = Path(glassformer.__file__).parent
 HANGUL = re.compile(r"[가-힣]")
 ERRORS = {"GlassformerError", "ConfigError", "InputError", "FileError", "UsageError"}
 PROPER_NAMES = re.compile(
-    r"\b(BLEU|Hugging Face Marian|nn.Transformer|Q|K|V|GiB|Glassformer|LayerNorm|RMSNorm|CUDA|CPU)\b"
+    r"\b(BLEU|CPU|CUDA|GiB|Glassformer|Hugging Face Marian|K|LayerNorm|nn.Transformer|Q|RMSNorm|V)\b"
 )
 VARIABLES = ("GLASSFORMER_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
 

@@ -1,4 +1,4 @@
-"""The loss before the first step: a model that knows nothing should pay ln V, and what its initialisation adds to that."""
+"""The loss before the first step: ln V for a model that knows nothing, and what its initialisation adds to that."""
 
 from __future__ import annotations
 
