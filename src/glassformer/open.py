@@ -11,13 +11,15 @@ import torch
 from torch import nn
 
 from glassformer.config import CHOICES, Choice, ModelConfig, read_toml
+from glassformer.data.moses import prepared_side
 from glassformer.errors import ConfigError, FileError, choose, shown, suggest
 from glassformer.models.build import build
 from glassformer.models.presets import PRESETS
 from glassformer.recipe import RunConfig, override
 from glassformer.runs import Run, read_weights
 from glassformer.runs.weights import load_weights
-from glassformer.text import Vocabularies
+from glassformer.text import Tokenizer, Vocabularies
+from glassformer.trace.sentence import Reader, Reading
 
 Model = str | Path | ModelConfig | Mapping[str, Any]
 
@@ -123,6 +125,22 @@ class Loaded:
     @property
     def device(self) -> torch.device:
         return next(self.model.parameters()).device
+
+    def reader(self) -> Reader:
+        """How it reads, for whoever follows a sentence: the source closed by eos, the target begun by bos."""
+        source, target = self.vocabularies.source, self.vocabularies.target
+        prepare = prepared_side(self.config.data.prepare, self.config.data.source_language)
+        end = [source.specials.need("eos")] if self.config.task.options.get("source_end", True) else []
+        begin = [target.specials.need("bos")]
+
+        def read(tokenizer: Tokenizer, ids: list[int]) -> Reading:
+            return Reading([tokenizer.piece(i) for i in ids], torch.tensor([ids], device=self.device))
+
+        return Reader(
+            self.model,
+            lambda text: read(source, [*source.encode(prepare(text)), *end]),
+            lambda text: read(target, [*begin, *target.encode(text)]),
+        )
 
 
 def load(model: str | Path, *, device: str | torch.device | None = None, checkpoint: str = "auto") -> Loaded:

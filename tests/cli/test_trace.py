@@ -11,8 +11,9 @@ import torch
 import glassformer as gf
 from glassformer.cli.app import main
 from glassformer.models.presets import PRESETS
-from glassformer.open import open_config
+from glassformer.open import load, open_config
 from glassformer.trace.sentence import follow
+from small_translator import trained
 
 HANGUL = re.compile(r"[가-힣]")
 SENTENCE = "나는 학교에 간다"
@@ -221,3 +222,21 @@ def test_a_seed_that_is_none(seed: str, capsys: pytest.CaptureFixture[str]) -> N
     code, out, err = run(capsys, "mini-classifier", "a", "--seed", seed)
     assert (code, out) == (2, "")
     assert re.fullmatch(r"--seed=.* is out of range; use 0 to 9223372036854775807\n", err)
+
+
+def test_a_run_is_followed_with_its_own_weights_and_pieces(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = trained(tmp_path)
+    with pytest.raises(SystemExit) as stop:
+        main(("trace", str(folder), "나는 학교에 간다", "--target", "I go to school", "--json"))
+    assert stop.value.code == 0
+    story = json.loads(capsys.readouterr().out)
+    assert story["seed"] is None
+    assert story["tokens"][-1] == "<eos>" and len(story["tokens"]) == 4
+    weight = load(folder).model.state_dict()["embedding.weight"]
+    ids = load(folder).vocabularies.source.encode("나는")
+    expected = weight[ids[0]] * weight.shape[1] ** 0.5
+    assert story["steps"][0]["numbers"][0] == pytest.approx(expected.tolist(), abs=1e-6)
+    with pytest.raises(SystemExit) as stop:
+        main(("trace", str(folder), "나는", "--layers", "1", "--lang", "en"))
+    assert stop.value.code == 2
+    assert "is trained: its sizes cannot be changed; leave out --layers and --set" in capsys.readouterr().err

@@ -30,11 +30,15 @@ def command(
     changes = overrides(set_)
     if not 0 <= seed < 2**63:
         raise UsageError("out_of_range", key="--seed", value=seed, low=0, high=2**63 - 1)
-    from glassformer.open import open_config
+    from glassformer.open import load, open_config
     from glassformer.trace.sentence import follow
 
     config = open_config(model, layers=layers, overrides=changes)
-    story = follow(model, config, text, target=target, layer=layer, head=head, seed=seed)
+    is_run = Path(model).is_dir()
+    if is_run and (layers is not None or changes):
+        raise UsageError("run_is_trained", path=model)
+    reader = load(model).reader() if is_run else None
+    story = follow(model, config, text, target=target, layer=layer, head=head, seed=seed, trained=reader)
     if save is not None:
         story.trace.save(save)
     if json:

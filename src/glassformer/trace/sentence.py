@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from rich.console import Group, RenderableType
@@ -46,7 +46,7 @@ class Story:
     stack: str  # "encoder" or "decoder"
     layer: int
     head: int
-    seed: int
+    seed: int | None  # None: the model is trained
 
     @property
     def tokens(self) -> list[str]:
@@ -114,12 +114,28 @@ class Story:
             label = Text(say(f"trace.steps.{step.key}", layer=self.layer, head=self.head))
             table.add_row(label, step.shape, Text("\n".join(few)), "\n".join(rows))
         title = Text(say("trace.title", model=self.model, text=self.text), style="bold")
-        return Group(title, table, say("trace.untrained", seed=self.seed))
+        return Group(title, table, *([] if self.seed is None else [say("trace.untrained", seed=self.seed)]))
 
     @staticmethod
     def _row(numbers: Tensor, shown: int, whole: bool) -> str:
         values = "  ".join(f"{value:+.3f}" for value in numbers[:shown].tolist())
         return values if whole or len(numbers) <= shown else f"{values}  …"
+
+
+class Reading(NamedTuple):
+    """A text as a model reads it: pieces for people, and their ids."""
+
+    tokens: list[str]
+    ids: Tensor  # 1 t
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A trained model, and how it reads the text of either side."""
+
+    model: nn.Module
+    source: Callable[[str], Reading]
+    target: Callable[[str], Reading]
 
 
 def follow(
@@ -131,24 +147,33 @@ def follow(
     layer: int = 0,
     head: int = 0,
     seed: int = 0,
+    trained: Reader | None = None,
 ) -> Story:
-    """Run the text through an untrained model of this configuration.
+    """Run the text through a trained model, or through an untrained one of this configuration.
 
     Encoder-decoder: through its encoder, and with a target through the whole model.
     """
     if config.input.kind != "tokens":
         raise InputError("not_text_model", model=name, input=config.input.kind)
     check(config)
-    tokens, after = split(text), None if target is None else split(target)
     stack = "decoder" if config.family == "decoder" else "encoder"
     n_layers = config.decoder_layers if stack == "decoder" else config.encoder_layers
     if not (0 <= layer < n_layers and 0 <= head < config.n_heads):
         raise InputError("no_such_layer", layer=layer, head=head, last_layer=n_layers - 1, last_head=config.n_heads - 1)
-    model = build(config, seed=seed).eval()
-    with torch.no_grad(), record(model) as trace:
-        _run(model, number(tokens, config), None if after is None else number(after, config))
-    trace.tokens = tokens
-    return Story(name, text, trace, stack, layer, head, seed)
+    reader = trained or _untrained(config, seed)
+    source = reader.source(text)
+    with torch.no_grad(), record(reader.model) as trace:
+        _run(reader.model, source.ids, None if target is None else reader.target(target).ids)
+    trace.tokens = source.tokens
+    return Story(name, text, trace, stack, layer, head, None if trained else seed)
+
+
+def _untrained(config: ModelConfig, seed: int) -> Reader:
+    def read(text: str) -> Reading:
+        tokens = split(text)
+        return Reading(tokens, number(tokens, config))
+
+    return Reader(build(config, seed=seed).eval(), read, read)
 
 
 def _run(model: nn.Module, source: Tensor, target: Tensor | None) -> None:

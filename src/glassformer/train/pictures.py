@@ -115,9 +115,9 @@ def draw_quality(axes: Axes, records: Records, words: Words) -> None:
     right = steps, [100 * share for share in shares]
     axes.plot(*scores, color=BLUE, label=words("bleu"), **_marked(scores, "o"))
     axes.plot(*right, color=ORANGE, linestyle="--", label=words("exact"), **_marked(right, "s"))
-    axes.legend(loc="upper left")
+    axes.legend(loc="lower right")
     _finish(axes, records, words, "quality")
-    axes.set_ylim(-3, 119)  # room for the legend above 100
+    axes.set_ylim(-3, 103)
     axes.set_yticks(range(0, 101, 20))
 
 
