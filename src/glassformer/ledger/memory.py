@@ -115,8 +115,12 @@ def _serving(parts: tuple[PartMemory, ...]) -> dict[str, tuple[Bytes, ...]]:
 def _moments(
     config: ModelConfig, run: Pass, rows: dict[str, Row], found: dict[str, Cost]
 ) -> dict[str, tuple[Bytes, ...]]:
-    """Loss: its gradient is there, everything kept is still there. Block: the backward pass enters the last block.
-    Update: all gradients are there, nothing is kept any more."""  # fmt: skip
+    """What is alive at three moments of a step.
+
+    loss    its gradient is being computed, and everything that was kept is still there
+    block   the backward pass enters the last block: the head's gradient is there, the head's inputs are gone
+    update  all gradients are there, and nothing is kept any more
+    """
     w = WIDTHS[run.dtype]
     n, buffers = sum(row.parameters for row in rows.values()), sum(row.buffers for row in rows.values())
     always = (
