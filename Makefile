@@ -23,10 +23,10 @@ demo: setup  ## count a model by hand, build an encoder, follow a sentence; then
 	$(BIN)/glassformer evaluate runs/demo --split test --beam 1
 
 test-fast: setup  ## about two minutes
-	$(BIN)/pytest -m "not slow and not gpu" -n auto
+	OMP_NUM_THREADS=1 $(BIN)/pytest -m "not slow and not gpu" -n auto
 
 test: setup  ## all that a CPU can show
-	$(BIN)/pytest -m "not gpu" -n auto
+	OMP_NUM_THREADS=1 $(BIN)/pytest -m "not gpu" -n auto
 
 check: setup  ## format, lint, types, direction of imports
 	$(BIN)/ruff format --check src tests examples
