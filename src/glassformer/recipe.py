@@ -18,6 +18,7 @@ T = TypeVar("T", bound="_Table")
 
 PRECISIONS = ("float32", "bf16", "fp16")
 MODES = ("triangular", "triangular2")
+FRAMES = ("none", "bos", "eos", "cls", "sep")  # roles of special tokens: see text/special.py
 
 
 def _count(key: str, value: object) -> int:
@@ -131,6 +132,8 @@ class TextConfig(_Table):
     tokenizer: Choice = _key(Choice("bpe"), _choice)  # known by text/
     vocab_size: int = _key(8000, size)
     joint: bool = _key(True, truth)  # one vocabulary for both sides
+    begin: str = _key("none", partial(one_of, known=FRAMES))  # the special token that stands before a text
+    end: str = _key("none", partial(one_of, known=FRAMES))  # and the one behind it
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
-from torch import nn
-
 from glassformer.config import CHOICES, Choice, ModelConfig, read_toml
-from glassformer.data.moses import prepared_side
-from glassformer.errors import ConfigError, FileError, choose, shown, suggest
-from glassformer.models.build import build
+from glassformer.errors import ConfigError, FileError, shown, suggest
 from glassformer.models.presets import PRESETS
 from glassformer.recipe import RunConfig, override
-from glassformer.runs import Run, read_weights
-from glassformer.runs.weights import load_weights
-from glassformer.text import Tokenizer, Vocabularies
-from glassformer.trace.sentence import Reader, Reading
+from glassformer.runs import Run
 
 Model = str | Path | ModelConfig | Mapping[str, Any]
 
@@ -51,7 +42,7 @@ def open_recipe(recipe: str | Path, overrides: Mapping[str, Any] | None = None) 
 
 def recipes() -> dict[str, Path]:
     """The recipes that come with the package, by name."""
-    return {path.stem: path for path in sorted((Path(__file__).parent / "recipes").glob("*.toml"))}
+    return {path.stem: path for path in sorted((Path(__file__).parents[1] / "recipes").glob("*.toml"))}
 
 
 def name_of(model: Model) -> str:
@@ -110,51 +101,3 @@ def _override(table: dict[str, Any], key: str, value: object) -> None:
     if not isinstance(choice, Mapping):
         raise ConfigError("unknown_key", key=key, hint=suggest(outer, CHOICES))
     table[outer] = {**choice, inner: value}
-
-
-@dataclass(frozen=True)
-class Loaded:
-    """A trained model with all that it needs to be used: its tokenizers and the configuration of its run."""
-
-    model: nn.Module
-    vocabularies: Vocabularies
-    config: RunConfig
-    folder: Path
-    checkpoint: Path  # the folder that the weights came from
-
-    @property
-    def device(self) -> torch.device:
-        return next(self.model.parameters()).device
-
-    def reader(self) -> Reader:
-        """How it reads, for whoever follows a sentence: the source closed by eos, the target begun by bos."""
-        source, target = self.vocabularies.source, self.vocabularies.target
-        prepare = prepared_side(self.config.data.prepare, self.config.data.source_language)
-        end = [source.specials.need("eos")] if self.config.task.options.get("source_end", True) else []
-        begin = [target.specials.need("bos")]
-
-        def read(tokenizer: Tokenizer, ids: list[int]) -> Reading:
-            return Reading([tokenizer.piece(i) for i in ids], torch.tensor([ids], device=self.device))
-
-        return Reader(
-            self.model,
-            lambda text: read(source, [*source.encode(prepare(text)), *end]),
-            lambda text: read(target, [*begin, *target.encode(text)]),
-        )
-
-
-def load(model: str | Path, *, device: str | torch.device | None = None, checkpoint: str = "auto") -> Loaded:
-    """A run folder → its model, ready to use. `checkpoint`: averaged, best, last, or auto, the first of these."""
-    run = Run.open(model)
-    folder = _checkpoint(run, checkpoint)
-    network = build(run.config.model, device=device).eval()
-    load_weights(network, read_weights(folder), folder)
-    return Loaded(network, Vocabularies.open(run.folder), run.config, run.folder, folder)
-
-
-def _checkpoint(run: Run, which: str) -> Path:
-    found = {"auto": run.preferred, "averaged": run.averaged, "best": run.best, "last": run.last}
-    chosen = choose("checkpoint", which, found)
-    if chosen is None:
-        raise FileError("no_checkpoint", path=run.folder)
-    return chosen

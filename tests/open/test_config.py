@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +8,8 @@ import pytest
 from glassformer.config import Choice, ModelConfig
 from glassformer.errors import ConfigError, FileError
 from glassformer.models.presets import PRESETS
-from glassformer.open import load, name_of, open_config, open_recipe, recipes
+from glassformer.open import name_of, open_config, open_recipe, recipes
 from glassformer.recipe import RunConfig
-from small_translator import trained
 
 TABLE = {"family": "encoder", "vocab_size": 100, "d_model": 32, "n_heads": 4}
 
@@ -198,36 +196,3 @@ def test_a_recipe_that_is_not_there(recipe: str, line: str) -> None:
     with pytest.raises(ConfigError) as caught:
         open_recipe(recipe)
     assert str(caught.value).startswith(line) and "레시피" in caught.value.in_language("ko")
-
-
-# --- trained models ---
-
-
-def test_a_run_is_loaded_with_all_that_it_needs(tmp_path: Path) -> None:
-    folder = trained(tmp_path)
-    loaded = load(folder)
-    assert (loaded.folder, loaded.checkpoint.name, loaded.device.type) == (folder, "step-00000120", "cpu")
-    assert not loaded.model.training and loaded.vocabularies.joint
-    assert load(str(folder), checkpoint="last").checkpoint == load(folder, checkpoint="best").checkpoint
-    assert open_config(folder) == loaded.config.model
-
-
-def test_a_run_without_the_checkpoint_asked_for(tmp_path: Path) -> None:
-    folder = trained(tmp_path)
-    with pytest.raises(FileError, match="holds no whole checkpoint yet; train it first, or name another run"):
-        load(folder, checkpoint="averaged")
-    with pytest.raises(ConfigError, match="checkpoint='newest' is unknown; use one of: auto, averaged, best, last"):
-        load(folder, checkpoint="newest")
-    shutil.rmtree(folder / "checkpoints")
-    with pytest.raises(FileError, match="holds no whole checkpoint yet"):
-        load(folder)
-
-
-def test_an_altered_checkpoint_is_not_loaded(tmp_path: Path) -> None:
-    folder = trained(tmp_path)
-    weights = folder / "checkpoints" / "step-00000120" / "model.safetensors"
-    content = bytearray(weights.read_bytes())
-    content[-1] ^= 1
-    weights.write_bytes(content)
-    with pytest.raises(FileError, match="is not what was written"):
-        load(folder)

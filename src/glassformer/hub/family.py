@@ -1,0 +1,71 @@
+"""What a family is: which configuration theirs means, and where in their file each of our tensors lies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from glassformer.config import ModelConfig
+from glassformer.hub.foreign import Foreign
+
+
+@dataclass(frozen=True)
+class At:
+    """Where one of our tensors lies in their file.
+
+    `transposed`: they store W for x W, we for x Wᵀ (GPT-2). `part` of `parts`: theirs holds several of ours one behind
+    the other along the axis of outputs (GPT-2's q, k, v), counted as we store them. `shape`: theirs, where only the
+    shape differs (a kernel of patches d c p p, a table of positions 1 n d).
+    """
+
+    key: str
+    transposed: bool = False
+    part: int = 0
+    parts: int = 1
+    shape: tuple[int, ...] = ()
+
+
+Names = dict[str, At]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Family:
+    """One family. All functions are pure; none does mathematics.
+
+    `tasks`: their class → our task: translation, language_model, masked_language_model, classification,
+    image_classification, or features for a model without a head.
+    `names(config)`: every key of our state_dict → where it lies, with the prefix that a model with a head has.
+    `prefix`: what a model without a head leaves away ("bert.", "model.", "transformer.").
+    `aside`: patterns (fnmatch, with prefix) of tensors that belong to other heads, and are left out, and named.
+    `computed`: patterns of tensors that follow from the configuration (masks, position ids, sinusoids, inv_freq).
+    `taps`: patterns of our taps → their module whose output is the same tensor, with {i} for the layer.
+    """
+
+    name: str
+    model_types: tuple[str, ...]
+    tasks: Mapping[str, str]
+    configure: Callable[[Foreign, str], ModelConfig]  # (config.json, task) → ours
+    describe: Callable[[ModelConfig, str], dict[str, Any]]  # (ours, task) → config.json, with model_type
+    names: Callable[[ModelConfig], Names]
+    prefix: str
+    aside: tuple[str, ...] = ()
+    computed: tuple[str, ...] = ()
+    taps: Mapping[str, str]
+    begin: str = "none"  # the role of the special token before a text, where the tokenizer's own files do not say
+    end: str = "none"
+
+
+def layers(names: Mapping[str, str], ours: str, theirs: str, count: int) -> Names:
+    """The same names in every layer: ours.{i}.NAME → theirs.{i}.NAME, for weights that need no other change."""
+    return {f"{ours}.{i}.{mine}": At(f"{theirs}.{i}.{yours}") for i in range(count) for mine, yours in names.items()}
+
+
+def linear(names: Mapping[str, str], biased: Mapping[str, bool]) -> dict[str, str]:
+    """{"self_attention.w_q": "attention.q_proj"} → its weight, and its bias where `biased` says that it has one."""
+    found: dict[str, str] = {}
+    for mine, yours in names.items():
+        found[f"{mine}.weight"] = f"{yours}.weight"
+        if biased[mine]:
+            found[f"{mine}.bias"] = f"{yours}.bias"
+    return found

@@ -1,0 +1,6 @@
+"""Any MODEL or RECIPE that a person names → its configuration, or the model itself with all that it needs."""
+
+from glassformer.open.config import Model, name_of, open_config, open_recipe, recipes
+from glassformer.open.loaded import Loaded, load
+
+__all__ = ["Loaded", "Model", "load", "name_of", "open_config", "open_recipe", "recipes"]

@@ -1,0 +1,106 @@
+"""A model ready to be used: weights, tokenizers and configuration together, from a run folder or an imported one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from glassformer.data.moses import prepared_side
+from glassformer.errors import FileError, InputError, choose
+from glassformer.models.build import build
+from glassformer.recipe import RunConfig
+from glassformer.runs import Run, read_weights
+from glassformer.runs.weights import load_weights
+from glassformer.text import Tokenizer, Vocabularies
+from glassformer.trace.sentence import Reader, Reading
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A trained model with all that it needs to be used: its tokenizers, if it reads text, and its configuration."""
+
+    model: nn.Module
+    tokenizers: Vocabularies | None
+    config: RunConfig
+    folder: Path
+    checkpoint: Path  # the folder that the weights came from
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+    @property
+    def vocabularies(self) -> Vocabularies:
+        """The tokenizers of both sides; a model that reads no text has none, and says so."""
+        if self.tokenizers is None:
+            raise InputError("not_text_model", model=self.folder.name, input=self.config.model.input.kind)
+        return self.tokenizers
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """Of the source; of a model with one side the only one."""
+        return self.vocabularies.source
+
+    @property
+    def task(self) -> str:
+        return self.config.task.kind
+
+    @property
+    def labels(self) -> list[str]:
+        """The names of the classes; their numbers where nobody gave names."""
+        named = self.config.task.options.get("labels")
+        count = self.config.model.head.options.get("classes", 0)
+        return [str(name) for name in named] if named else [str(i) for i in range(count)]
+
+    def framed(self, text: str) -> list[int]:
+        """The ids of a text as the model learned to read it: changed, split, framed by its special tokens."""
+        prepare = prepared_side(self.config.data.prepare, self.config.data.source_language)
+        begin, end = self.frame
+        return [*begin, *self.tokenizer.encode(prepare(text)), *end]
+
+    @property
+    def frame(self) -> tuple[list[int], list[int]]:
+        """The special tokens before a text and behind it; a translator closes its source with eos by default."""
+        special, text = self.tokenizer.specials, self.config.text
+        closed = self.task == "translation" and self.config.task.options.get("source_end", True)
+        end = "eos" if text.end == "none" and closed else text.end
+        return tuple([] if role == "none" else [special.need(role)] for role in (text.begin, end))  # type: ignore[return-value]
+
+    @property
+    def start(self) -> int:
+        """What a decoder with an encoder begins with: bos, or as `task.start` says (T5, Marian: pad; BART: eos)."""
+        return self.vocabularies.target.specials.need(str(self.config.task.options.get("start", "bos")))
+
+    def reader(self) -> Reader:
+        """How it reads, for whoever follows a sentence: the source framed, the target begun."""
+        source, target = self.vocabularies.source, self.vocabularies.target
+
+        def read(tokenizer: Tokenizer, ids: list[int]) -> Reading:
+            return Reading([tokenizer.piece(i) for i in ids], torch.tensor([ids], device=self.device))
+
+        return Reader(
+            self.model,
+            lambda text: read(source, self.framed(text)),
+            lambda text: read(target, [self.start, *target.encode(text)]),
+        )
+
+
+def load(model: str | Path, *, device: str | torch.device | None = None, checkpoint: str = "auto") -> Loaded:
+    """A run folder → its model, ready to use. `checkpoint`: averaged, best, last, or auto, the first of these."""
+    run = Run.open(model)
+    folder = _checkpoint(run, checkpoint)
+    network = build(run.config.model, device=device).eval()
+    load_weights(network, read_weights(folder), folder)
+    tokenizers = Vocabularies.open(run.folder) if run.config.model.input.kind == "tokens" else None
+    return Loaded(network, tokenizers, run.config, run.folder, folder)
+
+
+def _checkpoint(run: Run, which: str) -> Path:
+    found = {"auto": run.preferred, "averaged": run.averaged, "best": run.best, "last": run.last}
+    chosen = choose("checkpoint", which, found)
+    if chosen is None:
+        raise FileError("no_checkpoint", path=run.folder)
+    return chosen
