@@ -49,3 +49,14 @@ def test_no_classes_stop_after_the_pooler() -> None:
 def test_the_bias_can_be_left_out() -> None:
     head = ClassifierHead(d_model=2, classes=5, bias=False)
     assert [name for name, _ in head.named_parameters()] == ["output.weight"]
+
+
+@pytest.mark.parametrize("pooler", [False, True])
+def test_each_position_gets_a_class_of_its_own(pooler: bool) -> None:
+    head = ClassifierHead(d_model=2, classes=5, pool="each", pooler=pooler)
+    one = ClassifierHead(d_model=2, classes=5, pooler=pooler)
+    one.load_state_dict(head.state_dict())
+    logits = head(X, RIGHT)
+    assert logits.shape == (2, 3, 5)
+    for t in range(3):
+        torch.testing.assert_close(logits[:, t], one(X[:, t : t + 1]))

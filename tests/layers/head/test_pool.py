@@ -54,3 +54,7 @@ def test_what_stands_under_padding_does_not_matter(how: str, mask: torch.Tensor)
 @pytest.mark.parametrize("how", ["cls", "sep", "mean", "max"])
 def test_a_full_mask_is_no_mask(how: str) -> None:
     torch.testing.assert_close(pool(X, how, torch.ones(2, 3, dtype=torch.bool)), pool(X, how))
+
+
+def test_each_position_can_stay_by_itself() -> None:
+    assert pool(X, "each", RIGHT) is X

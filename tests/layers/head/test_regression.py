@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from glassformer.errors import InputError
+from glassformer.errors import ConfigError, InputError
 from glassformer.layers.head import RegressionHead
 from glassformer.trace.record import record
 
@@ -49,3 +49,8 @@ def test_dropout_before_regression_acts_in_training_only() -> None:
 def test_the_bias_can_be_left_out() -> None:
     head = RegressionHead(d_model=2, outputs=3, bias=False)
     assert [name for name, _ in head.named_parameters()] == ["output.weight"]
+
+
+def test_numbers_are_for_a_whole_sequence() -> None:
+    with pytest.raises(ConfigError, match=r"^head\.pool='each' is unknown; use one of: cls, sep, mean, max, flatten$"):
+        RegressionHead(d_model=2, outputs=1, pool="each")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from glassformer.layers.head.classifier import ClassifierHead
+from glassformer.layers.head.distilled import DistilledHead
 from glassformer.layers.head.language_model import LanguageModelHead
 from glassformer.layers.head.none import NoHead
 from glassformer.layers.head.pool import POOLS, pool
@@ -15,6 +16,7 @@ HEADS: dict[str, Any] = {
     "language_model": LanguageModelHead,
     "classifier": ClassifierHead,
     "regression": RegressionHead,
+    "distilled": DistilledHead,
 }
 
-__all__ = ["HEADS", "POOLS", "ClassifierHead", "LanguageModelHead", "NoHead", "RegressionHead", "pool"]
+__all__ = ["HEADS", "POOLS", "ClassifierHead", "DistilledHead", "LanguageModelHead", "NoHead", "RegressionHead", "pool"]

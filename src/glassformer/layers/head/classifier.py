@@ -1,4 +1,4 @@
-"""Classes instead of tokens: of a whole sequence."""
+"""Classes instead of tokens: of a whole sequence, or of each of its positions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from glassformer.values import one_of
 
 
 class ClassifierHead(nn.Module):
-    r"""A class for a whole sequence: pool, then one linear layer.
+    r"""A class for a whole sequence, or with `pool="each"` for every token: pool, then one linear layer.
 
         logits = pool(x) W + b
 
@@ -23,29 +23,30 @@ class ClassifierHead(nn.Module):
     Differs from the paper: the paper has none.
     """
 
+    pools = POOLS
+
     def __init__(
         self, *, d_model: int, classes: int, pool: str = "cls", pooler: bool = False, bias: bool = True
     ) -> None:
         super().__init__()
-        self.pool = one_of("head.pool", pool, POOLS)
+        self.pool = one_of("head.pool", pool, self.pools)
         self.pooler = nn.Linear(d_model, d_model) if pooler else None
         self.output = nn.Linear(d_model, classes, bias=bias) if classes else None
 
     def forward(
         self, x: Float[Tensor, "b t d"], mask: Bool[Tensor, "b t"] | None = None, embedding: Tensor | None = None
-    ) -> Float[Tensor, "b classes"]:
-        pooled = tap("pooled", pool_positions(x, self.pool, mask))  # b d
+    ) -> Float[Tensor, "b *t classes"]:
+        pooled = tap("pooled", pool_positions(x, self.pool, mask))  # b d, or b t d
         if self.pooler is not None:
-            pooled = torch.tanh(self.pooler(pooled))  # b d
-        return tap("logits", self.output(pooled)) if self.output is not None else pooled  # b classes
+            pooled = torch.tanh(self.pooler(pooled))
+        return tap("logits", self.output(pooled)) if self.output is not None else pooled  # b classes, or b t classes
 
     @staticmethod
     def shadow(tape: Tape, x: Shadow, *, classes: int, pool: str = "cls", pooler: bool = False, **_: object) -> None:
         pooled = shadow_pool(tape, x, pool)
         if pooler:
             with tape.at("pooler"):
-                tape.linear(pooled, "d_model", "pooler")
-                pooled = tape.new("b", "d_model")
+                pooled = tape.new(*tape.linear(pooled, "d_model", "pooler").shape)
                 tape.keep(pooled, "tanh")
         if classes:
             with tape.at("", classes=classes):

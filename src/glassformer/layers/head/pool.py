@@ -8,15 +8,18 @@ from torch import Tensor
 
 from glassformer.tape import Shadow, Tape
 
-POOLS = ("cls", "sep", "mean", "max", "flatten")
+POOLS = ("cls", "sep", "mean", "max", "flatten", "each")
 
 
-def pool(x: Float[Tensor, "b t d"], how: str, mask: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b d"]:
+def pool(x: Float[Tensor, "b t d"], how: str, mask: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b *t d"]:
     """One vector for a whole sequence; padding never takes part.
 
     cls: the first real position. sep: the last real one, where [SEP] stands. mean, max: over the real positions.
-    flatten: all positions one behind the other, for inputs of a fixed length.
+    flatten: all positions one behind the other, for inputs of a fixed length. each: nothing is pooled, every position
+    stays by itself.
     """
+    if how == "each":
+        return x  # b t d
     if how == "flatten":
         return x.flatten(1)  # b t·d
     if mask is None:
@@ -42,6 +45,8 @@ def pool(x: Float[Tensor, "b t d"], how: str, mask: Bool[Tensor, "b t"] | None =
 def shadow_pool(tape: Tape, x: Shadow, how: str) -> Shadow:
     """One position, or all side by side, is a view of the whole stream; the largest must know where it was."""
     match how:
+        case "each":
+            return x
         case "cls" | "sep":
             return x.view("b", "d_model")
         case "flatten":

@@ -24,6 +24,8 @@ class RegressionHead(nn.Module):
     Differs from the paper: the paper has none.
     """
 
+    pools = tuple(how for how in POOLS if how != "each")  # numbers for a whole sequence only
+
     def __init__(
         self,
         *,
@@ -35,7 +37,7 @@ class RegressionHead(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        self.pool, self.positions, self.dropout = one_of("head.pool", pool, POOLS), positions, dropout
+        self.pool, self.positions, self.dropout = one_of("head.pool", pool, self.pools), positions, dropout
         self.output = nn.Linear(d_model * (positions if pool == "flatten" else 1), outputs, bias=bias)
 
     def forward(
