@@ -106,7 +106,9 @@ def difference(theirs: Tensor, ours: Tensor, mask: Tensor | None = None) -> Diff
     return Difference(largest, largest / float(theirs.double().abs().max()))
 
 
-def compare(model: Any, folder: Path, dtype: torch.dtype, *, pad: int = 0, left: bool = False, lift: bool = False) -> Difference:
+def compare(
+    model: Any, folder: Path, dtype: torch.dtype, *, pad: int = 0, left: bool = False, lift: bool = False
+) -> Difference:
     """Both on one batch with padding behind, or in front with the positions that `generate` passes."""
     theirs, imported = pair(model, folder, dtype)
     ids, mask = tokens(imported.config.model.vocab_size or 0, pad, left=left)

@@ -139,14 +139,20 @@ def evaluate(
 
 
 def compare(
-    a: Side, b: Side, inputs: str | Sequence[str] | torch.Tensor | None = None, *, tolerance: float | None = None
+    a: Side,
+    b: Side,
+    inputs: str | Sequence[str] | torch.Tensor | None = None,
+    *,
+    tolerance: float | None = None,
+    transformers: bool = False,
 ) -> Comparison:
     """Two models on the same inputs: the first tap where they differ, and by how much; prints as a table.
 
-    `inputs`: texts, a tensor as the models take it, or None for a small batch that is always the same. `tolerance` is
-    relative to the largest number of a tap: 0 by default.
+    `inputs`: texts, a tensor as the models take it, or None for a small batch that is always the same. `b` may be a
+    live model of the library transformers; with `transformers=True` it is a folder that this library opens.
+    `tolerance` is relative to the largest number of a tap: by default 0, or 1e-4 beside a model of transformers.
     """
-    return compare_models(a, b, inputs, tolerance=tolerance)
+    return compare_models(a, b, inputs, tolerance=tolerance, transformers=transformers)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ def test_every_tap_is_handed_on_in_the_order_of_the_pass() -> None:
     model = gf.build("small-translator", seed=0).eval()
     source, target = torch.tensor([[5, 6, 7]]), torch.tensor([[8, 9]])
     seen: dict[str, Tensor] = {}
-    Ours(model).walk(Batch(source, None, target), (), seen.__setitem__)
+    Ours(model).walk(Batch(source, None, target), {}, seen.__setitem__)
     with torch.no_grad(), gf.record(model) as trace:
         model(source, target)
     assert list(seen) == trace.names() and "embedding.output#2" in seen

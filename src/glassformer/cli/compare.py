@@ -20,13 +20,14 @@ def command(
     tolerance: Annotated[
         float | None, typer.Option("--tolerance", help=say("help.tolerance"), show_default=False)
     ] = None,
+    transformers: Annotated[bool, typer.Option("--transformers", help=say("help.transformers"))] = False,
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
 ) -> None:
     from glassformer.evaluate.compare import compare
 
-    found = compare(a, b, texts or None, tolerance=tolerance)
+    found = compare(a, b, texts or None, tolerance=tolerance, transformers=transformers)
     if json:
         print_json(found.to_json())
     else:

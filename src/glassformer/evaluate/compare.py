@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import torch
 from torch import Tensor
@@ -16,18 +17,35 @@ from glassformer.evaluate.compare_difference import parting
 from glassformer.evaluate.compare_inputs import batch_of, common
 from glassformer.evaluate.compare_ours import Side, ours
 from glassformer.evaluate.compare_report import Comparison
+from glassformer.evaluate.compare_transformers import ROUNDING, is_theirs, theirs, theirs_in
 from glassformer.evaluate.compare_walk import Closed, Opened, Walk
 
 EXACT = 0.0  # two models of ours compute the same numbers in the same order
 
 
 def compare(
-    a: Side, b: Side, inputs: str | Sequence[str] | Tensor | None = None, *, tolerance: float | None = None
+    a: Side,
+    b: Side,
+    inputs: str | Sequence[str] | Tensor | None = None,
+    *,
+    tolerance: float | None = None,
+    transformers: bool = False,
 ) -> Comparison:
-    """Two models, tap by tap. `inputs`: texts, a tensor, or None for the built-in batch; `tolerance` is relative."""
+    """Two models, tap by tap. `inputs`: texts, a tensor, or None for the built-in batch; `tolerance` is relative.
+
+    B may be a live model of `transformers`; with `transformers`, B is a folder that this library opens.
+    """
     texts = [inputs] if isinstance(inputs, str) else inputs
-    one, other = ours(a), ours(b)
-    return compare_sides(one, other, texts, EXACT if tolerance is None else tolerance)
+    one = ours(a)
+    other: Closed
+    if transformers and isinstance(b, str | Path):
+        other = theirs_in(b)
+    elif is_theirs(b):
+        other = theirs(b)
+    else:
+        other = ours(b)
+    by_default = ROUNDING if other.matched else EXACT
+    return compare_sides(one, other, texts, by_default if tolerance is None else tolerance)
 
 
 def compare_sides(a: Closed, b: Closed, inputs: Sequence[str] | Tensor | None, tolerance: float) -> Comparison:
@@ -38,11 +56,11 @@ def compare_sides(a: Closed, b: Closed, inputs: Sequence[str] | Tensor | None, t
     opened = a.open(None)
     batch = batch_of(inputs, fits, a.name, opened.loaded)
     walk = Walk(batch)
-    opened.walk(batch, (), walk.keep)
+    opened.walk(batch, {}, walk.keep)
     tokenized, dtype = _ids(opened, inputs), opened.dtype
     del opened
     other = b.open(dtype)
-    other.walk(batch, tuple(walk.shapes), walk.meet)
+    other.walk(batch, walk.shapes, walk.meet)
     if b.matched and not walk.others:
         raise InputError("compare_nothing_matched", a=a.name, b=b.name)
     theirs = {name: walk.others[name] for name in walk.shapes if name in walk.others} if b.matched else walk.others

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from glassformer.config import ModelConfig
 from glassformer.errors import InputError, shown
+from glassformer.evaluate.compare_difference import Shape
 from glassformer.evaluate.compare_inputs import Batch, Model, Reads, reads
 from glassformer.evaluate.compare_walk import See, placed, resting
 from glassformer.models.build import build
@@ -39,7 +40,7 @@ class Ours:
     def dtype(self) -> torch.dtype:
         return next(self.model.parameters()).dtype
 
-    def walk(self, batch: Batch, wanted: Collection[str], see: See) -> None:
+    def walk(self, batch: Batch, wanted: Mapping[str, Shape], see: See) -> None:
         device, model = next(self.model.parameters()).device, self.model
         source, target = (placed(x, device, self.dtype) for x in (batch.source, batch.target))
         mask = None if batch.mask is None else batch.mask.to(device)

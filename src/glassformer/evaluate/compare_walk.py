@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -27,8 +27,8 @@ class Opened(Protocol):
     @property
     def dtype(self) -> torch.dtype: ...
 
-    def walk(self, batch: Batch, wanted: Collection[str], see: See) -> None:
-        """One pass; `see` is called with each tap (of `wanted`, where it can be asked for), as it is computed."""
+    def walk(self, batch: Batch, wanted: Mapping[str, Shape], see: See) -> None:
+        """One pass: `see` is called with each tap as it is computed. `wanted`: A's taps, for whoever names them else."""
         ...
 
 
