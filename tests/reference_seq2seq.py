@@ -17,7 +17,9 @@ import torch
 import transformers
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
+from transformers.models.marian.modeling_marian import MarianSinusoidalPositionalEmbedding
 from transformers.models.mt5.modeling_mt5 import MT5LayerNorm
+from transformers.models.pegasus.modeling_pegasus import PegasusSinusoidalPositionalEmbedding
 from transformers.models.t5.modeling_t5 import T5LayerNorm
 
 import glassformer as gf
@@ -27,6 +29,9 @@ from glassformer.hub.foreign import Foreign
 
 VOCABULARY, TARGET_VOCABULARY = 31, 37
 EXACT, UNPATCHED, SINGLE = 1e-10, 1e-6, 1e-5
+
+
+SINUSOIDS = (MarianSinusoidalPositionalEmbedding, PegasusSinusoidalPositionalEmbedding)
 
 
 class Variant(NamedTuple):
@@ -136,7 +141,7 @@ def lifted(model: Any) -> Iterator[None]:
         return self.weight * (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.variance_epsilon))
 
     before = {norm: norm.forward for norm in (T5LayerNorm, MT5LayerNorm)}
-    tables = [p for name, p in model.named_parameters() if "embed_positions" in name and not p.requires_grad]
+    tables = [module.weight for module in model.modules() if isinstance(module, SINUSOIDS)]
     kept = [table.detach().clone() for table in tables]
     try:
         for norm in before:
@@ -159,6 +164,15 @@ class Batch(NamedTuple):
     source_mask: Tensor
     target_mask: Tensor
 
+    def in_front(self) -> Batch:
+        """The same sentences with their padding before them."""
+        moved = [
+            torch.stack([torch.cat([row[~real], row[real]]) for row, real in zip(ids, mask, strict=True)])
+            for mask in (self.source_mask, self.target_mask)
+            for ids in ((self.source, mask) if mask is self.source_mask else (self.target, mask))
+        ]
+        return Batch(moved[0], moved[2], moved[1], moved[3])
+
 
 def batch(s: int = 7, t: int = 5, *, target: int = VOCABULARY) -> Batch:
     generator = torch.Generator().manual_seed(s * 100 + t)
@@ -166,6 +180,14 @@ def batch(s: int = 7, t: int = 5, *, target: int = VOCABULARY) -> Batch:
     masks = [torch.arange(width)[None] < lengths[:, i, None] for i, width in enumerate((s, t))]
     tokens = [torch.randint(3, top, (3, n), generator=generator) for top, n in ((VOCABULARY, s), (target, t))]
     return Batch(*(torch.where(mask, ids, 1) for mask, ids in zip(masks, tokens, strict=True)), *masks)
+
+
+def unpadded(data: Batch) -> list[Batch]:
+    """Each sentence by itself."""
+    masks = (data.source_mask, data.target_mask)
+    rows = range(data.source.shape[0])
+    real = [[ids[row][mask[row]][None] for ids, mask in zip(data[:2], masks, strict=True)] for row in rows]
+    return [Batch(*pair, *(torch.ones_like(ids, dtype=torch.bool) for ids in pair)) for pair in real]
 
 
 def output(answer: Any) -> Tensor:
