@@ -45,7 +45,9 @@ def lifted(model: nn.Module) -> Iterator[None]:
         arange = torch.arange
 
         def wide_arange(*given: Any, **named: Any) -> Tensor:
-            return arange(*given, **{key: torch.float64 if each is torch.float32 else each for key, each in named.items()})
+            return arange(
+                *given, **{key: torch.float64 if each is torch.float32 else each for key, each in named.items()}
+            )
 
         patch.setattr(torch, "arange", wide_arange)
         patch.setattr(Tensor, "float", lambda x: x.double() if x.is_floating_point() else to(x, torch.float64))
@@ -112,7 +114,9 @@ def difference(theirs: Tensor, ours: Tensor, mask: Tensor | None = None) -> Diff
     return Difference(largest, largest / float(theirs.double().abs().max()))
 
 
-def compare(model: Any, folder: Path, dtype: torch.dtype, *, pad: int = 0, left: bool = False, lift: bool = False) -> Difference:
+def compare(
+    model: Any, folder: Path, dtype: torch.dtype, *, pad: int = 0, left: bool = False, lift: bool = False
+) -> Difference:
     """Both on one batch with padding behind, or in front with the positions that `generate` passes."""
     theirs, imported = pair(model, folder, dtype)
     ids, mask = tokens(imported.config.model.vocab_size or 0, pad, left=left)
