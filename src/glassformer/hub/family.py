@@ -40,8 +40,8 @@ def no_copies(config: ModelConfig) -> dict[str, str]:
 class Family:
     """One family. All functions are pure; none does mathematics.
 
-    `tasks`: their class → our task, the usual one first: translation, language_model, masked_language_model, classification,
-    image_classification, or features for a model without a head.
+    `tasks`: their class → our task, the usual one first: translation, language_model, masked_language_model,
+    classification, image_classification, or features for a model without a head.
     `names(config)`: every key of our state_dict → where it lies, with the prefix that a model with a head has.
     `copies(config)`: their keys that hold a second time what another of theirs holds (a tied lm_head → the embedding).
     A copy may be stored or not; one that differs is refused; one that stands alone is taken for the other.
@@ -81,3 +81,8 @@ def linear(names: Mapping[str, str], biased: Mapping[str, bool]) -> dict[str, st
         if biased[mine]:
             found[f"{mine}.bias"] = f"{yours}.bias"
     return found
+
+
+def biased(names: Mapping[str, str]) -> dict[str, str]:
+    """`linear` where everything has a bias, norms too."""
+    return linear(names, dict.fromkeys(names, True))

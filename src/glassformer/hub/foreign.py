@@ -76,8 +76,17 @@ class Foreign:
             raise self._wrong(key, value)
         return value
 
+    def numbers(self, key: str) -> list[float]:
+        """A list of numbers."""
+        value = self.table.get(key)
+        if not isinstance(value, list) or not all(
+            isinstance(each, int | float) and not isinstance(each, bool) for each in value
+        ):
+            raise self._wrong(key, value)
+        return [float(each) for each in value]
+
     def labels(self) -> list[str]:
-        """The names of the classes in order; two without a name where the file says nothing, as `transformers` has it."""
+        """The names of the classes in order; where the file says nothing, two without a name, as for `transformers`."""
         named = self.within("id2label").table
         if not named:
             count = self.whole("num_labels", 2)
@@ -120,3 +129,4 @@ ACTIVATIONS = {  # theirs → ours
     "silu": "silu",
     "swish": "silu",
 }
+THEIRS = {"relu": "relu", "gelu": "gelu", "gelu_tanh": "gelu_new", "silu": "silu"}  # ours → theirs
