@@ -135,13 +135,13 @@ def theirs_in(folder: str | Path) -> TheirsClosed:
 def as_ours(x: Tensor, shape: Shape) -> Tensor:
     """Their layout → ours, where that is the whole difference; else the tensor as it is, and the walk says so.
 
-    b t h·d_k → b h t d_k: they keep heads side by side. t d → b t d: what is the same in every row, they may hold once.
+    b t h·d_k → b h t d_k: they keep heads side by side. t d or 1 t d → b t d: what is the same in every row is held once, or not.
     """
     if len(shape) == 4 and x.shape == (shape[0], shape[2], shape[1] * shape[3]):
         return x.unflatten(-1, (shape[1], shape[3])).transpose(1, 2)  # b h t d_k
-    once = x.shape if x.dim() == len(shape) else (1, *x.shape)
-    if len(once) == len(shape) and once[0] == 1 and once[1:] == shape[1:]:
-        return x.expand(shape)
+    row = x[0] if x.dim() > 1 and x.shape[0] == 1 else x
+    if row.shape in (shape, shape[1:]):
+        return row.expand(shape)
     return x
 
 
