@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from glassformer.config import Choice, ModelConfig
-from glassformer.hub.family import At, Family, Names, layers, linear
-from glassformer.hub.foreign import ACTIVATIONS, Foreign
+from glassformer.hub.family import At, Family, Names, biased, layers
+from glassformer.hub.foreign import ACTIVATIONS, THEIRS, Foreign
 
-WORDS = {ours: theirs for theirs, ours in reversed(ACTIVATIONS.items())}
 PROJECTIONS = {"w_q": "q_proj", "w_k": "k_proj", "w_v": "v_proj", "w_o": "out_proj"}
 OFFSET = "final_logits_bias"
 TOKENS = ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id", "forced_eos_token_id")
@@ -73,7 +72,7 @@ def describe_stacks(config: ModelConfig, task: str) -> dict[str, Any]:
         **{f"{side}_{key}": value for side in ("encoder", "decoder") for key, value in sides.items()},
         "encoder_layers": config.encoder_layers,
         "decoder_layers": config.decoder_layers,
-        "activation_function": WORDS[config.activation],
+        "activation_function": THEIRS[config.activation],
         "dropout": config.dropout,
         "attention_dropout": inside(config.attention_dropout),
         "activation_dropout": inside(config.feed_forward_dropout),
@@ -146,7 +145,7 @@ def _block(*, cross: bool) -> dict[str, str]:
     for mine, yours in attentions.items():
         both |= {f"{mine}.{ours}": f"{yours}.{theirs}" for ours, theirs in PROJECTIONS.items()}
         both[f"{mine}_norm"] = f"{yours}_layer_norm"
-    return linear(both, dict.fromkeys(both, True))
+    return biased(both)
 
 
 def copies(config: ModelConfig) -> dict[str, str]:
