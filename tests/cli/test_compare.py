@@ -13,6 +13,7 @@ from glassformer.cli.app import main
 from glassformer.runs import Run
 from glassformer.runs.manifest import MANIFEST, write_manifest
 from glassformer.runs.weights import MODEL
+from reference import reference
 from small_translator import trained
 
 HANGUL = re.compile(r"[가-힣]")
@@ -99,3 +100,28 @@ def test_numbers_that_are_none_are_null_in_json(folder: Path, capsys: pytest.Cap
     document = json.loads(run(capsys, folder, other, "--json")[1])
     assert document["first"]["tap"] == "encoder.blocks.0.feed_forward.hidden"
     assert document["first"]["relative"] is None and document["first"]["b"] is None
+
+
+@pytest.fixture
+def gpt2() -> Path:
+    return reference("gpt2")[1]
+
+
+def test_beside_a_live_model(gpt2: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, gpt2, gpt2, "--transformers")
+    assert (code, err) == (0, "")
+    assert "B: GPT2LMHeadModel" in out and "all 16 matched taps agree within 0.0001 (relative)" in out
+    document = json.loads(run(capsys, gpt2, gpt2, "--transformers", "--json")[1])
+    assert document["matched"] and document["same"] and document["tolerance"] == 1e-4
+    strict = json.loads(run(capsys, gpt2, gpt2, "--transformers", "--json", "--tolerance", "0")[1])
+    assert not strict["same"] and strict["first"]["relative"] < 1e-6
+
+
+def test_two_imported_models(gpt2: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, gpt2, gpt2)
+    assert (code, err) == (0, "") and "identical at all 38 taps" in out
+
+
+def test_a_live_model_that_is_none(gpt2: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, gpt2, tmp_path, "--transformers")
+    assert (code, out, err.count("\n")) == (1, "", 1) and "cannot be opened by transformers" in err

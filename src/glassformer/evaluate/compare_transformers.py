@@ -135,7 +135,7 @@ def theirs_in(folder: str | Path) -> TheirsClosed:
 def as_ours(x: Tensor, shape: Shape) -> Tensor:
     """Their layout → ours, where that is the whole difference; else the tensor as it is, and the walk says so.
 
-    b t h·d_k → b h t d_k: they keep heads side by side. t d or 1 t d → b t d: what is the same in every row is held once, or not.
+    b t h·d_k → b h t d_k: they keep heads side by side. t d, 1 t d, b t d are one where every row is the same.
     """
     if len(shape) == 4 and x.shape == (shape[0], shape[2], shape[1] * shape[3]):
         return x.unflatten(-1, (shape[1], shape[3])).transpose(1, 2)  # b h t d_k

@@ -28,7 +28,7 @@ class Opened(Protocol):
     def dtype(self) -> torch.dtype: ...
 
     def walk(self, batch: Batch, wanted: Mapping[str, Shape], see: See) -> None:
-        """One pass: `see` is called with each tap as it is computed. `wanted`: A's taps, for whoever names them else."""
+        """One pass: `see` is called with each tap as it is computed. `wanted`: A's taps, where B's have other names."""
         ...
 
 
