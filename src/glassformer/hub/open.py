@@ -139,7 +139,7 @@ def _task_of_keys(family: Family, foreign: Foreign, stored: Mapping[str, Stored]
 def _without_missing_head(family: Family, config: ModelConfig, stored: Mapping[str, Stored]) -> ModelConfig:
     """A body may be stored without its pooler."""
     ours = [at.key for name, at in family.names(config).items() if name.startswith("head.")]
-    if any(key in stored or key.removeprefix(family.prefix) in stored for key in ours):
+    if not ours or any(key in stored or key.removeprefix(family.prefix) in stored for key in ours):
         return config
     return replace(config, head=Choice("none"), tie_embeddings="none")
 

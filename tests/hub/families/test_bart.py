@@ -67,7 +67,7 @@ ALL = pytest.mark.parametrize("name", VARIANTS)
 @ALL
 def test_logits_are_theirs(name: str, tmp_path: Path) -> None:
     """Both sides padded. Of float32 there are only the sinusoids of Pegasus."""
-    model, reference = pair(*VARIANTS[name], tmp_path)
+    model, reference = pair(VARIANTS[name][1], tmp_path)
     for lengths in ((7, 5), (3, 11), (1, 1)):
         data = batch(*lengths)
         with lifted(reference):
@@ -80,7 +80,7 @@ def test_logits_are_theirs(name: str, tmp_path: Path) -> None:
 @ALL
 def test_padding_in_front(name: str, tmp_path: Path) -> None:
     """Ours counts real tokens, so padding in front changes nothing; theirs would move the sentence to later places."""
-    model, reference = pair(*VARIANTS[name], tmp_path)
+    model, reference = pair(VARIANTS[name][1], tmp_path)
     data = batch()
     with lifted(reference):
         for row, alone in enumerate(unpadded(data)):
@@ -90,7 +90,7 @@ def test_padding_in_front(name: str, tmp_path: Path) -> None:
 
 @ALL
 def test_cache(name: str, tmp_path: Path) -> None:
-    model, reference = pair(*VARIANTS[name], tmp_path)
+    model, reference = pair(VARIANTS[name][1], tmp_path)
     data = batch(9, 12)._replace(target_mask=torch.ones(3, 12, dtype=torch.bool))
     assert difference(steps(model, data), ours(model, data)) <= EXACT
     with lifted(reference):
@@ -99,12 +99,12 @@ def test_cache(name: str, tmp_path: Path) -> None:
 
 @ALL
 def test_keys(name: str, tmp_path: Path) -> None:
-    check_keys(*VARIANTS[name], tmp_path)
+    check_keys(VARIANTS[name][1], tmp_path)
 
 
 @ALL
 def test_written_back(name: str, tmp_path: Path) -> None:
-    model, reference = check_written_back(*VARIANTS[name], tmp_path)
+    model, reference = check_written_back(VARIANTS[name][1], tmp_path)
     with lifted(reference):
         assert difference(theirs(reference, batch()), ours(model, batch()), batch().target_mask) <= EXACT
 
@@ -112,7 +112,7 @@ def test_written_back(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["bart", "bart without head", "pegasus"])
 def test_taps(name: str, tmp_path: Path) -> None:
     family, variant = VARIANTS[name]
-    model, reference = pair(family, variant, tmp_path)
+    model, reference = pair(variant, tmp_path)
     data = batch()._replace(source_mask=torch.ones(3, 7, dtype=torch.bool), target_mask=torch.ones(3, 5).bool())
     with lifted(reference):
         found = tap_differences(family, model, reference, lambda m: (ours if m is model else theirs)(m, data))

@@ -73,7 +73,7 @@ def data_of(name: str, s: int = 7, t: int = 5) -> Batch:
 @ALL
 def test_logits_are_theirs(name: str, tmp_path: Path) -> None:
     """Both sides padded. Of float32 there are only the sinusoids."""
-    model, reference = pair(MARIAN, VARIANTS[name], tmp_path)
+    model, reference = pair(VARIANTS[name], tmp_path)
     for lengths in ((7, 5), (3, 11), (1, 1)):
         data = data_of(name, *lengths)
         with lifted(reference):
@@ -86,7 +86,7 @@ def test_logits_are_theirs(name: str, tmp_path: Path) -> None:
 @ALL
 def test_padding_in_front(name: str, tmp_path: Path) -> None:
     """Ours counts real tokens, so padding in front changes nothing; theirs would move the sentence to later places."""
-    model, reference = pair(MARIAN, VARIANTS[name], tmp_path)
+    model, reference = pair(VARIANTS[name], tmp_path)
     data = data_of(name)
     with lifted(reference):
         for row, alone in enumerate(unpadded(data)):
@@ -96,7 +96,7 @@ def test_padding_in_front(name: str, tmp_path: Path) -> None:
 
 @ALL
 def test_cache(name: str, tmp_path: Path) -> None:
-    model, reference = pair(MARIAN, VARIANTS[name], tmp_path)
+    model, reference = pair(VARIANTS[name], tmp_path)
     data = data_of(name, 9, 12)._replace(target_mask=torch.ones(3, 12, dtype=torch.bool))
     assert difference(steps(model, data), ours(model, data)) <= EXACT
     with lifted(reference):
@@ -105,19 +105,19 @@ def test_cache(name: str, tmp_path: Path) -> None:
 
 @ALL
 def test_keys(name: str, tmp_path: Path) -> None:
-    check_keys(MARIAN, VARIANTS[name], tmp_path)
+    check_keys(VARIANTS[name], tmp_path)
 
 
 @ALL
 def test_written_back(name: str, tmp_path: Path) -> None:
-    model, reference = check_written_back(MARIAN, VARIANTS[name], tmp_path)
+    model, reference = check_written_back(VARIANTS[name], tmp_path)
     data = data_of(name)
     with lifted(reference):
         assert difference(theirs(reference, data), ours(model, data), data.target_mask) <= EXACT
 
 
 def test_taps(tmp_path: Path) -> None:
-    model, reference = pair(MARIAN, VARIANTS["two vocabularies"], tmp_path)
+    model, reference = pair(VARIANTS["two vocabularies"], tmp_path)
     data = data_of("two vocabularies")
     data = data._replace(source_mask=torch.ones(3, 7, dtype=torch.bool), target_mask=torch.ones(3, 5).bool())
     with lifted(reference):
@@ -128,7 +128,7 @@ def test_taps(tmp_path: Path) -> None:
 
 def test_their_tables_are_the_formula(tmp_path: Path) -> None:
     """What some files store is not read, because it follows from the sizes: to the rounding of float32."""
-    model, reference = pair(MARIAN, VARIANTS["marian"], tmp_path)
+    model, reference = pair(VARIANTS["marian"], tmp_path)
     for side in ("encoder", "decoder"):
         table = getattr(reference.model, side).embed_positions.weight
         assert difference(getattr(model, side).positions.table, table.double()) <= 1e-7
