@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+import shutil
 import subprocess
 import sys
 from functools import cache
@@ -19,7 +20,9 @@ from glassformer.evaluate.compare_transformers import Theirs, as_ours, is_theirs
 from glassformer.hub.families import FAMILIES
 from glassformer.hub.family import Family
 from glassformer.hub.open import open_foreign
+from glassformer.text import Vocabularies
 from reference import VARIANTS, _make, reference, saved
+from small_translator import KOREAN
 
 TWO_SIDES = {
     "vocab_size": 41,
@@ -169,6 +172,24 @@ def test_ids_of_ones_own() -> None:
         gf.compare(ours, model, torch.tensor([[3, 99]]))
 
 
+def test_texts_of_several_lengths(tmp_path: Path) -> None:
+    """The folder's tokenizer splits them; padding is theirs, by which RoBERTa counts its places."""
+    for name in ("gpt2", "roberta"):
+        folder = Path(shutil.copytree(pair(name)[2], tmp_path / name))
+        Vocabularies.train("words", KOREAN, KOREAN, 17).source.save(folder)
+        found = gf.compare(folder, folder, [KOREAN[0], KOREAN[7], "나는"], transformers=True)
+        assert found.same and found.inputs[0] == 3 and found.worst.relative < CLOSE and found.notes == ()
+
+
+def test_what_stands_where_it_cannot() -> None:
+    ours, model, _ = pair("gpt2")
+    with pytest.raises(InputError, match=r"'GPT2LMHeadModel' is no whole model of ours; .* stands second"):
+        gf.compare(model, ours)
+    with pytest.raises(InputError, match=r"is no folder for transformers to open; name one, or leave out"):
+        gf.compare(ours, ours, transformers=True)
+    assert gf.compare(ours, model, transformers=True).same
+
+
 def test_nothing_about_their_model_changes() -> None:
     ours, model, _ = pair("gpt2")
     model.train()
@@ -225,6 +246,7 @@ def test_without_the_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     assert not is_theirs(nn.Linear(1, 1))
 
 
+@pytest.mark.slow
 def test_the_library_is_not_loaded_for_models_of_ours() -> None:
     code = """
 import sys
@@ -249,6 +271,7 @@ def test_layouts() -> None:
 
 def test_what_they_read() -> None:
     assert theirs(pair("roberta")[1]).reads.pad == 1
+    assert compare_transformers._reads(transformers.LlamaConfig(pad_token_id=-1)).pad is None
     marian = theirs(pair("marian of two vocabularies")[1]).reads
     assert marian.target is not None and (marian.source.vocab_size, marian.target.vocab_size) == (41, 37)
     assert theirs(pair("vit")[1]).reads.source.shape == (3, 12, 12)

@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from glassformer.errors import InputError, Phrase
+from glassformer.errors import InputError, Phrase, shown
 from glassformer.evaluate.compare_difference import parting
 from glassformer.evaluate.compare_inputs import batch_of, common
 from glassformer.evaluate.compare_ours import Side, ours
@@ -38,10 +38,12 @@ def compare(
     texts = [inputs] if isinstance(inputs, str) else inputs
     one = ours(a)
     other: Closed
-    if transformers and isinstance(b, str | Path):
-        other = theirs_in(b)
-    elif is_theirs(b):
+    if is_theirs(b):
         other = theirs(b)
+    elif transformers:
+        if not isinstance(b, str | Path):
+            raise InputError("compare_not_a_folder", given=shown(b))
+        other = theirs_in(b)
     else:
         other = ours(b)
     by_default = ROUNDING if other.matched else EXACT

@@ -129,8 +129,8 @@ def _given(inputs: Sequence[str] | Tensor, fits: Reads, name: str, loaded: Loade
     framed = [np.array(loaded.framed(text), dtype=np.int32) for text in inputs]
     if not framed or not all(map(len, framed)):
         raise InputError("empty_text")
-    padding = loaded.tokenizer.specials.pad
-    tokens, real = pad(framed, fits.pad or 0 if padding is None else padding)
+    padding = loaded.tokenizer.specials.pad if fits.pad is None else fits.pad
+    tokens, real = pad(framed, padding or 0)
     if int(tokens.max()) >= fits.source.vocab_size:
         raise InputError("compare_vocabulary", token=int(tokens.max()), last=fits.source.vocab_size - 1)
     return Batch(tokens, None if real.all() else torch.from_numpy(real))

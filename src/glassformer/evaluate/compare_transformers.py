@@ -175,10 +175,13 @@ def _reads(config: Any) -> Reads:
         sides = tuple(size) if isinstance(size, list | tuple) else (size, size)
         return Reads(Entrance("image", shape=(table["num_channels"], *sides)))
     source = Entrance("tokens", vocab_size=table["vocab_size"])
+    padding = table.get("pad_token_id")
+    if padding is not None and not 0 <= padding < source.vocab_size:  # -1: some LLaMA have none
+        padding = None
     target = None
     if table.get("is_encoder_decoder"):
         target = Entrance("tokens", vocab_size=table.get("decoder_vocab_size") or table["vocab_size"])
-    return Reads(source, target, pad=table.get("pad_token_id"))
+    return Reads(source, target, pad=padding)
 
 
 def _library() -> Any:
