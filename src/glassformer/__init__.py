@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from glassformer.api import TrainedRun as TrainedRun
     from glassformer.api import build as build
     from glassformer.api import check as check
+    from glassformer.api import compare as compare
     from glassformer.api import count as count
     from glassformer.api import evaluate as evaluate
     from glassformer.api import load as load
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from glassformer.errors import FileError as FileError
     from glassformer.errors import GlassformerError as GlassformerError
     from glassformer.errors import InputError as InputError
+    from glassformer.evaluate.compare_report import Comparison as Comparison
     from glassformer.evaluate.evaluation import Evaluation as Evaluation
     from glassformer.layers.attention import Cache as Cache
     from glassformer.layers.attention import MultiHeadAttention as MultiHeadAttention
@@ -65,6 +67,7 @@ _HOME = {
     "AlibiPositions": "layers.position",
     "Cache": "layers.attention",
     "Choice": "config",
+    "Comparison": "evaluate.compare_report",
     "ConfigError": "errors",
     "DEVICES": "ledger.devices",
     "Decoder": "models.decoder",
@@ -98,6 +101,7 @@ _HOME = {
     "TrainedRun": "api",
     "build": "api",
     "check": "api",
+    "compare": "api",
     "count": "api",
     "edit": "trace.edit",
     "evaluate": "api",

@@ -11,6 +11,9 @@ import torch
 from torch import nn
 
 from glassformer.errors import ConfigError, choose, shown
+from glassformer.evaluate.compare import compare as compare_models
+from glassformer.evaluate.compare_ours import Side
+from glassformer.evaluate.compare_report import Comparison
 from glassformer.evaluate.evaluation import Evaluation
 from glassformer.evaluate.evaluation import evaluate as evaluate_run
 from glassformer.evaluate.translate import Search
@@ -133,6 +136,23 @@ def evaluate(
     """BLEU, chrF, TER, exact match and loss on a split of the run's own data; prints as a table."""
     given = run.folder if isinstance(run, TrainedRun) else run
     return evaluate_run(given, split, Search(beam=beam, alpha=length_penalty), forensics=forensics)
+
+
+def compare(
+    a: Side,
+    b: Side,
+    inputs: str | Sequence[str] | torch.Tensor | None = None,
+    *,
+    tolerance: float | None = None,
+    transformers: bool = False,
+) -> Comparison:
+    """Two models on the same inputs: the first tap where they differ, and by how much; prints as a table.
+
+    `inputs`: texts, a tensor as the models take it, or None for a small batch that is always the same. `b` may be a
+    live model of the library transformers; with `transformers=True` it is a folder that this library opens.
+    `tolerance` is relative to the largest number of a tap: by default 0, or 1e-4 beside a model of transformers.
+    """
+    return compare_models(a, b, inputs, tolerance=tolerance, transformers=transformers)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,227 @@
+"""A model of ours as a folder that `transformers` opens: config.json, model.safetensors with their names, tokenizer."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from glassformer.config import ModelConfig
+from glassformer.errors import ConfigError, FileError, GlassformerError, choose, shown
+from glassformer.hub.families import FAMILIES
+from glassformer.hub.family import At, Family
+from glassformer.hub.foreign import Foreign, read_foreign
+from glassformer.hub.header import read_header
+from glassformer.hub.names import their_shape, to_theirs
+from glassformer.hub.open import CONFIG, find_family
+from glassformer.hub.settled import differing
+from glassformer.hub.store import ASIDE, FILES, KEPT, Progress
+from glassformer.hub.weights import SINGLE, Weights
+from glassformer.hub.write import Form, write_tensors
+from glassformer.recipe import RunConfig
+from glassformer.runs import Run, read_manifest, verify
+from glassformer.runs.files import TEMPORARY, disk, sync, write_json
+from glassformer.runs.weights import EMA, MODEL
+from glassformer.text import Vocabularies
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What an export has written. `tokenizer`: whether `transformers` can read it too; None where there is none."""
+
+    folder: Path
+    family: str
+    architecture: str
+    parameters: int
+    tokenizer: bool | None
+
+
+@dataclass(frozen=True)
+class Source:
+    """A model to be written: its configuration, the form of every tensor, and how to get one by name.
+
+    `kept`: the folder with what an import kept of their files, if it was imported.
+    """
+
+    config: RunConfig
+    forms: Mapping[str, Form]
+    give: Callable[[str], Tensor]
+    tokenizers: Vocabularies | None
+    kept: Path | None = None
+
+
+def export_run(
+    run: str | Path, out: str | Path, *, family: str | None = None, progress: Progress | None = None
+) -> Exported:
+    """The preferred checkpoint of a run; its numbers keep their type. One tensor is in memory at a time."""
+    opened = Run.open(run)
+    checkpoint = opened.preferred
+    if checkpoint is None:
+        raise FileError("no_checkpoint", path=opened.folder)
+    verify(checkpoint)
+    name = EMA if EMA in read_manifest(checkpoint) else MODEL
+    weights = Weights(checkpoint, read_header(checkpoint / name))
+    forms = {key: (weights.dtype(key), stored.shape) for key, stored in weights.tensors.items()}
+    config = opened.config
+    text = config.model.input.kind == "tokens" and config.text.tokenizer.kind != "none"
+    tokenizers = Vocabularies.open(opened.folder) if text else None
+    kept = opened.folder / KEPT if (opened.folder / KEPT / CONFIG).is_file() else None
+    return export(Source(config, forms, weights.read, tokenizers, kept), out, family=family, progress=progress)
+
+
+def export(source: Source, out: str | Path, *, family: str | None = None, progress: Progress | None = None) -> Exported:
+    """All of the folder appears, or nothing."""
+    out = Path(out)
+    plan = _plan(source, family)
+    with disk(out):
+        if out.exists() and (not out.is_dir() or any(out.iterdir())):
+            raise FileError("folder_not_empty", path=out)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        draft = out.with_name(TEMPORARY + out.name)
+        shutil.rmtree(draft, ignore_errors=True)
+        try:
+            draft.mkdir()
+            _write_weights(draft / SINGLE, source, plan, progress)
+            if plan.kept is not None:
+                for name in FILES:
+                    if (plan.kept / name).is_file():
+                        shutil.copyfile(plan.kept / name, draft / name)
+            write_json(draft / CONFIG, plan.table)
+            if source.tokenizers is not None:
+                source.tokenizers.source.save(draft)
+            if out.exists():
+                out.rmdir()
+            draft.rename(out)
+            sync(out.parent)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+    readable = None if source.tokenizers is None else (out / "tokenizer.json").is_file()
+    count = sum(torch.Size(shape).numel() for _, shape in source.forms.values())
+    return Exported(out, plan.family.name, plan.table["architectures"][0], count, readable)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Which family, with which config.json; `kept` where that is the one that the model came with."""
+
+    family: Family
+    config: ModelConfig
+    table: dict[str, Any]
+    kept: Path | None = None
+
+
+def _plan(source: Source, name: str | None) -> _Plan:
+    """Their own config.json where the model came with one that still describes it; else one is written anew."""
+    config, task = source.config, source.config.task.kind
+    dtype = str(next(iter(source.forms.values()))[0]).removeprefix("torch.")
+    if source.kept is not None:
+        foreign = read_foreign(source.kept / CONFIG)
+        family = find_family(foreign)
+        if name in (None, family.name) and task in family.tasks.values():
+            found = family.configure(foreign, task)
+            if not differing(replace(config.model, head=found.head), found):
+                table = {key: value for key, value in foreign.table.items() if key != "torch_dtype"}
+                return _Plan(family, config.model, {**_usual(family, task), **table, "dtype": dtype}, source.kept)
+    family, found, table = choose_family(config, name)
+    table = {**_tokens(source), **_usual(family, task), **table, "dtype": dtype, **_labels(config)}
+    return _Plan(family, found, table)
+
+
+def _usual(family: Family, task: str) -> dict[str, Any]:
+    """The class of theirs that is usual for a task."""
+    return {"architectures": [next(name for name, its in family.tasks.items() if its == task)]}
+
+
+def choose_family(config: RunConfig, name: str | None = None) -> tuple[Family, ModelConfig, dict[str, Any]]:
+    """The family that has exactly this model: the one asked for, else the first; with its config.json.
+
+    Where none has it, the key that the nearest one cannot express is named.
+    """
+    families = FAMILIES if name is None else {name: choose("family", name, FAMILIES)}
+    nearest: tuple[int, str, str, object, object] | None = None
+    for family in families.values():
+        if config.task.kind not in family.tasks.values():
+            continue
+        try:
+            table = family.describe(config.model, config.task.kind)
+            described = family.configure(Foreign(table, Path("config.json")), config.task.kind)
+        except (GlassformerError, KeyError):  # sizes or words that it does not know at all
+            continue
+        found = differing(config.model, described)
+        if not found:
+            return family, described, table
+        key, (ours, theirs) = next(iter(found.items()))
+        if nearest is None or len(found) < nearest[0]:
+            nearest = len(found), family.name, key, ours, theirs
+    if nearest is None:
+        raise ConfigError("hub_no_family", task=config.task.kind, known=", ".join(families))
+    _, best, key, ours, theirs = nearest
+    raise ConfigError("hub_inexpressible", family=best, key=key, value=shown(ours), theirs=shown(theirs))
+
+
+def _write_weights(path: Path, source: Source, plan: _Plan, progress: Progress | None) -> None:
+    """Their names, their layout; a body without a head has no prefix."""
+    family = plan.family
+    groups: dict[str, list[tuple[str, At, int]]] = {}  # of each of theirs: ours, where, and which piece of it
+    for ours, at in family.names(plan.config).items():
+        for piece, key in enumerate((at.key, *at.more)):
+            key = key.removeprefix(family.prefix) if source.config.task.kind == "features" else key
+            groups.setdefault(key, []).append((ours, at, piece))
+    forms: dict[str, Form] = {}
+    for key, parts in groups.items():
+        parts.sort(key=lambda each: each[1].part)
+        dtype, shape = source.forms[parts[0][0]]
+        forms[key] = dtype, their_shape(shape, parts[0][1])
+    others = _aside(plan.kept)
+    forms |= {key: (others.dtype(key), stored.shape) for key, stored in others.tensors.items()}
+    total, done = sum(torch.Size(shape).numel() * dtype.itemsize for dtype, shape in forms.values()), 0
+
+    def give(key: str) -> Tensor:
+        nonlocal done
+        if key in groups:
+            at = groups[key][0][1]
+            parts = [source.give(ours).chunk(1 + len(at.more))[piece] for ours, _, piece in groups[key]]
+            x = to_theirs(at, parts)
+        else:
+            x = others.read(key)
+        done += x.numel() * x.element_size()
+        if progress is not None:
+            progress(done, total)
+        return x
+
+    write_tensors(path, forms, give)
+
+
+def _aside(kept: Path | None) -> Weights:
+    """The tensors of other heads that an import kept."""
+    if kept is None or not (kept / ASIDE).is_file():
+        return Weights(Path(), {})
+    return Weights(kept, read_header(kept / ASIDE))
+
+
+def _tokens(source: Source) -> dict[str, Any]:
+    """The ids of the special tokens, and what a decoder begins with."""
+    if source.tokenizers is None:
+        return {}
+    special, options = source.tokenizers.target.specials, source.config.task.options
+    table: dict[str, Any] = {f"{role}_token_id": getattr(special, role) for role in ("pad", "bos", "eos")}
+    if source.config.task.kind == "translation":
+        table["decoder_start_token_id"] = special.need(str(options.get("start", "bos")))
+        if "first" in options:
+            table["forced_bos_token_id"] = special.need(str(options["first"]))
+    return table
+
+
+def _labels(config: RunConfig) -> dict[str, Any]:
+    labels = config.task.options.get("labels")
+    if not labels:
+        return {}
+    return {
+        "id2label": {str(i): str(label) for i, label in enumerate(labels)},
+        "label2id": {str(label): i for i, label in enumerate(labels)},
+    }
