@@ -29,6 +29,8 @@ from glassformer.runs.files import TEMPORARY, disk, sync, write_json
 from glassformer.runs.weights import EMA, MODEL
 from glassformer.text import Vocabularies
 
+THEIR_TOKENIZERS = ("tokenizer.json", "source.spm", "spiece.model", "tokenizer.model", "vocab.json", "vocab.txt")
+
 
 @dataclass(frozen=True)
 class Exported:
@@ -92,15 +94,13 @@ def export(source: Source, out: str | Path, *, family: str | None = None, progre
                     if (plan.kept / name).is_file():
                         shutil.copyfile(plan.kept / name, draft / name)
             write_json(draft / CONFIG, plan.table)
-            if source.tokenizers is not None:
-                source.tokenizers.source.save(draft)
+            readable = None if source.tokenizers is None else _write_tokenizers(source.tokenizers, draft)
             if out.exists():
                 out.rmdir()
             draft.rename(out)
             sync(out.parent)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
-    readable = None if source.tokenizers is None else (out / "tokenizer.json").is_file()
     count = sum(torch.Size(shape).numel() for _, shape in source.forms.values())
     return Exported(out, plan.family.name, plan.table["architectures"][0], count, readable)
 
@@ -128,7 +128,8 @@ def _plan(source: Source, name: str | None) -> _Plan:
                 table = {key: value for key, value in foreign.table.items() if key != "torch_dtype"}
                 return _Plan(family, config.model, {**_usual(family, task), **table, "dtype": dtype}, source.kept)
     family, found, table = choose_family(config, name)
-    table = {**_tokens(source), **_usual(family, task), **table, "dtype": dtype, **_labels(config)}
+    tokens = {key: value for key, value in _tokens(source).items() if table.get(key) is None}
+    table = {**_usual(family, task), **table, **tokens, "dtype": dtype, **_labels(config)}
     return _Plan(family, found, table)
 
 
@@ -195,6 +196,15 @@ def _write_weights(path: Path, source: Source, plan: _Plan, progress: Progress |
         return x
 
     write_tensors(path, forms, give)
+
+
+def _write_tokenizers(tokenizers: Vocabularies, folder: Path) -> bool:
+    """Beside the weights, where `transformers` looks; whether it knows what it finds there."""
+    if not (tokenizers.joint or tokenizers.source.kind == "marian"):
+        tokenizers.save(folder)
+        return False
+    tokenizers.source.save(folder)
+    return any((folder / name).is_file() for name in THEIR_TOKENIZERS)
 
 
 def _aside(kept: Path | None) -> Weights:

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 import glassformer as gf
 from glassformer.errors import FileError
 from glassformer.hub.families.t5 import T5
 from glassformer.hub.foreign import Foreign
+from glassformer.hub.open import look, open_foreign
 from glassformer.open import open_config
 from reference_seq2seq import (
     EXACT,
@@ -21,6 +23,7 @@ from reference_seq2seq import (
     Batch,
     Variant,
     batch,
+    build,
     check_keys,
     check_written_back,
     difference,
@@ -28,6 +31,7 @@ from reference_seq2seq import (
     on_meta,
     ours,
     pair,
+    saved,
     steps,
     tap_differences,
     their_steps,
@@ -116,6 +120,28 @@ def test_written_back(name: str, tmp_path: Path) -> None:
         assert difference(theirs(reference, batch()), ours(model, batch()), batch().target_mask) <= EXACT
 
 
+def test_version_1_1_saved_again(tmp_path: Path) -> None:
+    """`transformers` 5 says tied of every T5; two matrices that differ are two matrices, for it and for us."""
+    said = VARIANTS["t5 v1.1"].said
+    reference = build(VARIANTS["t5 v1.1"])
+    made = type(reference).from_pretrained(saved(reference, tmp_path / "a", said), dtype=torch.float64)
+    folder = saved(made, tmp_path / "b", {})
+    assert look(folder).foreign.table["tie_word_embeddings"] is True
+    assert look(folder).config == look(tmp_path / "a").config
+    with lifted(reference):
+        model = open_foreign(folder, dtype=torch.float64).model
+        assert difference(ours(model, batch()), theirs(reference, batch()), batch().target_mask) <= EXACT
+
+
+def test_an_input_that_is_not_the_shared_matrix_is_refused(tmp_path: Path) -> None:
+    folder = saved(build(VARIANTS["t5"]), tmp_path, {})
+    stored = load_file(folder / "model.safetensors")
+    stored["encoder.embed_tokens.weight"] = stored["shared.weight"] + 1
+    save_file(stored, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(FileError, match=r"encoder\.embed_tokens\.weight"):
+        open_foreign(folder)
+
+
 @pytest.mark.parametrize("name", ["t5", "t5 v1.1"])
 def test_taps(name: str, tmp_path: Path) -> None:
     model, reference = pair(VARIANTS[name], tmp_path)
@@ -161,6 +187,16 @@ def test_published_sizes(name: str) -> None:
 def test_preset_is_what_is_published() -> None:
     table, _ = SIZES["t5-small"]
     assert T5.configure(Foreign(table, Path("config.json")), "translation") == open_config("t5-small")
+
+
+def test_mt5_by_default() -> None:
+    """What mT5 says nothing about is not what T5 means by it."""
+    sizes = {"vocab_size": 250112, "d_model": 512, "d_kv": 64, "d_ff": 1024, "num_layers": 8, "num_heads": 6}
+    said = {"model_type": "mt5", "tie_word_embeddings": False}
+    config = T5.configure(Foreign(sizes | said, Path("config.json")), "translation")
+    assert (config.feed_forward.kind, config.activation, dict(config.head.options)) == ("gated", "gelu_tanh", {})
+    assert gf.count(config).total.parameters == 300_176_768  # google/mt5-small
+    assert trainable(on_meta("MT5ForConditionalGeneration", sizes)) == 300_176_768 - 250112 * 512
 
 
 def test_words_that_we_do_not_have() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from glassformer.config import Choice, ModelConfig
@@ -29,8 +30,10 @@ def configure(foreign: Foreign, task: str) -> ModelConfig:
     """
     alone = any(name in ENCODER_ALONE for name in foreign.words("architectures"))
     tied = foreign.truth("tie_word_embeddings", True)
-    scaled = foreign.truth("scale_decoder_outputs", tied and foreign.table.get("model_type") != "mt5")
-    feed_forward, activation = foreign.one_of("feed_forward_proj", FEED_FORWARDS, "relu").split()
+    multilingual = foreign.table.get("model_type") == "mt5"
+    scaled = foreign.truth("scale_decoder_outputs", tied and not multilingual)
+    usual = "gated-gelu" if multilingual else "relu"
+    feed_forward, activation = foreign.one_of("feed_forward_proj", FEED_FORWARDS, usual).split()
     n_layers = foreign.whole("num_layers")
     head = task == "translation"
     return ModelConfig(
@@ -122,6 +125,11 @@ def copies(config: ModelConfig) -> dict[str, str]:
     return found | ({"lm_head.weight": "shared.weight"} if config.tie_embeddings == "all" else {})
 
 
+def apart(config: ModelConfig) -> ModelConfig:
+    """`transformers` 5 writes that version 1.1 is tied, too, and reads two matrices where the file has two."""
+    return replace(config, tie_embeddings="inputs") if config.head.kind == "language_model" else config
+
+
 def _taps() -> dict[str, str]:
     found = {"embedding.output": "encoder.embed_tokens", "head.logits": "lm_head"}
     for side, sublayers in (("encoder", ("self",)), ("decoder", ("self", "cross"))):
@@ -147,6 +155,7 @@ T5 = Family(
         "T5ForConditionalGeneration": "translation",
         "T5Model": "features",
         "T5EncoderModel": "features",
+        "T5WithLMHeadModel": "translation",  # the older name
         "MT5ForConditionalGeneration": "translation",
         "MT5Model": "features",
         "MT5EncoderModel": "features",
@@ -155,6 +164,7 @@ T5 = Family(
     describe=describe,
     names=names,
     copies=copies,
+    apart=apart,
     prefix="",
     aside=("decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight",),  # in old files, used by nobody
     taps=_taps(),
