@@ -16,6 +16,7 @@ from glassformer.cli import (
     doctor,
     embed,
     evaluate,
+    fill,
     plan,
     presets,
     sweep,
@@ -86,6 +87,7 @@ app.command("doctor", cls=Command, help=say("help.doctor"))(doctor.command)
 app.command("train", cls=Command, help=say("help.train"))(train.command)
 app.command("translate", cls=Command, help=say("help.translate"))(translate.command)
 app.command("classify", cls=Command, help=say("help.classify"))(classify.command)
+app.command("fill", cls=Command, help=say("help.fill"))(fill.command)
 app.command("embed", cls=Command, help=say("help.embed"))(embed.command)
 app.command("evaluate", cls=Command, help=say("help.evaluate"))(evaluate.command)
 app.command("sweep", cls=Command, help=say("help.sweep"))(sweep.command)
