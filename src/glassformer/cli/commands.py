@@ -17,6 +17,7 @@ from glassformer.cli import (
     embed,
     evaluate,
     fill,
+    generate,
     plan,
     presets,
     sweep,
@@ -86,6 +87,7 @@ app.command("bench", cls=Command, help=say("help.bench"))(bench.command)
 app.command("doctor", cls=Command, help=say("help.doctor"))(doctor.command)
 app.command("train", cls=Command, help=say("help.train"))(train.command)
 app.command("translate", cls=Command, help=say("help.translate"))(translate.command)
+app.command("generate", cls=Command, help=say("help.generate"))(generate.command)
 app.command("classify", cls=Command, help=say("help.classify"))(classify.command)
 app.command("fill", cls=Command, help=say("help.fill"))(fill.command)
 app.command("embed", cls=Command, help=say("help.embed"))(embed.command)
