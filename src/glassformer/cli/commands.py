@@ -20,6 +20,7 @@ from glassformer.cli import (
     generate,
     plan,
     presets,
+    recognise,
     sweep,
     trace,
     train,
@@ -90,6 +91,7 @@ app.command("translate", cls=Command, help=say("help.translate"))(translate.comm
 app.command("generate", cls=Command, help=say("help.generate"))(generate.command)
 app.command("classify", cls=Command, help=say("help.classify"))(classify.command)
 app.command("fill", cls=Command, help=say("help.fill"))(fill.command)
+app.command("recognise", cls=Command, help=say("help.recognise"))(recognise.command)
 app.command("embed", cls=Command, help=say("help.embed"))(embed.command)
 app.command("evaluate", cls=Command, help=say("help.evaluate"))(evaluate.command)
 app.command("sweep", cls=Command, help=say("help.sweep"))(sweep.command)
