@@ -13,11 +13,16 @@ if TYPE_CHECKING:
     from glassformer.api import TrainedRun as TrainedRun
     from glassformer.api import build as build
     from glassformer.api import check as check
+    from glassformer.api import classify as classify
     from glassformer.api import compare as compare
     from glassformer.api import count as count
+    from glassformer.api import embed as embed
     from glassformer.api import evaluate as evaluate
+    from glassformer.api import fill as fill
+    from glassformer.api import generate as generate
     from glassformer.api import load as load
     from glassformer.api import plan as plan
+    from glassformer.api import recognise as recognise
     from glassformer.api import train as train
     from glassformer.api import translate as translate
     from glassformer.config import Choice as Choice
@@ -26,8 +31,11 @@ if TYPE_CHECKING:
     from glassformer.errors import FileError as FileError
     from glassformer.errors import GlassformerError as GlassformerError
     from glassformer.errors import InputError as InputError
+    from glassformer.evaluate.classify import Classified as Classified
     from glassformer.evaluate.compare_report import Comparison as Comparison
     from glassformer.evaluate.evaluation import Evaluation as Evaluation
+    from glassformer.evaluate.fill import Filled as Filled
+    from glassformer.evaluate.write import Written as Written
     from glassformer.layers.attention import Cache as Cache
     from glassformer.layers.attention import MultiHeadAttention as MultiHeadAttention
     from glassformer.layers.embedding import TokenEmbedding as TokenEmbedding
@@ -68,6 +76,7 @@ _HOME = {
     "Cache": "layers.attention",
     "Choice": "config",
     "Comparison": "evaluate.compare_report",
+    "Classified": "evaluate.classify",
     "ConfigError": "errors",
     "DEVICES": "ledger.devices",
     "Decoder": "models.decoder",
@@ -78,6 +87,7 @@ _HOME = {
     "Evaluation": "evaluate.evaluation",
     "FeedForward": "layers.feed_forward",
     "FileError": "errors",
+    "Filled": "evaluate.fill",
     "GatedFeedForward": "layers.feed_forward",
     "GlassformerError": "errors",
     "ImagePatches": "layers.patch",
@@ -99,15 +109,21 @@ _HOME = {
     "TokenEmbedding": "layers.embedding",
     "Trace": "trace.trace",
     "TrainedRun": "api",
+    "Written": "evaluate.write",
     "build": "api",
     "check": "api",
     "compare": "api",
+    "classify": "api",
     "count": "api",
     "edit": "trace.edit",
+    "embed": "api",
     "evaluate": "api",
+    "fill": "api",
+    "generate": "api",
     "load": "api",
     "patch": "trace.edit",
     "plan": "api",
+    "recognise": "api",
     "recompute": "models.block",
     "record": "trace.record",
     "replace": "trace.edit",
@@ -132,7 +148,7 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """`gf.train` and `gf.evaluate` are verbs, though there are folders of these names.
+    """`gf.train`, `gf.evaluate` and `gf.generate` are verbs, though there are folders of these names.
 
     Python hangs every folder that it imports into its package; here that would put a module in the place of the verb.
     """

@@ -10,15 +10,20 @@ from typer.core import TyperCommand, TyperGroup
 
 from glassformer.cli import (
     bench,
+    classify,
     compare,
     count,
     data,
     doctor,
+    embed,
     evaluate,
     export,
+    fill,
+    generate,
     import_,
     plan,
     presets,
+    recognise,
     sweep,
     trace,
     train,
@@ -87,6 +92,11 @@ app.command("bench", cls=Command, help=say("help.bench"))(bench.command)
 app.command("doctor", cls=Command, help=say("help.doctor"))(doctor.command)
 app.command("train", cls=Command, help=say("help.train"))(train.command)
 app.command("translate", cls=Command, help=say("help.translate"))(translate.command)
+app.command("generate", cls=Command, help=say("help.generate"))(generate.command)
+app.command("classify", cls=Command, help=say("help.classify"))(classify.command)
+app.command("fill", cls=Command, help=say("help.fill"))(fill.command)
+app.command("recognise", cls=Command, help=say("help.recognise"))(recognise.command)
+app.command("embed", cls=Command, help=say("help.embed"))(embed.command)
 app.command("evaluate", cls=Command, help=say("help.evaluate"))(evaluate.command)
 app.command("import", cls=Command, help=say("help.import"))(import_.command)
 app.command("export", cls=Command, help=say("help.export"))(export.command)
