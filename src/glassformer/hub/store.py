@@ -13,8 +13,9 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from glassformer.hub.blank import shapes
 from glassformer.hub.names import check_copies, read_into
-from glassformer.hub.open import CONFIG, Folder, look, shapes
+from glassformer.hub.open import CONFIG, Folder, look
 from glassformer.hub.purpose import purpose
 from glassformer.hub.weights import DTYPES
 from glassformer.hub.write import Form, write_tensors
