@@ -6,7 +6,7 @@ import sys
 import torch
 
 import glassformer as gf
-from glassformer.hub.blank import allocated, blank, shapes
+from glassformer.hub.blank import allocated, blank, parameters, shapes
 
 CONFIG = gf.ModelConfig(vocab_size=40, d_model=16, n_heads=2, d_ff=24, head=gf.Choice("language_model"))
 
@@ -14,6 +14,7 @@ CONFIG = gf.ModelConfig(vocab_size=40, d_model=16, n_heads=2, d_ff=24, head=gf.C
 def test_every_shape_and_no_number() -> None:
     model, built = blank(CONFIG), gf.build(CONFIG)
     assert all(x.is_meta for x in model.parameters())
+    assert parameters(CONFIG) == gf.count(CONFIG).total.parameters
     assert shapes(CONFIG) == {name: tuple(x.shape) for name, x in built.state_dict().items()}
 
 

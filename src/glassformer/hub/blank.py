@@ -36,3 +36,8 @@ def allocated(model: nn.Module, device: str | torch.device) -> nn.Module:
 def shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
     """Every tensor of the model and its shape."""
     return {name: tuple(x.shape) for name, x in blank(config).state_dict().items()}
+
+
+def parameters(config: ModelConfig) -> int:
+    """How many numbers are trained, tied ones once; buffers are not."""
+    return sum(x.numel() for x in blank(config).parameters())
