@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from families import answer, check, check_inverse, compare, difference, tokens
+from families import answer, check, check_inverse, check_taps, compare, difference, tokens
 from glassformer.errors import FileError
 from glassformer.hub.families.bert import BERT
 from glassformer.hub.foreign import Foreign
@@ -57,3 +57,8 @@ def test_what_our_boxes_do_not_have_is_refused() -> None:
 def test_a_config_that_says_nothing_is_the_base_model() -> None:
     base = BERT.configure(Foreign({}, Path("config.json")), "features")
     assert not differing(base, PRESETS["bert-base"]())
+
+
+@pytest.mark.parametrize(("name", "count"), [("bert", 26), ("roberta", 26), ("bert classifier", 25), ("bert body", 25)])
+def test_taps_are_the_outputs_of_their_modules(name: str, count: int) -> None:
+    check_taps(*reference(name), count)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from families import check, check_inverse, compare, step_by_step
+from families import check, check_inverse, check_taps, compare, step_by_step
 from glassformer.errors import FileError
 from glassformer.hub.families.gpt2 import GPT2
 from glassformer.hub.foreign import Foreign
@@ -49,3 +49,8 @@ def test_what_our_boxes_do_not_have_is_refused(key: str, value: bool) -> None:
 
 def test_a_config_that_says_nothing_is_gpt2() -> None:
     assert not differing(GPT2.configure(Foreign({}, Path("config.json")), "language_model"), PRESETS["gpt2"]())
+
+
+@pytest.mark.parametrize(("name", "count"), [("gpt2", 16), ("gpt2 body", 15)])
+def test_taps_are_the_outputs_of_their_modules(name: str, count: int) -> None:
+    check_taps(*reference(name), count)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from families import check, check_inverse, compare, step_by_step
+from families import check, check_inverse, check_taps, compare, step_by_step
 from glassformer.config import ModelConfig
 from glassformer.errors import FileError
 from glassformer.hub.families.llama import LLAMA, MISTRAL, QWEN2, QWEN3
@@ -87,3 +87,8 @@ def test_a_window_in_some_layers() -> None:
         FileError, match=r"layer_types is \['sliding_attention', 'full_attention'.*; only full_attention … s"
     ):
         configured(QWEN2, **table, layer_types=["sliding_attention", "full_attention", "sliding_attention"])
+
+
+@pytest.mark.parametrize(("name", "count"), [("llama", 18), ("qwen3", 18), ("mistral", 18), ("llama body", 17)])
+def test_taps_are_the_outputs_of_their_modules(name: str, count: int) -> None:
+    check_taps(*reference(name), count)
