@@ -11,6 +11,7 @@ from torch import nn
 
 from glassformer.config import Choice, ModelConfig
 from glassformer.errors import ConfigError, FileError
+from glassformer.hub.blank import allocated, blank, shapes
 from glassformer.hub.families import FAMILIES
 from glassformer.hub.family import Family
 from glassformer.hub.foreign import Foreign, read_foreign
@@ -18,7 +19,7 @@ from glassformer.hub.header import Stored
 from glassformer.hub.names import Located, check_copies, locate, read_into
 from glassformer.hub.purpose import purpose
 from glassformer.hub.weights import Weights
-from glassformer.models.build import build, free_memory
+from glassformer.models.build import free_memory
 from glassformer.recipe import RunConfig
 from glassformer.text import Vocabularies
 
@@ -69,9 +70,9 @@ def open_foreign(
 ) -> Imported:
     """The model with its numbers, in float32 unless `dtype` says otherwise; never more than one of it in memory."""
     found = look(folder)
-    model = build(found.config, device="meta").to(dtype or torch.float32)
+    model = blank(found.config).to(dtype or torch.float32)
     _refuse_too_large(model, device)
-    model = model.to_empty(device=device or "cpu").eval()
+    model = allocated(model, device or "cpu").eval()
     ours = model.state_dict()
     for name, at in found.located.names.items():
         read_into(found.weights, at, ours[name])
@@ -105,11 +106,6 @@ def find_family(foreign: Foreign) -> Family:
             return family
     known = ", ".join(name for family in FAMILIES.values() for name in family.model_types)
     raise FileError("hub_unsupported", path=foreign.path, key="model_type", value=model_type, known=known)
-
-
-def shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
-    """Every tensor of our model and its shape."""
-    return {name: tuple(x.shape) for name, x in build(config, device="meta").state_dict().items()}
 
 
 def _declared_task(family: Family, foreign: Foreign) -> str | None:
