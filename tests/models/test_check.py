@@ -13,7 +13,7 @@ from glassformer import values
 from glassformer.config import FAMILIES, TIES, ModelConfig
 from glassformer.errors import ConfigError
 from glassformer.layers import patch
-from glassformer.layers.attention import multi_head
+from glassformer.layers.attention import mask, multi_head
 from glassformer.layers.feed_forward import ACTIVATIONS, FEED_FORWARDS
 from glassformer.layers.head import HEADS, POOLS
 from glassformer.layers.norm import NORMS
@@ -50,13 +50,54 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [  # key of the error, the tabl
     (
         "not_one_of",
         {**ENCODER, "head": "x"},
-        "head='x' is unknown; use one of: none, language_model, classifier, regression",
+        "head='x' is unknown; use one of: none, language_model, classifier, regression, distilled",
     ),
     ("not_one_of", {**ENCODER, "init": "x"}, "init='x' is unknown; use one of: " + ", ".join(RULES)),
     (
         "not_one_of",
         {**ENCODER, "head": {"kind": "classifier", "classes": 2, "pool": "x"}},
-        "head.pool='x' is unknown; use one of: cls, sep, mean, max, flatten",
+        "head.pool='x' is unknown; use one of: cls, sep, mean, max, flatten, each",
+    ),
+    (
+        "not_one_of",
+        {**ENCODER, "head": {"kind": "regression", "outputs": 2, "pool": "each"}},
+        "head.pool='each' is unknown; use one of: cls, sep, mean, max, flatten",
+    ),
+    (
+        "not_one_of",
+        {**ENCODER, "head": {"kind": "language_model", "activation": "x"}},
+        "head.activation='x' is unknown; use one of: relu, gelu, gelu_tanh, silu",
+    ),
+    (
+        "wrong_type",
+        {**ENCODER, "head": {"kind": "language_model", "offset": 2}},
+        "head.offset=2 is of the wrong type; use true or false",
+    ),
+    (
+        "out_of_range",
+        {**ENCODER, "input": {**IMAGE, "class_tokens": 2}, "head": {"kind": "distilled", "classes": 0}},
+        "head.classes=0 is out of range; use 1 to 2147483647",
+    ),
+    (
+        "distilled_tokens",
+        {**ENCODER, "input": IMAGE, "head": {"kind": "distilled", "classes": 2}},
+        "head=distilled needs family=encoder and an image with two class tokens, here family=encoder, input=image, "
+        "class_tokens=1; set input.class_tokens=2, or use head=classifier",
+    ),
+    (
+        "distilled_tokens",
+        {**ENCODER, "head": {"kind": "distilled", "classes": 2}},
+        "head=distilled needs family=encoder and an image with two class tokens, here family=encoder, input=tokens, ",
+    ),
+    (
+        "distilled_tokens",
+        {**BOTH, "input": {**IMAGE, "class_tokens": 2}, "head": {"kind": "distilled", "classes": 2}},
+        "head=distilled needs family=encoder and an image with two class tokens, here family=encoder-decoder, ",
+    ),
+    (
+        "window_from",
+        {**DECODER, "window_from": 2},
+        "window_from=2 without a window changes nothing; set window, or leave window_from out",
     ),
     (
         "not_one_of",
@@ -312,7 +353,7 @@ def test_what_no_model_can_have_is_refused_with_its_rule(key: str, table: dict[s
 def test_every_error_of_the_check_is_tested_here() -> None:
     raised = {
         node.args[0].value
-        for module in (check_module, multi_head, patch, relative, rotary, values)
+        for module in (check_module, mask, multi_head, patch, relative, rotary, values)
         for node in ast.walk(ast.parse(inspect.getsource(module)))
         if isinstance(node, ast.Call)
         and getattr(node.func, "id", "") == "ConfigError"
@@ -337,6 +378,9 @@ def test_every_preset_passes(name: str) -> None:
         {**ENCODER, "input": IMAGE, "max_len": 1, "position": "none"},
         {**BOTH, "input": IMAGE, "vocab_size": None, "target_vocab_size": 9, "special_tokens": 2},
         {**ENCODER, "n_decoder_layers": 0},
+        {**DECODER, "window": 4, "window_from": 99},
+        {**ENCODER, "input": {**IMAGE, "class_tokens": 2}, "head": {"kind": "distilled", "classes": 2}},
+        {**DECODER, "head": {"kind": "classifier", "classes": 2, "pool": "each"}},
         {**ENCODER, "position": {"kind": "sinusoidal", "base": 10**30}},
         {**DECODER, "position": {"kind": "rotary", "base": 500_000, "scaling": "llama3", "factor": 8}},
     ],
@@ -425,6 +469,7 @@ plausible: dict[str, st.SearchStrategy[Any]] = {
     "bias": truths | st.lists(st.sampled_from(["q", "k", "v", "o", "feed_forward", "norm"])),
     "qk_norm": truths,
     "window": st.none() | sizes,
+    "window_from": st.integers(0, 2),
     "dropout": st.sampled_from([0, 0.1]),
     "special_tokens": st.integers(0, 3),
     "segments": st.integers(0, 2),
@@ -440,6 +485,8 @@ plausible: dict[str, st.SearchStrategy[Any]] = {
             "bias": truths,
             "scale": truths,
             "transform": truths,
+            "activation": st.sampled_from(list(ACTIVATIONS)),
+            "offset": truths,
             "dropout": st.sampled_from([0, 0.5, 1]),
         },
     ),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from glassformer.config import ModelConfig
@@ -29,14 +30,21 @@ class At:
 Names = dict[str, At]
 
 
+def no_copies(config: ModelConfig) -> dict[str, str]:
+    return {}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Family:
     """One family. All functions are pure; none does mathematics.
 
-    `tasks`: their class → our task: translation, language_model, masked_language_model, classification,
-    image_classification, or features for a model without a head.
+    `tasks`: their class → our task, the usual one first: translation, language_model, masked_language_model,
+    classification, image_classification, or features for a model without a head.
     `names(config)`: every key of our state_dict → where it lies, with the prefix that a model with a head has.
+    `copies(config)`: their keys that hold a second time what another of theirs holds (a tied lm_head → the embedding).
+    A copy may be stored or not; one that differs is refused; one that stands alone is taken for the other.
     `prefix`: what a model without a head leaves away ("bert.", "model.", "transformer.").
+    `older`: endings of keys as older files have them → as they are today.
     `aside`: patterns (fnmatch, with prefix) of tensors that belong to other heads, and are left out, and named.
     `computed`: patterns of tensors that follow from the configuration (masks, position ids, sinusoids, inv_freq).
     `taps`: patterns of our taps → their module whose output is the same tensor, with {i} for the layer.
@@ -48,7 +56,9 @@ class Family:
     configure: Callable[[Foreign, str], ModelConfig]  # (config.json, task) → ours
     describe: Callable[[ModelConfig, str], dict[str, Any]]  # (ours, task) → config.json, with model_type
     names: Callable[[ModelConfig], Names]
+    copies: Callable[[ModelConfig], Mapping[str, str]] = no_copies
     prefix: str
+    older: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     aside: tuple[str, ...] = ()
     computed: tuple[str, ...] = ()
     taps: Mapping[str, str]
@@ -69,3 +79,8 @@ def linear(names: Mapping[str, str], biased: Mapping[str, bool]) -> dict[str, st
         if biased[mine]:
             found[f"{mine}.bias"] = f"{yours}.bias"
     return found
+
+
+def biased(names: Mapping[str, str]) -> dict[str, str]:
+    """`linear` where everything has a bias, norms too."""
+    return linear(names, dict.fromkeys(names, True))

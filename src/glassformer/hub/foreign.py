@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from glassformer.errors import FileError, shown
+
+LARGEST_FILE = 2**25  # bytes; the index of the largest published models has 200 KB
+MOST_LABELS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -65,10 +69,55 @@ class Foreign:
         if found is not None and found != value:
             raise FileError("hub_unsupported", path=self.path, key=key, value=shown(found), known=shown(value))
 
+    def words(self, key: str) -> list[str]:
+        """A list of words; an empty one where there is none."""
+        value = self.table.get(key) or []
+        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+            raise self._wrong(key, value)
+        return value
+
+    def numbers(self, key: str) -> list[float]:
+        """A list of numbers."""
+        value = self.table.get(key)
+        if not isinstance(value, list) or not all(
+            isinstance(each, int | float) and not isinstance(each, bool) for each in value
+        ):
+            raise self._wrong(key, value)
+        return [float(each) for each in value]
+
+    def labels(self) -> list[str]:
+        """The names of the classes in order; where the file says nothing, two without a name, as for `transformers`."""
+        named = self.within("id2label").table
+        if not named:
+            count = self.whole("num_labels", 2)
+            if not 0 < count <= MOST_LABELS:
+                raise self._wrong("num_labels", count)
+            return [f"LABEL_{i}" for i in range(count)]
+        found = [named.get(str(i)) for i in range(len(named))]
+        if not all(isinstance(name, str) for name in found):
+            raise self._wrong("id2label", dict(named))
+        return [str(name) for name in found]
+
     def _wrong(self, key: str, value: object) -> FileError:
         if value is None:
             return FileError("hub_key_missing", path=self.path, key=key)
         return FileError("hub_value", path=self.path, key=key, value=shown(value))
+
+
+def read_foreign(path: Path) -> Foreign:
+    """A JSON file that holds an object; anything else is one line that names the file."""
+    try:
+        size = path.stat().st_size
+        if size > LARGEST_FILE:
+            raise FileError("file_too_large", path=path, size=size, limit=LARGEST_FILE)
+        table = json.loads(path.read_bytes())
+    except OSError as error:
+        raise FileError("file_unreadable", path=path, why=error.strerror or str(error)) from error
+    except (ValueError, RecursionError) as error:  # also: not UTF-8, a number of too many digits
+        raise FileError("not_json", path=path) from error
+    if not isinstance(table, dict):
+        raise FileError("hub_value", path=path, key="{}", value=shown(table))
+    return Foreign(table, path)
 
 
 ACTIVATIONS = {  # theirs → ours
@@ -80,3 +129,4 @@ ACTIVATIONS = {  # theirs → ours
     "silu": "silu",
     "swish": "silu",
 }
+THEIRS = {"relu": "relu", "gelu": "gelu", "gelu_tanh": "gelu_new", "silu": "silu"}  # ours → theirs

@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
+from glassformer.hub.families.bert import BERT, ROBERTA
+from glassformer.hub.families.gpt2 import GPT2
+from glassformer.hub.families.llama import LLAMA, MISTRAL, QWEN2, QWEN3
 from glassformer.hub.family import Family
 
-FAMILIES: dict[str, Family] = {}
+FAMILIES: dict[str, Family] = {
+    "bert": BERT,
+    "roberta": ROBERTA,
+    "gpt2": GPT2,
+    "llama": LLAMA,
+    "mistral": MISTRAL,
+    "qwen2": QWEN2,
+    "qwen3": QWEN3,
+}

@@ -1,0 +1,127 @@
+"""Their tensors and ours: where each lies, and how one layout becomes the other; none missing, none left over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from glassformer.config import ModelConfig
+from glassformer.errors import FileError
+from glassformer.hub.family import At, Family, Names
+from glassformer.hub.header import Stored
+from glassformer.hub.weights import Weights
+
+Shapes = Mapping[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Located:
+    """Every tensor of ours and where it lies; copies that must be equal; what is left aside, and what is computed."""
+
+    names: Names
+    copies: Mapping[str, str]
+    aside: tuple[str, ...] = ()
+    computed: tuple[str, ...] = ()
+
+
+def locate(family: Family, config: ModelConfig, shapes: Shapes, stored: Mapping[str, Stored], path: Path) -> Located:
+    """Where each of our tensors (`shapes`: name → shape) lies among those stored, with or without prefix.
+
+    The first that is missing, left over or of another shape is named in one line.
+    """
+    names, copies = family.names(config), family.copies(config)
+    today = _today(family, {at.key for at in names.values()} | set(copies), stored, path)
+    chosen = _present(copies, today)
+    located: Names = {}
+    for ours, at in names.items():
+        key = today.get(chosen.get(at.key, at.key), "")
+        if not key:
+            raise FileError("hub_missing", path=path, key=at.key, ours=ours)
+        located[ours] = replace(at, key=key)
+        expected, found = their_shape(shapes[ours], at), stored[key].shape
+        if expected != found:
+            raise FileError("hub_shape", path=path, key=key, shape=_shown(found), expected=_shown(expected))
+    equal = {today[second]: today[chosen[first]] for second, first in copies.items() if second in today}
+    equal = {second: first for second, first in equal.items() if second != first}
+    used = {at.key for at in located.values()} | set(equal)
+    rest = {theirs: key for theirs, key in today.items() if key not in used}
+    computed = tuple(key for theirs, key in rest.items() if _matches(theirs, family.computed))
+    aside = tuple(key for theirs, key in rest.items() if key not in computed and _matches(theirs, family.aside))
+    for key in rest.values():
+        if key not in computed and key not in aside:
+            raise FileError("hub_left_over", path=path, key=key, family=family.name)
+    return Located(located, equal, aside, computed)
+
+
+def _today(family: Family, expected: set[str], stored: Mapping[str, Stored], path: Path) -> dict[str, str]:
+    """As the family names it, with its prefix and with the endings of today → as it is stored."""
+    found: dict[str, str] = {}
+    for key in stored:
+        name = key
+        for old, new in family.older.items():
+            if key.endswith(old):
+                name = key.removesuffix(old) + new
+        if not (name.startswith(family.prefix) or name in expected or _matches(name, family.aside)):
+            name = family.prefix + name
+        if name in found:
+            raise FileError("hub_left_over", path=path, key=key, family=family.name)
+        found[name] = key
+    return found
+
+
+def _present(copies: Mapping[str, str], today: Mapping[str, str]) -> dict[str, str]:
+    """Of each tensor that has copies, the one to read: itself, or the first copy where it is not stored."""
+    firsts = dict.fromkeys(copies.values())
+    return {
+        first: first if first in today else next((s for s, f in copies.items() if f == first and s in today), first)
+        for first in firsts
+    }
+
+
+def _matches(key: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(key, pattern) for pattern in patterns)
+
+
+def their_shape(shape: tuple[int, ...], at: At) -> tuple[int, ...]:
+    """The shape that theirs must have where ours has this one."""
+    if at.shape:
+        return at.shape
+    whole = (shape[0] * at.parts, *shape[1:])
+    return whole[::-1] if at.transposed else whole
+
+
+def read_into(weights: Weights, at: At, place: Tensor) -> None:
+    """One of theirs, or its part, into one of ours."""
+    if at.shape:
+        view = place.view(at.shape)
+        weights.read_into(at.key, view)
+        return
+    some = slice(at.part * place.shape[0], (at.part + 1) * place.shape[0]) if at.parts > 1 else slice(None)
+    if at.transposed:
+        weights.read_into(at.key, place.t(), columns=some)
+    else:
+        weights.read_into(at.key, place, rows=some)
+
+
+def to_theirs(at: At, parts: list[Tensor]) -> Tensor:
+    """Ours, all the parts of one of theirs in order → theirs."""
+    whole = parts[0] if len(parts) == 1 else torch.cat(parts)
+    if at.shape:
+        return whole.reshape(at.shape)
+    return whole.t().contiguous() if at.transposed else whole
+
+
+def check_copies(weights: Weights, located: Located) -> None:
+    """A head that is tied may be stored a second time, but only as what it is: the embedding."""
+    for second, first in located.copies.items():
+        if not weights.equal(first, second):
+            raise FileError("hub_tied", path=weights.folder, key=second, other=first)
+
+
+def _shown(shape: tuple[int, ...]) -> str:
+    return "×".join(map(str, shape)) or "1"

@@ -1,0 +1,153 @@
+"""A folder as Hugging Face leaves it → the same model in our boxes, with its tokenizers and what it was made for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from glassformer.config import Choice, ModelConfig
+from glassformer.errors import ConfigError, FileError
+from glassformer.hub.families import FAMILIES
+from glassformer.hub.family import Family
+from glassformer.hub.foreign import Foreign, read_foreign
+from glassformer.hub.header import Stored
+from glassformer.hub.names import Located, check_copies, locate, read_into
+from glassformer.hub.purpose import purpose
+from glassformer.hub.weights import Weights
+from glassformer.models.build import build, free_memory
+from glassformer.recipe import RunConfig
+from glassformer.text import Vocabularies
+
+CONFIG = "config.json"
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A model of somebody else's file. `aside`: tensors of other heads, which were left out."""
+
+    model: nn.Module
+    config: RunConfig
+    tokenizers: Vocabularies | None
+    family: str
+    aside: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Folder:
+    """What is known of a folder before a number is read: family, task, configuration, and where every tensor lies."""
+
+    path: Path
+    foreign: Foreign
+    family: Family
+    task: str
+    config: ModelConfig
+    weights: Weights
+    located: Located
+
+
+def is_foreign(path: Path) -> bool:
+    """A folder of Hugging Face, or its config.json: no run of ours has one."""
+    if path.is_dir():
+        return (path / CONFIG).is_file() and not (path / "config.toml").exists()
+    return path.suffix == ".json" and path.is_file()
+
+
+def foreign_config(path: str | Path) -> ModelConfig:
+    """A folder or a config.json → our configuration. No weights are needed."""
+    path = Path(path)
+    foreign = read_foreign(path / CONFIG if path.is_dir() else path)
+    family = find_family(foreign)
+    return family.configure(foreign, _declared_task(family, foreign) or next(iter(family.tasks.values())))
+
+
+def open_foreign(
+    folder: str | Path, *, device: str | torch.device | None = None, dtype: torch.dtype | None = None
+) -> Imported:
+    """The model with its numbers, in float32 unless `dtype` says otherwise; never more than one of it in memory."""
+    found = look(folder)
+    model = build(found.config, device="meta").to(dtype or torch.float32)
+    _refuse_too_large(model, device)
+    model = model.to_empty(device=device or "cpu").eval()
+    ours = model.state_dict()
+    for name, at in found.located.names.items():
+        read_into(found.weights, at, ours[name])
+    check_copies(found.weights, found.located)
+    config, tokenizers = purpose(found.path, found.foreign, found.family, found.task, found.config)
+    return Imported(model, config, tokenizers, found.family.name, found.located.aside)
+
+
+def look(folder: str | Path) -> Folder:
+    """Everything about a folder but its numbers; whatever is wrong with it is said here."""
+    folder = Path(folder)
+    foreign = read_foreign(folder / CONFIG)
+    foreign.only("quantization_config", None)
+    family = find_family(foreign)
+    weights = Weights.open(folder)
+    task = _declared_task(family, foreign) or _task_of_keys(family, foreign, weights.tensors, folder)
+    config = family.configure(foreign, task)
+    if task == "features":
+        config = _without_missing_head(family, config, weights.tensors)
+    located = locate(family, config, shapes(config), weights.tensors, folder)
+    return Folder(folder, foreign, family, task, config, weights, located)
+
+
+def find_family(foreign: Foreign) -> Family:
+    model_type = foreign.word("model_type")
+    for family in FAMILIES.values():
+        if model_type in family.model_types:
+            return family
+    known = ", ".join(name for family in FAMILIES.values() for name in family.model_types)
+    raise FileError("hub_unsupported", path=foreign.path, key="model_type", value=model_type, known=known)
+
+
+def shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
+    """Every tensor of our model and its shape."""
+    return {name: tuple(x.shape) for name, x in build(config, device="meta").state_dict().items()}
+
+
+def _declared_task(family: Family, foreign: Foreign) -> str | None:
+    """What the class that wrote the file was for; None where it is not named."""
+    named = foreign.words("architectures")
+    for name in named:
+        if name in family.tasks:
+            return family.tasks[name]
+    if named:
+        known = ", ".join(family.tasks)
+        raise FileError("hub_unsupported", path=foreign.path, key="architectures", value=named[0], known=known)
+    return None
+
+
+def _task_of_keys(family: Family, foreign: Foreign, stored: Mapping[str, Stored], folder: Path) -> str:
+    """The first task whose tensors are all there, and which leaves none aside; else the first that fits at all."""
+    fitting: list[str] = []
+    for task in dict.fromkeys(family.tasks.values()):
+        try:
+            config = family.configure(foreign, task)
+            located = locate(family, config, shapes(config), stored, folder)
+        except FileError:
+            continue
+        if not located.aside:
+            return task
+        fitting.append(task)
+    return next(iter([*fitting, *family.tasks.values()]))
+
+
+def _without_missing_head(family: Family, config: ModelConfig, stored: Mapping[str, Stored]) -> ModelConfig:
+    """A body may be stored without its pooler."""
+    ours = [at.key for name, at in family.names(config).items() if name.startswith("head.")]
+    if any(key in stored or key.removeprefix(family.prefix) in stored for key in ours):
+        return config
+    return replace(config, head=Choice("none"), tie_embeddings="none")
+
+
+def _refuse_too_large(model: nn.Module, device: str | torch.device | None) -> None:
+    if torch.device(device or "cpu").type != "cpu":
+        return
+    needed = sum(x.numel() * x.element_size() for x in (*model.parameters(), *model.buffers()))
+    available = free_memory()
+    if available is not None and needed > available:
+        raise ConfigError("does_not_fit", needed=f"{needed / 2**30:,.1f}", available=f"{available / 2**30:,.1f}")
