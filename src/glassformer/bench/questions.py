@@ -223,10 +223,8 @@ def _pictures(config: ModelConfig) -> dict[str, list[Question]]:
         answer: Tensor = model(pixel_values=pixels.to(model.dtype))[key]
         return answer
 
+    asked = [(body, "last_hidden_state"), (ours, "pooler_output")]
     if not without_classes(config):
-        key = "last_hidden_state" if config.head.kind == "none" else "logits"
-        return {"whole": [(partial(ours, pixels=each), partial(theirs, pixels=each, key=key)) for each in given]}
-    both = ((body, "last_hidden_state"), (ours, "pooler_output"))
-    return {
-        "whole": [(partial(ask, pixels=each), partial(theirs, pixels=each, key=key)) for each in given for ask, key in both]
-    }
+        asked = [(ours, "last_hidden_state" if config.head.kind == "none" else "logits")]
+    pairs = [(ask, key, pixels) for ask, key in asked for pixels in given]
+    return {"whole": [(partial(ask, pixels=x), partial(theirs, pixels=x, key=key)) for ask, key, x in pairs]}

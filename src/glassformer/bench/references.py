@@ -228,19 +228,22 @@ def edit(path: Path, edits: Mapping[str, Any]) -> None:
     path.write_text(json.dumps({key: value for key, value in table.items() if value is not None}), encoding="utf-8")
 
 
-def opened(name: str, folder: Path, dtype: torch.dtype) -> Any:
+def opened(name: str, folder: Path, dtype: torch.dtype, *, attention: str = "sdpa") -> Any:
     """The reference model out of its folder, in this type, ready to be asked."""
     import transformers
 
     kind: Any = getattr(transformers, VARIANTS[name].architecture)
     with quiet():
-        return kind.from_pretrained(folder, dtype=dtype, attn_implementation="eager").eval()
+        return kind.from_pretrained(folder, dtype=dtype, attn_implementation=attention).eval()
 
 
 def opened_lifted(name: str, folder: Path) -> Any:
-    """The same in float64 throughout; to be asked inside of `lifted` too."""
+    """The same in float64 throughout, with the attention that is written out; to be asked inside of `lifted` too.
+
+    Not lifted, that attention cannot be asked in float64 about padding: its mask is −∞ in the float32 of its softmax.
+    """
     with lifted():
-        model = opened(name, folder, torch.float64)
+        model = opened(name, folder, torch.float64, attention="eager")
         for module in model.modules():
             if type(module).__name__.endswith("SinusoidalPositionalEmbedding"):  # a table that was saved in float32
                 module.weight.data = module.create_weight().data
