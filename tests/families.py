@@ -42,6 +42,14 @@ def lifted(model: nn.Module) -> Iterator[None]:
         def wide_softmax(x: Tensor, *given: Any, **named: Any) -> Tensor:
             return softmax(x, *given, **{key: each for key, each in named.items() if key != "dtype"})
 
+        arange = torch.arange
+
+        def wide_arange(*given: Any, **named: Any) -> Tensor:
+            return arange(
+                *given, **{key: torch.float64 if each is torch.float32 else each for key, each in named.items()}
+            )
+
+        patch.setattr(torch, "arange", wide_arange)
         patch.setattr(Tensor, "float", lambda x: x.double() if x.is_floating_point() else to(x, torch.float64))
         patch.setattr(Tensor, "to", to_wide)
         patch.setattr(nn.functional, "softmax", wide_softmax)
@@ -55,11 +63,11 @@ def _exact_angles(model: nn.Module) -> None:
         if "inv_freq" in dict(module.named_buffers(recurse=False)):
             kind = str(module.rope_type)
             if kind == "default":
-                found, _ = module.compute_default_rope_parameters(module.config, torch.device("cpu"))
+                found, _ = module.compute_default_rope_parameters(module.config)
             else:
                 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
-                found, _ = ROPE_INIT_FUNCTIONS[kind](module.config, torch.device("cpu"))
+                found, _ = ROPE_INIT_FUNCTIONS[kind](module.config)
             module.register_buffer("inv_freq", found, persistent=False)
             module.original_inv_freq = found
 
@@ -106,7 +114,9 @@ def difference(theirs: Tensor, ours: Tensor, mask: Tensor | None = None) -> Diff
     return Difference(largest, largest / float(theirs.double().abs().max()))
 
 
-def compare(model: Any, folder: Path, dtype: torch.dtype, *, pad: int = 0, left: bool = False, lift: bool = False) -> Difference:
+def compare(
+    model: Any, folder: Path, dtype: torch.dtype, *, pad: int = 0, left: bool = False, lift: bool = False
+) -> Difference:
     """Both on one batch with padding behind, or in front with the positions that `generate` passes."""
     theirs, imported = pair(model, folder, dtype)
     ids, mask = tokens(imported.config.model.vocab_size or 0, pad, left=left)

@@ -17,7 +17,8 @@ class At:
 
     `transposed`: they store W for x W, we for x Wᵀ (GPT-2). `part` of `parts`: theirs holds several of ours one behind
     the other along the axis of outputs (GPT-2's q, k, v), counted as we store them. `shape`: theirs, where only the
-    shape differs (a kernel of patches d c p p, a table of positions 1 n d).
+    shape differs (a kernel of patches d c p p, a table of positions 1 n d). `more`: ours holds these of theirs too, of
+    the same shape, one behind the other along the first axis (DeiT's two class tokens).
     """
 
     key: str
@@ -25,6 +26,7 @@ class At:
     part: int = 0
     parts: int = 1
     shape: tuple[int, ...] = ()
+    more: tuple[str, ...] = ()
 
 
 Names = dict[str, At]

@@ -1,0 +1,55 @@
+"""Two configurations are the same model if they differ in nothing that an answer depends on: the keys that do."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from glassformer.config import Choice, ModelConfig
+from glassformer.layers.head import HEADS
+from glassformer.layers.position import POSITIONS
+from glassformer.models.check import INPUTS
+
+# How the numbers started and how they were trained: an answer does not depend on it.
+TRAINING = {"dropout", "attention_dropout", "feed_forward_dropout", "stochastic_depth", "init", "special_tokens"}
+WITH_TABLE = ("sinusoidal", "learned")  # kinds of position for which max_len is the size of a table
+
+
+def differing(one: ModelConfig, other: ModelConfig) -> dict[str, tuple[object, object]]:
+    """Key → both values, for every key whose effect is not the same."""
+    first, second = settled(one), settled(other)
+    return {key: (first[key], second[key]) for key in first if first[key] != second[key]}
+
+
+def settled(config: ModelConfig) -> dict[str, object]:
+    """Every key as it takes effect: what is not given as its default, what has no effect left out."""
+    table: dict[str, object] = {key.name: getattr(config, key.name) for key in fields(config)}
+    table = {key: value for key, value in table.items() if key not in TRAINING}
+    two_sides = config.family == "encoder-decoder"
+    tie = config.tie_embeddings
+    return table | {
+        "target_vocab_size": config.output_vocab_size if two_sides else None,
+        "max_len": config.max_len if config.position.kind in WITH_TABLE else None,
+        "n_kv_heads": config.n_kv_heads or config.n_heads,
+        "d_k": config.head_size,
+        "d_v": config.d_v or config.head_size,
+        "n_encoder_layers": config.encoder_layers,
+        "n_decoder_layers": config.decoder_layers,
+        "final_norm": config.norm_order != "post" if config.final_norm is None else config.final_norm,
+        "bias": tuple(name for name in config.bias if name != "norm" or config.norm.kind == "layer"),
+        "attention_scale": config.attention_scale or config.head_size**-0.5,
+        "window_from": config.window_from if config.window else 0,
+        "tie_embeddings": tie if two_sides else tie != "none",
+        "position": _complete(config.position, POSITIONS),
+        "input": _complete(config.input, INPUTS),
+        "head": _complete(config.head, HEADS),
+    }
+
+
+def _complete(choice: Choice, boxes: Mapping[str, Any]) -> dict[str, object]:
+    """The kind and all of its options, those that are not given as the box has them by default."""
+    parameters = inspect.signature(boxes[choice.kind].account).parameters
+    defaults = {name: each.default for name, each in parameters.items() if each.default is not each.empty}
+    return {"kind": choice.kind, **defaults, **choice.options}

@@ -1,0 +1,82 @@
+"""An imported model as a run folder of ours: what `load` opens, with the numbers in the type that they came in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from glassformer.hub.names import check_copies, read_into
+from glassformer.hub.open import Folder, look, shapes
+from glassformer.hub.purpose import purpose
+from glassformer.hub.write import write_tensors
+from glassformer.runs import Run, write_manifest
+from glassformer.runs.files import disk, write_json
+from glassformer.runs.weights import MODEL
+
+Progress = Callable[[int, int], None]  # bytes written, bytes in all
+
+
+@dataclass(frozen=True)
+class Brought:
+    """What an import has made. `aside`: tensors of other heads, which were left out."""
+
+    run: Run
+    family: str
+    task: str
+    parameters: int
+    dtypes: tuple[str, ...]
+    tokenizer: str  # its kind; none
+    aside: tuple[str, ...]
+
+
+def store(
+    source: str | Path, out: str | Path, *, dtype: torch.dtype | None = None, progress: Progress | None = None
+) -> Brought:
+    """A folder of Hugging Face → a run folder. All of it appears, or nothing; one tensor is in memory at a time."""
+    found = look(source)
+    config, tokenizers = purpose(found.path, found.foreign, found.family, found.task, found.config)
+    check_copies(found.weights, found.located)
+    forms = {
+        name: (dtype or found.weights.dtype(found.located.names[name].key), shape)
+        for name, shape in shapes(found.config).items()
+    }
+
+    def fill(draft: Run) -> None:
+        if tokenizers is not None:
+            tokenizers.save(draft.folder)
+        folder = draft.checkpoint(0)
+        folder.mkdir(parents=True)
+        with disk(Path(out)):
+            write_tensors(folder / MODEL, forms, _giver(found, forms, progress))
+        write_json(folder / "state.json", {"step": 0, "imported": found.family.name})
+        write_manifest(folder)
+
+    run = Run.create(out, config, fill)
+    kinds = dict.fromkeys(str(kind).removeprefix("torch.") for kind, _ in forms.values())
+    count = sum(torch.Size(shape).numel() for _, shape in forms.values())
+    return Brought(
+        run, found.family.name, found.task, count, tuple(kinds), config.text.tokenizer.kind, found.located.aside
+    )
+
+
+def _giver(
+    found: Folder, forms: dict[str, tuple[torch.dtype, tuple[int, ...]]], progress: Progress | None
+) -> Callable[[str], Tensor]:
+    sizes = {name: torch.Size(shape).numel() * kind.itemsize for name, (kind, shape) in forms.items()}
+    total, done = sum(sizes.values()), 0
+
+    def give(name: str) -> Tensor:
+        nonlocal done
+        kind, shape = forms[name]
+        x = torch.empty(shape, dtype=kind)
+        read_into(found.weights, found.located.names[name], x)
+        done += sizes[name]
+        if progress is not None:
+            progress(done, total)
+        return x
+
+    return give
