@@ -69,9 +69,8 @@ def convert(source: Path, folder: Path) -> Path:
 
     folder.mkdir()
     weights = torch.load(source / "pytorch_model.bin", map_location="cpu", weights_only=True)
-    save_file(
-        {name: weight.clone() for name, weight in weights.items()}, folder / "model.safetensors", {"format": "pt"}
-    )
+    apart = {name: weight.clone(memory_format=torch.contiguous_format) for name, weight in weights.items()}
+    save_file(apart, folder / "model.safetensors", {"format": "pt"})
     for name in ("config.json", "vocab.txt"):
         shutil.copyfile(source / name, folder / name)
     return folder
@@ -135,6 +134,6 @@ def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
     lines.append([published, f"{numbers['largest']:.0e}"])
     if numbers["reference"] is not None:
         for key, gap in numbers["reference"].items():
-            lines.append([say(f"bench.pretrained.{key}", lang, size=numbers["size"]), f"{gap:.0e}"])
+            lines.append([say(f"bench.pretrained.{key}", lang, size=numbers["size"]), f"{gap:.0e}" if gap else "0"])
     share = f"{numbers['filled']} / {numbers['masked']}"
     return [*lines, [say("bench.pretrained.filled", lang), share]]
