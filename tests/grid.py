@@ -46,6 +46,8 @@ OPTIONS: dict[str, list[Any]] = {
         {"kind": "rotary", "layout": "interleaved", "scaling": "linear", "factor": 2.0},
         {"kind": "rotary", "scaling": "ntk", "factor": 4.0},
         {"kind": "rotary", "scaling": "llama3", "factor": 8.0, "original_max_len": 16},
+        {"kind": "rotary", "scaling": "yarn", "factor": 4.0, "original_max_len": 8, "truncate": False},
+        {"kind": "rotary", "scaling": "dynamic", "factor": 2.0, "original_max_len": 16},
         "alibi",
         "relative",
         {"kind": "relative", "buckets": 8, "max_distance": 20},

@@ -1,4 +1,4 @@
-"""Small reference models of `transformers`, made from a configuration alone and saved as a folder, one for each variant.
+"""Small reference models of `transformers`, made from a configuration alone and saved as folders: every variant.
 
 Sizes are odd on purpose, and no norm is 1, no bias 0: a weight in the wrong place shows.
 """

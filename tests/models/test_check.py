@@ -102,7 +102,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [  # key of the error, the tabl
     (
         "not_one_of",
         {**ENCODER, "position": {"kind": "rotary", "scaling": "x"}},
-        "position.scaling='x' is unknown; use one of: none, linear, ntk, llama3",
+        "position.scaling='x' is unknown; use one of: none, linear, ntk, dynamic, yarn, llama3",
     ),
     (
         "unknown_option",
@@ -239,6 +239,31 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [  # key of the error, the tabl
         "rotary_factors",
         {**ENCODER, "position": {"kind": "rotary", "low_frequency_factor": 4}},
         "position.high_frequency_factor=4.0 is not above low_frequency_factor=4; use 4 and 1, as Llama 3",
+    ),
+    (
+        "rotary_betas",
+        {**ENCODER, "position": {"kind": "rotary", "scaling": "yarn", "factor": 2, "beta_slow": 32}},
+        "position.beta_fast=32.0 is not above beta_slow=32; use 32 and 1, as YaRN",
+    ),
+    (
+        "rotary_base",
+        {**ENCODER, "position": {"kind": "rotary", "scaling": "yarn", "factor": 2, "base": 1}},
+        "position.scaling=yarn needs a base above 1, and position.base=1; use 10000, or what the model was trained ",
+    ),
+    (
+        "rotary_mscale",
+        {**ENCODER, "position": {"kind": "rotary", "scaling": "yarn", "factor": 2, "mscale": 1.0}},
+        "position.mscale stands alone; give mscale and mscale_all_dim together, or neither",
+    ),
+    (
+        "rotary_mscale",
+        {**ENCODER, "position": {"kind": "rotary", "scaling": "yarn", "factor": 2, "mscale_all_dim": 1.0}},
+        "position.mscale_all_dim stands alone; give mscale and mscale_all_dim together, or neither",
+    ),
+    (
+        "not_positive",
+        {**ENCODER, "position": {"kind": "rotary", "scaling": "yarn", "factor": 2, "attention_factor": 0}},
+        "position.attention_factor=0 is not positive and finite; use a number above 0",
     ),
     (
         "relative_buckets",
@@ -379,6 +404,8 @@ def test_every_preset_passes(name: str) -> None:
         {**BOTH, "input": IMAGE, "vocab_size": None, "target_vocab_size": 9, "special_tokens": 2},
         {**ENCODER, "n_decoder_layers": 0},
         {**DECODER, "window": 4, "window_from": 99},
+        {**DECODER, "position": {"kind": "rotary", "scaling": "dynamic"}},
+        {**DECODER, "position": {"kind": "rotary", "scaling": "yarn", "factor": 4, "mscale": 1, "mscale_all_dim": 0.7}},
         {**ENCODER, "input": {**IMAGE, "class_tokens": 2}, "head": {"kind": "distilled", "classes": 2}},
         {**DECODER, "head": {"kind": "classifier", "classes": 2, "pool": "each"}},
         {**ENCODER, "position": {"kind": "sinusoidal", "base": 10**30}},
@@ -455,8 +482,10 @@ plausible: dict[str, st.SearchStrategy[Any]] = {
             "base": numbers,
             "buckets": sizes,
             "max_distance": sizes,
-            "scaling": st.sampled_from(["none", "linear", "ntk", "llama3"]),
+            "scaling": st.sampled_from(rotary.SCALINGS),
             "factor": numbers,
+            **dict.fromkeys(("beta_fast", "beta_slow", "attention_factor", "mscale", "mscale_all_dim"), numbers),
+            "truncate": truths,
         },
     ),
     "norm": st.sampled_from(list(NORMS)),

@@ -70,14 +70,14 @@ def two_files(folder: Path, vocabulary: object, merges: str) -> Path:
     ("vocabulary", "merges", "why"),
     [
         ("{", "", "cannot be read as a tokenizer: Expecting property name"),
-        ({"a": "one"}, "", "vocab.json cannot be read as a tokenizer"),
-        ({"a": -1}, "", "vocab.json cannot be read as a tokenizer"),
+        ({"a": "one"}, "", "vocab.json gives the piece 'a' the id 'one', and ids are whole numbers"),
+        ({"a": -1}, "", "vocab.json gives the piece 'a' the id -1"),
         ({"a": 0, "b": 1}, "a b", "merges 'a' and 'b' to what is not in the vocabulary"),
         ({"a": 0, "ab": 1}, "a b", "cannot be read as a tokenizer: .*out of vocabulary"),
         ({"a": 0}, "#version: 0.2\na", "line 2 is no merge"),
         ({"a": 0}, "a b c", "line 1 is no merge"),
         ({"a": 0, "한": 1}, "", "the piece '한' is not in its alphabet"),
-        ({"a": 4_000_000_000}, "", "numbers its pieces up to 4000000000"),
+        ({"a": 4_000_000_000}, "", "gives the piece 'a' the id 4000000000"),
         ({}, "", "numbers its pieces up to -1"),
     ],
 )

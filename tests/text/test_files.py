@@ -8,11 +8,11 @@ from glassformer.errors import FileError
 from glassformer.text.files import (
     CONFIG,
     LARGEST_TOKENIZER,
-    declared_specials,
     read_bytes,
     read_config,
     read_table,
     read_text,
+    read_vocabulary,
     to_json,
     write,
 )
@@ -58,8 +58,36 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
         write(tmp_path / "file", {CONFIG: b"{}"})
 
 
-def test_special_tokens_as_hugging_face_declares_them() -> None:
-    assert declared_specials({"eos_token": "</s>", "pad_token": {"content": "<p>"}, "unk_token": None}) == {
-        "eos": "</s>",
-        "pad": "<p>",
-    }
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('{"a": 0, "b": 0}', "names the id 0 or its piece 'b' twice"),
+        ('{"a": 0, "a": 1}', "names the id 1 or its piece 'a' twice"),
+        ('{"a": 0, "b": -1}', "gives the piece 'b' the id -1, and ids are whole numbers from 0 to 1"),
+        ('{"a": 0, "b": 2}', "gives the piece 'b' the id 2, and ids are whole numbers from 0 to 1"),
+        ('{"a": 0, "b": 4194305}', "gives the piece 'b' the id 4194305"),
+        ('{"a": true}', "gives the piece 'a' the id True"),
+        ('{"a": 0.0}', r"gives the piece 'a' the id 0\.0"),
+        ('{"a": null}', "gives the piece 'a' the id None"),
+        ('{"a": {"b": 1}}', "gives the piece 'a' the id"),
+        (f'{{"a": 1{"0" * 4000}}}', "gives the piece 'a' the id 1000"),
+        (f'{{"a": 1{"0" * 5000}}}', "cannot be read as a tokenizer"),
+        ("{}", "numbers its pieces up to -1"),
+        ("[1]", "it is no JSON object"),
+        ("", "cannot be read as a tokenizer"),
+        ('{"a":' * 10**5, "cannot be read as a tokenizer: .*recursion"),
+    ],
+)
+def test_a_list_of_pieces_numbers_each_of_them_once(text: str, why: str, tmp_path: Path) -> None:
+    (tmp_path / "vocab.json").write_text(text)
+    with pytest.raises(FileError, match=rf"vocab\.json .*{why}") as refused:
+        read_vocabulary(tmp_path / "vocab.json")
+    assert len(str(refused.value).splitlines()) == 1 and len(str(refused.value)) < 600
+
+
+def test_a_list_of_pieces(tmp_path: Path) -> None:
+    (tmp_path / "vocab.json").write_text('{"b": 1, "학교": 0}', encoding="utf-8")
+    assert read_vocabulary(tmp_path / "vocab.json") == {"b": 1, "학교": 0}
+    (tmp_path / "vocab.json").write_bytes(b'{"\xff": 0}')
+    with pytest.raises(FileError, match="is not UTF-8 text"):
+        read_vocabulary(tmp_path / "vocab.json")

@@ -71,5 +71,5 @@ def test_case_is_kept_if_the_folder_says_so_or_the_list_has_capitals(tmp_path: P
 
 def test_a_list_without_the_unknown_is_no_vocabulary_of_bert(tmp_path: Path) -> None:
     (tmp_path / "vocab.txt").write_text("a\nb\n")
-    with pytest.raises(FileError, match=r"vocab\.txt has no line \[UNK\]"):
+    with pytest.raises(FileError, match=r"vocab\.txt has no piece '\[UNK\]'"):
         open_tokenizer(tmp_path)

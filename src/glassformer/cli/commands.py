@@ -8,7 +8,21 @@ import typer
 from typer import rich_utils
 from typer.core import TyperCommand, TyperGroup
 
-from glassformer.cli import bench, count, data, doctor, evaluate, plan, presets, sweep, trace, train, translate
+from glassformer.cli import (
+    bench,
+    count,
+    data,
+    doctor,
+    evaluate,
+    export,
+    import_,
+    plan,
+    presets,
+    sweep,
+    trace,
+    train,
+    translate,
+)
 from glassformer.cli.options import Debug, Lang
 from glassformer.version import __version__
 from glassformer.words import say
@@ -72,4 +86,6 @@ app.command("doctor", cls=Command, help=say("help.doctor"))(doctor.command)
 app.command("train", cls=Command, help=say("help.train"))(train.command)
 app.command("translate", cls=Command, help=say("help.translate"))(translate.command)
 app.command("evaluate", cls=Command, help=say("help.evaluate"))(evaluate.command)
+app.command("import", cls=Command, help=say("help.import"))(import_.command)
+app.command("export", cls=Command, help=say("help.export"))(export.command)
 app.command("sweep", cls=Command, help=say("help.sweep"))(sweep.command)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +15,21 @@ from glassformer.config import ModelConfig
 from glassformer.errors import ConfigError, FileError, GlassformerError, choose, shown
 from glassformer.hub.families import FAMILIES
 from glassformer.hub.family import At, Family
-from glassformer.hub.foreign import Foreign
+from glassformer.hub.foreign import Foreign, read_foreign
 from glassformer.hub.header import read_header
 from glassformer.hub.names import their_shape, to_theirs
+from glassformer.hub.open import CONFIG, find_family
 from glassformer.hub.settled import differing
+from glassformer.hub.store import ASIDE, FILES, KEPT, Progress
 from glassformer.hub.weights import SINGLE, Weights
-from glassformer.hub.write import write_tensors
+from glassformer.hub.write import Form, write_tensors
 from glassformer.recipe import RunConfig
 from glassformer.runs import Run, read_manifest, verify
 from glassformer.runs.files import TEMPORARY, disk, sync, write_json
 from glassformer.runs.weights import EMA, MODEL
 from glassformer.text import Vocabularies
 
-Form = tuple[torch.dtype, tuple[int, ...]]
-Progress = Callable[[int, int], None]  # bytes written, bytes in all
+THEIR_TOKENIZERS = ("tokenizer.json", "source.spm", "spiece.model", "tokenizer.model", "vocab.json", "vocab.txt")
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,16 @@ class Exported:
 
 @dataclass(frozen=True)
 class Source:
-    """A model to be written: its configuration, the form of every tensor, and how to get one by name."""
+    """A model to be written: its configuration, the form of every tensor, and how to get one by name.
+
+    `kept`: the folder with what an import kept of their files, if it was imported.
+    """
 
     config: RunConfig
     forms: Mapping[str, Form]
     give: Callable[[str], Tensor]
     tokenizers: Vocabularies | None
+    kept: Path | None = None
 
 
 def export_run(
@@ -67,17 +72,14 @@ def export_run(
     config = opened.config
     text = config.model.input.kind == "tokens" and config.text.tokenizer.kind != "none"
     tokenizers = Vocabularies.open(opened.folder) if text else None
-    return export(Source(config, forms, weights.read, tokenizers), out, family=family, progress=progress)
+    kept = opened.folder / KEPT if (opened.folder / KEPT / CONFIG).is_file() else None
+    return export(Source(config, forms, weights.read, tokenizers, kept), out, family=family, progress=progress)
 
 
 def export(source: Source, out: str | Path, *, family: str | None = None, progress: Progress | None = None) -> Exported:
     """All of the folder appears, or nothing."""
-    config, out = source.config, Path(out)
-    chosen, model, table = choose_family(config, family)
-    architecture = next(name for name, task in chosen.tasks.items() if task == config.task.kind)
-    dtype = next(iter(source.forms.values()))[0]
-    table |= {"architectures": [architecture], "dtype": str(dtype).removeprefix("torch.")}
-    table = {**_tokens(source), **table, **_labels(config)}
+    out = Path(out)
+    plan = _plan(source, family)
     with disk(out):
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
             raise FileError("folder_not_empty", path=out)
@@ -86,19 +88,53 @@ def export(source: Source, out: str | Path, *, family: str | None = None, progre
         shutil.rmtree(draft, ignore_errors=True)
         try:
             draft.mkdir()
-            write_json(draft / "config.json", table)
-            _write_weights(draft / SINGLE, source, chosen, model, progress)
-            if source.tokenizers is not None:
-                source.tokenizers.source.save(draft)
+            _write_weights(draft / SINGLE, source, plan, progress)
+            if plan.kept is not None:
+                for name in FILES:
+                    if (plan.kept / name).is_file():
+                        shutil.copyfile(plan.kept / name, draft / name)
+            write_json(draft / CONFIG, plan.table)
+            readable = None if source.tokenizers is None else _write_tokenizers(source.tokenizers, draft)
             if out.exists():
                 out.rmdir()
             draft.rename(out)
             sync(out.parent)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
-    readable = None if source.tokenizers is None else (out / "tokenizer.json").is_file()
     count = sum(torch.Size(shape).numel() for _, shape in source.forms.values())
-    return Exported(out, chosen.name, architecture, count, readable)
+    return Exported(out, plan.family.name, plan.table["architectures"][0], count, readable)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Which family, with which config.json; `kept` where that is the one that the model came with."""
+
+    family: Family
+    config: ModelConfig
+    table: dict[str, Any]
+    kept: Path | None = None
+
+
+def _plan(source: Source, name: str | None) -> _Plan:
+    """Their own config.json where the model came with one that still describes it; else one is written anew."""
+    config, task = source.config, source.config.task.kind
+    dtype = str(next(iter(source.forms.values()))[0]).removeprefix("torch.")
+    if source.kept is not None:
+        foreign = read_foreign(source.kept / CONFIG)
+        family = find_family(foreign)
+        if name in (None, family.name) and task in family.tasks.values():
+            found = family.configure(foreign, task)
+            if not differing(replace(config.model, head=found.head), found):
+                table = {key: value for key, value in foreign.table.items() if key != "torch_dtype"}
+                return _Plan(family, config.model, {**_usual(family, task), **table, "dtype": dtype}, source.kept)
+    family, found, table = choose_family(config, name)
+    table = {**_tokens(source), **_usual(family, task), **table, "dtype": dtype, **_labels(config)}
+    return _Plan(family, found, table)
+
+
+def _usual(family: Family, task: str) -> dict[str, Any]:
+    """The class of theirs that is usual for a task."""
+    return {"architectures": [next(name for name, its in family.tasks.items() if its == task)]}
 
 
 def choose_family(config: RunConfig, name: str | None = None) -> tuple[Family, ModelConfig, dict[str, Any]]:
@@ -128,28 +164,53 @@ def choose_family(config: RunConfig, name: str | None = None) -> tuple[Family, M
     raise ConfigError("hub_inexpressible", family=best, key=key, value=shown(ours), theirs=shown(theirs))
 
 
-def _write_weights(path: Path, source: Source, family: Family, config: ModelConfig, progress: Progress | None) -> None:
+def _write_weights(path: Path, source: Source, plan: _Plan, progress: Progress | None) -> None:
     """Their names, their layout; a body without a head has no prefix."""
-    groups: dict[str, list[tuple[str, At]]] = {}
-    for ours, at in family.names(config).items():
-        key = at.key.removeprefix(family.prefix) if source.config.task.kind == "features" else at.key
-        groups.setdefault(key, []).append((ours, at))
+    family = plan.family
+    groups: dict[str, list[tuple[str, At, int]]] = {}  # of each of theirs: ours, where, and which piece of it
+    for ours, at in family.names(plan.config).items():
+        for piece, key in enumerate((at.key, *at.more)):
+            key = key.removeprefix(family.prefix) if source.config.task.kind == "features" else key
+            groups.setdefault(key, []).append((ours, at, piece))
     forms: dict[str, Form] = {}
     for key, parts in groups.items():
         parts.sort(key=lambda each: each[1].part)
         dtype, shape = source.forms[parts[0][0]]
         forms[key] = dtype, their_shape(shape, parts[0][1])
+    others = _aside(plan.kept)
+    forms |= {key: (others.dtype(key), stored.shape) for key, stored in others.tensors.items()}
     total, done = sum(torch.Size(shape).numel() * dtype.itemsize for dtype, shape in forms.values()), 0
 
     def give(key: str) -> Tensor:
         nonlocal done
-        x = to_theirs(groups[key][0][1], [source.give(ours) for ours, _ in groups[key]])
+        if key in groups:
+            at = groups[key][0][1]
+            parts = [source.give(ours).chunk(1 + len(at.more))[piece] for ours, _, piece in groups[key]]
+            x = to_theirs(at, parts)
+        else:
+            x = others.read(key)
         done += x.numel() * x.element_size()
         if progress is not None:
             progress(done, total)
         return x
 
     write_tensors(path, forms, give)
+
+
+def _write_tokenizers(tokenizers: Vocabularies, folder: Path) -> bool:
+    """Beside the weights, where `transformers` looks; whether it knows what it finds there."""
+    if not (tokenizers.joint or tokenizers.source.kind == "marian"):
+        tokenizers.save(folder)
+        return False
+    tokenizers.source.save(folder)
+    return any((folder / name).is_file() for name in THEIR_TOKENIZERS)
+
+
+def _aside(kept: Path | None) -> Weights:
+    """The tensors of other heads that an import kept."""
+    if kept is None or not (kept / ASIDE).is_file():
+        return Weights(Path(), {})
+    return Weights(kept, read_header(kept / ASIDE))
 
 
 def _tokens(source: Source) -> dict[str, Any]:

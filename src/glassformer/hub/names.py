@@ -35,20 +35,24 @@ def locate(family: Family, config: ModelConfig, shapes: Shapes, stored: Mapping[
     The first that is missing, left over or of another shape is named in one line.
     """
     names, copies = family.names(config), family.copies(config)
-    today = _today(family, {at.key for at in names.values()} | set(copies), stored, path)
+    known = {key for at in names.values() for key in (at.key, *at.more)} | set(copies)
+    today = _today(family, known, stored, path)
     chosen = _present(copies, today)
     located: Names = {}
     for ours, at in names.items():
-        key = today.get(chosen.get(at.key, at.key), "")
-        if not key:
-            raise FileError("hub_missing", path=path, key=at.key, ours=ours)
-        located[ours] = replace(at, key=key)
-        expected, found = their_shape(shapes[ours], at), stored[key].shape
-        if expected != found:
-            raise FileError("hub_shape", path=path, key=key, shape=_shown(found), expected=_shown(expected))
+        expected, keys = their_shape(shapes[ours], at), []
+        for theirs in (at.key, *at.more):
+            key = today.get(chosen.get(theirs, theirs), "")
+            if not key:
+                raise FileError("hub_missing", path=path, key=theirs, ours=ours)
+            found = stored[key].shape
+            if expected != found:
+                raise FileError("hub_shape", path=path, key=key, shape=_shown(found), expected=_shown(expected))
+            keys.append(key)
+        located[ours] = replace(at, key=keys[0], more=tuple(keys[1:]))
     equal = {today[second]: today[chosen[first]] for second, first in copies.items() if second in today}
     equal = {second: first for second, first in equal.items() if second != first}
-    used = {at.key for at in located.values()} | set(equal)
+    used = {key for at in located.values() for key in (at.key, *at.more)} | set(equal)
     rest = {theirs: key for theirs, key in today.items() if key not in used}
     computed = tuple(key for theirs, key in rest.items() if _matches(theirs, family.computed))
     aside = tuple(key for theirs, key in rest.items() if key not in computed and _matches(theirs, family.aside))
@@ -88,18 +92,21 @@ def _matches(key: str, patterns: tuple[str, ...]) -> bool:
 
 
 def their_shape(shape: tuple[int, ...], at: At) -> tuple[int, ...]:
-    """The shape that theirs must have where ours has this one."""
+    """The shape that theirs, or each of theirs, must have where ours has this one."""
     if at.shape:
         return at.shape
-    whole = (shape[0] * at.parts, *shape[1:])
+    whole = (shape[0] * at.parts // (1 + len(at.more)), *shape[1:])
     return whole[::-1] if at.transposed else whole
 
 
 def read_into(weights: Weights, at: At, place: Tensor) -> None:
-    """One of theirs, or its part, into one of ours."""
+    """One of theirs, its part, or several, into one of ours."""
+    if at.more:
+        for key, piece in zip((at.key, *at.more), place.chunk(1 + len(at.more)), strict=True):
+            read_into(weights, replace(at, key=key, more=()), piece)
+        return
     if at.shape:
-        view = place.view(at.shape)
-        weights.read_into(at.key, view)
+        weights.read_into(at.key, place.view(at.shape))
         return
     some = slice(at.part * place.shape[0], (at.part + 1) * place.shape[0]) if at.parts > 1 else slice(None)
     if at.transposed:

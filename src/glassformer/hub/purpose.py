@@ -10,7 +10,7 @@ from glassformer.errors import FileError
 from glassformer.hub.family import Family
 from glassformer.hub.foreign import Foreign, read_foreign
 from glassformer.recipe import RunConfig, TextConfig
-from glassformer.text import Vocabularies, open_tokenizer
+from glassformer.text import Vocabularies, framing
 
 ROLES = ("pad", "bos", "eos", "cls", "sep")
 
@@ -22,9 +22,15 @@ def purpose(
     tokenizers = _tokenizers(folder) if model.input.kind == "tokens" else None
     text = TextConfig(tokenizer=Choice("none"))
     if tokenizers is not None:
-        kind, size = tokenizers.source.kind, tokenizers.source.vocab_size
-        begin, end = family.begin, family.end
-        text = TextConfig(tokenizer=Choice(kind), vocab_size=size, joint=tokenizers.joint, begin=begin, end=end)
+        known = {"none", *tokenizers.source.specials.ids()}
+        begin, end = framing(folder) or (role if role in known else "none" for role in (family.begin, family.end))
+        text = TextConfig(
+            tokenizer=Choice(tokenizers.source.kind),
+            vocab_size=tokenizers.source.vocab_size,
+            joint=tokenizers.joint,
+            begin=begin,
+            end=end,
+        )
     options: dict[str, Any] = {}
     match task:
         case "classification":
@@ -39,12 +45,11 @@ def purpose(
 
 def _tokenizers(folder: Path) -> Vocabularies | None:
     try:
-        both = open_tokenizer(folder)
+        return Vocabularies.open(folder)
     except FileError as error:
-        if error.key == "no_tokenizer":
+        if error.key == "no_vocabularies":
             return None
         raise
-    return Vocabularies(both, both)
 
 
 def _beginning(folder: Path, foreign: Foreign, tokenizers: Vocabularies | None) -> dict[str, str]:

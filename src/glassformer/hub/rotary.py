@@ -9,7 +9,7 @@ from glassformer.hub.foreign import Foreign
 
 SCALINGS = {"default": "none", "linear": "linear", "dynamic": "dynamic", "yarn": "yarn", "llama3": "llama3"}
 LLAMA3 = {"low_freq_factor": "low_frequency_factor", "high_freq_factor": "high_frequency_factor"}
-YARN = {"beta_fast": 32.0, "beta_slow": 1.0, "attention_factor": None, "mscale": None, "mscale_all_dim": None}
+YARN = ("beta_fast", "beta_slow", "attention_factor", "mscale", "mscale_all_dim")
 
 
 def read_rotary(foreign: Foreign, *, base: float, max_len: int) -> Choice:
@@ -29,13 +29,20 @@ def read_rotary(foreign: Foreign, *, base: float, max_len: int) -> Choice:
         case "llama3":
             options |= {ours: rope.number(theirs) for theirs, ours in LLAMA3.items()}
         case "yarn":
-            options |= {key: rope.number(key, value) for key, value in YARN.items() if rope.table.get(key) or value}
-            options |= {} if rope.truth("truncate", True) else {"truncate": False}
+            options |= _yarn(rope)
     factor = rope.number("factor")
-    if factor == 1.0 and scaling in ("linear", "llama3"):  # slowed by nothing
+    if factor == 1.0 and scaling != "dynamic" and "attention_factor" not in options:  # slowed by nothing
         return Choice("rotary", {"base": options["base"]})
     reach = {} if scaling == "linear" else {"original_max_len": original}
     return Choice("rotary", {**options, "scaling": scaling, "factor": factor, **reach})
+
+
+def _yarn(rope: Foreign) -> dict[str, Any]:
+    """What differs from the usual. As for `transformers`, 0 counts as not given, and so does one mscale alone."""
+    given = {key: rope.number(key) for key in YARN if rope.table.get(key)}
+    if not ("mscale" in given and "mscale_all_dim" in given):
+        given = {key: value for key, value in given.items() if not key.startswith("mscale")}
+    return given if rope.truth("truncate", True) else {**given, "truncate": False}
 
 
 def write_rotary(position: Choice, *, base: float = 10000.0) -> dict[str, Any]:

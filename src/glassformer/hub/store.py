@@ -1,7 +1,11 @@
-"""An imported model as a run folder of ours: what `load` opens, with the numbers in the type that they came in."""
+"""An imported model as a run folder of ours: what `load` opens, with the numbers in the type that they came in.
+
+What has no place in a run, their own files and the tensors of other heads, is kept beside it, for the way back.
+"""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,13 +14,17 @@ import torch
 from torch import Tensor
 
 from glassformer.hub.names import check_copies, read_into
-from glassformer.hub.open import Folder, look, shapes
+from glassformer.hub.open import CONFIG, Folder, look, shapes
 from glassformer.hub.purpose import purpose
-from glassformer.hub.write import write_tensors
+from glassformer.hub.weights import DTYPES
+from glassformer.hub.write import Form, write_tensors
 from glassformer.runs import Run, write_manifest
 from glassformer.runs.files import disk, write_json
 from glassformer.runs.weights import MODEL
 
+KEPT = "foreign"  # the folder of a run that holds what only they have
+FILES = (CONFIG, "generation_config.json", "preprocessor_config.json")
+ASIDE = "aside.safetensors"
 Progress = Callable[[int, int], None]  # bytes written, bytes in all
 
 
@@ -52,6 +60,7 @@ def store(
         folder.mkdir(parents=True)
         with disk(Path(out)):
             write_tensors(folder / MODEL, forms, _giver(found, forms, progress))
+            _keep(found, draft.folder / KEPT)
         write_json(folder / "state.json", {"step": 0, "imported": found.family.name})
         write_manifest(folder)
 
@@ -63,9 +72,18 @@ def store(
     )
 
 
-def _giver(
-    found: Folder, forms: dict[str, tuple[torch.dtype, tuple[int, ...]]], progress: Progress | None
-) -> Callable[[str], Tensor]:
+def _keep(found: Folder, folder: Path) -> None:
+    folder.mkdir()
+    for name in FILES:
+        if (found.path / name).is_file():
+            shutil.copyfile(found.path / name, folder / name)
+    aside = [name for name in found.located.aside if found.weights.tensors[name].dtype in DTYPES]
+    if aside:
+        forms = {name: (found.weights.dtype(name), found.weights.tensors[name].shape) for name in aside}
+        write_tensors(folder / ASIDE, forms, found.weights.read)
+
+
+def _giver(found: Folder, forms: dict[str, Form], progress: Progress | None) -> Callable[[str], Tensor]:
     sizes = {name: torch.Size(shape).numel() * kind.itemsize for name, (kind, shape) in forms.items()}
     total, done = sum(sizes.values()), 0
 

@@ -15,12 +15,11 @@ from glassformer.hub.header import WIDTHS
 from glassformer.hub.weights import DTYPES
 
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
+Form = tuple[torch.dtype, tuple[int, ...]]
 METADATA = {"format": "pt"}  # `transformers` asks for it
 
 
-def write_tensors(
-    path: Path, forms: Mapping[str, tuple[torch.dtype, tuple[int, ...]]], give: Callable[[str], Tensor]
-) -> None:
+def write_tensors(path: Path, forms: Mapping[str, Form], give: Callable[[str], Tensor]) -> None:
     """`forms`: type and shape of every tensor, known before the first is made; `give(name)` makes it.
 
     Wide types come first, so that every number lies at a multiple of its width.
@@ -40,6 +39,6 @@ def write_tensors(
             x = give(name)
             assert (x.dtype, tuple(x.shape)) == forms[name], name
             if x.numel():
-                file.write(memoryview(x.detach().cpu().contiguous().flatten().view(torch.uint8).numpy()))
+                file.write(x.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
         file.flush()
         os.fsync(file.fileno())

@@ -47,7 +47,13 @@ GIVEN = {
     "special_tokens",
     "segments",
 }
-VALUES: dict[str, Callable[[str, object], object]] = {"int": size, "float": positive, "bool": truth, "str": word}
+VALUES: dict[str, Callable[[str, object], object]] = {
+    "int": size,
+    "float": positive,
+    "float | None": positive,
+    "bool": truth,
+    "str": word,
+}
 MAY_BE_ZERO = {"classes", "class_tokens", "offset"}
 
 

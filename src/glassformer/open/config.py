@@ -1,4 +1,4 @@
-"""Any MODEL that a person names, a preset, a TOML file or a table → its configuration, with overrides."""
+"""Any MODEL that a person names, a preset, a file, a folder or a table → its configuration, with overrides."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from glassformer.config import CHOICES, Choice, ModelConfig, read_toml
 from glassformer.errors import ConfigError, FileError, shown, suggest
+from glassformer.hub.open import foreign_config, is_foreign
 from glassformer.models.presets import PRESETS
 from glassformer.recipe import RunConfig, override
 from glassformer.runs import Run
@@ -62,6 +63,8 @@ def _table(model: Model) -> dict[str, Any]:
     path = Path(model)
     if not str(model).strip() or (path.suffix != ".toml" and not _exists(path)):
         raise ConfigError("unknown_model", model=str(model), hint=suggest(str(model), PRESETS))
+    if is_foreign(path):
+        return foreign_config(path).to_dict()
     if path.is_dir():
         return Run.open(path).config.model.to_dict()
     tables = read_toml(path)

@@ -10,6 +10,7 @@ from torch import nn
 
 from glassformer.data.moses import prepared_side
 from glassformer.errors import FileError, InputError, choose
+from glassformer.hub.open import is_foreign, open_foreign
 from glassformer.models.build import build
 from glassformer.recipe import RunConfig
 from glassformer.runs import Run, read_weights
@@ -35,6 +36,8 @@ class Loaded:
     @property
     def vocabularies(self) -> Vocabularies:
         """The tokenizers of both sides; a model that reads no text has none, and says so."""
+        if self.tokenizers is None and self.config.model.input.kind == "tokens":
+            raise FileError("hub_no_tokenizer", path=self.folder)
         if self.tokenizers is None:
             raise InputError("not_text_model", model=self.folder.name, input=self.config.model.input.kind)
         return self.tokenizers
@@ -88,13 +91,27 @@ class Loaded:
         )
 
 
-def load(model: str | Path, *, device: str | torch.device | None = None, checkpoint: str = "auto") -> Loaded:
-    """A run folder → its model, ready to use. `checkpoint`: averaged, best, last, or auto, the first of these."""
+def load(
+    model: str | Path,
+    *,
+    device: str | torch.device | None = None,
+    checkpoint: str = "auto",
+    dtype: torch.dtype | None = None,
+) -> Loaded:
+    """A run folder, or one of Hugging Face → its model, ready to use, in float32 unless `dtype` says otherwise.
+
+    `checkpoint`: averaged, best, last, or auto, the first of these.
+    """
+    if is_foreign(Path(model)):
+        source = Path(model) if Path(model).is_dir() else Path(model).parent
+        found = open_foreign(source, device=device, dtype=dtype)
+        return Loaded(found.model, found.tokenizers, found.config, source, source)
     run = Run.open(model)
     folder = _checkpoint(run, checkpoint)
-    network = build(run.config.model, device=device).eval()
+    network = build(run.config.model, device=device, dtype=dtype).eval()
     load_weights(network, read_weights(folder), folder)
-    tokenizers = Vocabularies.open(run.folder) if run.config.model.input.kind == "tokens" else None
+    text = run.config.model.input.kind == "tokens" and run.config.text.tokenizer.kind != "none"
+    tokenizers = Vocabularies.open(run.folder) if text else None
     return Loaded(network, tokenizers, run.config, run.folder, folder)
 
 

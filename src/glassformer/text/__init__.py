@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from glassformer.text.bpe import Bpe
 from glassformer.text.characters import Characters
+from glassformer.text.framing import framing, pair
 from glassformer.text.kinds import TOKENIZERS, open_tokenizer, train
+from glassformer.text.marian import Marian
 from glassformer.text.normalise import normalise
 from glassformer.text.sentencepiece import SentencePiece
 from glassformer.text.special import Specials
@@ -18,6 +20,7 @@ __all__ = [
     "TOKENIZERS",
     "Bpe",
     "Characters",
+    "Marian",
     "SentencePiece",
     "Specials",
     "Tokenizer",
@@ -25,7 +28,9 @@ __all__ = [
     "Vocabularies",
     "WordPiece",
     "Words",
+    "framing",
     "normalise",
     "open_tokenizer",
+    "pair",
     "train",
 ]

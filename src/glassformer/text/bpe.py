@@ -10,17 +10,26 @@ from pathlib import Path
 from typing import Self
 
 import tokenizers
-from tokenizers import decoders, models, pre_tokenizers, trainers
+from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, trainers
 
 from glassformer.errors import FileError
 from glassformer.text.alphabet import spell_visible, visible_bytes
 from glassformer.text.corpus import Corpus, reached, wanted
-from glassformer.text.files import read_config, read_table, read_text
-from glassformer.text.pipeline import FILE, Pipeline, built, check_merges
+from glassformer.text.declared import Declared
+from glassformer.text.files import read_text, read_vocabulary
+from glassformer.text.learn import BLANK
+from glassformer.text.pipeline import FILE, Pipeline, add_tokens, built, check_merges
+from glassformer.text.sentencepiece import LLAMA
 from glassformer.text.special import NAMES, Specials
 from glassformer.values import size
 
 VOCABULARY_AND_MERGES = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
+QWEN2 = "Qwen2Tokenizer"
+MAKERS = ("GPT2Tokenizer", "RobertaTokenizer", "BartTokenizer", QWEN2)
+QWEN2_PATTERN = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
 
 
 class Bpe(Pipeline):
@@ -62,16 +71,36 @@ class Bpe(Pipeline):
         files = find_merges(folder)
         if (folder / FILE).exists() or files is None:
             return super().open(folder)
-        vocabulary, merges = read_table(files[0]), read_merges(files[1])
+        declared = Declared.read(folder)
+        declared.made_by(MAKERS, files[0])
+        vocabulary, merges = read_vocabulary(files[0]), read_merges(files[1])
         check_merges(files[1], vocabulary, merges)
-        library = built(files[0], lambda: byte_level(models.BPE(vocab=vocabulary, merges=merges)))
-        return cls.of(library, files[0], read_config(folder) | {"own": True})
+        prefix = declared.truth("add_prefix_space", False)
+        library = built(files[0], lambda: byte_level(models.BPE(vocab=vocabulary, merges=merges), prefix=prefix))
+        if declared.maker == QWEN2:
+            digits = pre_tokenizers.Split(Regex(QWEN2_PATTERN), "isolated")
+            visible = pre_tokenizers.ByteLevel(add_prefix_space=prefix, use_regex=False)
+            library.pre_tokenizer = pre_tokenizers.Sequence([digits, visible])
+        return cls.of(add_tokens(library, declared, files[0]), files[0], declared, own=not prefix)
+
+    @classmethod
+    def of(cls, library: tokenizers.Tokenizer, path: Path, declared: Declared, *, own: bool = False) -> Self:
+        return super().of(one_blank(library) if declared.maker == LLAMA else library, path, declared, own=own)
 
 
-def byte_level(model: models.BPE) -> tokenizers.Tokenizer:
+def byte_level(model: models.BPE, *, prefix: bool = False) -> tokenizers.Tokenizer:
     library = tokenizers.Tokenizer(model)
-    library.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    library.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=prefix)
     library.decoder = decoders.ByteLevel()
+    return library
+
+
+def one_blank(library: tokenizers.Tokenizer) -> tokenizers.Tokenizer:
+    """Llama's older files add a blank to every text; since version 5 `transformers` adds none to one that has it."""
+    steps = library.normalizer
+    if isinstance(steps, normalizers.Sequence) and isinstance(steps[0], normalizers.Prepend):
+        library.normalizer = None
+        library.pre_tokenizer = pre_tokenizers.Metaspace(BLANK, "first", split=False)
     return library
 
 

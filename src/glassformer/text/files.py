@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from glassformer.errors import FileError, Phrase
-from glassformer.text.special import ROLES
+from glassformer.errors import FileError, Phrase, shown
+from glassformer.text.corpus import LARGEST_VOCABULARY
 
 CONFIG = "tokenizer_config.json"  # Hugging Face's name and keys, with our own beside them
 LARGEST_TOKENIZER = 2**28  # the largest published ones have 35 MB
@@ -43,6 +43,31 @@ def read_table(path: Path) -> dict[str, Any]:
     return table
 
 
+def read_vocabulary(path: Path) -> dict[str, int]:
+    """Piece → id, of a vocab.json: the ids from 0 on, each of them once."""
+    try:
+        table = json.loads(read_text(path), object_pairs_hook=_Pairs)
+    except (ValueError, RecursionError) as error:
+        raise damaged(path, error) from error
+    if not isinstance(table, _Pairs):
+        raise FileError("tokenizer_damaged", path=path, why=Phrase("expected.json_object"))
+    if not 0 < len(table) <= LARGEST_VOCABULARY:
+        raise FileError("tokenizer_ids", path=path, last=len(table) - 1, limit=LARGEST_VOCABULARY)
+    pieces: dict[str, int] = {}
+    seen: dict[int, str] = {}
+    for piece, token in table:
+        if isinstance(token, bool) or not isinstance(token, int) or not 0 <= token < len(table):
+            raise FileError("piece_number", path=path, piece=shown(piece), token=shown(token), last=len(table) - 1)
+        if token in seen or piece in pieces:
+            raise FileError("piece_twice", path=path, piece=shown(piece), token=token)
+        pieces[piece], seen[token] = token, piece
+    return pieces
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """An object of JSON as it is written, with the keys that it repeats."""
+
+
 def damaged(path: Path, error: BaseException) -> FileError:
     """A library's complaint about a file, in one line."""
     said = str(error).strip().splitlines() or [type(error).__name__]
@@ -58,17 +83,6 @@ def read_config(folder: Path) -> dict[str, Any]:
     if isinstance(config.get("format"), int) and config["format"] > FORMAT:
         raise FileError("tokenizer_newer", path=path, format=config["format"], known=FORMAT)
     return config
-
-
-def declared_specials(config: Mapping[str, Any]) -> dict[str, str]:
-    """Role → name, of a Hugging Face configuration: "eos_token": "</s>", or an object with its content."""
-    found = {}
-    for role in ROLES:
-        name = config.get(f"{role}_token")
-        name = name.get("content") if isinstance(name, dict) else name
-        if isinstance(name, str):
-            found[role] = name
-    return found
 
 
 def write(folder: Path, files: Mapping[str, bytes]) -> None:

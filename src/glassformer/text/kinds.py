@@ -12,6 +12,7 @@ from glassformer.errors import ConfigError, FileError, choose, shown, suggest
 from glassformer.text.bpe import Bpe, find_merges
 from glassformer.text.characters import Characters
 from glassformer.text.files import read_config
+from glassformer.text.marian import Marian, holds_marian
 from glassformer.text.pipeline import FILE, read_library
 from glassformer.text.sentencepiece import SentencePiece, find_model
 from glassformer.text.tokenizer import Tokenizer
@@ -27,6 +28,8 @@ TOKENIZERS: dict[str, Any] = {
     "characters": Characters,
     "words": Words,
 }
+
+OPENED: dict[str, Any] = {"marian": Marian}  # come with a model; they cannot be trained here
 
 MODELS: dict[str, Any] = {kind.model: kind for kind in (Words, Unigram, WordPiece, Bpe)}
 
@@ -52,24 +55,30 @@ def train(
 
 
 def open_tokenizer(folder: Path | str) -> Tokenizer:
-    """The tokenizer in a folder: one of ours, or as Hugging Face, GPT-2, BERT or SentencePiece leave theirs."""
+    """The tokenizer in a folder: one of ours, or as Hugging Face, GPT-2, BERT, SentencePiece or Marian leave theirs.
+
+    Of a Marian folder it is that of the source; `Vocabularies.open` gives both.
+    """
     folder = Path(folder)
-    config = read_config(folder)
-    opened: Tokenizer
-    kind = config.get("kind")
-    if kind is not None and (not isinstance(kind, str) or kind not in TOKENIZERS):
-        raise FileError("tokenizer_unknown_kind", path=folder, found=shown(kind), known=", ".join(TOKENIZERS))
-    if kind is not None:
-        opened = TOKENIZERS[kind].open(folder)
-    elif (folder / FILE).is_file():
-        model = type(read_library(folder / FILE).model).__name__
-        opened = MODELS[model].open(folder)
-    elif find_merges(folder):
-        opened = Bpe.open(folder)
-    elif (folder / VOCABULARY).is_file():
-        opened = WordPiece.open(folder)
-    elif find_model(folder):
-        opened = SentencePiece.open(folder)
-    else:
+    found = read_config(folder).get("kind")
+    known = TOKENIZERS | OPENED
+    if found is not None and (not isinstance(found, str) or found not in known):
+        raise FileError("tokenizer_unknown_kind", path=folder, found=shown(found), known=", ".join(known))
+    kind = known[found] if found is not None else kind_of(folder)
+    if kind is None:
         raise FileError("no_tokenizer", path=folder)
+    opened: Tokenizer = kind.open(folder)
     return opened
+
+
+def kind_of(folder: Path) -> Any:
+    """Whose files they are that lie in a folder; None where there is no tokenizer."""
+    if holds_marian(folder):
+        return Marian
+    if (folder / FILE).is_file():
+        return MODELS[type(read_library(folder / FILE).model).__name__]
+    if find_merges(folder):
+        return Bpe
+    if (folder / VOCABULARY).is_file():
+        return WordPiece
+    return SentencePiece if find_model(folder) else None

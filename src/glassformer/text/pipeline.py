@@ -6,18 +6,20 @@ The kinds (BPE, WordPiece, Unigram, characters, words) differ in their training 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Self, TypeVar
 
 import tokenizers
 from tokenizers import AddedToken, decoders
 from tokenizers.normalizers import NFC
 
-from glassformer.errors import FileError, InputError, shown
+from glassformer.errors import FileError, GlassformerError, InputError, shown
 from glassformer.text.alphabet import Spelling, cover, readable, spell_visible
 from glassformer.text.corpus import LARGEST_VOCABULARY
-from glassformer.text.files import CONFIG, FORMAT, damaged, declared_specials, read_config, read_text, to_json, write
+from glassformer.text.declared import Declared
+from glassformer.text.files import CONFIG, FORMAT, damaged, read_text, to_json, write
 from glassformer.text.normalise import normalise
 from glassformer.text.special import Specials, find_specials
 
@@ -30,17 +32,26 @@ class Pipeline:
     """What the kinds share; `exact` says whether the layout is our own, in which every text comes back as it was.
 
     Text is composed here (NFC), not by the library, whose tables of Unicode are older than Python's: the normaliser is
-    only written into the file, for other programs.
+    only written into the file, for other programs. One made elsewhere gives the ids of `transformers`, with these two
+    differences: text is composed, and special tokens typed by a person stay text.
     """
 
     kind: ClassVar[str]
     model: ClassVar[str]  # the library's name for it
     keeps_text: ClassVar[bool] = True  # whether our own layout is exact
 
-    def __init__(self, library: tokenizers.Tokenizer, specials: Specials, *, own: bool) -> None:
+    def __init__(
+        self,
+        library: tokenizers.Tokenizer,
+        specials: Specials,
+        *,
+        own: bool,
+        files: Mapping[str, bytes] = MappingProxyType({}),
+    ) -> None:
         self.library = library
         self.specials = specials
         self.own = own
+        self.files = dict(files)
         if own:
             library.normalizer = None
         library.no_padding()
@@ -51,7 +62,7 @@ class Pipeline:
         vocabulary = library.get_vocab(with_added_tokens=True)
         self.vocab_size = max(vocabulary.values(), default=-1) + 1
         added = {token: entry for token, entry in library.get_added_tokens_decoder().items() if entry.special}
-        self._dropped = (specials.dropped() | added.keys()) - {specials.unk}
+        self._dropped = (added.keys() - {specials.unk}) | specials.dropped()
         self._names = {token: entry.content for token, entry in added.items()}
         self._spelled = self._spell_all(vocabulary)
 
@@ -82,11 +93,20 @@ class Pipeline:
         return self.own and self.keeps_text
 
     def encode(self, text: str) -> list[int]:
-        return self.library.encode(normalise(text), add_special_tokens=False).ids
+        return self._as_text(self.library.encode(normalise(text), add_special_tokens=False).ids)
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
         composed = [normalise(text) for text in texts]
-        return [found.ids for found in self.library.encode_batch_fast(composed, add_special_tokens=False)]
+        return [
+            self._as_text(found.ids) for found in self.library.encode_batch_fast(composed, add_special_tokens=False)
+        ]
+
+    def _as_text(self, ids: list[int]) -> list[int]:
+        """In T5's file special tokens are pieces like all others: typed by a person they are unknown, never special."""
+        unk = self.specials.unk
+        if self.own or unk is None or self._dropped.isdisjoint(ids):
+            return ids
+        return [unk if token in self._dropped else token for token in ids]
 
     def decode(self, ids: Iterable[int]) -> str:
         tokens = check_ids(ids, self.vocab_size)
@@ -112,7 +132,10 @@ class Pipeline:
         return found.offsets
 
     def save(self, folder: Path | str) -> None:
-        """tokenizer.json, and the names of the special tokens where Hugging Face looks for them."""
+        """Made elsewhere: as it was. Ours: tokenizer.json, and the special tokens where Hugging Face looks for them."""
+        if self.files:
+            write(Path(folder), self.files)
+            return
         copy = tokenizers.Tokenizer.from_str(self.library.to_str())
         if self.own:
             copy.normalizer = NFC()
@@ -132,22 +155,23 @@ class Pipeline:
     def open(cls, folder: Path | str) -> Self:
         """A folder with tokenizer.json: our own, or one made elsewhere, whose own rules hold then."""
         folder = Path(folder)
-        config = read_config(folder)
+        declared = Declared.read(folder)
         library = read_library(folder / FILE)
-        if type(library.model).__name__ != cls.model or config.get("kind", cls.kind) != cls.kind:
-            found = config.get("kind", type(library.model).__name__)
+        found = declared.table.get("kind", cls.kind)
+        if type(library.model).__name__ != cls.model or found != cls.kind:
+            found = declared.table.get("kind", type(library.model).__name__)
             raise FileError("tokenizer_kind", path=folder, found=found, kind=cls.kind)
-        return cls.of(library, folder / FILE, config)
+        return cls.of(library, folder / FILE, declared, own=declared.table.get("own") is True)
 
     @classmethod
-    def of(cls, library: tokenizers.Tokenizer, path: Path, config: dict[str, Any]) -> Self:
-        specials = find_specials(library.token_to_id, declared_specials(config))
+    def of(cls, library: tokenizers.Tokenizer, path: Path, declared: Declared, *, own: bool = False) -> Self:
+        specials = find_specials(library.token_to_id, declared.specials)
         last = max(library.get_vocab().values(), default=-1)
         if not 0 <= last < LARGEST_VOCABULARY:
             raise FileError("tokenizer_ids", path=path, last=last, limit=LARGEST_VOCABULARY)
         built(path, lambda: library.encode(PROBE))  # some faults show only now
         try:
-            return cls(library, specials, own=config.get("own") is True)
+            return cls(library, specials, own=own, files=declared.files)
         except ValueError as error:
             raise FileError("tokenizer_piece", path=path, piece=shown(str(error)), kind=cls.kind) from error
 
@@ -172,13 +196,22 @@ def read_library(path: Path) -> tokenizers.Tokenizer:
         vocabulary, merges, mark = model["vocab"], model.get("merges", []), model.get("continuing_subword_prefix") or ""
         pairs = [tuple(merge.split(" ") if isinstance(merge, str) else merge) for merge in merges]
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
-        pairs = []  # the library says what is wrong
-    if pairs:
+        vocabulary, pairs, mark = {}, [], ""  # the library says what is wrong
+    if isinstance(vocabulary, dict):
+        check_once(path, vocabulary)
         check_merges(path, vocabulary, pairs, mark)
     return built(path, lambda: tokenizers.Tokenizer.from_str(text))
 
 
-def check_merges(path: Path, vocabulary: Container[str], pairs: Iterable[tuple[str, ...]], mark: str = "") -> None:
+def check_once(path: Path, vocabulary: Mapping[str, Any]) -> None:
+    """No id stands for two pieces: the library takes either, by chance."""
+    seen: dict[int, str] = {}
+    for piece, token in vocabulary.items():
+        if isinstance(token, int) and seen.setdefault(token, piece) != piece:
+            raise FileError("piece_twice", path=path, piece=shown(piece), token=shown(token))
+
+
+def check_merges(path: Path, vocabulary: Mapping[str, Any], pairs: Iterable[tuple[str, ...]], mark: str = "") -> None:
     """Every merge makes a piece that exists: if not, the library panics, on the screen too."""
     for pair in pairs:
         if len(pair) == 2 and all(isinstance(part, str) and part in vocabulary for part in pair):
@@ -187,11 +220,21 @@ def check_merges(path: Path, vocabulary: Container[str], pairs: Iterable[tuple[s
                 raise FileError("merge_unknown", path=path, first=first, second=second)
 
 
+def add_tokens(library: tokenizers.Tokenizer, declared: Declared, path: Path) -> tokenizers.Tokenizer:
+    """The tokens that a folder adds to its list of pieces, at the ids that it says."""
+    for name, added in sorted(declared.added.items(), key=lambda entry: entry[1].token):
+        entry = AddedToken(name, special=added.special, normalized=False)
+        (library.add_special_tokens if added.special else library.add_tokens)([entry])
+        if library.token_to_id(name) != added.token:
+            raise FileError("added_token", path=path, name=shown(name), token=added.token)
+    return library
+
+
 def built(path: Path, make: Callable[[], T]) -> T:
     """What the library makes of a file, or its complaint in one line."""
     try:
         return make()
-    except (FileError, KeyboardInterrupt, MemoryError):
+    except (GlassformerError, KeyboardInterrupt, MemoryError):
         raise
     except BaseException as error:  # a panic of the library is no Exception
         raise damaged(path, error) from error

@@ -6,45 +6,68 @@ Trained here every text comes back exactly; a model from elsewhere keeps its own
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
 import sentencepiece as spm
 
-from glassformer.errors import FileError
+from glassformer.errors import FileError, shown
 from glassformer.text.alphabet import BYTE_PIECES, cover, readable, spell_fallback
-from glassformer.text.files import CONFIG, FORMAT, damaged, declared_specials, read_bytes, read_config, to_json, write
+from glassformer.text.declared import Declared
+from glassformer.text.files import CONFIG, FORMAT, damaged, read_bytes, to_json, write
 from glassformer.text.learn import BLANK, learn
 from glassformer.text.normalise import normalise
 from glassformer.text.pipeline import check_ids
 from glassformer.text.special import Specials, find_specials
 from glassformer.text.surface import surface_spans
-from glassformer.values import one_of
+from glassformer.values import one_of, size
 
 FILE = "spm.model"
 FILES = (FILE, "spiece.model", "tokenizer.model", "sentencepiece.bpe.model")  # as T5, Llama and XLM-R call it
+T5, LLAMA = "T5Tokenizer", "LlamaTokenizer"
+MOST_EXTRA_IDS = 2**16
 
 
 class SentencePiece:
     """SentencePiece (Kudo and Richardson 2018), as unigram model or byte pairs. Exact if trained here.
 
     The library writes a blank as ▁ and reads every ▁ as a blank: a ▁ of the text itself is given as its three bytes.
+    A model made elsewhere may have tokens `behind` its pieces (T5's <extra_id_0> … are counted from the end).
+    `once`: a text that begins with a blank gets no second one before it. So `transformers` reads Llama's models since
+    its version 5, where SentencePiece itself adds a blank to every text.
+    Differs from `transformers`: text is composed (NFC) first, and special tokens typed by a person stay text.
     """
 
     kind = "sentencepiece"
 
-    def __init__(self, library: spm.SentencePieceProcessor, specials: Specials, *, own: bool) -> None:
+    def __init__(
+        self,
+        library: spm.SentencePieceProcessor,
+        specials: Specials,
+        *,
+        own: bool,
+        behind: Mapping[int, str] = MappingProxyType({}),
+        once: bool = False,
+        files: Mapping[str, bytes] = MappingProxyType({}),
+    ) -> None:
         self.library = library
         self.specials = specials
         self.own = own
-        self.vocab_size = library.get_piece_size()
-        self._names = {token: library.id_to_piece(token) for token in range(self.vocab_size) if self._special(token)}
-        self._dropped = (specials.dropped() | self._names.keys()) - {specials.unk}
+        self.files = dict(files)
+        self.vocab_size = max(library.get_piece_size(), *(token + 1 for token in behind), 0)
+        pieces = range(library.get_piece_size())
+        self._names = {token: library.id_to_piece(token) for token in pieces if self._special(token)} | dict(behind)
+        self._dropped = (self._names.keys() - {specials.unk}) | specials.dropped()
         self._blank = [library.piece_to_id(BYTE_PIECES[byte]) for byte in BLANK.encode()]
+        self._bare = bare(library) if once else library
 
     def _special(self, token: int) -> bool:
         return self.library.is_control(token) or self.library.is_unknown(token)
+
+    def _reader(self, composed: str) -> spm.SentencePieceProcessor:
+        return self._bare if composed.startswith((" ", BLANK)) else self.library
 
     @classmethod
     def train(
@@ -68,7 +91,7 @@ class SentencePiece:
 
     def _encode(self, composed: str) -> list[int]:
         if not self.own or BLANK not in composed:
-            return self.library.encode(composed, out_type=int)
+            return self._reader(composed).encode(composed, out_type=int)
         ids: list[int] = []
         for number, part in enumerate(composed.split(BLANK)):
             ids += [*(self._blank if number else []), *self.library.encode(part, out_type=int)]
@@ -76,7 +99,7 @@ class SentencePiece:
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
         composed = [normalise(text) for text in texts]
-        if self.own and any(BLANK in text for text in composed):
+        if self._bare is not self.library or (self.own and any(BLANK in text for text in composed)):
             return [self._encode(text) for text in composed]
         return self.library.encode(composed, out_type=int)
 
@@ -86,10 +109,9 @@ class SentencePiece:
 
     def piece(self, token: int) -> str:
         (token,) = check_ids([token], self.vocab_size)
-        return self._names.get(token) or readable(self._spelled(token))
-
-    def _spelled(self, token: int) -> bytes:
-        return spell_fallback(self.library.id_to_piece(token).replace(BLANK, " "))
+        if token >= self.library.get_piece_size():
+            return self._names.get(token, "")
+        return self._names.get(token) or readable(spell(self.library.id_to_piece(token)))
 
     def pieces(self, text: str) -> list[str]:
         return [self.piece(token) for token in self.encode(text)]
@@ -97,11 +119,15 @@ class SentencePiece:
     def spans(self, text: str) -> list[tuple[int, int]]:
         composed = normalise(text)
         if self.own:
-            return cover(composed, [len(self._spelled(token)) for token in self._encode(composed)])
-        return surface_spans(composed, self.library.encode_as_serialized_proto(composed))
+            pieces = map(self.library.id_to_piece, self._encode(composed))
+            return cover(composed, [len(spell(piece)) for piece in pieces])
+        return surface_spans(composed, self._reader(composed).encode_as_serialized_proto(composed))
 
     def save(self, folder: Path | str) -> None:
-        """spm.model, and beside it what the library does not keep: whose it is, its special tokens, a hash."""
+        """Made elsewhere: as it was. Ours: spm.model, and what the library does not keep, special tokens and a hash."""
+        if self.files:
+            write(Path(folder), self.files)
+            return
         model = self.library.serialized_model_proto()
         tokens = {f"{role}_token": self.library.id_to_piece(token) for role, token in self.specials.ids().items()}
         digest = hashlib.sha256(model).hexdigest()
@@ -112,25 +138,39 @@ class SentencePiece:
     def open(cls, folder: Path | str) -> Self:
         """Our own, or a model trained elsewhere, under any of its usual names."""
         folder = Path(folder)
-        config = read_config(folder)
-        if config.get("kind", cls.kind) != cls.kind:
-            raise FileError("tokenizer_kind", path=folder, found=config["kind"], kind=cls.kind)
+        declared = Declared.read(folder)
+        if declared.table.get("kind", cls.kind) != cls.kind:
+            raise FileError("tokenizer_kind", path=folder, found=declared.table["kind"], kind=cls.kind)
         path = find_model(folder)
         if path is None:
             raise FileError("no_tokenizer", path=folder)
-        model = read_bytes(path)
-        own = config.get("own") is True
-        if own and hashlib.sha256(model).hexdigest() != config.get("sha256"):
+        declared.made_by((T5, LLAMA), path)
+        own = declared.table.get("own") is True
+        if own and hashlib.sha256(read_bytes(path)).hexdigest() != declared.table.get("sha256"):
             raise FileError("tokenizer_altered", path=path)
-        try:
-            library = load(model)
-            return cls(library, _specials(library, config), own=own)
-        except (RuntimeError, ValueError, OSError) as error:
-            raise damaged(path, error) from error
+        library = read_model(path)
+        behind = _behind(library, declared, path)
+        specials = _specials(library, declared, behind)
+        once = declared.maker == LLAMA
+        return cls(library, specials, own=own, behind=behind, once=once, files=declared.files)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """The library forgets on its way to another process that it was told to add no blank."""
+        self.__dict__.update(state)
+        if self._bare is not self.library:
+            self._bare = bare(self.library)
 
 
 def find_model(folder: Path) -> Path | None:
     return next((folder / name for name in FILES if (folder / name).is_file()), None)
+
+
+def read_model(path: Path) -> spm.SentencePieceProcessor:
+    model = read_bytes(path)
+    try:
+        return load(model)
+    except (RuntimeError, ValueError, OSError) as error:
+        raise damaged(path, error) from error
 
 
 def load(model: bytes) -> spm.SentencePieceProcessor:
@@ -143,13 +183,42 @@ def load(model: bytes) -> spm.SentencePieceProcessor:
     return library
 
 
-def _specials(library: spm.SentencePieceProcessor, config: dict[str, Any]) -> Specials:
+def bare(library: spm.SentencePieceProcessor) -> spm.SentencePieceProcessor:
+    """The same model, which adds no blank before a text."""
+    copy = load(library.serialized_model_proto())
+    copy.override_normalizer_spec(add_dummy_prefix=False)
+    return copy
+
+
+def spell(piece: str) -> bytes:
+    return spell_fallback(piece.replace(BLANK, " "))
+
+
+def _behind(library: spm.SentencePieceProcessor, declared: Declared, path: Path) -> dict[int, str]:
+    """Id → name of the special tokens that follow the pieces."""
+    first = library.get_piece_size()
+    behind = {}
+    if declared.maker == T5:
+        count = declared.table.get("extra_ids")
+        extra = 100 if count is None else size("extra_ids", count, low=0, high=MOST_EXTRA_IDS)
+        behind = {first + extra - 1 - number: f"<extra_id_{number}>" for number in range(extra)}
+    for name, added in declared.added.items():
+        if added.token < first:
+            continue
+        if not added.special:
+            raise FileError("added_word", path=path, name=shown(name))
+        behind[added.token] = name
+    return behind
+
+
+def _specials(library: spm.SentencePieceProcessor, declared: Declared, behind: Mapping[int, str]) -> Specials:
     """As the folder names them, else as the model does, else by their usual names."""
+    named = {name: token for token, name in behind.items()}
 
     def find(name: str) -> int | None:
         token = library.piece_to_id(name)
-        return token if library.id_to_piece(token) == name else None
+        return token if library.id_to_piece(token) == name else named.get(name)
 
     ids = {"pad": library.pad_id(), "bos": library.bos_id(), "eos": library.eos_id(), "unk": library.unk_id()}
     known = {role: library.id_to_piece(token) for role, token in ids.items() if token >= 0}
-    return find_specials(find, known | declared_specials(config))
+    return find_specials(find, known | declared.specials)

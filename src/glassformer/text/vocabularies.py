@@ -10,7 +10,8 @@ from types import MappingProxyType
 from typing import Any, Self
 
 from glassformer.errors import FileError
-from glassformer.text.kinds import open_tokenizer, train
+from glassformer.text.kinds import kind_of, open_tokenizer, train
+from glassformer.text.marian import Marian, holds_marian
 from glassformer.text.tokenizer import Tokenizer
 
 JOINT, SOURCE, TARGET = "tokenizer", "tokenizer.source", "tokenizer.target"
@@ -18,13 +19,15 @@ JOINT, SOURCE, TARGET = "tokenizer", "tokenizer.source", "tokenizer.target"
 
 @dataclass(frozen=True)
 class Vocabularies:
-    """A tokenizer for each side; joint if both are the same, which is what tied embeddings need."""
+    """A tokenizer for each side; joint if ids mean the same on both, which is what tied embeddings need."""
 
     source: Tokenizer
     target: Tokenizer
 
     @property
     def joint(self) -> bool:
+        if isinstance(self.source, Marian) and isinstance(self.target, Marian):
+            return self.source.vocabulary == self.target.vocabulary
         return self.source is self.target
 
     @classmethod
@@ -47,7 +50,7 @@ class Vocabularies:
     def save(self, folder: Path | str) -> None:
         """tokenizer/, or tokenizer.source/ and tokenizer.target/."""
         folder = Path(folder)
-        if self.joint:
+        if self.joint or isinstance(self.source, Marian):  # either side of Marian's keeps both
             self.source.save(folder / JOINT)
         else:
             self.source.save(folder / SOURCE)
@@ -55,10 +58,19 @@ class Vocabularies:
 
     @classmethod
     def open(cls, folder: Path | str) -> Self:
+        """A folder that was saved, or the folder of a model of the world, whose tokenizer stands beside its weights."""
         folder = Path(folder)
         if (folder / JOINT).is_dir():
-            both = open_tokenizer(folder / JOINT)
-            return cls(both, both)
-        if not ((folder / SOURCE).is_dir() and (folder / TARGET).is_dir()):
+            return cls._both(folder / JOINT)
+        if (folder / SOURCE).is_dir() and (folder / TARGET).is_dir():
+            return cls(open_tokenizer(folder / SOURCE), open_tokenizer(folder / TARGET))
+        if kind_of(folder) is None:
             raise FileError("no_vocabularies", path=folder, joint=JOINT, source=SOURCE, target=TARGET)
-        return cls(open_tokenizer(folder / SOURCE), open_tokenizer(folder / TARGET))
+        return cls._both(folder)
+
+    @classmethod
+    def _both(cls, folder: Path) -> Self:
+        if holds_marian(folder):
+            return cls(Marian.open(folder, "source"), Marian.open(folder, "target"))
+        both = open_tokenizer(folder)
+        return cls(both, both)

@@ -15,13 +15,15 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
 from glassformer.errors import FileError
 from glassformer.text.alphabet import spell_continued, visible_bytes
 from glassformer.text.corpus import Corpus, reached, wanted
-from glassformer.text.files import read_config, read_text
-from glassformer.text.pipeline import FILE, Pipeline, built
+from glassformer.text.declared import Declared
+from glassformer.text.files import read_text
+from glassformer.text.pipeline import FILE, Pipeline, add_tokens, built
 from glassformer.text.special import NAMES, Specials
 from glassformer.text.split import LONGEST_WORD, split_words
-from glassformer.values import size, truth
+from glassformer.values import size
 
 VOCABULARY = "vocab.txt"
+MAKERS = ("BertTokenizer", "DistilBertTokenizer", "ElectraTokenizer")
 
 
 class WordPiece(Pipeline):
@@ -76,14 +78,15 @@ class WordPiece(Pipeline):
         path = folder / VOCABULARY
         if (folder / FILE).exists() or not path.is_file():
             return super().open(folder)
-        config = read_config(folder)
+        declared = Declared.read(folder)
+        declared.made_by(MAKERS, path)
         words = read_text(path).removesuffix("\n").split("\n")
         vocabulary = {word.removesuffix("\r"): token for token, word in enumerate(words)}
-        if "[UNK]" not in vocabulary:
-            raise FileError("no_unknown", path=path)
-        capitals = any(word != word.lower() for word in vocabulary if not word.startswith("["))
-        lower = truth("do_lower_case", config.get("do_lower_case", not capitals))
-        return cls.of(built(path, lambda: as_bert(vocabulary, lower)), path, config)
+        unknown = declared.specials.get("unk", "[UNK]")
+        if unknown not in vocabulary:
+            raise FileError("no_piece", path=path, piece=unknown)
+        library = built(path, lambda: as_bert(vocabulary, unknown, declared))
+        return cls.of(add_tokens(library, declared, path), path, declared)
 
 
 def on_bytes(model: models.WordPiece) -> tokenizers.Tokenizer:
@@ -95,9 +98,16 @@ def on_bytes(model: models.WordPiece) -> tokenizers.Tokenizer:
     return library
 
 
-def as_bert(vocabulary: dict[str, int], lower: bool) -> tokenizers.Tokenizer:
-    library = tokenizers.Tokenizer(models.WordPiece(vocab=vocabulary, unk_token="[UNK]"))
-    library.normalizer = normalizers.BertNormalizer(lowercase=lower)
+def as_bert(vocabulary: dict[str, int], unknown: str, declared: Declared) -> tokenizers.Tokenizer:
+    """`strip_accents`, where nothing is said, follows the case, as in BERT's own code."""
+    capitals = any(word != word.lower() for word in vocabulary if not word.startswith("["))
+    lower = declared.truth("do_lower_case", not capitals)
+    library = tokenizers.Tokenizer(models.WordPiece(vocab=vocabulary, unk_token=unknown))
+    library.normalizer = normalizers.BertNormalizer(
+        lowercase=lower,
+        strip_accents=declared.truth("strip_accents", lower),
+        handle_chinese_chars=declared.truth("tokenize_chinese_chars", True),
+    )
     library.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     library.decoder = decoders.WordPiece()
     return library

@@ -1,0 +1,48 @@
+"""`glassformer export RUN --to hf --out DIR`: a trained or imported model as a folder that `transformers` opens."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from glassformer.cli.options import Debug, Json, Lang
+from glassformer.cli.output import print_json, print_rich
+from glassformer.cli.transfer import bar
+from glassformer.errors import UsageError
+from glassformer.words import say
+
+FORMATS = ("hf",)
+
+
+def command(
+    run: Annotated[str, typer.Argument(help=say("help.trained"), metavar="RUN", show_default=False)],
+    out: Annotated[Path, typer.Option("--out", help=say("help.export_out"), show_default=False)],
+    to: Annotated[str, typer.Option("--to", help=say("help.export_to"))] = "hf",
+    family: Annotated[str | None, typer.Option("--family", help=say("help.family"), show_default=False)] = None,
+    json: Json = False,
+    lang: Lang = None,
+    debug: Debug = False,
+) -> None:
+    if to not in FORMATS:
+        raise UsageError("not_one_of", key="--to", value=to, known=", ".join(FORMATS))
+    from glassformer.hub.export import export_run
+
+    with bar(say("hub.writing")) as progress:
+        found = export_run(run, out, family=family, progress=progress)
+    if json:
+        print_json(
+            {
+                "folder": str(found.folder),
+                "family": found.family,
+                "architecture": found.architecture,
+                "parameters": found.parameters,
+                "tokenizer": found.tokenizer,
+            }
+        )
+        return
+    print_rich(say("hub.exported", architecture=found.architecture, count=f"{found.parameters:,}"))
+    if found.tokenizer is False:
+        print_rich(say("hub.tokenizer_ours"))
+    print_rich(say("hub.written", path=found.folder))
