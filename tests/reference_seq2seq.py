@@ -1,6 +1,6 @@
 """Small models of `transformers` with odd sizes and random weights: its encoder-decoders and its encoders of images.
 
-`saved` writes one as its own file, `read` builds ours from that file by the family's map; the rest runs both.
+`saved` writes one as its own file, `pair` opens that file as ours; the rest runs both.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from fnmatch import fnmatchcase
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -17,16 +16,22 @@ import torch
 import transformers
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
+from transformers.models.marian.modeling_marian import MarianSinusoidalPositionalEmbedding
 from transformers.models.mt5.modeling_mt5 import MT5LayerNorm
+from transformers.models.pegasus.modeling_pegasus import PegasusSinusoidalPositionalEmbedding
 from transformers.models.t5.modeling_t5 import T5LayerNorm
 
 import glassformer as gf
 from glassformer.config import ModelConfig
 from glassformer.hub.family import Family, Names
 from glassformer.hub.foreign import Foreign
+from glassformer.hub.open import look, open_foreign
 
 VOCABULARY, TARGET_VOCABULARY = 31, 37
 EXACT, UNPATCHED, SINGLE = 1e-10, 1e-6, 1e-5
+
+
+SINUSOIDS = (MarianSinusoidalPositionalEmbedding, PegasusSinusoidalPositionalEmbedding)
 
 
 class Variant(NamedTuple):
@@ -64,35 +69,6 @@ def saved(model: Any, folder: Path, said: Mapping[str, Any]) -> Path:
     return folder
 
 
-def configuration(folder: Path) -> Foreign:
-    return Foreign(json.loads((folder / "config.json").read_text()), folder / "config.json")
-
-
-def task_of(family: Family, foreign: Foreign) -> str:
-    return family.tasks[foreign.table["architectures"][0]]
-
-
-def configured(family: Family, folder: Path) -> ModelConfig:
-    foreign = configuration(folder)
-    return family.configure(foreign, task_of(family, foreign))
-
-
-def complete(family: Family, stored: dict[str, Tensor], keys: set[str]) -> dict[str, Tensor]:
-    """Their tensors under the names that a model with a head has."""
-    bare = family.prefix and not any(key.startswith(family.prefix) for key in stored)
-    return {f"{family.prefix}{key}" if bare and key not in keys else key: value for key, value in stored.items()}
-
-
-def move(names: Names, stored: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Theirs → ours, for what these families need: other shapes, and several of theirs in one of ours."""
-    moved = {}
-    for ours, at in names.items():
-        parts = [stored[key] for key in (at.key, *at.more)]
-        assert all(not at.shape or tuple(part.shape) == at.shape for part in parts), ours
-        moved[ours] = torch.cat([part.reshape(-1, part.shape[-1]) for part in parts]) if at.more else parts[0]
-    return moved
-
-
 def move_back(names: Names, state: dict[str, Tensor]) -> dict[str, Tensor]:
     """Ours → theirs."""
     stored = {}
@@ -100,25 +76,6 @@ def move_back(names: Names, state: dict[str, Tensor]) -> dict[str, Tensor]:
         for key, part in zip((at.key, *at.more), state[ours].chunk(1 + len(at.more)), strict=True):
             stored[key] = part.reshape(at.shape or part.shape).clone()
     return stored
-
-
-def unused(family: Family, config: ModelConfig, stored: dict[str, Tensor]) -> set[str]:
-    """Their keys that nobody asks for: neither ours, nor a copy, nor computed, nor put aside."""
-    used = {key for at in family.names(config).values() for key in (at.key, *at.more)} | set(family.copies(config))
-    patterns = (*family.aside, *family.computed)
-    return {key for key in set(stored) - used if not any(fnmatchcase(key, pattern) for pattern in patterns)}
-
-
-def read(family: Family, folder: Path, dtype: torch.dtype = torch.float64) -> nn.Module:
-    """Their file → our model."""
-    config = configured(family, folder)
-    names = family.names(config)
-    keys = {key for at in names.values() for key in (at.key, *at.more)}
-    stored = complete(family, load_file(folder / "model.safetensors"), keys)
-    model = gf.build(config, dtype=torch.float64).eval()
-    state = {ours: value.reshape(model.state_dict()[ours].shape) for ours, value in move(names, stored).items()}
-    model.load_state_dict(state)
-    return model.to(dtype)
 
 
 def sinusoids(rows: int, width: int) -> Tensor:
@@ -136,7 +93,7 @@ def lifted(model: Any) -> Iterator[None]:
         return self.weight * (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.variance_epsilon))
 
     before = {norm: norm.forward for norm in (T5LayerNorm, MT5LayerNorm)}
-    tables = [p for name, p in model.named_parameters() if "embed_positions" in name and not p.requires_grad]
+    tables = [module.weight for module in model.modules() if isinstance(module, SINUSOIDS)]
     kept = [table.detach().clone() for table in tables]
     try:
         for norm in before:
@@ -159,6 +116,15 @@ class Batch(NamedTuple):
     source_mask: Tensor
     target_mask: Tensor
 
+    def in_front(self) -> Batch:
+        """The same sentences with their padding before them."""
+        moved = [
+            torch.stack([torch.cat([row[~real], row[real]]) for row, real in zip(ids, mask, strict=True)])
+            for mask in (self.source_mask, self.target_mask)
+            for ids in ((self.source, mask) if mask is self.source_mask else (self.target, mask))
+        ]
+        return Batch(moved[0], moved[2], moved[1], moved[3])
+
 
 def batch(s: int = 7, t: int = 5, *, target: int = VOCABULARY) -> Batch:
     generator = torch.Generator().manual_seed(s * 100 + t)
@@ -166,6 +132,14 @@ def batch(s: int = 7, t: int = 5, *, target: int = VOCABULARY) -> Batch:
     masks = [torch.arange(width)[None] < lengths[:, i, None] for i, width in enumerate((s, t))]
     tokens = [torch.randint(3, top, (3, n), generator=generator) for top, n in ((VOCABULARY, s), (target, t))]
     return Batch(*(torch.where(mask, ids, 1) for mask, ids in zip(masks, tokens, strict=True)), *masks)
+
+
+def unpadded(data: Batch) -> list[Batch]:
+    """Each sentence by itself."""
+    masks = (data.source_mask, data.target_mask)
+    rows = range(data.source.shape[0])
+    real = [[ids[row][mask[row]][None] for ids, mask in zip(data[:2], masks, strict=True)] for row in rows]
+    return [Batch(*pair, *(torch.ones_like(ids, dtype=torch.bool) for ids in pair)) for pair in real]
 
 
 def output(answer: Any) -> Tensor:
@@ -269,22 +243,19 @@ def tap_differences(family: Family, model: nn.Module, reference: Any, run: Calla
     return {tap: difference(shaped(trace.tensors[tap]), found[module]) for tap, module in pairs.items()}
 
 
-def pair(family: Family, variant: Variant, folder: Path) -> tuple[nn.Module, Any]:
-    """Ours and theirs, with the same numbers by way of a file."""
+def pair(variant: Variant, folder: Path) -> tuple[nn.Module, Any]:
+    """Ours and theirs in float64, with the same numbers by way of a file."""
     reference = build(variant)
-    return read(family, saved(reference, folder, variant.said)), reference
+    return open_foreign(saved(reference, folder, variant.said), dtype=torch.float64).model, reference
 
 
-def check_keys(family: Family, variant: Variant, folder: Path) -> None:
+def check_keys(variant: Variant, folder: Path) -> None:
     """Every key of theirs is used, every key of ours is found, and the configuration comes back."""
     reference = build(variant)
-    config = configured(family, saved(reference, folder, variant.said))
-    names, task = family.names(config), task_of(family, configuration(folder))
-    needed = {key for at in names.values() for key in (at.key, *at.more)}
-    stored = complete(family, load_file(folder / "model.safetensors"), needed)
-    assert set(names) == set(gf.build(config, device="meta").state_dict())
-    assert needed <= set(stored)
-    assert unused(family, config, stored) == set()
+    found = look(saved(reference, folder, variant.said))
+    family, config, task = found.family, found.config, found.task
+    assert set(found.located.names) == set(gf.build(config, device="meta").state_dict())
+    assert {key.removeprefix("model.") for key in found.located.aside} <= {"shared.weight"}
     assert family.configure(Foreign(family.describe(config, task), folder), task) == config
     assert gf.count(config).total.parameters == trainable(reference) - idle(config, reference)
 
@@ -296,22 +267,19 @@ def idle(config: ModelConfig, reference: nn.Module) -> int:
     return sum(value.numel() for value in found if config.family == "encoder-decoder")
 
 
-def check_written_back(family: Family, variant: Variant, folder: Path) -> tuple[nn.Module, Any]:
+def check_written_back(variant: Variant, folder: Path) -> tuple[nn.Module, Any]:
     """From what we describe `transformers` builds a model that takes our tensors; all of them come back bit by bit."""
-    model, _ = pair(family, variant, folder)
-    config = configured(family, folder)
-    described = family.describe(config, task_of(family, configuration(folder)))
+    model, _ = pair(variant, folder)
+    found = look(folder)
+    family, config = found.family, found.config
+    described = family.describe(config, found.task)
     made = getattr(transformers, described["architectures"][0])
-    rebuilt = made(made.config_class(**described))
-    if config.tie_embeddings == "inputs" and isinstance(getattr(rebuilt, "lm_head", None), nn.Linear):
-        rebuilt.lm_head.weight = nn.Parameter(rebuilt.lm_head.weight.detach().clone())  # tied by force: see T5
     stored = load_file(folder / "model.safetensors")
-    back = move_back(family.names(config), model.state_dict())
-    bare = not set(back) & set(stored)
-    back = {key.removeprefix(family.prefix) if bare else key: value for key, value in back.items()}
+    back = move_back(found.located.names, model.state_dict())
     assert all(torch.equal(value, stored[key]) for key, value in back.items())
     rest = {key.removeprefix("model.") for key in set(stored) - set(back)}
     assert rest <= {"shared.weight", "encoder.embed_positions.weight", "decoder.embed_positions.weight"}
-    rebuilt.save_pretrained(folder / "again")
+    (folder / "again").mkdir()
+    (folder / "again" / "config.json").write_text(json.dumps(described))
     save_file(back, folder / "again" / "model.safetensors", {"format": "pt"})
     return model, made.from_pretrained(folder / "again", dtype=torch.float64).eval()

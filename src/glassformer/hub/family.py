@@ -36,6 +36,10 @@ def no_copies(config: ModelConfig) -> dict[str, str]:
     return {}
 
 
+def never_apart(config: ModelConfig) -> ModelConfig:
+    return config
+
+
 @dataclass(frozen=True, kw_only=True)
 class Family:
     """One family. All functions are pure; none does mathematics.
@@ -45,6 +49,8 @@ class Family:
     `names(config)`: every key of our state_dict → where it lies, with the prefix that a model with a head has.
     `copies(config)`: their keys that hold a second time what another of theirs holds (a tied lm_head → the embedding).
     A copy may be stored or not; one that differs is refused; one that stands alone is taken for the other.
+    `apart(config)`: the same with a head of its own, for a family whose config.json says tied of every model (T5):
+    taken where a head is stored that is not the embedding.
     `prefix`: what a model without a head leaves away ("bert.", "model.", "transformer.").
     `older`: endings of keys as older files have them → as they are today.
     `aside`: patterns (fnmatch, with prefix) of tensors that belong to other heads, and are left out, and named.
@@ -59,6 +65,7 @@ class Family:
     describe: Callable[[ModelConfig, str], dict[str, Any]]  # (ours, task) → config.json, with model_type
     names: Callable[[ModelConfig], Names]
     copies: Callable[[ModelConfig], Mapping[str, str]] = no_copies
+    apart: Callable[[ModelConfig], ModelConfig] = never_apart
     prefix: str
     older: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     aside: tuple[str, ...] = ()

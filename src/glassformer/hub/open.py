@@ -99,6 +99,9 @@ def look(folder: str | Path, family_name: str | None = None) -> Folder:
     if task == "features":
         config = _without_missing_head(family, config, weights.tensors)
     located = locate(family, config, shapes(config), weights.tensors, folder)
+    if _has_own_head(family, config, weights, located):
+        config = family.apart(config)
+        located = locate(family, config, shapes(config), weights.tensors, folder)
     return Folder(folder, foreign, family, task, config, weights, located)
 
 
@@ -147,9 +150,15 @@ def _task_of_keys(family: Family, foreign: Foreign, stored: Mapping[str, Stored]
 def _without_missing_head(family: Family, config: ModelConfig, stored: Mapping[str, Stored]) -> ModelConfig:
     """A body may be stored without its pooler."""
     ours = [at.key for name, at in family.names(config).items() if name.startswith("head.")]
-    if any(key in stored or key.removeprefix(family.prefix) in stored for key in ours):
+    if not ours or any(key in stored or key.removeprefix(family.prefix) in stored for key in ours):
         return config
     return replace(config, head=Choice("none"), tie_embeddings="none")
+
+
+def _has_own_head(family: Family, config: ModelConfig, weights: Weights, located: Located) -> bool:
+    """A head that is stored and is not the embedding, in a family that says tied of every model."""
+    tied = set(family.copies(config)) - set(family.copies(family.apart(config)))
+    return any(not weights.equal(first, second) for second, first in located.copies.items() if second in tied)
 
 
 def _refuse_too_large(model: nn.Module, device: str | torch.device | None) -> None:

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 import glassformer as gf
 from glassformer.errors import FileError
 from glassformer.hub.families.t5 import T5
 from glassformer.hub.foreign import Foreign
+from glassformer.hub.open import look, open_foreign
 from glassformer.open import open_config
 from reference_seq2seq import (
     EXACT,
@@ -21,6 +23,7 @@ from reference_seq2seq import (
     Batch,
     Variant,
     batch,
+    build,
     check_keys,
     check_written_back,
     difference,
@@ -28,6 +31,7 @@ from reference_seq2seq import (
     on_meta,
     ours,
     pair,
+    saved,
     steps,
     tap_differences,
     their_steps,
@@ -67,7 +71,7 @@ ALL = pytest.mark.parametrize("name", VARIANTS)
 @ALL
 def test_logits_are_theirs(name: str, tmp_path: Path) -> None:
     """Both sides padded. In float64 only the variance of their norm is computed in float32: lifted, it is exact."""
-    model, reference = pair(T5, VARIANTS[name], tmp_path)
+    model, reference = pair(VARIANTS[name], tmp_path)
     for lengths in ((7, 5), (3, 11), (1, 1)):
         data = batch(*lengths)
         with lifted(reference):
@@ -80,7 +84,7 @@ def test_logits_are_theirs(name: str, tmp_path: Path) -> None:
 @ALL
 def test_padding_in_front(name: str, tmp_path: Path) -> None:
     """Distances do not change with it: theirs and ours see the same in both layouts."""
-    model, reference = pair(T5, VARIANTS[name], tmp_path)
+    model, reference = pair(VARIANTS[name], tmp_path)
     flipped = Batch(*(x.flip(1) for x in batch()))
     with lifted(reference):
         expected = theirs(reference, flipped)
@@ -89,7 +93,7 @@ def test_padding_in_front(name: str, tmp_path: Path) -> None:
 
 @ALL
 def test_cache(name: str, tmp_path: Path) -> None:
-    model, reference = pair(T5, VARIANTS[name], tmp_path)
+    model, reference = pair(VARIANTS[name], tmp_path)
     data = batch(9, 12)._replace(target_mask=torch.ones(3, 12, dtype=torch.bool))
     assert difference(steps(model, data), ours(model, data)) <= EXACT
     with lifted(reference):
@@ -97,7 +101,7 @@ def test_cache(name: str, tmp_path: Path) -> None:
 
 
 def test_encoder_alone(tmp_path: Path) -> None:
-    model, reference = pair(T5, ENCODER, tmp_path)
+    model, reference = pair(ENCODER, tmp_path)
     data = batch()
     with lifted(reference), torch.no_grad():
         expected = reference(input_ids=data.source, attention_mask=data.source_mask.long()).last_hidden_state
@@ -106,19 +110,41 @@ def test_encoder_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [*VARIANTS, "encoder"])
 def test_keys(name: str, tmp_path: Path) -> None:
-    check_keys(T5, {**VARIANTS, "encoder": ENCODER}[name], tmp_path)
+    check_keys({**VARIANTS, "encoder": ENCODER}[name], tmp_path)
 
 
 @ALL
 def test_written_back(name: str, tmp_path: Path) -> None:
-    model, reference = check_written_back(T5, VARIANTS[name], tmp_path)
+    model, reference = check_written_back(VARIANTS[name], tmp_path)
     with lifted(reference):
         assert difference(theirs(reference, batch()), ours(model, batch()), batch().target_mask) <= EXACT
 
 
+def test_version_1_1_saved_again(tmp_path: Path) -> None:
+    """`transformers` 5 says tied of every T5; two matrices that differ are two matrices, for it and for us."""
+    said = VARIANTS["t5 v1.1"].said
+    reference = build(VARIANTS["t5 v1.1"])
+    made = type(reference).from_pretrained(saved(reference, tmp_path / "a", said), dtype=torch.float64)
+    folder = saved(made, tmp_path / "b", {})
+    assert look(folder).foreign.table["tie_word_embeddings"] is True
+    assert look(folder).config == look(tmp_path / "a").config
+    with lifted(reference):
+        model = open_foreign(folder, dtype=torch.float64).model
+        assert difference(ours(model, batch()), theirs(reference, batch()), batch().target_mask) <= EXACT
+
+
+def test_an_input_that_is_not_the_shared_matrix_is_refused(tmp_path: Path) -> None:
+    folder = saved(build(VARIANTS["t5"]), tmp_path, {})
+    stored = load_file(folder / "model.safetensors")
+    stored["encoder.embed_tokens.weight"] = stored["shared.weight"] + 1
+    save_file(stored, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(FileError, match=r"encoder\.embed_tokens\.weight"):
+        open_foreign(folder)
+
+
 @pytest.mark.parametrize("name", ["t5", "t5 v1.1"])
 def test_taps(name: str, tmp_path: Path) -> None:
-    model, reference = pair(T5, VARIANTS[name], tmp_path)
+    model, reference = pair(VARIANTS[name], tmp_path)
     data = batch()._replace(source_mask=torch.ones(3, 7, dtype=torch.bool), target_mask=torch.ones(3, 5).bool())
     with lifted(reference):
         found = tap_differences(T5, model, reference, lambda m: (ours if m is model else theirs)(m, data))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from glassformer.config import Choice, ModelConfig
@@ -122,6 +123,11 @@ def copies(config: ModelConfig) -> dict[str, str]:
     return found | ({"lm_head.weight": "shared.weight"} if config.tie_embeddings == "all" else {})
 
 
+def apart(config: ModelConfig) -> ModelConfig:
+    """`transformers` 5 writes that version 1.1 is tied, too, and reads two matrices where the file has two."""
+    return replace(config, tie_embeddings="inputs") if config.head.kind == "language_model" else config
+
+
 def _taps() -> dict[str, str]:
     found = {"embedding.output": "encoder.embed_tokens", "head.logits": "lm_head"}
     for side, sublayers in (("encoder", ("self",)), ("decoder", ("self", "cross"))):
@@ -155,6 +161,7 @@ T5 = Family(
     describe=describe,
     names=names,
     copies=copies,
+    apart=apart,
     prefix="",
     aside=("decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight",),  # in old files, used by nobody
     taps=_taps(),

@@ -1,0 +1,60 @@
+"""Marian (Junczys-Dowmunt et al. 2018): the translators of OPUS-MT, the paper's model with one or two vocabularies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from glassformer.config import Choice, ModelConfig
+from glassformer.hub.families.bart import POSITIONS, copies, describe_stacks, head, names, stacks, taps
+from glassformer.hub.family import Family
+from glassformer.hub.foreign import Foreign
+
+
+def configure(foreign: Foreign, task: str) -> ModelConfig:
+    """`share_encoder_decoder_embeddings` ties the two inputs, `tie_word_embeddings` the output, and all if both do."""
+    shared = foreign.truth("share_encoder_decoder_embeddings", True)
+    tied = foreign.truth("tie_word_embeddings", True)
+    keywords = stacks(foreign)
+    vocab_size = keywords["vocab_size"]
+    if shared:
+        foreign.only("decoder_vocab_size", vocab_size)
+    target = foreign.whole("decoder_vocab_size", vocab_size)
+    tie = "none"
+    if tied and (shared or task == "translation"):
+        tie = ("all" if shared else "output") if task == "translation" else "inputs"
+    return ModelConfig(
+        **keywords,
+        target_vocab_size=None if target == vocab_size else target,
+        position=Choice("sinusoidal", {"layout": "halves"}),
+        tie_embeddings=tie,
+        head=head(foreign, task),
+    )
+
+
+def describe(config: ModelConfig, task: str) -> dict[str, Any]:
+    translates = task == "translation"
+    described = {
+        "model_type": "marian",
+        "architectures": ["MarianMTModel" if translates else "MarianModel"],
+        "decoder_vocab_size": config.output_vocab_size,
+        "decoder_start_token_id": 0,  # must be a number there
+        "share_encoder_decoder_embeddings": config.tie_embeddings in ("all", "inputs"),
+        "tie_word_embeddings": not translates or config.tie_embeddings in ("all", "output"),
+    }
+    return describe_stacks(config, task) | described
+
+
+MARIAN = Family(
+    name="marian",
+    model_types=("marian",),
+    tasks={"MarianMTModel": "translation", "MarianModel": "features"},
+    configure=configure,
+    describe=describe,
+    names=names,
+    copies=copies,
+    prefix="model.",
+    aside=("model.shared.weight",),  # not tied: used by nobody
+    computed=POSITIONS,
+    taps=taps(norm_order="post"),
+    end="eos",
+)
