@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from glassformer.bench.questions import Question, questions
-from glassformer.bench.references import VARIANTS, lifted, need_transformers, opened, opened_lifted, save
+from glassformer.bench.references import VARIANTS, lifted, need_transformers, opened, opened_lifted, save, sinusoids
 from glassformer.hub.open import Imported, open_foreign
 from glassformer.words import say
 
@@ -36,8 +36,8 @@ def compared(name: str) -> dict[str, Any]:
         ours = {dtype: open_foreign(folder, dtype=dtype) for dtype in (torch.float64, torch.float32)}
         theirs = {dtype: opened(name, folder, dtype) for dtype in ours}
         wide, narrow = torch.float64, torch.float32
-        config, pad = ours[wide].config.model, theirs[wide].config.pad_token_id or 0
-        asked = questions(config, pad=pad, by_length=variant.by_length)
+        pad = theirs[wide].config.to_dict().get("pad_token_id") or 0
+        asked = questions(ours[wide].config.model, pad=pad, by_length=variant.by_length)
         return {
             "variant": name,
             "architecture": variant.architecture,
@@ -49,8 +49,9 @@ def compared(name: str) -> dict[str, Any]:
 
 
 def _sizes(reference: Any, imported: Imported) -> dict[str, Any]:
-    """Parameters of both (the frozen sinusoids of theirs are buffers here), and the keys that had no place."""
-    theirs = sum(weight.numel() for weight in reference.parameters() if weight.requires_grad)
+    """Parameters of both (the sinusoids of theirs are buffers here), and the keys that had no place."""
+    theirs = sum(weight.numel() for weight in reference.parameters())
+    theirs -= sum(table.weight.numel() for table in sinusoids(reference))
     ours = sum(weight.numel() for weight in imported.model.parameters())
     return {"parameters": theirs, "ours": ours, "aside": list(imported.aside)}
 

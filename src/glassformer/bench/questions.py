@@ -48,7 +48,7 @@ def batch(lengths: tuple[int, ...], *, pad: int = 0, left: bool = False, seed: i
 
 
 def questions(config: ModelConfig, *, pad: int, by_length: bool) -> dict[str, list[Question]]:
-    """All cases that fit a model. `by_length`: the reference must go step by step too, see `Variant.by_length`."""
+    """All cases that fit a model. `by_length`: see `Variant.by_length`; then the reference goes step by step too."""
     if config.input.kind != "tokens":
         return _pictures(config)
     make = partial(batch, pad=pad)
@@ -121,6 +121,8 @@ def _continuation(make: Callable[..., Tokens], *, by_length: bool) -> dict[str, 
         return at_real(model(tokens.ids, tokens.real), tokens.real)
 
     def theirs(model: Any, tokens: Tokens) -> Tensor:
+        if by_length:
+            model(tokens.ids[:, :1])  # a short text makes it forget the angles of the longest so far
         output = model(tokens.ids, attention_mask=tokens.real.long(), position_ids=tokens.places, use_cache=False)
         return at_real(answered(output), tokens.real)
 
@@ -207,9 +209,9 @@ def _translation(make: Callable[..., Tokens]) -> dict[str, list[Question]]:
 
 
 def _pictures(config: ModelConfig) -> dict[str, list[Question]]:
-    height, width = (int(side) for side in config.input.options["image_size"])
-    random = torch.Generator().manual_seed(0)
-    given = [torch.randn(b, 3, height, width, generator=random, dtype=torch.float64) for b in (3, 1)]
+    random, side = torch.Generator().manual_seed(0), config.input.options["size"]
+    size = (config.input.options.get("channels", 3), side, side)
+    given = [torch.randn(b, *size, generator=random, dtype=torch.float64) for b in (3, 1)]
 
     def ours(model: Any, pixels: Tensor) -> Tensor:
         answer: Tensor = model(pixels.to(next(model.parameters()).dtype))

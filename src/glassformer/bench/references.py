@@ -244,10 +244,14 @@ def opened_lifted(name: str, folder: Path) -> Any:
     """
     with lifted():
         model = opened(name, folder, torch.float64, attention="eager")
-        for module in model.modules():
-            if type(module).__name__.endswith("SinusoidalPositionalEmbedding"):  # a table that was saved in float32
-                module.weight.data = module.create_weight().data
+        for table in sinusoids(model):
+            table.weight.data = table.create_weight().data
     return model
+
+
+def sinusoids(model: nn.Module) -> list[Any]:
+    """The tables of Marian and Pegasus: parameters there, which nobody trains."""
+    return [module for module in model.modules() if type(module).__name__.endswith("SinusoidalPositionalEmbedding")]
 
 
 @torch.no_grad()
@@ -304,5 +308,10 @@ def lifted() -> Iterator[None]:
 
     They are there whatever type a model has, and the largest difference in float64 would be theirs.
     """
-    with _Lift(), patch.object(torch, "FloatTensor", torch.DoubleTensor):
-        yield
+    usual = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        with _Lift(), patch.object(torch, "FloatTensor", torch.DoubleTensor):
+            yield
+    finally:
+        torch.set_default_dtype(usual)
