@@ -7,8 +7,10 @@ attention): `lifted` makes these as wide as the rest, so that what remains is a 
 from __future__ import annotations
 
 import copy
+import json
+import math
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +18,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from glassformer.hub.open import Imported, open_foreign
+from glassformer.hub.foreign import Foreign
+from glassformer.hub.open import Imported, look, open_foreign
+from glassformer.hub.settled import differing
+from glassformer.ledger.parameters import count
 
 
 class Difference(NamedTuple):
@@ -121,12 +126,43 @@ def compare(
     theirs, imported = pair(model, folder, dtype)
     ids, mask = tokens(imported.config.model.vocab_size or 0, pad, left=left)
     inputs = {"position_ids": places(mask)} if left else {}
-    with lifted(theirs) if lift else _as_it_is():
+    with lifted(theirs) if lift else nullcontext():
         expected = answer(theirs, ids, mask, **inputs)
     with torch.no_grad():
         return difference(expected, imported.model(ids, mask), mask)
 
 
-@contextmanager
-def _as_it_is() -> Iterator[None]:
-    yield
+@torch.no_grad()
+def step_by_step(model: Any, folder: Path, *, first: int = 4, length: int = 11) -> Difference:
+    """A decoder with its cache in float64: some tokens at once, then one at a time, in both."""
+    theirs, imported = pair(model, folder, torch.float64)
+    ids, _ = tokens(imported.config.model.vocab_size or 0, 0, rows=1, longest=length)
+    ours = imported.model
+    cache, past, found, expected = ours.decoder.empty_cache(), None, [], []
+    for piece in (ids[:, :first], *ids[:, first:].split(1, 1)):
+        found.append(ours(piece, cache=cache))
+        with lifted(theirs):
+            out = theirs(input_ids=piece, past_key_values=past, use_cache=True)
+        past = out.past_key_values
+        expected.append(out.logits)
+    return difference(torch.cat(expected, 1), torch.cat(found, 1))
+
+
+def check(name: str, model: Any, folder: Path) -> None:
+    """What every variant must hold: equal answers in every type, padded or not, and not one parameter more or less."""
+    pad = model.config.pad_token_id or 0
+    assert compare(model, folder, torch.float64, pad=pad, lift=True).absolute <= 1e-10, name
+    assert compare(model, folder, torch.float64, pad=pad).relative <= 1e-6, name
+    assert compare(model, folder, torch.float32, pad=pad).relative <= 1e-5, name
+    found = look(folder)
+    aside = sum(math.prod(found.weights.tensors[key].shape) for key in found.located.aside)
+    theirs = sum(weight.numel() for weight in model.parameters())
+    assert count(name, found.config).total.parameters + aside == theirs, name
+
+
+def check_inverse(name: str, folder: Path) -> None:
+    """describe ∘ configure gives the same model, and configure ∘ describe the same configuration."""
+    found = look(folder)
+    table = json.loads(json.dumps(found.family.describe(found.config, found.task)))
+    again = found.family.configure(Foreign(table, Path("config.json")), found.task)
+    assert not differing(again, found.config), name
