@@ -128,7 +128,8 @@ def _plan(source: Source, name: str | None) -> _Plan:
                 table = {key: value for key, value in foreign.table.items() if key != "torch_dtype"}
                 return _Plan(family, config.model, {**_usual(family, task), **table, "dtype": dtype}, source.kept)
     family, found, table = choose_family(config, name)
-    table = {**_tokens(source), **_usual(family, task), **table, "dtype": dtype, **_labels(config)}
+    tokens = {key: value for key, value in _tokens(source).items() if table.get(key) is None}
+    table = {**_usual(family, task), **table, **tokens, "dtype": dtype, **_labels(config)}
     return _Plan(family, found, table)
 
 

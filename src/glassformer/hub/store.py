@@ -77,7 +77,8 @@ def _keep(found: Folder, folder: Path) -> None:
     for name in FILES:
         if (found.path / name).is_file():
             shutil.copyfile(found.path / name, folder / name)
-    aside = [name for name in found.located.aside if found.weights.tensors[name].dtype in DTYPES]
+    others = (*found.located.aside, *found.located.computed)
+    aside = [name for name in others if found.weights.tensors[name].dtype in DTYPES]
     if aside:
         forms = {name: (found.weights.dtype(name), found.weights.tensors[name].shape) for name in aside}
         write_tensors(folder / ASIDE, forms, found.weights.read)

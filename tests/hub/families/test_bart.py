@@ -8,13 +8,17 @@ from typing import Any
 
 import pytest
 import torch
+import transformers
 
 import glassformer as gf
 from glassformer.errors import FileError
+from glassformer.hub.export import Source, export
 from glassformer.hub.families.bart import BART, PEGASUS
 from glassformer.hub.family import Family
 from glassformer.hub.foreign import Foreign
+from glassformer.hub.open import open_foreign
 from glassformer.open import open_config
+from glassformer.recipe import RunConfig
 from reference_seq2seq import (
     EXACT,
     SINGLE,
@@ -172,10 +176,29 @@ def test_preset_is_what_is_published() -> None:
 
 def test_without_offset(tmp_path: Path) -> None:
     """A translator of ours has no offset, and needs none in their file: `transformers` then takes zeros."""
-    config = replace(open_config("bart-base"), vocab_size=31, d_model=12, n_heads=3, d_ff=8, max_len=16)
-    described = BART.describe(config, "translation")
-    assert BART.configure(Foreign(described, tmp_path), "translation") == config
-    assert "head.offset" not in BART.names(config)
+    config = gf.ModelConfig(
+        vocab_size=31,
+        d_model=18,
+        n_heads=3,
+        d_ff=29,
+        n_encoder_layers=2,
+        n_decoder_layers=2,
+        max_len=17,
+        position={"kind": "sinusoidal", "layout": "halves"},
+        norm_order="pre",
+        tie_embeddings="all",
+        head="language_model",
+    )
+    model = gf.build(config, seed=1, dtype=torch.float64).eval()
+    state = model.state_dict()
+    forms = {key: (value.dtype, tuple(value.shape)) for key, value in state.items()}
+    exported = export(Source(RunConfig(model=config), forms, state.__getitem__, None), tmp_path / "theirs")
+    assert (exported.family, exported.architecture) == ("pegasus", "PegasusForConditionalGeneration")
+    reference = transformers.PegasusForConditionalGeneration.from_pretrained(exported.folder, dtype=torch.float64)
+    with lifted(reference):
+        assert difference(theirs(reference.eval(), batch()), ours(model, batch()), batch().target_mask) <= EXACT
+    again = open_foreign(exported.folder, dtype=torch.float64)
+    assert torch.equal(ours(again.model, batch()), ours(model, batch()))
 
 
 @pytest.mark.parametrize(

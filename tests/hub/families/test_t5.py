@@ -189,6 +189,16 @@ def test_preset_is_what_is_published() -> None:
     assert T5.configure(Foreign(table, Path("config.json")), "translation") == open_config("t5-small")
 
 
+def test_mt5_by_default() -> None:
+    """What mT5 says nothing about is not what T5 means by it."""
+    sizes = {"vocab_size": 250112, "d_model": 512, "d_kv": 64, "d_ff": 1024, "num_layers": 8, "num_heads": 6}
+    said = {"model_type": "mt5", "tie_word_embeddings": False}
+    config = T5.configure(Foreign(sizes | said, Path("config.json")), "translation")
+    assert (config.feed_forward.kind, config.activation, dict(config.head.options)) == ("gated", "gelu_tanh", {})
+    assert gf.count(config).total.parameters == 300_176_768  # google/mt5-small
+    assert trainable(on_meta("MT5ForConditionalGeneration", sizes)) == 300_176_768 - 250112 * 512
+
+
 def test_words_that_we_do_not_have() -> None:
     table = SIZES["t5-small"][0] | {"feed_forward_proj": "gated-tanh"}
     with pytest.raises(FileError, match=r"feed_forward_proj is gated-tanh; only relu, gelu, .* can be built here"):

@@ -37,11 +37,12 @@ def describe(config: ModelConfig, task: str) -> dict[str, Any]:
         "model_type": "marian",
         "architectures": ["MarianMTModel" if translates else "MarianModel"],
         "decoder_vocab_size": config.output_vocab_size,
-        "decoder_start_token_id": 0,  # must be a number there
         "share_encoder_decoder_embeddings": config.tie_embeddings in ("all", "inputs"),
         "tie_word_embeddings": not translates or config.tie_embeddings in ("all", "output"),
     }
-    return describe_stacks(config, task) | described
+    described |= describe_stacks(config, task)
+    del described["decoder_start_token_id"]  # may not be none there
+    return described
 
 
 MARIAN = Family(

@@ -30,8 +30,10 @@ def configure(foreign: Foreign, task: str) -> ModelConfig:
     """
     alone = any(name in ENCODER_ALONE for name in foreign.words("architectures"))
     tied = foreign.truth("tie_word_embeddings", True)
-    scaled = foreign.truth("scale_decoder_outputs", tied and foreign.table.get("model_type") != "mt5")
-    feed_forward, activation = foreign.one_of("feed_forward_proj", FEED_FORWARDS, "relu").split()
+    multilingual = foreign.table.get("model_type") == "mt5"
+    scaled = foreign.truth("scale_decoder_outputs", tied and not multilingual)
+    usual = "gated-gelu" if multilingual else "relu"
+    feed_forward, activation = foreign.one_of("feed_forward_proj", FEED_FORWARDS, usual).split()
     n_layers = foreign.whole("num_layers")
     head = task == "translation"
     return ModelConfig(
@@ -153,6 +155,7 @@ T5 = Family(
         "T5ForConditionalGeneration": "translation",
         "T5Model": "features",
         "T5EncoderModel": "features",
+        "T5WithLMHeadModel": "translation",  # the older name
         "MT5ForConditionalGeneration": "translation",
         "MT5Model": "features",
         "MT5EncoderModel": "features",
