@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import random
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -35,6 +36,19 @@ LOOK_ALIKES = (
     *("<s>", "</s>", "<pad>", "<unk>", "<mask>", "[CLS]", "[SEP] a", "a [MASK] b", "<|endoftext|>", "<extra_id_0>"),
     *("a</s>b", "<|begin_of_text|>x", "<|im_start|>user", ">>fra<<", ">>fra<< I go", "I >>fra<< go", "<0x0A>"),
 )
+
+
+def random_texts(count: int) -> list[str]:
+    """Composed, without the names of special tokens, and without marks of their own: see `SentencePiece`."""
+    chance = random.Random(0)
+    words = [word for text in CORPUS[::40] for word in text.split()]
+    parts = [*words, *(text for text in UGLY if len(text) < 9), *" \t\n.,!?0123ABCxyzéß한글中", " ", " ", "  "]
+    texts = []
+    for _ in range(count):
+        letters = [chr(chance.choice([chance.randrange(0x20, 0x2000), chance.randrange(0x3000, 0xD7FF)])) for _ in "ab"]
+        text = "".join(chance.choice([*parts, *letters]) for _ in range(chance.randrange(9)))
+        texts.append(unicodedata.normalize("NFC", "".join(c for c in text if not unicodedata.combining(c))))
+    return texts
 
 
 def written(folder: Path, files: dict[str, bytes | str | dict[str, Any]]) -> Path:

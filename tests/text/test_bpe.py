@@ -5,8 +5,12 @@ import json
 from pathlib import Path
 
 import pytest
+import tokenizers
 from hypothesis import given, settings
+from transformers import AutoTokenizer
 
+from foreign_texts import UGLY, bart, llama_json, qwen, random_texts, written
+from foreign_texts import gpt2 as two_lists
 from glassformer.errors import ConfigError, FileError
 from glassformer.text import Bpe, open_tokenizer
 from glassformer.text.normalise import normalise
@@ -60,6 +64,9 @@ def test_gpt2_is_exact(gpt2: Bpe, text: str) -> None:
     assert gpt2.decode(gpt2.encode(text)) == normalise(text)
 
 
+PAD = {"pad_token": "<pad>"}
+
+
 def two_files(folder: Path, vocabulary: object, merges: str) -> Path:
     (folder / "vocab.json").write_text(vocabulary if isinstance(vocabulary, str) else json.dumps(vocabulary))
     (folder / "merges.txt").write_text(merges)
@@ -90,3 +97,59 @@ def test_damaged_files_are_refused_in_one_line(vocabulary: object, merges: str, 
 def test_a_folder_without_files(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"tokenizer\.json cannot be read: No such file"):
         Bpe.open(tmp_path)
+
+
+def test_gpt2_gives_the_ids_of_transformers(gpt2: Bpe, tmp_path: Path) -> None:
+    gpt2.save(tmp_path)
+    for old, new in (("encoder.json", "vocab.json"), ("vocab.bpe", "merges.txt")):
+        if (tmp_path / old).exists():
+            (tmp_path / old).rename(tmp_path / new)
+    written(tmp_path, {"tokenizer_config.json": {"tokenizer_class": "GPT2Tokenizer"}})
+    reference = AutoTokenizer.from_pretrained(tmp_path)
+    for text in (*UGLY, *random_texts(300)):
+        assert gpt2.encode(text) == reference.encode(text)
+
+
+def test_a_token_that_is_end_and_unknown_is_left_out_of_the_text(tmp_path: Path) -> None:
+    named = {f"{role}_token": "<|endoftext|>" for role in ("bos", "eos", "unk")}
+    tokenizer = open_tokenizer(two_lists(tmp_path, **named))
+    assert tokenizer.specials.unk == tokenizer.specials.eos == 0
+    assert tokenizer.decode([*tokenizer.encode("I go"), 0]) == "I go"
+
+
+def test_a_blank_before_every_text(tmp_path: Path) -> None:
+    tokenizer = open_tokenizer(bart(tmp_path))
+    assert tokenizer.encode("I go") == tokenizer.encode(" I go")
+    assert not tokenizer.exact
+    specials = tokenizer.specials
+    assert (specials.bos, specials.pad, specials.eos, specials.unk, specials.mask) == (0, 1, 2, 3, 4)
+
+
+def test_the_lists_of_qwen_cut_digits_apart(tmp_path: Path) -> None:
+    tokenizer = open_tokenizer(qwen(tmp_path))
+    assert tokenizer.pieces("2024") == ["2", "0", "2", "4"]
+    assert (tokenizer.specials.eos, tokenizer.specials.pad, tokenizer.vocab_size) == (422, 420, 423)
+    assert tokenizer.exact
+
+
+def test_an_added_token_must_follow_the_list(tmp_path: Path) -> None:
+    folder = two_lists(tmp_path)
+    written(folder, {"added_tokens.json": {"<pad>": 420, "school": 421}, "special_tokens_map.json": PAD})
+    tokenizer, reference = open_tokenizer(folder), AutoTokenizer.from_pretrained(folder)
+    assert (tokenizer.vocab_size, tokenizer.specials.pad, len(reference)) == (422, 420, 422)
+    assert tokenizer.encode("to school") == reference.encode("to school") == [*tokenizer.encode("to "), 421]
+    written(folder, {"added_tokens.json": {"<pad>": 500}})
+    with pytest.raises(FileError, match="adds the token '<pad>' with the id 500, which is not the next free one"):
+        open_tokenizer(folder)
+
+
+def test_older_files_of_llama(tmp_path: Path) -> None:
+    """They add a blank to every text; `transformers` makes them anew, and adds none to a text that has one."""
+    folder = llama_json(tmp_path)
+    tokenizer, reference = open_tokenizer(folder), AutoTokenizer.from_pretrained(folder)
+    for text in (" I go", "I go", " ", "\nI", "▁a"):
+        assert tokenizer.encode(text) == reference.encode(text, add_special_tokens=False)
+    file = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    assert file.encode(" I go", add_special_tokens=False).ids == tokenizer.encode("  I go")
+    written(folder, {"tokenizer_config.json": {"bos_token": "<s>"}, "config.json": {}})
+    assert open_tokenizer(folder).encode(" I go") == tokenizer.encode("  I go")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
+from foreign_texts import t5_json
 from glassformer.errors import FileError
 from glassformer.text import Bpe, Unigram, open_tokenizer
 from glassformer.text.normalise import normalise
@@ -121,6 +122,32 @@ def test_a_file_that_is_not_what_it_says_is_refused(folders: dict[str, Path], tm
     edited(folders["words"], tmp_path, model=huge, added_tokens=[])
     with pytest.raises(FileError, match="numbers its pieces up to 4000000000"):
         open_tokenizer(tmp_path)
+
+
+def test_one_id_for_two_pieces_is_refused(folders: dict[str, Path], tmp_path: Path) -> None:
+    for model in (
+        {"type": "WordLevel", "vocab": {"a": 0, "b": 0, "<unk>": 1}, "unk_token": "<unk>"},
+        {"type": "BPE", "vocab": {"a": 0, "b": 0}, "merges": []},
+        {"type": "WordPiece", "vocab": {"a": 0, "b": 0}, "unk_token": "a"},
+    ):
+        with pytest.raises(FileError, match=r"tokenizer\.json names the id 0 or its piece 'b' twice"):
+            open_tokenizer(edited(folders["words"], tmp_path, model=model, added_tokens=[]))
+
+
+def test_a_special_token_that_is_a_piece_like_all_others_is_unknown_in_a_text(tmp_path: Path) -> None:
+    tokenizer = open_tokenizer(t5_json(tmp_path))
+    assert isinstance(tokenizer, Unigram)
+    library = tokenizer.library.encode("a</s>", add_special_tokens=False).ids
+    assert library[-1] == tokenizer.specials.eos
+    assert tokenizer.encode("a</s>") == [*library[:-1], tokenizer.specials.unk]
+    assert tokenizer.encode_batch(["a</s>"]) == [tokenizer.encode("a</s>")]
+
+
+def test_the_oldest_files_do_not_name_their_model(folders: dict[str, Path], tmp_path: Path) -> None:
+    model = json.loads((folders["bpe"] / "tokenizer.json").read_text(encoding="utf-8"))["model"]
+    del model["type"]
+    opened = open_tokenizer(edited(folders["bpe"], tmp_path, model=model))
+    assert opened.encode_batch(CORPUS) == trained("bpe").encode_batch(CORPUS)
 
 
 def test_truncated_anywhere_it_is_refused(folders: dict[str, Path], tmp_path: Path) -> None:

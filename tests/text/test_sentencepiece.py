@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 import sentencepiece as spm
 from hypothesis import given, settings
+from transformers import AutoTokenizer
 
-from glassformer.errors import ConfigError, FileError, GlassformerError
+from foreign_texts import llama, t5, t5_undeclared, written
+from glassformer.errors import ConfigError, FileError, GlassformerError, InputError
 from glassformer.text import SentencePiece, open_tokenizer
 from texts import CORPUS, nasty_text, trained
 
@@ -121,3 +123,63 @@ def test_the_kind_must_be_right(tmp_path: Path) -> None:
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({"kind": "sentencepiece"}))
     with pytest.raises(FileError, match="holds no tokenizer"):
         SentencePiece.open(tmp_path)
+
+
+def test_the_extra_ids_of_t5_are_counted_from_the_end(tmp_path: Path) -> None:
+    for number, count in enumerate((0, 7, 100)):
+        folder = t5(tmp_path / str(number), extra_ids=count)
+        tokenizer, reference = open_tokenizer(folder), AutoTokenizer.from_pretrained(folder)
+        assert tokenizer.vocab_size == len(reference) == 120 + count
+        names = [tokenizer.piece(token) for token in range(120, 120 + count)]
+        assert names == [f"<extra_id_{i}>" for i in reversed(range(count))]
+        assert reference.convert_tokens_to_ids(names) == list(range(120, 120 + count))
+        ids = tokenizer.encode("I go")
+        assert tokenizer.decode([*ids, *range(120, 120 + count), 1]) == "I go"
+        with pytest.raises(InputError, match="is not in the vocabulary"):
+            tokenizer.decode([120 + count])
+    assert open_tokenizer(t5_undeclared(tmp_path / "old")).vocab_size == 220
+
+
+@pytest.mark.parametrize(
+    ("count", "why"), [(-1, "is out of range|must"), (2**20, "is out of range|must"), ("7", "is of the wrong type")]
+)
+def test_a_wrong_number_of_extra_ids(count: object, why: str, tmp_path: Path) -> None:
+    written(t5(tmp_path), {"tokenizer_config.json": {"tokenizer_class": "T5Tokenizer", "extra_ids": count}})
+    with pytest.raises(ConfigError, match=f"extra_ids=.*({why})"):
+        open_tokenizer(tmp_path)
+
+
+def test_tokens_added_to_a_model(tmp_path: Path) -> None:
+    entries = {"1": {"content": "<s>", "special": True}, "420": {"content": "<pad>", "special": True}}
+    folder = llama(tmp_path / "pad", pad_token="<pad>", added_tokens_decoder=entries)
+    tokenizer, reference = open_tokenizer(folder), AutoTokenizer.from_pretrained(folder)
+    assert (tokenizer.specials.pad, tokenizer.vocab_size) == (reference.pad_token_id, len(reference)) == (420, 421)
+    assert tokenizer.piece(420) == "<pad>"
+    assert tokenizer.decode([1, *tokenizer.encode("I go"), 420]) == "I go"
+    written(folder, {"tokenizer_config.json": {"added_tokens_decoder": {"425": {"content": "a", "special": True}}}})
+    assert (open_tokenizer(folder).vocab_size, open_tokenizer(folder).piece(423)) == (426, "")
+    written(folder, {"added_tokens.json": {"school": 420}})
+    with pytest.raises(FileError, match=r"tokenizer\.model: the word 'school' is added to a SentencePiece model"):
+        open_tokenizer(folder)
+
+
+def test_a_text_that_begins_with_a_blank(tmp_path: Path) -> None:
+    """Of Llama's class there is no second one, as for `transformers`; SentencePiece itself adds it."""
+    folder = llama(tmp_path)
+    itself = spm.SentencePieceProcessor(model_file=str(folder / "tokenizer.model"))
+    tokenizer, reference = open_tokenizer(folder), AutoTokenizer.from_pretrained(folder)
+    for text in (" I go", " ", "  ", "▁a", " ▁ a"):
+        assert tokenizer.encode(text) == reference.encode(text, add_special_tokens=False)
+        assert tokenizer.encode_batch([text]) == [itself.encode(text)[1:]] == [tokenizer.encode(text)]
+    assert tokenizer.decode(tokenizer.encode("I  go ")) == "I  go "
+    assert tokenizer.spans(" I go") == [(0, 1), (1, 2), (2, 5)]
+    (folder / "tokenizer_config.json").unlink()
+    assert open_tokenizer(folder).encode(" I go") == itself.encode(" I go")
+
+
+def test_a_mark_after_a_character_that_is_rewritten_is_kept(tmp_path: Path) -> None:
+    folder = t5(tmp_path)
+    itself = spm.SentencePieceProcessor(model_file=str(folder / "spiece.model"))
+    text = "\ufb01\u032d"
+    assert open_tokenizer(folder).encode(text) == itself.encode(text)
+    assert AutoTokenizer.from_pretrained(folder).encode(text, add_special_tokens=False) == itself.encode(text)[:-1]

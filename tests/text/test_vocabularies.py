@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from foreign_texts import marian, t5
 from glassformer.errors import FileError
 from glassformer.text import Vocabularies
 from texts import CORPUS
@@ -38,3 +39,14 @@ def test_a_folder_without_them(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.source").mkdir()
     with pytest.raises(FileError, match=r"holds no vocabularies; it needs tokenizer/, or tokenizer\.source/"):
         Vocabularies.open(tmp_path)
+
+
+def test_the_folder_of_a_model_of_the_world(tmp_path: Path) -> None:
+    """Its tokenizer stands beside its weights."""
+    opened = Vocabularies.open(t5(tmp_path / "t5"))
+    assert opened.joint and opened.source.kind == "sentencepiece"
+    opened.save(tmp_path / "run")
+    assert Vocabularies.open(tmp_path / "run").source.encode_batch(CORPUS) == opened.source.encode_batch(CORPUS)
+    two = Vocabularies.open(marian(tmp_path / "marian"))
+    assert two.joint and two.source is not two.target
+    assert two.source.encode("나는 간다") != two.target.encode("나는 간다")

@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from transformers import AutoTokenizer
 
+from foreign_texts import UGLY, random_texts, written
+from foreign_texts import bert as small_bert
 from glassformer.errors import ConfigError, FileError
 from glassformer.text import WordPiece, open_tokenizer
 from texts import data_file, trained
@@ -72,4 +75,42 @@ def test_case_is_kept_if_the_folder_says_so_or_the_list_has_capitals(tmp_path: P
 def test_a_list_without_the_unknown_is_no_vocabulary_of_bert(tmp_path: Path) -> None:
     (tmp_path / "vocab.txt").write_text("a\nb\n")
     with pytest.raises(FileError, match=r"vocab\.txt has no piece '\[UNK\]'"):
+        open_tokenizer(tmp_path)
+
+
+def test_bert_gives_the_ids_of_transformers(bert: WordPiece, tmp_path: Path) -> None:
+    bert.save(tmp_path)
+    written(tmp_path, {"tokenizer_config.json": {"tokenizer_class": "BertTokenizer"}})
+    reference = AutoTokenizer.from_pretrained(tmp_path)
+    for text in (*UGLY, *random_texts(300)):
+        assert bert.encode(text) == reference.encode(text, add_special_tokens=False)
+
+
+@pytest.mark.parametrize("lower", [True, False, None])
+@pytest.mark.parametrize("accents", [True, False, None])
+@pytest.mark.parametrize("chinese", [True, False])
+def test_case_accents_and_chinese_as_the_folder_says(
+    lower: bool | None, accents: bool | None, chinese: bool, tmp_path: Path
+) -> None:
+    """Where nothing is said about case, a list with capitals keeps them; `transformers` would not."""
+    told = {"do_lower_case": lower, "strip_accents": accents, "tokenize_chinese_chars": chinese}
+    folder = small_bert(tmp_path, **told)
+    tokenizer = open_tokenizer(folder)
+    if lower is None:
+        written(folder, {"tokenizer_config.json": {**told, "do_lower_case": False, "tokenizer_class": "BertTokenizer"}})
+    reference = AutoTokenizer.from_pretrained(folder)
+    for text in ("Go to École", "go to été", "中中 I中go", "GO", "tü 학교"):
+        assert tokenizer.encode(text) == reference.encode(text, add_special_tokens=False)
+
+
+def test_the_unknown_by_another_name(tmp_path: Path) -> None:
+    words = {"vocab.txt": "<pad>\n<unk>\ngo\n", "tokenizer_config.json": {"unk_token": "<unk>"}}
+    tokenizer = open_tokenizer(written(tmp_path, words))
+    assert (tokenizer.encode("go home"), tokenizer.specials.unk) == ([2, 1], 1)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"\xff[UNK]\n"])
+def test_what_is_no_list_is_refused(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "vocab.txt").write_bytes(content)
+    with pytest.raises(FileError, match=r"vocab\.txt (has no piece|is not UTF-8)"):
         open_tokenizer(tmp_path)

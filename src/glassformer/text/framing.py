@@ -15,8 +15,8 @@ from glassformer.errors import FileError
 from glassformer.text.corpus import LARGEST_VOCABULARY
 from glassformer.text.declared import Declared
 from glassformer.text.kinds import open_tokenizer
-from glassformer.text.marian import holds_marian
-from glassformer.text.pipeline import FILE, built, read_library
+from glassformer.text.marian import Marian
+from glassformer.text.pipeline import FILE, Pipeline, built
 from glassformer.text.sentencepiece import T5
 from glassformer.text.special import Specials
 from glassformer.text.wordpiece import MAKERS as BERT
@@ -37,15 +37,16 @@ def framing(folder: Path | str) -> Frame | None:
     declared = Declared.read(folder)
     if declared.table.get("own") is True:
         return None
-    specials = open_tokenizer(folder).specials
-    if holds_marian(folder):
+    tokenizer = open_tokenizer(folder)
+    specials = tokenizer.specials
+    if isinstance(tokenizer, Marian):
         return "none", "eos"
     if _says(declared, "add_bos_token") or _says(declared, "add_eos_token"):
         begins = declared.truth("add_bos_token", False) and specials.bos is not None
         ends = declared.truth("add_eos_token", False) and specials.eos is not None
         return "bos" if begins else "none", "eos" if ends else "none"
-    if (folder / FILE).is_file():
-        return _processed(folder / FILE, specials)
+    if isinstance(tokenizer, Pipeline) and (folder / FILE).is_file():
+        return _processed(folder / FILE, tokenizer)
     return _by_class(declared, folder, specials)
 
 
@@ -72,9 +73,9 @@ def _says(declared: Declared, key: str) -> bool:
     return declared.table.get(key) is not None
 
 
-def _processed(path: Path, specials: Specials) -> Frame:
+def _processed(path: Path, tokenizer: Pipeline) -> Frame:
     """What the post-processor puts around the one token of a tokenizer that knows nothing else."""
-    processor = read_library(path).post_processor
+    processor, specials = tokenizer.library.post_processor, tokenizer.specials
     if processor is None:
         return "none", "none"
     probe = tokenizers.Tokenizer(models.WordLevel({PROBE: LARGEST_VOCABULARY}, unk_token=PROBE))

@@ -13,7 +13,7 @@ from glassformer.text.bpe import Bpe, find_merges
 from glassformer.text.characters import Characters
 from glassformer.text.files import read_config
 from glassformer.text.marian import Marian, holds_marian
-from glassformer.text.pipeline import FILE, read_library
+from glassformer.text.pipeline import FILE, model_type
 from glassformer.text.sentencepiece import SentencePiece, find_model
 from glassformer.text.tokenizer import Tokenizer
 from glassformer.text.unigram import Unigram
@@ -76,7 +76,7 @@ def kind_of(folder: Path) -> Any:
     if holds_marian(folder):
         return Marian
     if (folder / FILE).is_file():
-        return MODELS[type(read_library(folder / FILE).model).__name__]
+        return MODELS[model_type(folder / FILE)]
     if find_merges(folder):
         return Bpe
     if (folder / VOCABULARY).is_file():

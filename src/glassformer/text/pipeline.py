@@ -203,6 +203,15 @@ def read_library(path: Path) -> tokenizers.Tokenizer:
     return built(path, lambda: tokenizers.Tokenizer.from_str(text))
 
 
+def model_type(path: Path) -> str:
+    """The library's name for the model: as the file says, or, in the oldest files, as it turns out to be."""
+    try:
+        said = json.loads(read_text(path))["model"]["type"]
+    except (ValueError, RecursionError, LookupError, TypeError):
+        said = None
+    return said if said in ("BPE", "Unigram", "WordLevel", "WordPiece") else type(read_library(path).model).__name__
+
+
 def check_once(path: Path, vocabulary: Mapping[str, Any]) -> None:
     """No id stands for two pieces: the library takes either, by chance."""
     seen: dict[int, str] = {}

@@ -37,7 +37,8 @@ class SentencePiece:
     A model made elsewhere may have tokens `behind` its pieces (T5's <extra_id_0> … are counted from the end).
     `once`: a text that begins with a blank gets no second one before it. So `transformers` reads Llama's models since
     its version 5, where SentencePiece itself adds a blank to every text.
-    Differs from `transformers`: text is composed (NFC) first, and special tokens typed by a person stay text.
+    Differs from `transformers`: text is composed (NFC) first, special tokens typed by a person stay text, and a mark
+    after a character that the model rewrites, such as ﬁ, is kept, as SentencePiece itself keeps it.
     """
 
     kind = "sentencepiece"
