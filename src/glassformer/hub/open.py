@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from glassformer.config import Choice, ModelConfig
 from glassformer.errors import ConfigError, FileError
@@ -78,13 +79,18 @@ def open_foreign(
     found = look(folder, family)
     model = build(found.config, device="meta").to(dtype or torch.float32)
     _refuse_too_large(model, device)
-    model = model.to_empty(device=device or "cpu").eval()
+    model = model._apply(partial(_room, device=device or "cpu")).eval()
     ours = model.state_dict()
     for name, at in found.located.names.items():
         read_into(found.weights, at, ours[name])
     check_copies(found.weights, found.located)
     config, tokenizers = purpose(found.path, found.foreign, found.family, found.task, found.config)
     return Imported(model, config, tokenizers, found.family.name, found.located.aside)
+
+
+def _room(x: Tensor, device: str | torch.device) -> Tensor:
+    """Space for a tensor of meta: torch's own `to_empty` would load its symbolic algebra, 47 MB."""
+    return torch.empty(x.shape, dtype=x.dtype, device=device)
 
 
 def look(folder: str | Path, family_name: str | None = None) -> Folder:
