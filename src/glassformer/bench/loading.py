@@ -78,10 +78,11 @@ def run() -> dict[str, Any]:
 def write(folders: dict[str, Path], **sizes: int) -> None:
     """GPT-2 with random weights, once for each type of file."""
     import torch
-    from transformers import GPT2Config, GPT2LMHeadModel
+    from transformers import GPT2LMHeadModel
 
     torch.manual_seed(0)
-    model: Any = GPT2LMHeadModel(GPT2Config(**sizes))
+    kind: Any = GPT2LMHeadModel
+    model = kind(kind.config_class(**sizes))
     with quiet():
         for stored, folder in folders.items():
             model.to(getattr(torch, stored)).save_pretrained(folder)
