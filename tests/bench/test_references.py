@@ -103,8 +103,8 @@ def test_sinusoids_are_opened_in_float64(tmp_path: Path) -> None:
     lifts, plain = opened_lifted("marian", tmp_path), opened("marian", tmp_path, torch.float64)
     assert len(sinusoids(lifts)) == len(sinusoids(plain)) == 2
     exact = torch.tensor(5.0, dtype=torch.float64).sin()  # position 5, first sine
-    assert float(sinusoids(lifts)[0].weight[5, 0]) == float(exact)
-    assert float(sinusoids(plain)[0].weight[5, 0]) == float(exact.float())
+    assert sinusoids(lifts)[0].weight[5, 0].item() == float(exact)
+    assert sinusoids(plain)[0].weight[5, 0].item() == float(exact.float())
     assert not sinusoids(nn.Linear(2, 2))
 
 

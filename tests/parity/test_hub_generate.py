@@ -70,19 +70,30 @@ LEARNERS = {
         300,
     ),
     "bart": Learner("BartForConditionalGeneration", BART, EOS, 160),
-    "marian": Learner("MarianMTModel", BART | {"scale_embedding": True, "decoder_vocab_size": VOCABULARY}, PAD, 160),
+    "marian": Learner(
+        "MarianMTModel",
+        BART | {"scale_embedding": True, "decoder_vocab_size": VOCABULARY, "init_std": 0.15},
+        PAD,
+        160,
+    ),
 }
 
 
-def batch(seed: int, rows: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Sources of 1 to 9 tokens behind their padding, b s, their mask, and the targets: the same backwards, then EOS."""
+def batch(seed: int, rows: int, *, left: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """Sources of 1 to 9 tokens, b s, their mask, and the targets: the same backwards, then EOS.
+
+    Padding stands in front for a decoder alone; for an encoder behind, where their positions are ours.
+    """
     random = torch.Generator().manual_seed(seed)
-    source = torch.randint(3, VOCABULARY, (rows, WIDEST), generator=random)
-    mask = (torch.arange(WIDEST)[None, :] < torch.randint(1, WIDEST + 1, (rows, 1), generator=random)).flip(1)
-    lengths, at = mask.sum(1, keepdim=True), torch.arange(WIDEST + 1)[None, :]
-    target = torch.cat([source.flip(1), torch.full((rows, 1), PAD)], 1)
+    words = torch.randint(3, VOCABULARY, (rows, WIDEST), generator=random)
+    lengths = torch.randint(1, WIDEST + 1, (rows, 1), generator=random)
+    mask, at = torch.arange(WIDEST)[None, :] >= WIDEST - lengths, torch.arange(WIDEST + 1)[None, :]
+    target = torch.cat([words.flip(1), torch.full((rows, 1), PAD)], 1)
     target = target.masked_fill(at > lengths, PAD).masked_fill(at == lengths, EOS)
-    return source.masked_fill(~mask, PAD), mask, target
+    if not left:
+        order = mask.long().argsort(dim=1, descending=True, stable=True)
+        words, mask = words.gather(1, order), mask.gather(1, order)
+    return words.masked_fill(~mask, PAD), mask, target
 
 
 def logits_of(model: Any, start: int | None, source: Tensor, mask: Tensor, target: Tensor) -> Tensor:
@@ -111,7 +122,7 @@ def learned(family: str) -> nn.Module:
     model: nn.Module = kind(kind.config_class(**learner.options, **SPECIAL, **started)).train()
     optimizer = torch.optim.Adam((weight for weight in model.parameters() if weight.requires_grad), lr=3e-3)
     for step in range(learner.steps):
-        source, mask, target = batch(step, 48)
+        source, mask, target = batch(step, 48, left=learner.start is None)
         logits = logits_of(model, learner.start, source, mask, target)
         F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD).backward()
         optimizer.step()
@@ -142,8 +153,8 @@ def sides(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Sides]:
         with quiet():
             model.save_pretrained(folder)
             theirs = type(model).from_pretrained(folder, dtype=torch.float64).eval()
-        source, mask, _ = batch(10**6, SENTENCES)
         start = LEARNERS[family].start
+        source, mask, _ = batch(10**6, SENTENCES, left=start is None)
         if start is None:  # a decoder alone is told by BOS where the source ends
             end = torch.full((SENTENCES, 1), BOS)
             source, mask = torch.cat([source, end], 1), torch.cat([mask, end > 0], 1)
