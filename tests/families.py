@@ -18,10 +18,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from glassformer.hub.families import FAMILIES
 from glassformer.hub.foreign import Foreign
 from glassformer.hub.open import Imported, look, open_foreign
 from glassformer.hub.settled import differing
 from glassformer.ledger.parameters import count
+from reference_seq2seq import tap_differences
 
 
 class Difference(NamedTuple):
@@ -166,3 +168,13 @@ def check_inverse(name: str, folder: Path) -> None:
     table = json.loads(json.dumps(found.family.describe(found.config, found.task)))
     again = found.family.configure(Foreign(table, Path("config.json")), found.task)
     assert not differing(again, found.config), name
+
+
+def check_taps(model: Any, folder: Path, expected: int) -> None:
+    """Every tap that the family has a module for holds what that module gives, in float64."""
+    theirs, imported = pair(model, folder, torch.float64)
+    ids, _ = tokens(imported.config.model.vocab_size or 0, 3, rows=1)
+    with torch.no_grad(), lifted(theirs):
+        found = tap_differences(FAMILIES[imported.family], imported.model, theirs, lambda each: each(ids))
+    assert len(found) == expected, sorted(found)
+    assert max(found.values()) <= 1e-10, found

@@ -10,6 +10,7 @@ from glassformer.errors import ConfigError, FileError
 from glassformer.models.presets import PRESETS
 from glassformer.open import name_of, open_config, open_recipe, recipes
 from glassformer.recipe import RunConfig
+from reference import reference
 
 TABLE = {"family": "encoder", "vocab_size": 100, "d_model": 32, "n_heads": 4}
 
@@ -196,3 +197,14 @@ def test_a_recipe_that_is_not_there(recipe: str, line: str) -> None:
     with pytest.raises(ConfigError) as caught:
         open_recipe(recipe)
     assert str(caught.value).startswith(line) and "레시피" in caught.value.in_language("ko")
+
+
+def test_a_folder_of_hugging_face_and_its_config_are_models(tmp_path: Path) -> None:
+    folder = reference("llama")[1]
+    found = open_config(folder)
+    assert (found.family, found.d_model, found.n_kv_heads) == ("decoder", 24, 2)
+    assert open_config(str(folder / "config.json")) == found
+    assert open_config(folder, layers=1, overrides={"d_ff": 8}).d_ff == 8
+    (tmp_path / "other.json").write_text("{}")
+    with pytest.raises(FileError, match=r"other\.json has no key 'model_type'"):
+        open_config(tmp_path / "other.json")

@@ -4,9 +4,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+import torch
 
+import foreign_texts
+from foreign_folder import changed
 from glassformer.errors import ConfigError, FileError
 from glassformer.open import load, open_config
+from reference import reference
 from small_translator import trained
 
 
@@ -38,3 +42,25 @@ def test_an_altered_checkpoint_is_not_loaded(tmp_path: Path) -> None:
     weights.write_bytes(content)
     with pytest.raises(FileError, match="is not what was written"):
         load(folder)
+
+
+def test_a_folder_of_hugging_face_is_loaded_like_a_run(tmp_path: Path) -> None:
+    folder = changed("gpt2", tmp_path / "hf")
+    config = (folder / "config.json").read_text()
+    foreign_texts.gpt2(folder)
+    (folder / "config.json").write_text(config)
+    loaded = load(folder, dtype=torch.float64)
+    assert (loaded.folder, loaded.checkpoint, loaded.task) == (folder, folder, "language_model")
+    assert next(loaded.model.parameters()).dtype == torch.float64 and not loaded.model.training
+    assert loaded.framed("a b") == loaded.tokenizer.encode("a b")
+    assert load(folder / "config.json").config == load(str(folder)).config == loaded.config
+
+
+def test_a_model_without_a_tokenizer_says_so_when_it_should_read(tmp_path: Path) -> None:
+    loaded = load(reference("gpt2")[1])
+    with pytest.raises(FileError, match=r"gpt2 has no tokenizer files, so it cannot read text; put tokenizer\.json"):
+        loaded.framed("text")
+
+
+def test_a_run_in_another_type(tmp_path: Path) -> None:
+    assert next(load(trained(tmp_path), dtype=torch.bfloat16).model.parameters()).dtype == torch.bfloat16

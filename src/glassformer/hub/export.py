@@ -13,6 +13,7 @@ from torch import Tensor
 
 from glassformer.config import ModelConfig
 from glassformer.errors import ConfigError, FileError, GlassformerError, choose, shown
+from glassformer.hub.blank import parameters
 from glassformer.hub.families import FAMILIES
 from glassformer.hub.family import At, Family
 from glassformer.hub.foreign import Foreign, read_foreign
@@ -101,8 +102,13 @@ def export(source: Source, out: str | Path, *, family: str | None = None, progre
             sync(out.parent)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
-    count = sum(torch.Size(shape).numel() for _, shape in source.forms.values())
-    return Exported(out, plan.family.name, plan.table["architectures"][0], count, readable)
+    return Exported(
+        folder=out,
+        family=plan.family.name,
+        architecture=plan.table["architectures"][0],
+        parameters=parameters(source.config.model),
+        tokenizer=readable,
+    )
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from glassformer.config import Choice, ModelConfig
 from glassformer.errors import ConfigError, FileError
+from glassformer.hub.blank import allocated, blank, shapes
 from glassformer.hub.families import FAMILIES
 from glassformer.hub.family import Family
 from glassformer.hub.foreign import Foreign, read_foreign
@@ -19,7 +19,7 @@ from glassformer.hub.header import Stored
 from glassformer.hub.names import Located, check_copies, locate, read_into
 from glassformer.hub.purpose import purpose
 from glassformer.hub.weights import Weights
-from glassformer.models.build import build, free_memory
+from glassformer.models.build import free_memory
 from glassformer.recipe import RunConfig
 from glassformer.text import Vocabularies
 
@@ -74,23 +74,18 @@ def open_foreign(
 ) -> Imported:
     """The model with its numbers, in float32 unless `dtype` says otherwise; never more than one of it in memory.
 
-    `family`: the model_type of a config.json that names none, as those before 2019's end.
+    `family`: the model_type of a config.json that names none, as old ones do.
     """
     found = look(folder, family)
-    model = build(found.config, device="meta").to(dtype or torch.float32)
+    model = blank(found.config).to(dtype or torch.float32)
     _refuse_too_large(model, device)
-    model = model._apply(partial(_room, device=device or "cpu")).eval()
+    model = allocated(model, device or "cpu").eval()
     ours = model.state_dict()
     for name, at in found.located.names.items():
         read_into(found.weights, at, ours[name])
     check_copies(found.weights, found.located)
     config, tokenizers = purpose(found.path, found.foreign, found.family, found.task, found.config)
     return Imported(model, config, tokenizers, found.family.name, found.located.aside)
-
-
-def _room(x: Tensor, device: str | torch.device) -> Tensor:
-    """Space for a tensor of meta: torch's own `to_empty` would load its symbolic algebra, 47 MB."""
-    return torch.empty(x.shape, dtype=x.dtype, device=device)
 
 
 def look(folder: str | Path, family_name: str | None = None) -> Folder:
@@ -119,11 +114,6 @@ def find_family(foreign: Foreign, given: str | None = None) -> Family:
             return family
     known = ", ".join(name for family in FAMILIES.values() for name in family.model_types)
     raise FileError("hub_unsupported", path=foreign.path, key="model_type", value=model_type, known=known)
-
-
-def shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
-    """Every tensor of our model and its shape."""
-    return {name: tuple(x.shape) for name, x in build(config, device="meta").state_dict().items()}
 
 
 def _declared_task(family: Family, foreign: Foreign) -> str | None:

@@ -13,8 +13,9 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from glassformer.hub.blank import parameters, shapes
 from glassformer.hub.names import check_copies, read_into
-from glassformer.hub.open import CONFIG, Folder, look, shapes
+from glassformer.hub.open import CONFIG, Folder, look
 from glassformer.hub.purpose import purpose
 from glassformer.hub.weights import DTYPES
 from glassformer.hub.write import Form, write_tensors
@@ -66,9 +67,14 @@ def store(
 
     run = Run.create(out, config, fill)
     kinds = dict.fromkeys(str(kind).removeprefix("torch.") for kind, _ in forms.values())
-    count = sum(torch.Size(shape).numel() for _, shape in forms.values())
     return Brought(
-        run, found.family.name, found.task, count, tuple(kinds), config.text.tokenizer.kind, found.located.aside
+        run=run,
+        family=found.family.name,
+        task=found.task,
+        parameters=parameters(found.config),
+        dtypes=tuple(kinds),
+        tokenizer=config.text.tokenizer.kind,
+        aside=found.located.aside,
     )
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 from torch import nn
-from torch.overrides import TorchFunctionMode
 
 from glassformer.account import Row, within
 from glassformer.config import ModelConfig
@@ -71,29 +69,16 @@ def build(
     parts = plan(config)
     for stack in (parts[side] for side in ("encoder", "decoder") if side in parts):
         stack.options.update(kernel=kernel, norm=norms[config.norm.kind])
-    shapes_alone = str(device) == "meta"
-    with (
-        torch.device(device or "cpu"),
-        torch.random.fork_rng(devices=[], enabled=seed is not None),
-        _NothingDrawn() if shapes_alone else nullcontext(),
-    ):
+    with torch.device(device or "cpu"), torch.random.fork_rng(devices=[], enabled=seed is not None):
         model: nn.Module = MODELS[config.family](**{name: box.make(**box.options) for name, box in parts.items()})
     generator = None
-    if seed is not None and not shapes_alone:
+    if seed is not None and str(device) != "meta":
         if not 0 <= seed < 2**63:
             raise ConfigError("out_of_range", key="seed", value=seed, low=0, high=2**63 - 1)
         generator = torch.Generator(device or "cpu").manual_seed(seed)
-    if not shapes_alone:
-        n_layers = max(config.encoder_layers, config.decoder_layers)
-        initialize(model, config.init, d_model=config.d_model, n_layers=n_layers, generator=generator)
+    n_layers = max(config.encoder_layers, config.decoder_layers)
+    initialize(model, config.init, d_model=config.d_model, n_layers=n_layers, generator=generator)
     return model if dtype is None else model.to(dtype)
-
-
-class _NothingDrawn(TorchFunctionMode):
-    """Where there are no numbers none is drawn: on `meta`, `normal_` would load torch's whole compiler, 2 seconds."""
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return args[0] if func is torch.Tensor.normal_ else func(*args, **(kwargs or {}))
 
 
 def account(config: ModelConfig) -> tuple[Row, ...]:

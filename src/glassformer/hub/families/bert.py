@@ -163,7 +163,7 @@ BERT = Family(
     older={"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"},
     aside=("cls.*", "bert.pooler.*", "classifier.*"),
     computed=("bert.embeddings.position_ids", "bert.embeddings.token_type_ids"),
-    taps={ours: theirs.replace("{prefix}", "bert.") for ours, theirs in TAPS.items()},
+    taps={ours: theirs.replace("{prefix}", "bert.") for ours, theirs in TAPS.items()} | {"head.logits": "cls"},
     begin="cls",
     end="sep",
 )
@@ -187,7 +187,7 @@ ROBERTA = Family(
     older=BERT.older,
     aside=("lm_head.*", "roberta.pooler.*", "classifier.*"),
     computed=("roberta.embeddings.position_ids", "roberta.embeddings.token_type_ids"),
-    taps={ours: theirs.replace("{prefix}", "roberta.") for ours, theirs in TAPS.items()},
+    taps={ours: theirs.replace("{prefix}", "roberta.") for ours, theirs in TAPS.items()} | {"head.logits": "lm_head"},
     begin="cls",
     end="sep",
 )

@@ -114,5 +114,6 @@ GPT2 = Family(
         "decoder.blocks.{i}.feed_forward.output": "transformer.h.{i}.mlp",
         "decoder.blocks.{i}.output": "transformer.h.{i}",
         "decoder.output": "transformer.ln_f",
+        "head.logits": "lm_head",
     },
 )

@@ -185,6 +185,7 @@ def _family(one: Relative) -> Family:
             "decoder.blocks.{i}.feed_forward.output": "model.layers.{i}.mlp",
             "decoder.blocks.{i}.output": "model.layers.{i}",
             "decoder.output": "model.norm",
+            "head.logits": "lm_head",
         },
     )
 

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from glassformer.cli.app import main
+from glassformer.hub.store import store
+from reference import reference
+from small_translator import trained
+
+
+def run(*words: str | Path) -> int:
+    with pytest.raises(SystemExit) as stop:
+        main([str(word) for word in words])
+    return int(stop.value.code or 0)
+
+
+def test_a_run_becomes_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store(reference("gpt2")[1], tmp_path / "run")
+    assert run("export", tmp_path / "run", "--to", "hf", "--out", tmp_path / "hf", "--lang", "en") == 0
+    said = capsys.readouterr().out
+    assert "GPT2LMHeadModel: " in said and f"written: {tmp_path / 'hf'}" in said
+    assert sorted(path.name for path in (tmp_path / "hf").glob("*.json")) == ["config.json", "generation_config.json"]
+    assert run("export", tmp_path / "run", "--out", tmp_path / "two", "--family", "gpt2", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["family"], told["architecture"], told["tokenizer"]) == ("gpt2", "GPT2LMHeadModel", None)
+
+
+def test_what_cannot_be_written_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = trained(tmp_path)
+    assert run("export", folder, "--out", tmp_path / "hf", "--lang", "en") == 1
+    assert "comes nearest, but" in capsys.readouterr().err
+    assert run("export", folder, "--out", tmp_path / "hf", "--to", "tflite", "--lang", "en") == 2
+    assert "--to='tflite' is unknown; use one of: hf" in capsys.readouterr().err

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import save_file
+from torch import Tensor
+
+from glassformer.errors import FileError
+from glassformer.hub import weights as module
+from glassformer.hub.weights import INDEX, SINGLE, Weights
+
+
+def single(folder: Path, **tensors: Tensor) -> Weights:
+    save_file(tensors, folder / SINGLE)
+    return Weights.open(folder)
+
+
+def sharded(folder: Path, placed: dict[str, Any], **shards: dict[str, Tensor]) -> Path:
+    for name, tensors in shards.items():
+        save_file(tensors, folder / f"{name}.safetensors")
+    (folder / INDEX).write_text(json.dumps({"metadata": {"total_size": 1}, "weight_map": placed}))
+    return folder
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16])
+def test_a_tensor_comes_back_bit_for_bit(tmp_path: Path, dtype: torch.dtype) -> None:
+    x = {"a": torch.randn(7, 5).to(dtype), "b": torch.randn(3).to(dtype), "c": torch.tensor(2.5, dtype=dtype)}
+    found = single(tmp_path, **x, d=torch.empty(0, 3, dtype=dtype))
+    assert all(torch.equal(found.read(name), value) and found.dtype(name) == dtype for name, value in x.items())
+    assert found.read("d").shape == (0, 3)
+
+
+def test_a_tensor_is_read_in_pieces_and_cast(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PIECE", 48)  # two rows of 5 halves, and no more
+    x = torch.randn(11, 12).half()
+    found = single(tmp_path, x=x)
+    place = torch.empty(11, 12)
+    found.read_into("x", place)
+    assert torch.equal(place, x.float())
+    turned = torch.empty(4, 11)
+    found.read_into("x", turned.t(), columns=slice(4, 8))
+    assert torch.equal(turned, x[:, 4:8].t().float())
+    some = torch.empty(3, 12)
+    found.read_into("x", some, rows=slice(5, 8))
+    assert torch.equal(some, x[5:8].float())
+
+
+def test_equal_is_equal_in_every_number(tmp_path: Path) -> None:
+    x = torch.randn(5, 3)
+    other = x.clone()
+    other[4, 2] += 1
+    found = single(tmp_path, x=x, same=x.clone(), other=other, narrow=x.half(), turned=x.t().contiguous())
+    assert found.equal("x", "same")
+    assert not any(found.equal("x", name) for name in ("other", "narrow", "turned"))
+
+
+def test_several_files_with_an_index(tmp_path: Path) -> None:
+    a, b, c = torch.randn(2), torch.randn(3), torch.randn(4)
+    folder = sharded(tmp_path, {"a": "one.safetensors", "b": "two.safetensors"}, one={"a": a, "c": c}, two={"b": b})
+    found = Weights.open(folder)
+    assert sorted(found.tensors) == ["a", "b", "c"]  # what the index does not know is not lost: it is left over
+    assert torch.equal(found.read("a"), a) and torch.equal(found.read("b"), b)
+
+
+@pytest.mark.parametrize("file", ["../one.safetensors", "/etc/passwd", "", "..", "sub/one.safetensors", 7, None])
+def test_an_index_that_leads_out_of_its_folder(tmp_path: Path, file: Any) -> None:
+    folder = sharded(tmp_path, {"a": file})
+    with pytest.raises(FileError, match=r"a is said to lie in '.*', which is not the name of a file in this folder"):
+        Weights.open(folder)
+
+
+def test_an_index_and_files_that_do_not_fit(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"index\.json names 'gone\.safetensors', which is not there; fetch all files"):
+        Weights.open(sharded(tmp_path, {"a": "gone.safetensors"}))
+    folder = sharded(tmp_path, {"b": "one.safetensors"}, one={"a": torch.zeros(1)})
+    with pytest.raises(FileError, match=r"b is said to lie in 'one\.safetensors', but does not; index and files"):
+        Weights.open(folder)
+
+
+@pytest.mark.parametrize("name", ["pytorch_model.bin", "pytorch_model.bin.index.json"])
+def test_a_pickle_is_refused_with_the_way_to_convert_it(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"\x80\x04never loaded")
+    with pytest.raises(
+        FileError, match=r"is a pickle, .* convert it: load it with transformers and call save_pretrained"
+    ):
+        Weights.open(tmp_path)
+
+
+def test_a_folder_without_weights(tmp_path: Path) -> None:
+    with pytest.raises(
+        FileError, match=r"has no weights: neither model\.safetensors nor model\.safetensors\.index\.json"
+    ):
+        Weights.open(tmp_path)
+
+
+def test_numbers_that_no_model_is_made_of(tmp_path: Path) -> None:
+    found = single(tmp_path, x=torch.zeros(2, dtype=torch.int8))
+    with pytest.raises(FileError, match=r"x holds numbers of type I8, .* weights may be F64, F32, F16, BF16"):
+        found.read("x")
+
+
+def test_a_file_that_becomes_shorter_while_it_is_read(tmp_path: Path) -> None:
+    found = single(tmp_path, x=torch.zeros(100))
+    path = tmp_path / SINGLE
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(FileError, match="ends in the middle of x"):
+        found.read("x")
+    path.unlink()
+    with pytest.raises(FileError, match="cannot be read: No such file"):
+        found.read("x")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_opening_needs_hardly_more_memory_than_the_weights(tmp_path: Path, dtype: str) -> None:
+    """200 MB of GPT-2, transposed and in parts, a large embedding among them: the peak is below 1.2 × the weights."""
+    make = f"""
+import torch, transformers
+config = transformers.GPT2Config(vocab_size=30000, n_embd=768, n_layer=4, n_positions=512)
+transformers.GPT2LMHeadModel(config).to(torch.{dtype}).save_pretrained({str(tmp_path)!r})
+"""
+    measure = f"""
+import resource, torch
+from glassformer.hub.open import open_foreign
+torch.randn(64, 64) @ torch.randn(64, 64)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+found = open_foreign({str(tmp_path)!r}, dtype=torch.{dtype})
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+weights = sum(x.numel() * x.element_size() for x in found.model.parameters())
+print(peak * 1024 / weights, weights)
+"""
+    for program in (make, measure):
+        ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+        assert ran.returncode == 0, ran.stderr
+    ratio, weights = map(float, ran.stdout.split())
+    assert weights > 100e6
+    assert ratio < 1.2
