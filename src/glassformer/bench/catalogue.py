@@ -7,8 +7,11 @@ from typing import Any, NamedTuple
 
 from glassformer.bench import (
     decoding,
+    families,
     initial_loss,
+    loading,
     peak_memory,
+    pretrained,
     published,
     published_runs,
     recording,
@@ -39,4 +42,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "decoding": Benchmark(decoding.run, decoding.table),
     "initial-loss": Benchmark(initial_loss.run, initial_loss.table),
     "translation": Benchmark(translation.run, translation.table),
+    "families": Benchmark(families.run, families.table),
+    "loading": Benchmark(loading.run, loading.table),
+    "pretrained": Benchmark(pretrained.run, pretrained.table),
 }

@@ -66,10 +66,17 @@ def foreign_config(path: str | Path) -> ModelConfig:
 
 
 def open_foreign(
-    folder: str | Path, *, device: str | torch.device | None = None, dtype: torch.dtype | None = None
+    folder: str | Path,
+    *,
+    device: str | torch.device | None = None,
+    dtype: torch.dtype | None = None,
+    family: str | None = None,
 ) -> Imported:
-    """The model with its numbers, in float32 unless `dtype` says otherwise; never more than one of it in memory."""
-    found = look(folder)
+    """The model with its numbers, in float32 unless `dtype` says otherwise; never more than one of it in memory.
+
+    `family`: the model_type of a config.json that names none, as old ones do.
+    """
+    found = look(folder, family)
     model = blank(found.config).to(dtype or torch.float32)
     _refuse_too_large(model, device)
     model = allocated(model, device or "cpu").eval()
@@ -81,12 +88,12 @@ def open_foreign(
     return Imported(model, config, tokenizers, found.family.name, found.located.aside)
 
 
-def look(folder: str | Path) -> Folder:
+def look(folder: str | Path, family_name: str | None = None) -> Folder:
     """Everything about a folder but its numbers; whatever is wrong with it is said here."""
     folder = Path(folder)
     foreign = read_foreign(folder / CONFIG)
     foreign.only("quantization_config", None)
-    family = find_family(foreign)
+    family = find_family(foreign, family_name)
     weights = Weights.open(folder)
     task = _declared_task(family, foreign) or _task_of_keys(family, foreign, weights.tensors, folder)
     config = family.configure(foreign, task)
@@ -99,8 +106,9 @@ def look(folder: str | Path) -> Folder:
     return Folder(folder, foreign, family, task, config, weights, located)
 
 
-def find_family(foreign: Foreign) -> Family:
-    model_type = foreign.word("model_type")
+def find_family(foreign: Foreign, given: str | None = None) -> Family:
+    """By its model_type; `given` counts where a config.json has none."""
+    model_type = foreign.word("model_type", given)
     for family in FAMILIES.values():
         if model_type in family.model_types:
             return family

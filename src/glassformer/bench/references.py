@@ -1,0 +1,317 @@
+"""Small models of `transformers`, one for every family and variant that can be imported: seeded, odd sizes, lively.
+
+They are made from configurations alone, saved as anybody saves them, and opened again in the type that is asked for.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from glassformer.errors import ConfigError
+
+VOCABULARY = 67
+
+
+class Variant(NamedTuple):
+    """A class of `transformers`, what its configuration is made from, and how its files differ from what it writes.
+
+    `head`: the language-model head gets a matrix of its own, though the configuration says that it is tied (T5 1.1).
+    `edits`: keys of config.json as published files have them; None takes a key away.
+    """
+
+    architecture: str
+    options: Mapping[str, Any]
+    head: bool = False
+    edits: Mapping[str, Any] = {}
+
+    @property
+    def by_length(self) -> bool:
+        """The angles depend on the length so far: a pass step by step is another one than the whole at once."""
+        return self.options.get("rope_parameters", {}).get("rope_type") == "dynamic"
+
+
+BERT: dict[str, Any] = {
+    "vocab_size": VOCABULARY,
+    "hidden_size": 30,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 5,
+    "intermediate_size": 43,
+    "max_position_embeddings": 41,
+    "type_vocab_size": 3,
+    "hidden_dropout_prob": 0.0,
+    "attention_probs_dropout_prob": 0.0,
+}
+GPT2: dict[str, Any] = {
+    "vocab_size": VOCABULARY,
+    "n_positions": 41,
+    "n_embd": 30,
+    "n_layer": 3,
+    "n_head": 5,
+    "n_inner": 43,
+    "resid_pdrop": 0.0,
+    "embd_pdrop": 0.0,
+    "attn_pdrop": 0.0,
+    "bos_token_id": 66,
+    "eos_token_id": 66,
+}
+LLAMA: dict[str, Any] = {
+    "vocab_size": VOCABULARY,
+    "hidden_size": 36,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 6,
+    "num_key_value_heads": 2,
+    "intermediate_size": 53,
+    "max_position_embeddings": 41,
+    "rms_norm_eps": 1e-5,
+    "pad_token_id": 0,
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+}
+T5: dict[str, Any] = {
+    "vocab_size": VOCABULARY,
+    "d_model": 30,
+    "d_kv": 7,
+    "d_ff": 43,
+    "num_layers": 3,
+    "num_decoder_layers": 2,
+    "num_heads": 5,
+    "relative_attention_num_buckets": 12,
+    "relative_attention_max_distance": 17,
+    "dropout_rate": 0.0,
+    "decoder_start_token_id": 0,
+}
+BART: dict[str, Any] = {
+    "vocab_size": VOCABULARY,
+    "d_model": 30,
+    "encoder_layers": 3,
+    "decoder_layers": 2,
+    "encoder_attention_heads": 5,
+    "decoder_attention_heads": 5,
+    "encoder_ffn_dim": 43,
+    "decoder_ffn_dim": 43,
+    "max_position_embeddings": 41,
+    "dropout": 0.0,
+}
+MARIAN = BART | {
+    "activation_function": "swish",
+    "scale_embedding": True,
+    "decoder_vocab_size": VOCABULARY,
+    "pad_token_id": 66,
+    "decoder_start_token_id": 66,
+    "eos_token_id": 0,
+}
+VIT: dict[str, Any] = {
+    "hidden_size": 30,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 5,
+    "intermediate_size": 43,
+    "image_size": 21,
+    "patch_size": 7,
+    "num_channels": 3,
+    "num_labels": 11,
+    "pooler_output_size": 30,
+}
+CLASSES = {"num_labels": 5}
+SCALED = {"rope_type": "linear", "factor": 3.0, "rope_theta": 700.0}
+DYNAMIC = {"rope_type": "dynamic", "factor": 3.0, "rope_theta": 700.0}
+YARN = {"rope_type": "yarn", "factor": 4.0, "rope_theta": 700.0, "original_max_position_embeddings": 11}
+LLAMA3 = {
+    "rope_type": "llama3",
+    "factor": 8.0,
+    "rope_theta": 700.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 33,
+}
+
+VARIANTS: dict[str, Variant] = {
+    "bert-features": Variant("BertModel", BERT),
+    "bert-masked": Variant("BertForMaskedLM", BERT),
+    "bert-classifier": Variant("BertForSequenceClassification", BERT | CLASSES),
+    "roberta-masked": Variant("RobertaForMaskedLM", BERT | {"type_vocab_size": 1}),
+    "roberta-classifier": Variant("RobertaForSequenceClassification", BERT | CLASSES | {"type_vocab_size": 1}),
+    "gpt2": Variant("GPT2LMHeadModel", GPT2),
+    "gpt2-features": Variant("GPT2Model", GPT2),
+    "llama": Variant("LlamaForCausalLM", LLAMA),
+    "llama-tied": Variant("LlamaForCausalLM", LLAMA | {"tie_word_embeddings": True, "num_key_value_heads": 6}),
+    "llama-biases": Variant("LlamaForCausalLM", LLAMA | {"attention_bias": True, "mlp_bias": True}),
+    "llama-linear": Variant("LlamaForCausalLM", LLAMA | {"rope_parameters": SCALED}),
+    "llama-dynamic": Variant(
+        "LlamaForCausalLM", LLAMA | {"rope_parameters": DYNAMIC, "max_position_embeddings": 9, "head_dim": 12}
+    ),
+    "llama-yarn": Variant("LlamaForCausalLM", LLAMA | {"rope_parameters": YARN, "max_position_embeddings": 44}),
+    "llama-3": Variant("LlamaForCausalLM", LLAMA | {"rope_parameters": LLAMA3, "head_dim": 12}),
+    "llama-3-older-file": Variant(
+        "LlamaForCausalLM",
+        LLAMA | {"rope_parameters": LLAMA3, "head_dim": 12},
+        edits={
+            "rope_parameters": None,
+            "rope_theta": 700.0,
+            "rope_scaling": {key: value for key, value in LLAMA3.items() if key != "rope_theta"},
+        },
+    ),
+    "llama-features": Variant("LlamaModel", LLAMA),
+    "mistral-window": Variant("MistralForCausalLM", LLAMA | {"sliding_window": 5, "head_dim": 10}),
+    "qwen2": Variant("Qwen2ForCausalLM", LLAMA | {"tie_word_embeddings": True}),
+    "qwen2-window": Variant(
+        "Qwen2ForCausalLM", LLAMA | {"use_sliding_window": True, "sliding_window": 5, "max_window_layers": 1}
+    ),
+    "qwen3": Variant("Qwen3ForCausalLM", LLAMA | {"head_dim": 10}),
+    "t5": Variant("T5ForConditionalGeneration", T5),
+    "t5-1.1": Variant(
+        "T5ForConditionalGeneration",
+        T5 | {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False},
+        head=True,
+    ),
+    "flan-t5": Variant(
+        "T5ForConditionalGeneration",
+        T5 | {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False, "d_kv": 6},
+        head=True,
+        edits={"tie_word_embeddings": False, "scale_decoder_outputs": None},
+    ),
+    "t5-encoder": Variant("T5EncoderModel", T5),
+    "bart": Variant("BartForConditionalGeneration", BART),
+    "bart-scaled": Variant("BartForConditionalGeneration", BART | {"scale_embedding": True}),
+    "bart-features": Variant("BartModel", BART),
+    "marian": Variant("MarianMTModel", MARIAN),
+    "marian-separate": Variant(
+        "MarianMTModel",
+        MARIAN
+        | {"share_encoder_decoder_embeddings": False, "decoder_vocab_size": 59}
+        | {"pad_token_id": 58, "decoder_start_token_id": 58},
+    ),
+    "pegasus": Variant(
+        "PegasusForConditionalGeneration", BART | {"scale_embedding": True, "activation_function": "relu"}
+    ),
+    "vit": Variant("ViTForImageClassification", VIT),
+    "vit-features": Variant("ViTModel", VIT | {"qkv_bias": False}),
+    "deit": Variant("DeiTForImageClassification", VIT),
+    "deit-distilled": Variant("DeiTForImageClassificationWithTeacher", VIT),
+    "deit-features": Variant("DeiTModel", VIT),
+}
+
+
+def need_transformers(name: str) -> None:
+    """An optional peer: without it, one line that says so."""
+    if importlib.util.find_spec("transformers") is None:
+        raise ConfigError("needs_package", what=f"bench {name}", package="transformers")
+
+
+def save(name: str, folder: Path, *, seed: int = 0) -> None:
+    """The reference model of a variant in a folder, as `save_pretrained` writes it, and edited as the variant says."""
+    import transformers
+
+    variant = VARIANTS[name]
+    kind: Any = getattr(transformers, variant.architecture)
+    with quiet():
+        model = kind(kind.config_class(**variant.options))
+        if variant.head:
+            model.lm_head.weight = nn.Parameter(torch.empty_like(model.lm_head.weight))
+        enliven(model, seed)
+        model.save_pretrained(folder)
+    edit(folder / "config.json", variant.edits)
+
+
+def edit(path: Path, edits: Mapping[str, Any]) -> None:
+    """Change keys of a JSON file; None takes one away."""
+    table = json.loads(path.read_text(encoding="utf-8")) | dict(edits)
+    path.write_text(json.dumps({key: value for key, value in table.items() if value is not None}), encoding="utf-8")
+
+
+def opened(name: str, folder: Path, dtype: torch.dtype, *, attention: str = "sdpa") -> Any:
+    """The reference model out of its folder, in this type, ready to be asked."""
+    import transformers
+
+    kind: Any = getattr(transformers, VARIANTS[name].architecture)
+    with quiet():
+        return kind.from_pretrained(folder, dtype=dtype, attn_implementation=attention).eval()
+
+
+def opened_lifted(name: str, folder: Path) -> Any:
+    """The same in float64 throughout, with the attention that is written out; to be asked inside of `lifted` too.
+
+    Not lifted, that attention cannot be asked in float64 about padding: its mask is −∞ in the float32 of its softmax.
+    """
+    with lifted():
+        model = opened(name, folder, torch.float64, attention="eager")
+        for table in sinusoids(model):
+            table.weight.data = table.create_weight().data
+    return model
+
+
+def sinusoids(model: nn.Module) -> list[Any]:
+    """The tables of Marian and Pegasus: parameters there, which nobody trains."""
+    return [module for module in model.modules() if type(module).__name__.endswith("SinusoidalPositionalEmbedding")]
+
+
+@torch.no_grad()
+def enliven(model: nn.Module, seed: int) -> None:
+    """Weights that move everything: norms are not 1, biases and offsets not 0, no attention is even."""
+    random = torch.Generator().manual_seed(seed)
+    for name, weight in model.named_parameters():
+        if not weight.requires_grad:  # sinusoids follow from the configuration
+            continue
+        noise = torch.randn(weight.shape, generator=random)
+        if weight.dim() == 1:
+            weight.copy_(0.2 * noise + (0.0 if name.endswith("bias") else 1.0))
+        elif min(weight.shape[:2]) == 1 or "embed" in name or "shared" in name or "wte" in name or "wpe" in name:
+            weight.copy_(0.2 * noise)
+        else:
+            weight.copy_(0.5 * noise * weight[0].numel() ** -0.5)
+    for name, buffer in model.named_buffers():
+        if name == "final_logits_bias":
+            buffer.copy_(0.5 * torch.randn(buffer.shape, generator=random))
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without the peer's progress bars and advice; afterwards it speaks as before."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
+class _Lift(TorchFunctionMode):
+    """Whoever asks for float32 gets float64. Whole numbers made float32 stay so: they are exact, and T5's buckets
+    are chosen by their logarithm in float32.
+    """
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is Tensor.float:
+            return args[0].double() if args[0].is_floating_point() else func(*args)
+        wide = tuple(torch.float64 if value is torch.float32 else value for value in args)
+        named = {key: torch.float64 if value is torch.float32 else value for key, value in (kwargs or {}).items()}
+        return func(*wide, **named)
+
+
+@contextmanager
+def lifted() -> Iterator[None]:
+    """The float32 islands of `transformers` lifted to float64: RMSNorm, tables of angles, softmax, sinusoids.
+
+    They are there whatever type a model has, and the largest difference in float64 would be theirs.
+    """
+    usual = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        with _Lift(), patch.object(torch, "FloatTensor", torch.DoubleTensor):
+            yield
+    finally:
+        torch.set_default_dtype(usual)

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from glassformer.bench.loading import LIMIT, SETTINGS, Setting, measured, table, write
+from glassformer.bench.record import RESULTS, Result
+from glassformer.bench.references import save
+
+SMALL = {"n_layer": 1, "n_embd": 8, "n_head": 2, "vocab_size": 50, "n_positions": 16}
+WITHOUT_COMPILER = """
+import sys
+from glassformer.hub.open import open_foreign
+open_foreign(sys.argv[1])
+assert not {"torch._dynamo", "sympy"} & set(sys.modules)
+"""
+
+
+@pytest.mark.slow
+def test_both_sides_load_the_same_weights(tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    write({"bfloat16": tmp_path / "model"}, **SMALL)
+    row = measured(tmp_path / "model", Setting("bfloat16", "float32"), rounds=2)
+    parameters = 50 * 8 + 16 * 8 + (12 * 64 + 13 * 8) + 2 * 8
+    assert row["weights"] == 4 * parameters
+    assert all(row[side]["seconds"]["median"] > 0 for side in ("glassformer", "transformers"))
+    assert row["glassformer"]["peak"] > 0
+
+
+@pytest.mark.slow
+def test_opening_a_folder_loads_no_compiler(tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    save("bert-masked", tmp_path)
+    subprocess.run([sys.executable, "-c", WITHOUT_COMPILER, str(tmp_path)], check=True, timeout=120)
+
+
+@pytest.mark.parametrize(("lang", "title"), [("en", "peak memory ÷ weights"), ("ko", "최대 메모리 ÷ 가중치")])
+def test_the_table_compares_with_ours(lang: str, title: str) -> None:
+    sides = {
+        name: {"seconds": {"median": m, "low": m, "high": 2 * m}, "peak": 1.5e6}
+        for name, m in (("glassformer", 0.5), ("transformers", 1.0))
+    }
+    rows = table({"rows": [{"stored": "bfloat16", "loaded": "float32", "weights": 1e6, **sides}]}, lang)
+    assert rows[0][-1] == title
+    assert rows[1] == ["bfloat16", "float32", "1 MB", "glassformer", "1.00", "1.00 – 2.00", "1.50"]
+    assert rows[2][3:5] == ["transformers", "2.00"]
+
+
+def test_the_recorded_peak_is_below_the_limit() -> None:
+    rows = Result.read(RESULTS / "loading.json").numbers["rows"]
+    assert [(row["stored"], row["loaded"]) for row in rows] == list(SETTINGS)
+    assert all(row["weights"] > 240e6 for row in rows)
+    assert all(row["glassformer"]["peak"] < LIMIT * row["weights"] for row in rows)
