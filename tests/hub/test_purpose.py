@@ -60,10 +60,10 @@ def test_labels_of_a_classifier(tmp_path: Path) -> None:
 def test_what_a_decoder_begins_with(tmp_path: Path) -> None:
     ids = {"pad_token_id": 5, "bos_token_id": 0, "eos_token_id": 2}
     config, _ = found(tmp_path, "bart", "translation", decoder_start_token_id=2, forced_bos_token_id=0, **ids)
-    assert config.task.options == {"start": "eos", "first": "bos"}
+    assert config.task.options == {"start": "eos", "first": "bos", "forbidden": []}
     (tmp_path / "generation_config.json").write_text(json.dumps({"decoder_start_token_id": 5}))
     config, _ = found(tmp_path, "bart", "translation", decoder_start_token_id=2, **ids)
-    assert config.task.options == {"start": "pad"}  # generation's own file comes first
+    assert config.task.options == {"start": "pad", "forbidden": []}  # generation's own file comes first
     with pytest.raises(
         FileError, match="forced_bos_token_id is 250004; only pad, bos, eos, cls, sep can be built here"
     ):
@@ -74,17 +74,20 @@ def test_with_a_tokenizer_its_own_ids_name_the_role(tmp_path: Path) -> None:
     folder = foreign_texts.marian(tmp_path)
     tokenizers = Vocabularies.open(folder)
     pad = tokenizers.target.specials.need("pad")
-    config, found_tokenizers = found(folder, "marian", "translation", decoder_start_token_id=pad, pad_token_id=99)
-    assert config.task.options == {"start": "pad"} and config.text.tokenizer.kind == "marian"
+    given = {"decoder_start_token_id": pad, "pad_token_id": 99}
+    bad = [[pad], [pad, 7], [12]]  # of words of several tokens, and of words, none is a role
+    config, found_tokenizers = found(folder, "marian", "translation", bad_words_ids=bad, **given)
+    assert config.task.options == {"start": "pad", "forbidden": ["pad"]} and config.text.tokenizer.kind == "marian"
     assert found_tokenizers is not None and found_tokenizers.source is not found_tokenizers.target
 
 
 def test_pixels_as_the_preprocessor_says(tmp_path: Path) -> None:
     config, _ = found(tmp_path, "vit", "image_classification", IMAGE)
     assert config.task.options == {"labels": ["LABEL_0", "LABEL_1"]}
-    told = {"image_mean": [0.5, 0.5, 0.5], "image_std": [0.2, 0.2, 0.2]}
+    told: dict[str, object] = {"resample": 3, "image_mean": [0.5, 0.5, 0.5], "image_std": [0.2, 0.2, 0.2]}
     (tmp_path / "preprocessor_config.json").write_text(json.dumps(told))
     config, _ = found(tmp_path, "vit", "image_classification", IMAGE)
     assert (config.task.options["mean"], config.task.options["std"]) == ([0.5, 0.5, 0.5], [0.2, 0.2, 0.2])
+    assert config.task.options["resample"] == "bicubic"
     (tmp_path / "preprocessor_config.json").write_text(json.dumps({**told, "do_normalize": False}))
     assert "mean" not in found(tmp_path, "vit", "image_classification", IMAGE)[0].task.options

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from glassformer.recipe import RunConfig, TextConfig
 from glassformer.text import Vocabularies, framing
 
 ROLES = ("pad", "bos", "eos", "cls", "sep")
+FORCED = {"start": "decoder_start_token_id", "first": "forced_bos_token_id", "last": "forced_eos_token_id"}
+RESAMPLING = {2: "bilinear", 3: "bicubic"}  # pillow's numbers
 
 
 def purpose(
@@ -38,7 +41,9 @@ def purpose(
         case "image_classification":
             options = {"labels": foreign.labels(), **_pixels(folder)}
         case "translation":
-            options = _beginning(folder, foreign, tokenizers)
+            options = _said(folder, foreign, tokenizers, FORCED)
+        case "language_model":
+            options = _said(folder, foreign, tokenizers, {})
     name = folder.resolve().name or "model"
     return RunConfig(name=name, task=Choice(task, options), model=model, text=text), tokenizers
 
@@ -52,40 +57,55 @@ def _tokenizers(folder: Path) -> Vocabularies | None:
         raise
 
 
-def _beginning(folder: Path, foreign: Foreign, tokenizers: Vocabularies | None) -> dict[str, str]:
-    """The role of the token that the decoder starts with, and of the one that must come first, if one must."""
+def _said(
+    folder: Path, foreign: Foreign, tokenizers: Vocabularies | None, forced: Mapping[str, str]
+) -> dict[str, str | list[str]]:
+    """What decoding must say and may not say, by role: `forced` (ours → their key) and `forbidden`.
+
+    Of `bad_words_ids` the special tokens alone are taken, as Marian forbids its padding; words are nobody's role.
+    """
     path = folder / "generation_config.json"
     generation = read_foreign(path) if path.is_file() else foreign
-    found = {}
-    for option, key in (("start", "decoder_start_token_id"), ("first", "forced_bos_token_id")):
-        token = generation.table.get(key)
-        token = foreign.table.get(key) if token is None else token
-        if token is not None:
-            found[option] = _role(foreign, tokenizers, key, token)
-    return found
+
+    def given(key: str) -> Any:
+        value = generation.table.get(key)
+        return foreign.table.get(key) if value is None else value
+
+    found: dict[str, str | list[str]] = {
+        ours: _role(foreign, tokenizers, key, given(key)) for ours, key in forced.items() if given(key) is not None
+    }
+    bad = given("bad_words_ids") or []
+    single = [words[0] for words in bad if isinstance(words, list) and len(words) == 1] if isinstance(bad, list) else []
+    ids = _ids(foreign, tokenizers)
+    return found | {"forbidden": [role for role in ROLES if ids.get(role) is not None and ids[role] in single]}
 
 
 def _role(foreign: Foreign, tokenizers: Vocabularies | None, key: str, token: object) -> str:
-    """The name of a special token: as the tokenizer has it, or, without one, as the config.json has it."""
-    if tokenizers is not None:
-        ids: dict[str, Any] = dict(tokenizers.target.specials.ids())
-    else:
-        ids = {role: foreign.table.get(f"{role}_token_id") for role in ROLES}
+    """The name of a special token."""
+    ids = _ids(foreign, tokenizers)
     for role in ROLES:
         if ids.get(role) == token:
             return role
     raise FileError("hub_unsupported", path=foreign.path, key=key, value=token, known=", ".join(ROLES))
 
 
-def _pixels(folder: Path) -> dict[str, list[float]]:
-    """Mean and spread of the pixels, by which the model learned to see; nothing where nothing is said."""
+def _ids(foreign: Foreign, tokenizers: Vocabularies | None) -> dict[str, Any]:
+    """The special tokens: as the tokenizer has them, or, without one, as the config.json has them."""
+    if tokenizers is not None:
+        return dict(tokenizers.target.specials.ids())
+    return {role: foreign.table.get(f"{role}_token_id") for role in ROLES}
+
+
+def _pixels(folder: Path) -> dict[str, str | list[float]]:
+    """How the model learned to see: mean and spread of the pixels, and how images were made to fit; if it is said."""
     path = folder / "preprocessor_config.json"
     if not path.is_file():
         return {}
     foreign = read_foreign(path)
+    resample = RESAMPLING.get(foreign.whole("resample", 2))
+    found: dict[str, str | list[float]] = {} if resample is None else {"resample": resample}
     if not foreign.truth("do_normalize", True):
-        return {}
-    found = {}
+        return found
     for ours, theirs in (("mean", "image_mean"), ("std", "image_std")):
         if foreign.table.get(theirs) is not None:
             found[ours] = foreign.numbers(theirs)
