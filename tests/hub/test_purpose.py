@@ -64,10 +64,8 @@ def test_what_a_decoder_begins_with(tmp_path: Path) -> None:
     (tmp_path / "generation_config.json").write_text(json.dumps({"decoder_start_token_id": 5}))
     config, _ = found(tmp_path, "bart", "translation", decoder_start_token_id=2, **ids)
     assert config.task.options == {"start": "pad", "forbidden": []}  # generation's own file comes first
-    with pytest.raises(
-        FileError, match="forced_bos_token_id is 250004; only pad, bos, eos, cls, sep can be built here"
-    ):
-        found(tmp_path, "bart", "translation", forced_bos_token_id=250004, **ids)
+    config, _ = found(tmp_path, "bart", "translation", forced_bos_token_id=250004, **ids)
+    assert "first" not in config.task.options  # nobody reads text here: ids are given as they are
 
 
 def test_with_a_tokenizer_its_own_ids_name_the_role(tmp_path: Path) -> None:
@@ -79,6 +77,8 @@ def test_with_a_tokenizer_its_own_ids_name_the_role(tmp_path: Path) -> None:
     config, found_tokenizers = found(folder, "marian", "translation", bad_words_ids=bad, **given)
     assert config.task.options == {"start": "pad", "forbidden": ["pad"]} and config.text.tokenizer.kind == "marian"
     assert found_tokenizers is not None and found_tokenizers.source is not found_tokenizers.target
+    with pytest.raises(FileError, match="forced_bos_token_id is 25; only pad, bos, eos, cls, sep can be built here"):
+        found(folder, "marian", "translation", forced_bos_token_id=25, **given)
 
 
 def test_pixels_as_the_preprocessor_says(tmp_path: Path) -> None:

@@ -71,21 +71,24 @@ def _said(
         value = generation.table.get(key)
         return foreign.table.get(key) if value is None else value
 
-    found: dict[str, str | list[str]] = {
-        ours: _role(foreign, tokenizers, key, given(key)) for ours, key in forced.items() if given(key) is not None
-    }
+    found: dict[str, str | list[str]] = {}
+    for ours, key in forced.items():
+        role = _role(foreign, tokenizers, key, given(key))
+        found |= {} if role is None else {ours: role}
     bad = given("bad_words_ids") or []
     single = [words[0] for words in bad if isinstance(words, list) and len(words) == 1] if isinstance(bad, list) else []
     ids = _ids(foreign, tokenizers)
     return found | {"forbidden": [role for role in ROLES if ids.get(role) is not None and ids[role] in single]}
 
 
-def _role(foreign: Foreign, tokenizers: Vocabularies | None, key: str, token: object) -> str:
-    """The name of a special token."""
+def _role(foreign: Foreign, tokenizers: Vocabularies | None, key: str, token: object) -> str | None:
+    """The name of a special token. Who has no tokenizer is given ids anyway, and is not refused for one of them."""
     ids = _ids(foreign, tokenizers)
     for role in ROLES:
-        if ids.get(role) == token:
+        if token is not None and ids.get(role) == token:
             return role
+    if token is None or tokenizers is None:
+        return None
     raise FileError("hub_unsupported", path=foreign.path, key=key, value=token, known=", ".join(ROLES))
 
 
