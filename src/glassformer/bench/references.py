@@ -201,10 +201,13 @@ VARIANTS: dict[str, Variant] = {
 }
 
 
-def need_transformers(name: str) -> None:
-    """An optional peer: without it, one line that says so."""
+def need_transformers(name: str) -> str:
+    """Its version. It is an optional peer: without it, one line that says so."""
     if importlib.util.find_spec("transformers") is None:
         raise ConfigError("needs_package", what=f"bench {name}", package="transformers")
+    import transformers
+
+    return str(transformers.__version__)
 
 
 def save(name: str, folder: Path, *, seed: int = 0) -> None:
