@@ -28,13 +28,8 @@ def test_answers_of_different_shapes_are_not_compared() -> None:
 
 @pytest.mark.parametrize(("lang", "title"), [("en", "keys left over"), ("ko", "남은 키")])
 def test_the_table_shows_every_case(lang: str, title: str) -> None:
-    row: dict[str, Any] = {
-        "variant": "bert",
-        "architecture": "BertModel",
-        "parameters": 12345,
-        "ours": 12345,
-        "aside": [],
-    }
+    row: dict[str, Any] = {"variant": "bert", "architecture": "BertModel", "aside": []}
+    row |= {"parameters": 12345, "ours": 12345}
     gaps = {"whole": 2e-15, "right": 0.0, "left": 3e-14}
     row |= {"lifted": gaps, "float64": gaps, "float32": {"whole": 4e-7, "right": 1e-7}}
     rows = table({"transformers": "5.0", "rows": [row]}, lang)

@@ -17,7 +17,7 @@ from glassformer.bench.references import need_transformers, quiet
 from glassformer.bench.timing import summary
 from glassformer.words import say
 
-ROUNDS = 7
+ROUNDS = 5
 LIMIT = 1.2  # of the weights: no second copy of the model
 
 OURS = """
