@@ -12,8 +12,9 @@ from typing import Any
 
 import torch
 
+from glassformer.bench.lift import lifted
 from glassformer.bench.questions import Question, questions
-from glassformer.bench.references import VARIANTS, lifted, need_transformers, opened, opened_lifted, save, sinusoids
+from glassformer.bench.references import VARIANTS, need_transformers, opened, opened_lifted, save, sinusoids
 from glassformer.hub.open import Imported, open_foreign
 from glassformer.words import say
 
