@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor
@@ -26,9 +28,12 @@ def test_answers_of_different_shapes_are_not_compared() -> None:
 
 @pytest.mark.parametrize(("lang", "title"), [("en", "keys left over"), ("ko", "남은 키")])
 def test_the_table_shows_every_case(lang: str, title: str) -> None:
-    row = {"variant": "bert", "architecture": "BertModel", "parameters": 12345, "ours": 12345, "aside": []}
+    row: dict[str, Any] = {"variant": "bert", "architecture": "BertModel", "aside": []}
+    row |= {"parameters": 12345, "ours": 12345}
     gaps = {"whole": 2e-15, "right": 0.0, "left": 3e-14}
-    rows = table({"rows": [{**row, "lifted": gaps, "float64": gaps, "float32": {"whole": 4e-7, "right": 1e-7}}]}, lang)
+    row |= {"lifted": gaps, "float64": gaps, "float32": {"whole": 4e-7, "right": 1e-7}}
+    rows = table({"transformers": "5.0", "rows": [row]}, lang)
+    assert "transformers 5.0" in rows[0][1]
     assert rows[0][3] == title
     assert rows[1] == ["bert", "BertModel", "12,345", "0", "2e-15", "0", "3e-14", "–", "3e-14", "4e-07"]
 

@@ -43,10 +43,11 @@ def test_the_table_compares_with_ours(lang: str, title: str) -> None:
         name: {"seconds": {"median": m, "low": m, "high": 2 * m}, "peak": 1.5e6}
         for name, m in (("glassformer", 0.5), ("transformers", 1.0))
     }
-    rows = table({"rows": [{"stored": "bfloat16", "loaded": "float32", "weights": 1e6, **sides}]}, lang)
+    row = {"stored": "bfloat16", "loaded": "float32", "weights": 1e6, **sides}
+    rows = table({"transformers": "5.0", "rows": [row]}, lang)
     assert rows[0][-1] == title
     assert rows[1] == ["bfloat16", "float32", "1 MB", "glassformer", "1.00", "1.00 – 2.00", "1.50"]
-    assert rows[2][3:5] == ["transformers", "2.00"]
+    assert rows[2][3:5] == ["transformers 5.0", "2.00"]
 
 
 def test_the_recorded_peak_is_below_the_limit() -> None:

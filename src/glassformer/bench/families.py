@@ -12,8 +12,9 @@ from typing import Any
 
 import torch
 
+from glassformer.bench.lift import lifted
 from glassformer.bench.questions import Question, questions
-from glassformer.bench.references import VARIANTS, lifted, need_transformers, opened, opened_lifted, save, sinusoids
+from glassformer.bench.references import VARIANTS, need_transformers, opened, opened_lifted, save, sinusoids
 from glassformer.hub.open import Imported, open_foreign
 from glassformer.words import say
 
@@ -23,8 +24,7 @@ LIMITS = {"lifted": 1e-10, "float64": 1e-6, "float32": 1e-5}
 
 def run() -> dict[str, Any]:
     """Every variant, one after the other: seconds in all."""
-    need_transformers("families")
-    return {"rows": [compared(name) for name in VARIANTS]}
+    return {"transformers": need_transformers("families"), "rows": [compared(name) for name in VARIANTS]}
 
 
 def compared(name: str) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def differences(
 def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
     """Case by case with the islands lifted; the largest of all cases otherwise."""
     titles = ("variant", "architecture", "parameters", "aside", *CASES, "float64", "float32")
-    lines = [[say(f"columns.families.{key}", lang) for key in titles]]
+    lines = [[say(f"columns.families.{key}", lang, version=numbers["transformers"]) for key in titles]]
     for row in numbers["rows"]:
         cases = [_shown(row["lifted"].get(case)) for case in CASES]
         largest = [_shown(max(row[kind].values())) for kind in ("float64", "float32")]

@@ -17,7 +17,7 @@ from glassformer.bench.references import need_transformers, quiet
 from glassformer.bench.timing import summary
 from glassformer.words import say
 
-ROUNDS = 7
+ROUNDS = 5
 LIMIT = 1.2  # of the weights: no second copy of the model
 
 OURS = """
@@ -67,12 +67,12 @@ SETTINGS = (Setting("float32", "float32"), Setting("bfloat16", "bfloat16"), Sett
 
 def run() -> dict[str, Any]:
     """Both sides on each setting: minutes, because every load imports its library first."""
-    need_transformers("loading")
+    version = need_transformers("loading")
     with tempfile.TemporaryDirectory() as place:
         folders = {stored: Path(place) / stored for stored in ("float32", "bfloat16")}
         write(folders)
         rows = [measured(folders[setting.stored], setting) for setting in SETTINGS]
-    return {"model": "gpt2", "rounds": ROUNDS, "rows": rows}
+    return {"model": "gpt2", "transformers": version, "rounds": ROUNDS, "rows": rows}
 
 
 def write(folders: dict[str, Path], **sizes: int) -> None:
@@ -117,7 +117,8 @@ def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
         for side in SIDES:
             seconds = row[side]["seconds"]
             spread = f"{seconds['low'] / base:.2f} – {seconds['high'] / base:.2f}"
-            about = [row["stored"], row["loaded"], f"{row['weights'] / 1e6:,.0f} MB", side]
+            name = side if side == "glassformer" else f"{side} {numbers['transformers']}"
+            about = [row["stored"], row["loaded"], f"{row['weights'] / 1e6:,.0f} MB", name]
             peak = f"{row[side]['peak'] / row['weights']:.2f}"
             lines.append([*about, f"{seconds['median'] / base:.2f}", spread, peak])
     return lines

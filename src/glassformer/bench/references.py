@@ -11,12 +11,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
-from unittest.mock import patch
 
 import torch
-from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode
+from torch import nn
 
+from glassformer.bench.lift import lifted
 from glassformer.errors import ConfigError
 
 VOCABULARY = 67
@@ -201,10 +200,13 @@ VARIANTS: dict[str, Variant] = {
 }
 
 
-def need_transformers(name: str) -> None:
-    """An optional peer: without it, one line that says so."""
+def need_transformers(name: str) -> str:
+    """Its version. It is an optional peer: without it, one line that says so."""
     if importlib.util.find_spec("transformers") is None:
         raise ConfigError("needs_package", what=f"bench {name}", package="transformers")
+    import transformers
+
+    return str(transformers.__version__)
 
 
 def save(name: str, folder: Path, *, seed: int = 0) -> None:
@@ -287,31 +289,3 @@ def quiet() -> Iterator[None]:
         logging.set_verbosity(level)
         if bars:
             logging.enable_progress_bar()
-
-
-class _Lift(TorchFunctionMode):
-    """Whoever asks for float32 gets float64. Whole numbers made float32 stay so: they are exact, and T5's buckets
-    are chosen by their logarithm in float32.
-    """
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if func is Tensor.float:
-            return args[0].double() if args[0].is_floating_point() else func(*args)
-        wide = tuple(torch.float64 if value is torch.float32 else value for value in args)
-        named = {key: torch.float64 if value is torch.float32 else value for key, value in (kwargs or {}).items()}
-        return func(*wide, **named)
-
-
-@contextmanager
-def lifted() -> Iterator[None]:
-    """The float32 islands of `transformers` lifted to float64: RMSNorm, tables of angles, softmax, sinusoids.
-
-    They are there whatever type a model has, and the largest difference in float64 would be theirs.
-    """
-    usual = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float64)
-    try:
-        with _Lift(), patch.object(torch, "FloatTensor", torch.DoubleTensor):
-            yield
-    finally:
-        torch.set_default_dtype(usual)

@@ -1,0 +1,40 @@
+"""The float32 islands of `transformers`, lifted: whatever type a model has, some of it is computed in float32."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest.mock import patch
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+
+class _Lift(TorchFunctionMode):
+    """Whoever asks for float32 gets float64. Whole numbers made float32 stay so: they are exact, and T5's buckets
+    are chosen by their logarithm in float32.
+    """
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is Tensor.float:
+            return args[0].double() if args[0].is_floating_point() else func(*args)
+        wide = tuple(torch.float64 if value is torch.float32 else value for value in args)
+        named = {key: torch.float64 if value is torch.float32 else value for key, value in (kwargs or {}).items()}
+        return func(*wide, **named)
+
+
+@contextmanager
+def lifted() -> Iterator[None]:
+    """The float32 islands of `transformers` lifted to float64: RMSNorm, tables of angles, softmax, sinusoids.
+
+    They are there whatever type a model has, and the largest difference in float64 would be theirs.
+    """
+    usual = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        with _Lift(), patch.object(torch, "FloatTensor", torch.DoubleTensor):
+            yield
+    finally:
+        torch.set_default_dtype(usual)
