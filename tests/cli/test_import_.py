@@ -45,3 +45,10 @@ def test_what_is_wrong_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture
     assert run("import", tmp_path / "nowhere", "--out", tmp_path / "run", "--lang", "en") == 1
     assert "cannot be read: No such file" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
+
+
+def test_a_config_without_a_model_type_is_given_its_family(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = changed("gpt2", tmp_path / "old", without=("model_type",))
+    assert run("import", folder, "--out", tmp_path / "run", "--lang", "en") == 1
+    assert "has no key 'model_type'" in capsys.readouterr().err
+    assert run("import", folder, "--out", tmp_path / "run", "--family", "gpt2") == 0

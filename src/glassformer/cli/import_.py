@@ -21,6 +21,7 @@ def command(
     folder: Annotated[Path, typer.Argument(help=say("help.foreign"), metavar="DIR", show_default=False)],
     out: Annotated[Path, typer.Option("--out", help=say("help.import_out"), show_default=False)],
     dtype: Annotated[str, typer.Option("--dtype", help=say("help.import_dtype"))] = KEEP,
+    family: Annotated[str | None, typer.Option("--family", help=say("help.import_family"), show_default=False)] = None,
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
@@ -32,7 +33,8 @@ def command(
     from glassformer.hub.store import store
 
     with bar(say("hub.reading")) as progress:
-        found = store(folder, out, dtype=None if dtype == KEEP else getattr(torch, dtype), progress=progress)
+        kind = None if dtype == KEEP else getattr(torch, dtype)
+        found = store(folder, out, dtype=kind, family=family, progress=progress)
     if json:
         print_json(
             {

@@ -43,10 +43,18 @@ class Brought:
 
 
 def store(
-    source: str | Path, out: str | Path, *, dtype: torch.dtype | None = None, progress: Progress | None = None
+    source: str | Path,
+    out: str | Path,
+    *,
+    dtype: torch.dtype | None = None,
+    family: str | None = None,
+    progress: Progress | None = None,
 ) -> Brought:
-    """A folder of Hugging Face → a run folder. All of it appears, or nothing; one tensor is in memory at a time."""
-    found = look(source)
+    """A folder of Hugging Face → a run folder. All of it appears, or nothing; one tensor is in memory at a time.
+
+    `family` is for a config.json that does not name its own.
+    """
+    found = look(source, family)
     config, tokenizers = purpose(found.path, found.foreign, found.family, found.task, found.config)
     check_copies(found.weights, found.located)
     forms = {

@@ -21,6 +21,7 @@ SINGLE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json")
 PIECE = 2**22  # bytes that are read at a time
+LARGEST_READ = 2**30  # bytes: systems read less than 2 GiB in one call
 DTYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 
 
@@ -57,13 +58,34 @@ class Weights:
     def read_into(self, name: str, place: Tensor, columns: slice = slice(None), rows: slice = slice(None)) -> None:
         """Into a tensor, or a view of one, of the stored shape; or some rows, or some columns, of a matrix into it.
 
-        Numbers are cast to the type of the place. At most PIECE bytes, or one row, are held beside it.
+        Numbers are cast to the type of the place. At most PIECE bytes, or one row, are held beside it; none where
+        nothing has to be cast or turned.
         """
         with torch.no_grad():
             if not place.dim():
                 place = place[None]
+            if self._goes_straight(name, place, columns, rows):
+                flat = place.view(-1).view(torch.uint8)
+                for at in range(0, len(flat), LARGEST_READ):
+                    self._fill(name, flat[at : at + LARGEST_READ], at)
+                return
             for at, piece in self._rows(name, rows):
                 place[at : at + len(piece)].copy_(piece[:, columns] if columns != slice(None) else piece)
+
+    def _goes_straight(self, name: str, place: Tensor, columns: slice, rows: slice) -> bool:
+        whole = columns == rows == slice(None)
+        return whole and place.is_contiguous() and place.device.type == "cpu" and place.dtype == self.dtype(name)
+
+    def _fill(self, name: str, place: Tensor, offset: int) -> None:
+        """The bytes of a tensor from `offset` on, until the place, which is one of bytes, is full."""
+        stored = self.tensors[name]
+        try:
+            with stored.path.open("rb", buffering=0) as file:
+                file.seek(stored.start + offset)
+                if len(place) and file.readinto(place.numpy().data) != len(place):
+                    raise FileError("hub_cut", path=stored.path, name=name)
+        except OSError as error:
+            raise FileError("file_unreadable", path=stored.path, why=error.strerror or str(error)) from error
 
     def equal(self, first: str, second: str) -> bool:
         """Whether two hold the same numbers; looked at piece by piece."""
@@ -79,18 +101,11 @@ class Weights:
         row = math.prod(rest) * WIDTHS[stored.dtype]
         first, last, _ = rows.indices(count)
         some = max(1, PIECE // max(row, 1))
-        try:
-            with stored.path.open("rb", buffering=0) as file:
-                file.seek(stored.start + first * row)
-                for at in range(first, last, some):
-                    size = min(some, last - at)
-                    data = bytearray(size * row)
-                    if data and file.readinto(data) != len(data):
-                        raise FileError("hub_cut", path=stored.path, name=name)
-                    flat = torch.frombuffer(data, dtype=dtype) if data else torch.empty(0, dtype=dtype)
-                    yield at - first, flat.reshape(size, *rest)
-        except OSError as error:
-            raise FileError("file_unreadable", path=stored.path, why=error.strerror or str(error)) from error
+        buffer = torch.empty(min(some, max(last - first, 0)) * row, dtype=torch.uint8)  # every piece is read into it
+        for at in range(first, last, some):
+            size = min(some, last - at)
+            self._fill(name, buffer[: size * row], at * row)
+            yield at - first, buffer[: size * row].view(dtype).reshape(size, *rest)
 
 
 def _sharded(folder: Path) -> dict[str, Stored]:
