@@ -5,6 +5,8 @@ Sizes are odd on purpose, and no norm is 1, no bias 0: a weight in the wrong pla
 
 from __future__ import annotations
 
+import atexit
+import shutil
 import tempfile
 from collections.abc import Callable
 from functools import cache
@@ -115,7 +117,8 @@ VARIANTS: dict[str, Maker] = {
     "qwen3 classifier": _make("Qwen3ForSequenceClassification", "Qwen3Config", **LLAMA, head_dim=6, num_labels=3),
 }
 
-_FOLDERS = tempfile.TemporaryDirectory(prefix="reference-")
+_FOLDERS = Path(tempfile.mkdtemp(prefix="reference-"))
+atexit.register(shutil.rmtree, _FOLDERS, ignore_errors=True)
 
 
 def lively(model: nn.Module, seed: int = 0) -> nn.Module:
@@ -139,6 +142,6 @@ def reference(name: str) -> tuple[Any, Path]:
 
 def saved(name: str, make: Maker) -> tuple[Any, Path]:
     model = lively(make())
-    folder = Path(_FOLDERS.name) / name.replace(" ", "-")
+    folder = Path(_FOLDERS) / name.replace(" ", "-")
     model.save_pretrained(folder)
     return model, folder
