@@ -54,6 +54,10 @@ KINDS: dict[str, dict[str, dict[str, Option]]] = {
     "loss": {
         "cross_entropy": {"smoothing": (0.0, rate)},
         "focal": {"gamma": (2.0, _not_negative)},
+        "binary_cross_entropy": {"smoothing": (0.0, rate)},
+        "mse": {},
+        "mae": {},
+        "huber": {"delta": (1.0, positive)},
     },
 }
 

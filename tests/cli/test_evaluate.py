@@ -52,7 +52,7 @@ def test_the_conventions(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
 def test_the_translations_are_written(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "test.hyp"
     code, out, _ = run(capsys, folder, "--beam", "1", "--hypotheses", path)
-    assert code == 0 and f"20 translations written to {path}" in " ".join(out.split())
+    assert code == 0 and f"20 answers written to {path}" in " ".join(out.split())
     assert path.read_text(encoding="utf-8").splitlines() == ENGLISH
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from glassformer.data.batch import Batch, pad, pair
+from glassformer.data.batch import PairBatch, pad, pair
 from glassformer.losses import IGNORE
 
 
@@ -12,7 +12,7 @@ def arrays(*rows: list[int]) -> list[np.ndarray]:
     return [np.array(row, dtype=np.int32) for row in rows]
 
 
-def pairs(**keys: bool | int) -> Batch:
+def pairs(**keys: bool | int) -> PairBatch:
     return pair(arrays([5, 6, 7], [8]), arrays([9], [10, 11]), padding=0, begin=1, end=2, **keys)  # type: ignore[arg-type]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from glassformer.config import Choice
 from glassformer.data import grammar
@@ -20,40 +20,41 @@ from glassformer.recipe import DataConfig
 from glassformer.values import size, word, wrong_type
 
 SPLITS = ("train", "validation", "test")
+T = TypeVar("T")  # what a split is made of: Pairs, Texts
 Groups = Mapping[str, Pairs]
 
 
-class Corpus:
+class Corpus(Generic[T]):
     """What is learned from, what is looked at while learning, and what is kept for the end, in groups by name.
 
     A split is read when it is asked for: whoever evaluates on the test set does not wait for the training set.
     """
 
-    def __init__(self, make: Callable[[str], Groups], change: Callable[[Pairs], Pairs] = lambda pairs: pairs) -> None:
+    def __init__(self, make: Callable[[str], Mapping[str, T]], change: Callable[[T], T] = lambda pairs: pairs) -> None:
         self._make, self._change = make, change
-        self._made: dict[str, dict[str, Pairs]] = {}
+        self._made: dict[str, dict[str, T]] = {}
 
-    def split(self, name: str) -> dict[str, Pairs]:
-        """The pairs of a split, in the groups that are reported apart."""
+    def split(self, name: str) -> dict[str, T]:
+        """A split, in the groups that are reported apart."""
         choose("split", name, dict.fromkeys(SPLITS))
         if name not in self._made:
             self._made[name] = {group: self._change(pairs) for group, pairs in self._make(name).items()}
         return self._made[name]
 
     @property
-    def train(self) -> Pairs:
+    def train(self) -> T:
         return self.split("train")["train"]
 
     @property
-    def validation(self) -> Pairs:
+    def validation(self) -> T:
         return self.split("validation")["validation"]
 
     @property
-    def test(self) -> dict[str, Pairs]:
+    def test(self) -> dict[str, T]:
         return self.split("test")
 
 
-def corpus(config: DataConfig) -> Corpus:
+def corpus(config: DataConfig) -> Corpus[Pairs]:
     """All sentences of a run. The same configuration gives the same sentences in the same order."""
     make = choose("source", config.source.kind, CORPORA)
     groups = make(config, **_options(config.source))

@@ -1,0 +1,24 @@
+"""What evaluations measure besides the scores of a task, where that takes more than one pass: a plain dict by task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from glassformer.runs import Run
+from glassformer.tasks.translation import Sentences
+from glassformer.train.loop import Measure
+from glassformer.train.samples import Samples, chosen
+
+
+def of_translation(run: Run, material: Sentences) -> Measure | None:
+    """Every evaluation translates some of the validation sentences."""
+    pairs = chosen(material.looked_at, np.ones(len(material.looked_at), dtype=bool))
+    return Samples(run, material.vocabularies, pairs) if len(pairs) else None
+
+
+MEASURES: dict[str, Callable[[Run, Any], Measure | None]] = {
+    "translation": of_translation,
+}
