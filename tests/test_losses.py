@@ -12,9 +12,11 @@ from glassformer.losses import (
     IGNORE,
     LOSSES,
     Sum,
+    binary_cross_entropy,
     chunked,
     cross_entropy,
     focal,
+    huber,
     make_loss,
     mean_absolute_error,
     mean_squared_error,
@@ -26,6 +28,14 @@ CRITERIA: dict[str, Callable[[Tensor, Tensor], Sum]] = {
     "focal": make_loss("focal", {"gamma": 2.0}),
     "focal-half": make_loss("focal", {"gamma": 0.5}),
     "focal-0": make_loss("focal", {"gamma": 0.0}),
+    "cross_entropy-weighted": make_loss("cross_entropy", {"weights": [1, 2, 0.5, 1, 3, 1, 0.1]}),
+    "focal-weighted": make_loss("focal", {"weights": [1, 2, 0.5, 1, 3, 1, 0.1]}),
+}
+OTHERS: dict[str, Callable[[Tensor, Tensor], Sum]] = {  # of one logit, and of numbers
+    "binary_cross_entropy": make_loss("binary_cross_entropy", {}),
+    "mse": make_loss("mse", {}),
+    "mae": make_loss("mae", {}),
+    "huber": make_loss("huber", {"delta": 0.5}),
 }
 
 
@@ -105,7 +115,7 @@ def test_focal_of_what_is_certain_is_0_and_so_is_its_slope(gamma: float) -> None
 
 @pytest.mark.parametrize("name", CRITERIA)
 def test_the_slope_is_that_of_finite_differences(name: str) -> None:
-    logits, targets = case(v=4)
+    logits, targets = case()
     assert torch.autograd.gradcheck(lambda x: CRITERIA[name](x, targets).total, logits)
 
 
@@ -128,7 +138,54 @@ def test_a_loss_of_parts_is_the_sum_of_their_losses(name: str) -> None:
 
 
 def test_every_loss_is_tried_here() -> None:
-    assert {name.split("-")[0].replace("smoothed", "cross_entropy") for name in CRITERIA} == set(LOSSES)
+    tried = {name.split("-")[0].replace("smoothed", "cross_entropy") for name in CRITERIA}
+    assert tried | set(OTHERS) == set(LOSSES)
+
+
+# --- weights, one logit, numbers ---
+
+
+def test_weights_by_hand() -> None:
+    logits = torch.tensor([[0.0, math.log(3.0)]] * 3, dtype=torch.float64)  # p = ¼, ¾
+    targets = torch.tensor([0, 1, IGNORE])
+    right, wrong = math.log(0.75), math.log(0.25)
+    weighted = cross_entropy(logits, targets, weights=[2.0, 0.5])
+    assert float(weighted.total) == pytest.approx(-2 * wrong - 0.5 * right, abs=1e-15)
+    assert int(weighted.count) == 2
+    focused = focal(logits, targets, gamma=2.0, weights=[2.0, 0.5])
+    assert float(focused.total) == pytest.approx(-2 * 0.75**2 * wrong - 0.5 * 0.25**2 * right, abs=1e-15)
+    plain = focal(logits, targets, gamma=0.0, weights=[2.0, 0.5])
+    assert float(plain.total) == pytest.approx(float(weighted.total), abs=1e-15)
+
+
+@pytest.mark.parametrize(("smoothing", "weights"), [(0.0, None), (0.1, None), (0.0, [2.0, 0.5])])
+def test_one_logit_is_the_difference_of_two(smoothing: float, weights: list[float] | None) -> None:
+    torch.manual_seed(0)
+    z = torch.randn(6, 1, dtype=torch.float64, requires_grad=True)
+    targets = torch.tensor([0, 1, 1, 0, IGNORE, 1])
+    one = binary_cross_entropy(z, targets, smoothing=smoothing, weights=weights)
+    assert int(one.count) == 5
+    two = cross_entropy(torch.cat((torch.zeros_like(z), z), 1), targets, smoothing=smoothing, weights=weights)
+    torch.testing.assert_close(one.total, two.total, rtol=0, atol=1e-12)
+    for loss in (one, two):
+        (slope,) = torch.autograd.grad(loss.total, z, retain_graph=True)
+        assert float(slope[4]) == 0.0
+
+
+def test_huber_by_hand() -> None:
+    y, targets = torch.tensor([1.0, 2.0, 3.0]), torch.tensor([1.5, 2.0, 0.0])
+    assert float(huber(y, targets).total) == pytest.approx(0.125 + 2.5)
+    assert float(huber(y, targets, delta=0.5).total) == pytest.approx(0.125 + 0.5 * 2.75)
+    assert int(huber(y, targets, mask=torch.tensor([True, False, False])).count) == 1
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_parts_add_up_for_numbers_and_for_one_logit_too(name: str) -> None:
+    torch.manual_seed(0)
+    y, targets = torch.randn(6, 1, dtype=torch.float64), torch.randint(2, (6, 1)).double()
+    whole, parts = OTHERS[name](y, targets), [OTHERS[name](y[i : i + 2], targets[i : i + 2]) for i in (0, 2, 4)]
+    assert float(whole.total) == pytest.approx(sum(float(part.total) for part in parts), rel=1e-12)
+    assert int(whole.count) == sum(int(part.count) for part in parts) == 6
 
 
 @pytest.mark.parametrize("size", [1, 4, 15, 100])

@@ -31,10 +31,16 @@ class Sum:
 
 
 Loss = Callable[[Tensor, Tensor], Sum]  # (what the model says, targets)
+Weights = Sequence[float] | None  # one for each class
 
 
 def cross_entropy(
-    logits: Float[Tensor, "*rows v"], targets: Int[Tensor, "*rows"], *, ignore: int = IGNORE, smoothing: float = 0.0
+    logits: Float[Tensor, "*rows v"],
+    targets: Int[Tensor, "*rows"],
+    *,
+    ignore: int = IGNORE,
+    smoothing: float = 0.0,
+    weights: Weights = None,
 ) -> Sum:
     r"""Cross-entropy with label smoothing, §5.4 (Szegedy et al. 2016).
 
@@ -42,31 +48,63 @@ def cross_entropy(
 
     ε is spread over all v tokens, the right one and padding included, as torch does (fairseq spreads ε/(v − 1) over
     the wrong ones, T2T leaves out padding). It costs perplexity and gains BLEU: the model learns to be less sure.
+    `weights`: one factor for each class, so that a rare one is not forgotten; the count stays that of the targets.
     Differs from the paper: nothing; the paper does not say over what it spreads.
     """
     rows, right = logits.flatten(0, -2), targets.flatten()  # n v, n
-    total = F.cross_entropy(rows, right, ignore_index=ignore, label_smoothing=smoothing, reduction="sum")
+    weight = None if weights is None else rows.new_tensor(weights)  # v
+    total = F.cross_entropy(rows, right, weight, ignore_index=ignore, label_smoothing=smoothing, reduction="sum")
     return Sum(total, (right != ignore).sum())
 
 
 def focal(
-    logits: Float[Tensor, "*rows v"], targets: Int[Tensor, "*rows"], *, ignore: int = IGNORE, gamma: float = 2.0
+    logits: Float[Tensor, "*rows v"],
+    targets: Int[Tensor, "*rows"],
+    *,
+    ignore: int = IGNORE,
+    gamma: float = 2.0,
+    weights: Weights = None,
 ) -> Sum:
     r"""Focal loss (Lin et al. 2017).
 
-        L = − (1 − p)^γ log p,     p: the probability of the target
+        L = − α (1 − p)^γ log p,     p: the probability of the target, α: the weight of its class, 1 by default
 
     What the model already knows (p near 1) hardly counts; γ = 0 is cross-entropy.
     Differs from the paper: the paper has none.
     """
     rows, right = logits.flatten(0, -2), targets.flatten()  # n v, n
     surprise = F.cross_entropy(rows, right, ignore_index=ignore, reduction="none")  # n: −log p; 0 where ignored
+    counted = right != ignore
+    weighted = surprise if weights is None else surprise * rows.new_tensor(weights)[right.where(counted, 0)]  # n
     if gamma == 0.0:
-        return Sum(surprise.sum(), (right != ignore).sum())
+        return Sum(weighted.sum(), counted.sum())
     doubt = -torch.expm1(-surprise)  # 1 − p, exact where p is close to 1
     if gamma < 1.0:  # the slope of doubt^γ at 0 is infinite, and 0 · ∞ is no number
         doubt = doubt.clamp(min=torch.finfo(doubt.dtype).tiny)
-    return Sum((doubt**gamma * surprise).sum(), (right != ignore).sum())
+    return Sum((doubt**gamma * weighted).sum(), counted.sum())
+
+
+def binary_cross_entropy(
+    logits: Float[Tensor, "*rows 1"],
+    targets: Int[Tensor, "*rows"],
+    *,
+    ignore: int = IGNORE,
+    smoothing: float = 0.0,
+    weights: Weights = None,
+) -> Sum:
+    r"""Cross-entropy of two classes with one logit.
+
+        L = − q log σ(z) − (1 − q) log σ(−z),     q = (1 − ε)·target + ε / 2
+
+    The same as two logits whose difference is z, with half of the head. `weights`: of class 0 and of class 1.
+    Differs from the paper: the paper has none.
+    """
+    z, right = logits.flatten(), targets.flatten()  # n, n
+    counted = right != ignore
+    wanted = right.where(counted, 0)  # n
+    aim = wanted.to(z.dtype) * (1 - smoothing) + smoothing / 2
+    weight = counted.to(z.dtype) if weights is None else z.new_tensor(weights)[wanted] * counted
+    return Sum(F.binary_cross_entropy_with_logits(z, aim, weight, reduction="sum"), counted.sum())
 
 
 def mean_squared_error(
@@ -83,6 +121,22 @@ def mean_absolute_error(
     return _errors((y - targets).abs(), mask)
 
 
+def huber(
+    y: Float[Tensor, "..."],
+    targets: Float[Tensor, "..."],
+    *,
+    mask: Bool[Tensor, "..."] | None = None,
+    delta: float = 1.0,
+) -> Sum:
+    r"""Huber's loss (1964): squared near the target, straight from δ on.
+
+        L = ½ e²  where |e| ≤ δ,     δ (|e| − ½ δ) elsewhere
+
+    Smooth where the error is small, and a wild value pulls no harder than one at δ.
+    """
+    return _errors(F.huber_loss(y, targets, reduction="none", delta=delta), mask)
+
+
 def _errors(errors: Tensor, mask: Tensor | None) -> Sum:
     if mask is None:
         return Sum(errors.sum(), torch.tensor(errors.numel(), device=errors.device))
@@ -92,11 +146,15 @@ def _errors(errors: Tensor, mask: Tensor | None) -> Sum:
 LOSSES: dict[str, Callable[..., Sum]] = {
     "cross_entropy": cross_entropy,
     "focal": focal,
+    "binary_cross_entropy": binary_cross_entropy,
+    "mse": mean_squared_error,
+    "mae": mean_absolute_error,
+    "huber": huber,
 }
 
 
 def make_loss(kind: str, options: Mapping[str, Any]) -> Loss:
-    """A loss with its options, as `recipe.options` gives them."""
+    """A loss with its options, as `recipe.options` gives them; a task may add `weights`."""
     return partial(LOSSES[kind], **options)
 
 

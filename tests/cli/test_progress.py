@@ -151,4 +151,4 @@ def test_nothing_to_try_before_there_is_a_checkpoint(run: Run) -> None:
 def test_one_is_told_what_is_waited_for(quiet: bool, capsys: pytest.CaptureFixture[str]) -> None:
     with progress.preparing(quiet=quiet):
         pass
-    assert capsys.readouterr().out == ("" if quiet else "reading sentences, learning the vocabulary …\n")
+    assert capsys.readouterr().out == ("" if quiet else "reading and preparing the data …\n")

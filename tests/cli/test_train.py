@@ -42,7 +42,7 @@ def test_from_a_recipe_to_a_run_that_translates(tmp_path: Path, capsys: pytest.C
     code, out, err = run(capsys, "ko-en", "--out", folder, *SET)
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0] == "reading sentences, learning the vocabulary …"
+    assert lines[0] == "reading and preparing the data …"
     assert lines[1].endswith(" parameters, 6 steps, on cpu")
     assert [line.split(":")[0] for line in lines[2:5]] == ["step 2", "step 3, validation", "step 4"]
     assert lines[-5] == "done after 6 steps"
@@ -66,7 +66,7 @@ def test_json_is_the_only_output(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_it_speaks_korean(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, "ko-en", "--out", tmp_path / "run", *SET, "--lang", "ko")
     assert (code, err) == (0, "")
-    for part in ("어휘를 학습하는 중", "6스텝으로 끝났습니다", "실행 폴더: ", "다음에 해 볼 것:"):
+    for part in ("준비하는 중", "6스텝으로 끝났습니다", "실행 폴더: ", "다음에 해 볼 것:"):
         assert part in out
     assert (tmp_path / "run" / "status.txt").read_text(encoding="utf-8").startswith("상태         끝남\n")
 

@@ -76,11 +76,11 @@ def test_it_goes_on_in_the_middle_of_an_epoch() -> None:
     for _ in range(60):
         places.append(place)
         group, place = sampler(accumulate=3).group(place)
-        seen += group
+        seen += [batch for _, batch in group]
     assert place.epoch > 2
     for i in (0, 7, 33, 59):
         group, _ = sampler(accumulate=3).group(places[i])
-        assert same(group, seen[3 * i : 3 * i + 3])
+        assert same([batch for _, batch in group], seen[3 * i : 3 * i + 3])
 
 
 def test_no_batch_is_lost_at_the_end_of_an_epoch() -> None:
@@ -90,7 +90,8 @@ def test_no_batch_is_lost_at_the_end_of_an_epoch() -> None:
     while place.epoch < 3:
         group, place = one.group(place)
         assert len(group) == 3
-        seen += group
+        assert all(batch is one.batches(at.epoch)[at.position] for at, batch in group)
+        seen += [batch for _, batch in group]
     assert same(seen[: len(expected)], expected)
 
 
@@ -105,13 +106,13 @@ def test_ranks_and_accumulation_see_the_same_examples_in_every_step(accumulate: 
     place, places = Place(), [Place()] * world
     for _ in range(15):
         expected, place = sampler(accumulate=4).group(place)
-        found: list[list[int]] = []
+        found: list[tuple[int, ...]] = []
         for rank in range(world):
             one = sampler(accumulate=accumulate, rank=rank, world=world)
             group, places[rank] = one.group(places[rank])
             assert len(group) == accumulate
-            found += [batch.tolist() for batch in group]
-        assert sorted(found) == sorted(batch.tolist() for batch in expected)
+            found += [(*at, *batch.tolist()) for at, batch in group]
+        assert sorted(found) == sorted((*at, *batch.tolist()) for at, batch in expected)
         assert set(places) == {place}
 
 

@@ -7,27 +7,29 @@ import pytest
 
 from glassformer.data.corpus import Corpus
 from glassformer.data.pairs import Pairs
-from glassformer.evaluate import evaluation
-from glassformer.evaluate.evaluation import Evaluation, evaluate
+from glassformer.evaluate import translation
+from glassformer.evaluate.how import How
 from glassformer.evaluate.translate import GREEDY
+from glassformer.evaluate.translation import TranslationEvaluation, evaluate_translation
+from glassformer.open import load
 from small_translator import ENGLISH, KOREAN, trained
 
 HANGUL = re.compile(r"[가-힣]")
 
 
 @pytest.fixture
-def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Evaluation:
+def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TranslationEvaluation:
     some = Pairs(KOREAN[:8], ENGLISH[:8])
     groups = {"seen-like": some, "verb-place": some, "long": some}
-    monkeypatch.setattr(evaluation, "corpus", lambda config: Corpus(lambda split: groups))
-    return evaluate(trained(tmp_path), "test", GREEDY, forensics=True)
+    monkeypatch.setattr(translation, "corpus", lambda config: Corpus(lambda split: groups))
+    return evaluate_translation(load(trained(tmp_path)), "test", How(search=GREEDY, forensics=True))
 
 
 @pytest.mark.parametrize(
     ("lang", "words"), [("en", ("all but long", "1 time(s)")), ("ko", ("long 제외 전체", "횟수: 1"))]
 )
 def test_everything_is_shown_in_either_language(
-    found: Evaluation, lang: str, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    found: TranslationEvaluation, lang: str, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GLASSFORMER_LANG", lang)
     shown, html = repr(found), found._repr_html_()
@@ -36,11 +38,11 @@ def test_everything_is_shown_in_either_language(
     assert bool(HANGUL.search(html)) is bool(HANGUL.search(shown)) is (lang == "ko")
 
 
-def test_no_signature_is_cut_off(found: Evaluation) -> None:
+def test_no_signature_is_cut_off(found: TranslationEvaluation) -> None:
     assert "…" not in repr(found)
 
 
-def test_html_is_well_formed(found: Evaluation) -> None:
+def test_html_is_well_formed(found: TranslationEvaluation) -> None:
     html = found._repr_html_()
     for tag in ("table", "tr", "td", "th", "p"):
         assert len(re.findall(f"<{tag}>", html)) == html.count(f"</{tag}>") > 0

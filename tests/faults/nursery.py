@@ -18,7 +18,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from glassformer.data.batch import Batch
+from glassformer.data.batch import PairBatch
 from glassformer.losses import Sum
 from glassformer.recipe import RunConfig
 from glassformer.runs import Run
@@ -38,7 +38,7 @@ class Marked(Translation):
 
     marks: mmap.mmap
 
-    def loss(self, model: nn.Module, batch: Batch) -> Sum:
+    def loss(self, model: nn.Module, batch: PairBatch) -> Sum:
         self.marks[MICRO] += 1
         return super().loss(model, batch)
 

@@ -1,60 +1,140 @@
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 import torch
 
 from glassformer.data.batch import Batch
-from glassformer.losses import cross_entropy
-from glassformer.tasks import TASKS, Task
+from glassformer.errors import FileError
+from glassformer.models.build import build
+from glassformer.models.check import check
+from glassformer.open import load
+from glassformer.runs import Run
+from glassformer.tasks import TASKS, Material
+from glassformer.train.begin import again, begin
 from glassformer.train.meter import Meter
 from glassformer.train.optimizer import make_optimizer
 from glassformer.train.precision import LossScale
+from glassformer.train.resume import Trained
 from glassformer.train.step import Stepper
-from small_run import examples, run_config, small_model, translation
+from glassformer.train.watch import NotShown, watched
+from glassformer.words import LANGUAGES, sentences
+from tiny_tasks import TINY, tiny
 
 CPU = torch.device("cpu")
-CONFIGS = {"translation": run_config({"dropout": 0.0, "d_model": 32}, optimizer="adam")}
 
 
-def case(name: str) -> tuple[Stepper, Task, Batch]:
-    config = CONFIGS[name]
-    task = translation(config, criterion=cross_entropy)
-    store = examples(16)
-    batch = task.collate([store[i] for i in range(16)])
-    torch.manual_seed(0)
-    model = small_model(config)
-    optimizer = make_optimizer(model, config.train)
+def material(name: str, **model: Any) -> Material:
+    return TASKS[name].begin(tiny(name, model=model))
+
+
+def learner(made: Material) -> tuple[Stepper, Batch]:
+    """All that a step needs, and one batch."""
+    model = build(made.config.model, seed=0)
     stepper = Stepper(
-        model=model, task=task, optimizer=optimizer, scale=LossScale("float32", CPU), meter=Meter(CPU), device=CPU
+        model=model,
+        task=made.task,
+        optimizer=make_optimizer(model, made.config.train),
+        scale=LossScale("float32", CPU),
+        meter=Meter(CPU),
+        device=CPU,
     )
-    return stepper, task, batch
+    return stepper, made.task.collate([made.training[i] for i in range(8)])
 
 
 def test_every_task_is_tried_here() -> None:
-    assert list(CONFIGS) == list(TASKS)
+    assert list(TINY) == list(TASKS)
 
 
 @pytest.mark.parametrize("name", TASKS)
 def test_a_task_learns_one_batch_by_heart(name: str) -> None:
-    stepper, task, batch = case(name)
+    stepper, batch = learner(material(name))
     for _ in range(300):
         stepper([batch], 3e-3)
-    assert task.loss(stepper.model, batch).mean.item() < 0.01
+    assert stepper.task.loss(stepper.model, batch).mean.item() < 0.01
 
 
 @pytest.mark.parametrize("name", TASKS)
 def test_a_task_is_deterministic(name: str) -> None:
-    losses = []
+    readings = []
     for _ in range(2):
-        stepper, _, batch = case(name)
+        stepper, batch = learner(material(name))
         for _ in range(5):
             stepper([batch], 3e-3)
-        losses.append(stepper.meter.read())
-    assert losses[0] == losses[1]
+        readings.append(stepper.meter.read())
+    assert readings[0] == readings[1]
 
 
 @pytest.mark.parametrize("name", TASKS)
 def test_a_batch_knows_how_many_targets_count(name: str) -> None:
-    stepper, task, batch = case(name)
-    assert int(task.loss(stepper.model, batch).count) == batch.count
-    assert task.name == name and task.extra_tokens >= 0
+    stepper, batch = learner(material(name))
+    assert int(stepper.task.loss(stepper.model, batch).count) == batch.count
+    assert stepper.task.name == name and stepper.task.extra_tokens >= 0
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_sketch_is_a_model_and_does_not_depend_on_the_data(name: str) -> None:
+    recipe = tiny(name)
+    check(TASKS[name].sketch(recipe).model)
+    assert TASKS[name].sketch(recipe) == TASKS[name].sketch(material(name).config)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_task_goes_on_bit_for_bit(name: str, tmp_path: Path) -> None:
+    """What is left to chance in a batch depends on its place alone: a restored run draws the same."""
+    made = material(name, dropout=0.1)
+    config, run = made.config, Run.create(tmp_path / "run", made.config)
+
+    def fresh() -> Trained:
+        return Trained.begin(config, build(config.model, seed=0), made.task, made.training, CPU)
+
+    one, other = fresh(), fresh()
+    for _ in range(3):
+        one.advance()
+    one.checkpoint().save(run.checkpoint(3))
+    for _ in range(4):
+        one.advance()
+    assert list(other.restore(run)) == []
+    for _ in range(4):
+        other.advance()
+    ours, theirs = one.checkpoint(), other.checkpoint()
+    assert ours.state == theirs.state
+    for part in ("model", "optimizer", "random"):
+        assert all(torch.equal(value, getattr(theirs, part)[key]) for key, value in getattr(ours, part).items()), part
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_run_is_begun_found_again_and_loaded(name: str, tmp_path: Path) -> None:
+    job = begin(tiny(name), tmp_path / "run")
+    happened = list(watched(job))
+    assert not [event for event in happened if isinstance(event, NotShown)]  # status, pictures, TensorBoard
+    assert job.validation is not None and len(list(job.run.pictures.iterdir())) == 3
+    resumed = again(tmp_path / "run")
+    assert (resumed.recipe, resumed.training.fingerprint) == (job.recipe, job.training.fingerprint)
+    assert job.recipe.train.steps == Run.open(tmp_path / "run").status["step"]
+    loaded = load(tmp_path / "run", checkpoint="last")
+    ours, theirs = job.model.state_dict(), loaded.model.state_dict()
+    assert loaded.task == name and all(torch.equal(value, theirs[key]) for key, value in ours.items())
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_other_data_is_noticed(name: str, tmp_path: Path) -> None:
+    made = material(name)
+    run = Run.create(tmp_path / "run", made.config)
+    one = Trained.begin(made.config, build(made.config.model, seed=0), made.task, made.training, CPU)
+    one.checkpoint().save(run.checkpoint(1))
+    fewer = made.training.select(range(len(made.training) - 1))
+    other = Trained.begin(made.config, build(made.config.model, seed=0), made.task, fewer, CPU)
+    with pytest.raises(FileError, match="holds 1 checkpoints and none can be used"):
+        list(other.restore(run))
+
+
+@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_task_has_its_words(name: str, lang: str) -> None:
+    kind, known = TASKS[name], sentences(lang)
+    wanted = [f"units.many.{kind.unit}", f"units.loss.{kind.unit}", *(f"metrics.{metric}" for metric in kind.shown)]
+    assert [key for key in wanted if key not in known] == []
+    assert set(kind.shown.values()) <= {"share", "percent", "free"} and len(kind.shown) <= 4

@@ -9,15 +9,16 @@ import torch
 from torch import Tensor
 
 from glassformer.config import Choice, ModelConfig
-from glassformer.data.batch import Batch
+from glassformer.data.batch import PairBatch
 from glassformer.errors import ConfigError
 from glassformer.losses import IGNORE, Sum, cross_entropy, focal, make_loss
 from glassformer.models.build import build
-from glassformer.tasks import Translation, make_task
+from glassformer.tasks import Translation, kind_of
+from glassformer.text import Vocabularies
 from small_run import examples, model_config, run_config, small_model, translation
 
 
-def batch(count: int = 8, **keys: Any) -> Batch:
+def batch(count: int = 8, **keys: Any) -> PairBatch:
     store = examples(count)
     return translation(run_config(), **keys).collate([store[i] for i in range(count)])
 
@@ -42,7 +43,7 @@ HEADS: dict[str, dict[str, Any]] = {
 }
 
 
-def gradients(config: ModelConfig, chunk: int, one: Batch) -> tuple[Sum, dict[str, Tensor]]:
+def gradients(config: ModelConfig, chunk: int, one: PairBatch) -> tuple[Sum, dict[str, Tensor]]:
     model = build(config, seed=0).double()
     task = Translation(pad=0, bos=1, eos=2, criterion=make_loss("cross_entropy", {"smoothing": 0.1}), chunk=chunk)
     loss = task.loss(model, one)
@@ -92,12 +93,15 @@ def test_the_first_loss_is_that_of_a_guess() -> None:
             assert found.mean.item() == pytest.approx(math.log(2000), rel=0.05), (order, tie)
 
 
+def vocabularies() -> Vocabularies:
+    return Vocabularies.train("words", ["나는 간다"], ["I go"])
+
+
 def test_a_task_of_a_recipe() -> None:
     config = replace(run_config(loss="focal", chunk=7, pad_to=4), task=Choice("translation", {"source_end": False}))
-    task = make_task(config, pad=0, bos=1, eos=2)
-    assert isinstance(task, Translation)
+    task = Translation.make(config, vocabularies())
     assert (task.source_end, task.chunk, task.pad_to, (task.pad, task.bos, task.eos)) == (False, 7, 4, (0, 1, 2))
-    assert make_task(run_config(), pad=0, bos=1, eos=2).collate([examples(1)[0]]).source[0, -1] == 2
+    assert Translation.make(run_config(), vocabularies()).collate([examples(1)[0]]).source[0, -1] == 2
     logits, targets = torch.randn(1, 3, 9), torch.tensor([[1, 2, 3]])
     assert torch.equal(task.criterion(logits, targets).total, focal(logits, targets, gamma=2.0).total)
 
@@ -115,8 +119,18 @@ def test_a_task_of_a_recipe() -> None:
 )
 def test_a_task_that_there_is_not(task: Choice, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        make_task(replace(run_config(), task=task), pad=0, bos=1, eos=2)
+        kind_of(config := replace(run_config(), task=task)).sketch(config)
     assert str(caught.value).startswith(message)
+
+
+def test_a_loss_of_another_task_is_refused() -> None:
+    with pytest.raises(ConfigError, match="the task 'translation' cannot be learned with the loss 'mse'; use one of"):
+        Translation.sketch(run_config(loss="mse"))
+
+
+def test_a_recipe_and_its_run_have_the_same_sketch() -> None:
+    config = run_config()
+    assert Translation.sketch(config) == Translation.sketch(config.with_vocabulary(77, 66))
 
 
 def test_another_loss_is_another_task() -> None:

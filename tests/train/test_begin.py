@@ -9,7 +9,7 @@ from glassformer.config import Choice
 from glassformer.errors import ConfigError, FileError
 from glassformer.open import open_recipe
 from glassformer.runs import Run, locked
-from glassformer.train import begin as begin_module
+from glassformer.tasks import translation
 from glassformer.train import events
 from glassformer.train.begin import again, begin
 from glassformer.train.samples import Samples
@@ -61,7 +61,7 @@ def _unread(monkeypatch: pytest.MonkeyPatch) -> None:
     def read(config: object) -> None:
         raise AssertionError("the sentences were read")
 
-    monkeypatch.setattr(begin_module, "corpus", read)
+    monkeypatch.setattr(translation, "corpus", read)
 
 
 @pytest.mark.usefixtures("_unread")

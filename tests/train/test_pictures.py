@@ -1,15 +1,16 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import matplotlib
 import pytest
 
 from glassformer.errors import FileError
 from glassformer.runs import Run
+from glassformer.tasks import Classification, Translation
 from glassformer.train import pictures
 from glassformer.train.pictures import STYLE, curve, draw, figures, hangul_font, style
 from small_run import run_config
@@ -68,11 +69,11 @@ def test_the_same_log_gives_the_same_pictures(run: Run) -> None:
 
 def test_the_curves_are_those_of_the_log() -> None:
     records = list(lines(100))
-    training, validation, best = figures(records, "en")["loss_curves"].axes[0].get_lines()
+    training, validation, best = figures(records, "en", Translation)["loss_curves"].axes[0].get_lines()
     assert list(training.get_xdata()) == [10, *range(30, 101, 10)]  # what was not finite is left out
     assert list(validation.get_ydata()) == [90 / 50, 90 / 100]
     assert (list(best.get_xdata()), best.get_label()) == ([100], "best so far: 0.900")
-    board = figures(records, "en")["dashboard"]
+    board = figures(records, "en", Translation)["dashboard"]
     assert len(board.axes) == 4
     score, right = board.axes[3].get_lines()
     assert (list(score.get_ydata()), list(right.get_ydata())) == ([5, 10], [25, 25])
@@ -87,14 +88,24 @@ def test_an_empty_log_can_be_drawn(tmp_path: Path) -> None:
 
 
 def test_many_points_are_not_marked_one_by_one() -> None:
-    markers = [figures(list(lines(n)), "en")["dashboard"].axes[3].get_lines()[0].get_marker() for n in (100, 2000)]
+    markers = [
+        figures(list(lines(n)), "en", Translation)["dashboard"].axes[3].get_lines()[0].get_marker() for n in (100, 2000)
+    ]
     assert markers == ["o", ""]
 
 
 def test_the_words_are_those_of_the_language() -> None:
-    english, korean = (texts(figures(list(lines(100)), lang)["dashboard"]) for lang in ("en", "ko"))
-    assert {"Loss", "Learning rate", "Tokens per second", "training", "exactly right (%)", "step"} <= english
-    assert {"손실", "학습률", "초당 토큰", "학습", "완전 일치(%)", "스텝"} <= korean
+    english, korean = (texts(figures(list(lines(100)), lang, Translation)["dashboard"]) for lang in ("en", "ko"))
+    assert {
+        "Loss",
+        "Learning rate",
+        "Speed (tokens per second)",
+        "nats per token",
+        "training",
+        "exactly right (%)",
+        "step",
+    } <= english
+    assert {"손실", "학습률", "속도(초당 토큰)", "토큰당 손실(nat)", "학습", "완전 일치(%)", "스텝"} <= korean
 
 
 def test_without_a_hangul_font_the_words_are_english(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,3 +152,19 @@ def test_a_folder_that_cannot_be_written_is_one_line(run: Run) -> None:
     run.pictures.write_text("a file", encoding="utf-8")
     with pytest.raises(FileError, match=r"loss_curves\.png cannot be written: "):
         draw(run)
+
+
+def test_a_task_draws_its_own_metrics() -> None:
+    records = [{"kind": "evaluation", "step": 1, "loss": 2.0, "accuracy": 0.5, "f1": 0.25}]
+    board = figures(records, "en", Classification)["dashboard"]
+    right, mean = board.axes[3].get_lines()
+    assert (list(right.get_ydata()), list(mean.get_ydata())) == ([50], [25])
+    assert {"right (%)", "nats per text", "Speed (texts per second)"} <= texts(board)
+
+
+def test_numbers_that_are_no_shares_have_an_axis_of_their_own() -> None:
+    class Forecast(Translation):
+        shown: ClassVar[Mapping[str, str]] = {"sample_bleu": "free"}
+
+    axes = figures(list(lines(2000)), "en", Forecast)["dashboard"].axes[3]
+    assert axes.get_ylim()[1] > 103

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from glassformer.data.batch import Batch
+from glassformer.data.batch import PairBatch
 from glassformer.losses import LOSSES, Sum, make_loss, mean_absolute_error, mean_squared_error
 from glassformer.tasks import Translation
 from glassformer.train.meter import Meter
@@ -43,7 +43,7 @@ def stepper(task: Any = None, *, precision: str = "float32", double: bool = Fals
     )
 
 
-def batches(task: Translation, *sizes: int) -> list[Batch]:
+def batches(task: Translation, *sizes: int) -> list[PairBatch]:
     store, made, start = examples(sum(sizes)), [], 0
     for size in sizes:
         made.append(task.collate([store[i] for i in range(start, start + size)]))

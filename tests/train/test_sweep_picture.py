@@ -36,9 +36,9 @@ def test_a_picture_is_written_whole(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lang", "validated", "label"),
     [
-        ("en", True, "validation loss (nats per token)"),
-        ("en", False, "training loss (nats per token)"),
-        ("ko", True, "검증 손실(토큰당 nats)"),
+        ("en", True, "validation loss"),
+        ("en", False, "training loss"),
+        ("ko", True, "검증 손실"),
     ],
 )
 def test_lines_colours_and_labels(lang: str, validated: bool, label: str) -> None:

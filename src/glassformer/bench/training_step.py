@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from glassformer.bench.timing import interleaved, summary
 from glassformer.config import Choice, ModelConfig
-from glassformer.data.batch import Batch
+from glassformer.data.batch import PairBatch
 from glassformer.errors import ConfigError
 from glassformer.losses import make_loss
 from glassformer.models.build import build
@@ -143,7 +143,7 @@ def ours(setting: Setting, device: str, compiled: bool) -> Callable[[], None]:
         clip=1.0,
     )
     source, target, labels = _tokens(setting, device)
-    batch = Batch(source, None, target, labels, labels.numel())
+    batch = PairBatch(source, None, target, labels, labels.numel())
     return lambda: stepper([batch], 1e-4)
 
 

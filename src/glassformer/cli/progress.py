@@ -23,6 +23,8 @@ from glassformer.train.samples import Sample, read_samples
 from glassformer.train.watch import NotShown
 from glassformer.words import language, say
 
+VERBS = {"translation": "translate", "classification": "classify"}  # the command that uses what a task has trained
+
 
 @contextmanager
 def preparing(*, quiet: bool) -> Iterator[None]:
@@ -55,7 +57,8 @@ def show(
             display.see(event)
             remember(last, event)
             shown_by_display = live and isinstance(event, events.Logged)
-            text = "" if quiet or shown_by_display or isinstance(event, events.StepDone) else line(event)
+            silent = quiet or shown_by_display or isinstance(event, events.StepDone)
+            text = "" if silent else line(event, job.task.unit)
             if text:
                 console.print(text, soft_wrap=True)
     if not quiet:
@@ -84,7 +87,7 @@ class Display:
     """The bar, the numbers beside it, and below them the last sample translation; redrawn a few times a second."""
 
     def __init__(self, console: Console, job: Job) -> None:
-        self.run = job.run
+        self.run, self.kind = job.run, job.task
         numbers = (TextColumn("{task.description}"), TimeRemainingColumn(), TextColumn(say("watch.remaining")))
         self.bar = Progress(BarColumn(None), MofNCompleteColumn(), *numbers, console=console, expand=True)
         self.task = self.bar.add_task("", total=job.recipe.train.steps)
@@ -99,10 +102,13 @@ class Display:
                 self.bar.update(self.task, completed=event.step)
             case events.Logged():
                 self.numbers["loss"] = say("watch.loss", loss=f"{event.loss:.3f}")
-                self.numbers["speed"] = say("watch.speed", speed=f"{event.tokens_per_second:,.0f}")
+                units = say(f"units.many.{self.kind.unit}")
+                self.numbers["speed"] = say("watch.speed", speed=f"{event.tokens_per_second:,.0f}", units=units)
             case events.Evaluated():
-                if "sample_bleu" in event.metrics:
-                    self.numbers["bleu"] = say("watch.bleu", bleu=f"{event.metrics['sample_bleu']:.1f}")
+                for name, scale in self.kind.shown.items():
+                    if name in event.metrics:
+                        value = event.metrics[name] * (100 if scale == "share" else 1)
+                        self.numbers[name] = f"{say(f'metrics.{name}')} {value:.4g}"
                 self.sample = next(iter(read_samples(self.run, event.step)), None)
         self.bar.update(self.task, description=" · ".join(self.numbers.values()))
 
@@ -124,11 +130,13 @@ def farewell(run: Run, step: int) -> list[str]:
     lines = [say("watch.run", path=run.folder)]
     if run.preferred is not None:
         example = "" if sample is None else f" {shlex.quote(sample.source)}"
-        lines += [say("watch.next"), f"  glassformer translate {folder}{example}", f"  glassformer evaluate {folder}"]
+        verb = VERBS.get(run.config.task.kind)
+        uses = [] if verb is None else [f"  glassformer {verb} {folder}{example}"]
+        lines += [say("watch.next"), *uses, f"  glassformer evaluate {folder}"]
     return lines
 
 
-def line(event: Event | NotShown) -> str:
+def line(event: Event | NotShown, unit: str = "tokens") -> str:
     """An event in one line; "" for those that nobody wants to read."""
     match event:
         case events.Started():
@@ -143,8 +151,9 @@ def line(event: Event | NotShown) -> str:
             changed = ", ".join(f"{key}: {old} → {new}" for key, (old, new) in event.differences.items())
             return say("train.environment", changed=changed)
         case events.Logged():
-            values = {"loss": f"{event.loss:.4f}", "speed": f"{event.tokens_per_second:,.0f}"}
-            return say("train.logged", step=event.step, rate=f"{event.learning_rate:.2e}", **values)
+            values = {"loss": f"{event.loss:.4f}", "rate": f"{event.learning_rate:.2e}"}
+            speed = {"speed": f"{event.tokens_per_second:,.0f}", "units": say(f"units.many.{unit}")}
+            return say("train.logged", step=event.step, **values, **speed)
         case events.Evaluated():
             metrics = ", ".join(f"{name} {value:.4g}" for name, value in event.metrics.items())
             return say("train.best" if event.best else "train.evaluated", step=event.step, metrics=metrics)

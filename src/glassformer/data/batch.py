@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -14,10 +14,24 @@ from torch import Tensor
 from glassformer.data.store import Tokens
 from glassformer.losses import IGNORE
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+
+class Batch(Protocol):
+    """What one pass needs. `count` is known here, so that a step can divide before an accelerator has finished."""
+
+    @property
+    def count(self) -> int:
+        """Targets that count."""
+
+    def to(self, device: torch.device) -> Batch:
+        """The same on a device; on an accelerator without waiting for the copy."""
+
 
 @dataclass(frozen=True)
-class Batch:
-    """What one pass needs. `count` is known here, so that a step can divide before an accelerator has finished."""
+class PairBatch:
+    """Two sequences: one is read, the other is said."""
 
     source: Tensor  # b s
     source_mask: Tensor | None  # b s; None where nothing is padded
@@ -25,12 +39,45 @@ class Batch:
     target_out: Tensor  # b t: what it should say; IGNORE where it does not count
     count: int  # targets that count
 
-    def to(self, device: torch.device) -> Batch:
-        """On an accelerator: from pinned memory, without waiting for the copy."""
-        if device.type == "cpu":
-            return self
-        moved: dict[str, Any] = {name: _move(x, device) for name, x in vars(self).items() if isinstance(x, Tensor)}
-        return replace(self, **moved)
+    def to(self, device: torch.device) -> PairBatch:
+        return moved(self, device)
+
+
+@dataclass(frozen=True)
+class TokenBatch:
+    """One sequence, with a target for the whole of it or for every position."""
+
+    tokens: Tensor  # b t
+    mask: Tensor | None  # b t; None where nothing is padded
+    targets: Tensor  # b, or b t with IGNORE where it does not count
+    count: int
+    segments: Tensor | None = None  # b t: which text of a pair a token belongs to
+
+    def to(self, device: torch.device) -> TokenBatch:
+        return moved(self, device)
+
+
+@dataclass(frozen=True)
+class ArrayBatch:
+    """Inputs of one size: images, windows of a series."""
+
+    inputs: Tensor  # b …
+    targets: Tensor  # b, or b …
+    count: int
+
+    def to(self, device: torch.device) -> ArrayBatch:
+        return moved(self, device)
+
+
+M = TypeVar("M", bound="DataclassInstance")
+
+
+def moved(batch: M, device: torch.device) -> M:
+    """All tensors of a batch on a device; to an accelerator from pinned memory, without waiting for the copy."""
+    if device.type == "cpu":
+        return batch
+    tensors: dict[str, Any] = {name: _move(x, device) for name, x in vars(batch).items() if isinstance(x, Tensor)}
+    return replace(batch, **tensors)
 
 
 def _move(x: Tensor, device: torch.device) -> Tensor:
@@ -67,7 +114,7 @@ def pair(
     end: int,
     source_end: bool = True,
     pad_to: int = 1,
-) -> Batch:
+) -> PairBatch:
     """Teacher forcing, §3.1: the decoder sees the right words so far and says the next.
 
     source      x_1 … x_s eos      target_in   bos y_1 … y_t      target_out  y_1 … y_t eos
@@ -76,4 +123,22 @@ def pair(
     target_in, _ = pad(targets, padding, begin=begin, pad_to=pad_to)
     target_out, counted = pad(targets, IGNORE, end=end, pad_to=pad_to)
     mask = None if real.all() else torch.from_numpy(real)
-    return Batch(source, mask, target_in, target_out, int(counted.sum()))
+    return PairBatch(source, mask, target_in, target_out, int(counted.sum()))
+
+
+def texts(
+    sequences: Sequence[Tokens],
+    targets: NDArray[Any],
+    *,
+    padding: int,
+    begin: int | None = None,
+    end: int | None = None,
+    pad_to: int = 1,
+) -> TokenBatch:
+    """Texts framed by their special tokens, each with one target.
+
+    tokens      cls x_1 … x_t sep
+    """
+    tokens, real = pad(sequences, padding, begin=begin, end=end, pad_to=pad_to)
+    mask = None if real.all() else torch.from_numpy(real)
+    return TokenBatch(tokens, mask, torch.from_numpy(targets), len(sequences))

@@ -24,6 +24,13 @@ class Place(NamedTuple):
     position: int = 0
 
 
+class Taken(NamedTuple):
+    """A batch, and where it stands in the order."""
+
+    place: Place
+    indexes: Indexes
+
+
 def cut(
     lengths: NDArray[np.int64], order: Indexes, *, batch_tokens: int, max_sentences: int | None, pad_to: int
 ) -> list[Indexes]:
@@ -95,13 +102,13 @@ class Sampler:
         most, lengths = self.max_sentences, self.lengths
         return cut(lengths, order, batch_tokens=self.batch_tokens, max_sentences=most, pad_to=self.pad_to)
 
-    def group(self, place: Place) -> tuple[list[Indexes], Place]:
-        """The batches of this rank for one optimiser step, and where the next step begins."""
+    def group(self, place: Place) -> tuple[list[Taken], Place]:
+        """The batches of this rank for one optimiser step, each with its place, and where the next step begins."""
         epoch, position = place
-        taken: list[Indexes] = []
+        taken: list[Taken] = []
         while len(taken) < self.accumulate * self.world:
             some = self.batches(epoch)[position : position + self.accumulate * self.world - len(taken)]
-            taken += some
+            taken += [Taken(Place(epoch, position + i), indexes) for i, indexes in enumerate(some)]
             position += len(some)
             if position >= len(self.batches(epoch)):
                 epoch, position = epoch + 1, 0

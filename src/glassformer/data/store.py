@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glassformer.data.examples import Example, Kept
 from glassformer.errors import FileError, InputError
 
 Tokens = NDArray[np.int32]
-Example = tuple[Tokens, ...]
 FORMAT = "1"
 PARTS = ("tokens", "offsets")
 TYPES: dict[str, Any] = {"I32": np.int32, "I64": np.int64}  # safetensors' names
@@ -75,7 +75,7 @@ class Store:
         """The length of every field of every example: examples × fields."""
         return np.stack([np.diff(field.offsets) for field in self.fields.values()], axis=1)
 
-    def select(self, kept: NDArray[np.bool_] | Sequence[int]) -> Store:
+    def select(self, kept: Kept) -> Store:
         """Some of the examples, in their order, as a store of its own."""
         indexes = np.arange(len(self))[kept]
         return Store({name: Field.of(field[i] for i in indexes) for name, field in self.fields.items()})

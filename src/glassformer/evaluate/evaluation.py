@@ -1,75 +1,59 @@
-"""How good a trained translator is on a split: translate it, score it, write down that it was read."""
+"""How good a trained model is on a split of its data: each task has its own measure, one dict knows them all."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 
-from glassformer.data.corpus import corpus
-from glassformer.data.pairs import Pairs
-from glassformer.errors import ConfigError, InputError
-from glassformer.evaluate import show
-from glassformer.evaluate.readings import Readings
-from glassformer.evaluate.scores import Scores, judge
-from glassformer.evaluate.surprise import total_loss
-from glassformer.evaluate.translate import Search, as_trained, candidates
-from glassformer.metrics import forensics as conventions
-from glassformer.metrics.outputs import Outputs
-from glassformer.metrics.perplexity import perplexity
+from glassformer.errors import choose
+from glassformer.evaluate.classification import evaluate_classification
+from glassformer.evaluate.how import How, Progress
+from glassformer.evaluate.translate import Search
+from glassformer.evaluate.translation import evaluate_translation
 from glassformer.open import Loaded, load
 
-APART = ("long",)  # longer than anything trained on: reported as it comes out, not part of the main number
-PIECE = 256  # sentences between two signs of life
-Progress = Callable[[int, int], None]  # (sentences done, sentences in all)
 
+class Evaluation(Protocol):
+    """What every evaluation can tell. `readings`: how often this run was scored on this split, this time included."""
 
-@dataclass(frozen=True, kw_only=True)
-class Evaluation:
-    """The scores of a split, of each of its groups and of all together but for `apart`.
+    @property
+    def folder(self) -> Path: ...
 
-    Prints as a table; `to_json()` is what `--json` prints. `readings`: how often this run was scored on this split,
-    this time included.
-    """
+    @property
+    def checkpoint(self) -> str: ...
 
-    folder: Path
-    checkpoint: str
-    split: str
-    search: Search
-    total: Scores
-    groups: Mapping[str, Scores]
-    apart: tuple[str, ...]
-    readings: int
-    hypotheses: Mapping[str, list[str]] = field(repr=False)
-    forensics: list[conventions.Row] = field(default_factory=list)
+    @property
+    def split(self) -> str: ...
+
+    @property
+    def readings(self) -> int: ...
+
+    @property
+    def total(self) -> Any:
+        """The main scores, of the task's own type."""
+
+    @property
+    def groups(self) -> Mapping[str, Any]:
+        """The same for each group of the split."""
+
+    @property
+    def hypotheses(self) -> Mapping[str, list[str]]:
+        """What the model said, a line for each example, group by group."""
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            **self.total.to_json(),
-            "run": str(self.folder),
-            "checkpoint": self.checkpoint,
-            "split": self.split,
-            "readings": self.readings,
-            "search": asdict(self.search),
-            "groups": {name: scores.to_json() for name, scores in self.groups.items()},
-            "apart": list(self.apart),
-            "forensics": [asdict(row) for row in self.forensics],
-        }
+        """What `--json` prints."""
 
     def __rich__(self) -> RenderableType:
-        return show.tables(self)
+        """A table, in the language of the process."""
 
-    def __repr__(self) -> str:
-        console = Console(width=show.WIDTH, highlight=False)
-        with console.capture() as text:
-            console.print(self)
-        return text.get()
 
-    def _repr_html_(self) -> str:
-        return show.html(self)
+EVALUATIONS: dict[str, Callable[[Loaded, str, How], Evaluation]] = {
+    "translation": evaluate_translation,
+    "classification": evaluate_classification,
+}
 
 
 def evaluate(
@@ -81,61 +65,10 @@ def evaluate(
     forensics: bool = False,
     progress: Progress = lambda done, total: None,
 ) -> Evaluation:
-    """Translate a split ("validation", "test", "train") and score it.
+    """Score a run on a split ("validation", "test", "train") by the metrics of its task.
 
-    With several groups, as in the test set of the built-in corpus, the main number is that of all sentences but the
-    long ones, which no model was trained for. What was read is written into the run's evaluations.jsonl.
+    What was read is written into the run's evaluations.jsonl.
     """
     loaded = run if isinstance(run, Loaded) else load(run, checkpoint=checkpoint)
-    data, readings = loaded.config.data, Readings(loaded.folder)
-    if forensics and data.prepare.startswith("moses"):
-        raise ConfigError("forensics_prepared", prepare=data.prepare)
-    pairs = {name: some for name, some in corpus(data).split(split).items() if len(some)}
-    if not pairs:
-        raise InputError("split_empty", split=split, path=loaded.folder)
-    readings.check()
-    hypotheses = _translate(loaded, pairs, search, progress)
-    losses = {name: total_loss(loaded, some) for name, some in pairs.items()}
-    groups = {
-        name: judge(Outputs(hypotheses[name], some.targets), perplexity(*losses[name]), data)
-        for name, some in pairs.items()
-    }
-    apart = tuple(name for name in APART if name in pairs and len(pairs) > 1)
-    main = [name for name in pairs if name not in apart]
-    together = _together(main, hypotheses, pairs)
-    nats, tokens = map(sum, zip(*(losses[name] for name in main), strict=True))
-    total = groups[main[0]] if len(main) == 1 else judge(together, perplexity(nats, tokens), data)
-    readings.write(split, loaded.checkpoint.name, {**total.to_json(), "search": asdict(search)})
-    return Evaluation(
-        folder=loaded.folder,
-        checkpoint=loaded.checkpoint.name,
-        split=split,
-        search=search,
-        total=total,
-        groups=groups,
-        apart=apart,
-        readings=readings.count(split),
-        hypotheses=hypotheses,
-        forensics=conventions.judge(together, data.target_language) if forensics else [],
-    )
-
-
-def _translate(loaded: Loaded, pairs: Mapping[str, Pairs], search: Search, progress: Progress) -> dict[str, list[str]]:
-    """The best translation of every sentence, group by group."""
-    search = as_trained(replace(search, n_best=1), loaded.config)
-    every, done = sum(map(len, pairs.values())), 0
-    found: dict[str, list[str]] = {name: [] for name in pairs}
-    for name, some in pairs.items():
-        for first in range(0, len(some), PIECE):
-            piece = some.sources[first : first + PIECE]
-            best = candidates(loaded.model, loaded.vocabularies, piece, search)
-            found[name] += [one.text for one, *_ in best]
-            done += len(piece)
-            progress(done, every)
-    return found
-
-
-def _together(names: list[str], hypotheses: Mapping[str, list[str]], pairs: Mapping[str, Pairs]) -> Outputs:
-    return Outputs(
-        [text for name in names for text in hypotheses[name]], [text for name in names for text in pairs[name].targets]
-    )
+    judge = choose("task", loaded.task, EVALUATIONS)
+    return judge(loaded, split, How(search=search, forensics=forensics, progress=progress))

@@ -14,13 +14,13 @@ from glassformer.evaluate.scores import Scores
 from glassformer.words import say
 
 if TYPE_CHECKING:
-    from glassformer.evaluate.evaluation import Evaluation
+    from glassformer.evaluate.translation import TranslationEvaluation
 
 WIDTH = 140
 COLUMNS = ("group", "sentences", "bleu", "chrf", "ter", "exact", "loss", "perplexity")
 
 
-def tables(of: Evaluation, lang: str | None = None) -> RenderableType:
+def tables(of: TranslationEvaluation, lang: str | None = None) -> RenderableType:
     """Everything, for a terminal."""
     table = Table(title=title(of, lang), title_justify="left", header_style="bold")
     for number, name in enumerate(columns(of, lang)):
@@ -38,16 +38,16 @@ def tables(of: Evaluation, lang: str | None = None) -> RenderableType:
     return Group(*parts)
 
 
-def title(of: Evaluation, lang: str | None) -> str:
+def title(of: TranslationEvaluation, lang: str | None) -> str:
     return say("judge.title", lang, run=of.folder.name, split=of.split, checkpoint=of.checkpoint)
 
 
-def columns(of: Evaluation, lang: str | None) -> list[str]:
+def columns(of: TranslationEvaluation, lang: str | None) -> list[str]:
     more = ("characters",) if of.total.characters is not None else ()
     return [say(f"judge.{key}", lang) for key in (*COLUMNS, *more)]
 
 
-def rows(of: Evaluation, lang: str | None) -> Iterator[tuple[list[str], bool]]:
+def rows(of: TranslationEvaluation, lang: str | None) -> Iterator[tuple[list[str], bool]]:
     """The cells of every line, and whether it is the main one."""
     if len(of.groups) > 1:
         for name, scores in of.groups.items():
@@ -72,7 +72,7 @@ def _cells(scores: Scores) -> list[str]:
     return cells
 
 
-def notes(of: Evaluation, lang: str | None) -> list[str]:
+def notes(of: TranslationEvaluation, lang: str | None) -> list[str]:
     """What the numbers mean, and how often the split was read."""
     scores = [of.total.bleu, of.total.chrf, of.total.ter]
     scores += [] if of.total.characters is None else [of.total.characters]
@@ -86,14 +86,14 @@ def notes(of: Evaluation, lang: str | None) -> list[str]:
     ]
 
 
-def forensic_rows(of: Evaluation, lang: str | None) -> Iterator[list[str]]:
+def forensic_rows(of: TranslationEvaluation, lang: str | None) -> Iterator[list[str]]:
     for row in of.forensics:
         value = "–" if row.value is None else f"{row.value:.2f}"
         missing = say("forensics.missing", lang, package=row.missing) if row.missing else row.signature
         yield [value, say(f"forensics.{row.key}", lang), missing]
 
 
-def html(of: Evaluation, lang: str | None = None) -> str:
+def html(of: TranslationEvaluation, lang: str | None = None) -> str:
     """The same for a notebook."""
 
     def line(cells: list[str], tag: str = "td") -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import torch
 
 from glassformer.data.pairs import Pairs
-from glassformer.data.store import Store
 from glassformer.open import Loaded
-from glassformer.tasks import make_task
+from glassformer.tasks.translation import Translation, encode
 
 SENTENCES = 32  # in a batch, of like length
 
@@ -18,13 +17,7 @@ def total_loss(loaded: Loaded, pairs: Pairs) -> tuple[float, int]:
 
     A sum and no mean, so that groups can be added up before the one division.
     """
-    special = loaded.vocabularies.target.specials
-    task = make_task(loaded.config, pad=special.need("pad"), bos=special.need("bos"), eos=special.need("eos"))
-    sides = {
-        "source": loaded.vocabularies.source.encode_batch(pairs.sources),
-        "target": loaded.vocabularies.target.encode_batch(pairs.targets),
-    }
-    store = Store.of(sides)
+    task, store = Translation.make(loaded.config, loaded.vocabularies), encode(pairs, loaded.vocabularies)
     order = sorted(range(len(store)), key=lambda i: int(store.lengths[i].max()))
     nats, tokens = 0.0, 0
     for first in range(0, len(order), SENTENCES):

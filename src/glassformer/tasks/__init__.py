@@ -2,17 +2,19 @@
 
 from glassformer.errors import choose
 from glassformer.recipe import RunConfig
-from glassformer.tasks.task import Task
+from glassformer.tasks.classification import Classification
+from glassformer.tasks.task import Kind, Material, Task
 from glassformer.tasks.translation import Translation
 
-TASKS = {
+TASKS: dict[str, Kind] = {
     "translation": Translation,
+    "classification": Classification,
 }
 
 
-def make_task(config: RunConfig, *, pad: int, bos: int, eos: int) -> Task:
-    """The task of a recipe, with its loss and the special tokens of its tokenizer."""
-    return choose("task", config.task.kind, TASKS).make(config, pad=pad, bos=bos, eos=eos)
+def kind_of(config: RunConfig) -> Kind:
+    """The task that a recipe names."""
+    return choose("task", config.task.kind, TASKS)
 
 
-__all__ = ["TASKS", "Task", "Translation", "make_task"]
+__all__ = ["TASKS", "Classification", "Kind", "Material", "Task", "Translation", "kind_of"]

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Protocol, TypeVar
 
+import numpy as np
 from torch import nn
 
 from glassformer.data.batch import Batch
-from glassformer.data.store import Example
+from glassformer.data.examples import Example, Examples
 from glassformer.losses import Loss, Sum
+from glassformer.recipe import RunConfig
+from glassformer.runs import Run
+
+B = TypeVar("B", bound=Batch)
 
 
-class Task(Protocol):
-    """Everything that the loop asks for."""
+class Task(Protocol[B]):
+    """Everything that the loop asks for while it trains."""
 
-    @property
-    def name(self) -> str: ...
+    name: ClassVar[str]
+    unit: ClassVar[str]  # what `count` counts, a key of [units] in words/: tokens, texts, images …
+    shown: ClassVar[Mapping[str, str]]  # metrics in the picture of a run: each a "share", a "percent" or "free"
 
     @property
     def criterion(self) -> Loss: ...
@@ -25,14 +31,65 @@ class Task(Protocol):
     def extra_tokens(self) -> int:
         """How many tokens a batch adds to the longest side of an example: the sampler counts them."""
 
-    def collate(self, examples: Sequence[Example]) -> Batch:
-        """Examples of a store → a batch, on the CPU."""
+    def collate(self, examples: Sequence[Example], random: np.random.Generator | None = None) -> B:
+        """Examples → a batch, on the CPU. Whatever is left to chance in training is drawn from `random`.
 
-    def loss(self, model: nn.Module, batch: Batch) -> Sum:
+        None: to be judged by, so nothing is augmented; what needs chance even then takes `chance.of_example`.
+        """
+
+    def loss(self, model: nn.Module, batch: B) -> Sum:
         """What training makes small."""
 
-    def scores(self, model: nn.Module, batch: Batch) -> dict[str, Sum]:
-        """What validation reports, without smoothing; each is divided once, over all batches."""
+    def scores(self, model: nn.Module, batch: B) -> dict[str, Sum]:
+        """What validation adds up, nothing smoothed; a total may be a number or, as counts of classes, an array."""
 
-    def with_loss(self, loss: Loss) -> Task:
+    def metrics(self, sums: Mapping[str, Sum]) -> dict[str, float]:
+        """The scores of a whole set → what is reported. `means` divides, once, over all batches."""
+
+    def with_loss(self, loss: Loss) -> Task[B]:
         """The same task with another loss: a compiled one, for example."""
+
+
+class Material(Protocol):
+    """Everything that a run is made of, but for its folder. A task may keep more in its own, for its measure."""
+
+    @property
+    def config(self) -> RunConfig:
+        """The recipe, with all that only the data could tell."""
+
+    @property
+    def task(self) -> Task[Any]: ...
+
+    @property
+    def training(self) -> Examples: ...
+
+    @property
+    def validation(self) -> Examples | None: ...
+
+    def fill(self, run: Run) -> None:
+        """Write what must be kept beside config.toml: tokenizer, scaler."""
+
+
+class Kind(Protocol):
+    """A kind of task as `TASKS` holds it, which is the class: the way from a recipe, or from a run, to its material."""
+
+    name: str
+    unit: str
+    shown: Mapping[str, str]
+
+    def sketch(self, config: RunConfig) -> RunConfig:
+        """The recipe as `begin` completes it, with a stand-in for whatever only the data can tell. Nothing is read.
+
+        A recipe and the config.toml of its run have the same sketch; options that there are not are refused here.
+        """
+
+    def begin(self, config: RunConfig) -> Material:
+        """Read the data and learn what may be learned, from the training part alone."""
+
+    def again(self, run: Run) -> Material:
+        """The same from a run that was begun: nothing is learned anew."""
+
+
+def means(sums: Mapping[str, Sum]) -> dict[str, float]:
+    """Each total by its count."""
+    return {name: float(one.total) / float(one.count) for name, one in sums.items()}

@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+import numpy as np
 from torch import Tensor, nn
 
-from glassformer.data.batch import Batch, pair
-from glassformer.data.store import Example
-from glassformer.errors import ConfigError, suggest
+from glassformer.data.batch import PairBatch, pair
+from glassformer.data.corpus import Corpus, corpus
+from glassformer.data.examples import Example
+from glassformer.data.pairs import Pairs
+from glassformer.data.store import Store
+from glassformer.errors import ConfigError
 from glassformer.layers.embedding import token_matrix
 from glassformer.layers.head import LanguageModelHead
 from glassformer.losses import IGNORE, Loss, Sum, chunked, cross_entropy, make_loss
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.recipe import RunConfig, options
+from glassformer.runs import Run
+from glassformer.tasks.material import TextMaterial, longest
+from glassformer.tasks.options import check_options
+from glassformer.tasks.task import means
+from glassformer.text import Vocabularies
 from glassformer.values import truth
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sentences(TextMaterial):
+    """The material of a translator; `looked_at`: the validation sentences themselves, to be translated now and then."""
+
+    looked_at: Pairs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,27 +53,68 @@ class Translation:
     chunk: int = 0
 
     name: ClassVar[str] = "translation"
+    unit: ClassVar[str] = "tokens"
+    shown: ClassVar[Mapping[str, str]] = {"sample_bleu": "percent", "exact": "share"}
     extra_tokens: ClassVar[int] = 1
 
+    # --- from a recipe ---
+
     @classmethod
-    def make(cls, config: RunConfig, *, pad: int, bos: int, eos: int) -> Translation:
+    def sketch(cls, config: RunConfig) -> RunConfig:
+        check_options(config, ("source_end",), ("cross_entropy", "focal"))
+        truth("task.source_end", config.task.options.get("source_end", True))
+        return config.with_vocabulary(config.text.vocab_size)
+
+    @classmethod
+    def begin(cls, config: RunConfig) -> Sentences:
+        sentences, text = corpus(config.data), config.text
+        vocabularies = Vocabularies.train(
+            text.tokenizer.kind,
+            sentences.train.sources,
+            sentences.train.targets,
+            text.vocab_size,
+            joint=text.joint,
+            options=text.tokenizer.options,
+        )
+        sizes = vocabularies.source.vocab_size, vocabularies.target.vocab_size
+        return cls._material(config.with_vocabulary(*sizes), sentences, vocabularies)
+
+    @classmethod
+    def again(cls, run: Run) -> Sentences:
+        return cls._material(run.config, corpus(run.config.data), Vocabularies.open(run.folder))
+
+    @classmethod
+    def make(cls, config: RunConfig, vocabularies: Vocabularies) -> Translation:
         """As a recipe says: `task = "translation"`, or a table with `source_end`."""
-        for option in config.task.options:
-            if option != "source_end":
-                hint = suggest(option, ["source_end"])
-                raise ConfigError("unknown_option", key="task", option=option, kind=cls.name, hint=hint)
-        train = config.train
+        train, special = config.train, vocabularies.target.specials
         return cls(
-            pad=pad,
-            bos=bos,
-            eos=eos,
+            pad=special.need("pad"),
+            bos=special.need("bos"),
+            eos=special.need("eos"),
             criterion=make_loss(train.loss.kind, options("loss", train.loss)),
             source_end=truth("task.source_end", config.task.options.get("source_end", True)),
             pad_to=train.pad_to,
             chunk=train.chunk,
         )
 
-    def collate(self, examples: Sequence[Example]) -> Batch:
+    @classmethod
+    def _material(cls, config: RunConfig, sentences: Corpus[Pairs], vocabularies: Vocabularies) -> Sentences:
+        """What is too long or empty on a side is neither trained on nor looked at."""
+        room = longest(config, cls.extra_tokens)
+        looked_at = encode(sentences.validation, vocabularies)
+        fits = (looked_at.lengths.max(axis=1) <= room) & (looked_at.lengths.min(axis=1) > 0)
+        return Sentences(
+            config=config,
+            task=cls.make(config, vocabularies),
+            training=encode(sentences.train, vocabularies).no_longer_than(room),
+            validation=looked_at.select(fits) if fits.any() else None,
+            vocabularies=vocabularies,
+            looked_at=sentences.validation.chosen(np.flatnonzero(fits).tolist()),
+        )
+
+    # --- in training ---
+
+    def collate(self, examples: Sequence[Example], random: np.random.Generator | None = None) -> PairBatch:
         return pair(
             [source for source, _ in examples],
             [target for _, target in examples],
@@ -67,10 +125,10 @@ class Translation:
             pad_to=self.pad_to,
         )
 
-    def loss(self, model: nn.Module, batch: Batch) -> Sum:
+    def loss(self, model: nn.Module, batch: PairBatch) -> Sum:
         return self._loss(model, batch, self.criterion)
 
-    def scores(self, model: nn.Module, batch: Batch) -> dict[str, Sum]:
+    def scores(self, model: nn.Module, batch: PairBatch) -> dict[str, Sum]:
         """loss: nats per token, teacher-forced; accuracy: next tokens guessed right, the right past given. No BLEU."""
         model, target_in = _translator(model), _target(batch)
         logits = model(batch.source, target_in, batch.source_mask)  # b t v
@@ -78,10 +136,14 @@ class Translation:
         right = (logits.argmax(-1) == batch.target_out) & counted
         return {"loss": cross_entropy(logits, batch.target_out), "accuracy": Sum(right.sum(), counted.sum())}
 
+    def metrics(self, sums: Mapping[str, Sum]) -> dict[str, float]:
+        found = means(sums)
+        return {**found, "perplexity": math.exp(min(found["loss"], 700.0))}
+
     def with_loss(self, loss: Loss) -> Translation:
         return replace(self, criterion=loss)
 
-    def _loss(self, model: nn.Module, batch: Batch, criterion: Loss) -> Sum:
+    def _loss(self, model: nn.Module, batch: PairBatch, criterion: Loss) -> Sum:
         model, target_in = _translator(model), _target(batch)
         if not self.chunk:
             return criterion(model(batch.source, target_in, batch.source_mask), batch.target_out)
@@ -108,6 +170,16 @@ def _translator(model: nn.Module) -> EncoderDecoder:
     return model
 
 
-def _target(batch: Batch) -> Tensor:
+def _target(batch: PairBatch) -> Tensor:
     assert batch.target_in is not None
     return batch.target_in
+
+
+def encode(pairs: Pairs, vocabularies: Vocabularies) -> Store:
+    """Sentences as tokens."""
+    return Store.of(
+        {
+            "source": vocabularies.source.encode_batch(pairs.sources),
+            "target": vocabularies.target.encode_batch(pairs.targets),
+        }
+    )

@@ -1,4 +1,4 @@
-"""From a recipe to a job: sentences, vocabulary, model and run folder; the same again from a folder, to resume."""
+"""From a recipe to a job: the task's material, a model and a run folder; the same again from a folder, to resume."""
 
 from __future__ import annotations
 
@@ -8,32 +8,28 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from glassformer.data.corpus import Corpus, corpus
-from glassformer.data.pairs import Pairs
-from glassformer.data.store import Store
 from glassformer.errors import ConfigError, FileError
 from glassformer.models.build import build
+from glassformer.models.check import check
 from glassformer.open import open_recipe
 from glassformer.recipe import RunConfig, override
 from glassformer.runs import Run, locked
 from glassformer.runs.files import TEMPORARY, disk, write_text
-from glassformer.tasks import make_task
-from glassformer.text import Vocabularies
+from glassformer.tasks import Material, kind_of
 from glassformer.train.loop import Job
-from glassformer.train.samples import Samples, chosen
+from glassformer.train.measures import MEASURES
 from glassformer.train.validate import make_sampler
 
 GROWS = "train.steps"
 
 
 def begin(config: RunConfig, out: str | Path) -> Job:
-    """A new run: read the sentences, learn the vocabulary, write the folder, build the model."""
+    """A new run: read the data, learn what is to be kept, write the folder, build the model."""
     _refuse_early(Path(out))
-    sentences = corpus(config.data)
-    vocabularies = learn(config, sentences)
-    config = config.with_vocabulary(vocabularies.source.vocab_size, vocabularies.target.vocab_size)
-    run = Run.create(out, config, fill=lambda draft: vocabularies.save(draft.folder))
-    return job(run, sentences, vocabularies)
+    kind = kind_of(config)
+    check(kind.sketch(config).model)
+    material = kind.begin(config)
+    return job(Run.create(out, material.config, fill=material.fill), material)
 
 
 def begin_or_again(
@@ -51,7 +47,7 @@ def begin_or_again(
 
 
 def again(folder: str | Path, changes: Mapping[str, Any] | None = None) -> Job:
-    """A run that was begun before: its own vocabulary, the same sentences. Its config.toml counts, not the recipe.
+    """A run that was begun before: what it has learned, the same data. Its config.toml counts, not the recipe.
 
     `changes` may repeat what stands there. Only `train.steps` may be more than before: config.toml is then rewritten,
     and a schedule that ends with the last step, cosine for example, goes on along the longer curve.
@@ -62,7 +58,7 @@ def again(folder: str | Path, changes: Mapping[str, Any] | None = None) -> Job:
         if config != run.config:
             write_text(run.folder / "config.toml", config.to_toml())
             run = Run.open(folder)
-    return job(run, corpus(run.config.data), Vocabularies.open(run.folder))
+    return job(run, kind_of(run.config).again(run))
 
 
 def changed(run: Run, changes: Mapping[str, Any]) -> RunConfig:
@@ -95,44 +91,17 @@ def _refuse_early(out: Path) -> None:
         draft.rmdir()
 
 
-def learn(config: RunConfig, sentences: Corpus) -> Vocabularies:
-    """The vocabulary of the training sentences; `vocab_size` counts special tokens too."""
-    text = config.text
-    return Vocabularies.train(
-        text.tokenizer.kind,
-        sentences.train.sources,
-        sentences.train.targets,
-        text.vocab_size,
-        joint=text.joint,
-        options=text.tokenizer.options,
-    )
-
-
-def job(run: Run, sentences: Corpus, vocabularies: Vocabularies) -> Job:
-    """With validation sentences every evaluation translates some of them; without any there is no evaluation."""
-    config, special = run.config, vocabularies.target.specials
-    task = make_task(config, pad=special.need("pad"), bos=special.need("bos"), eos=special.need("eos"))
-    longest = min(config.data.max_length, config.model.max_len - task.extra_tokens)  # what the table of positions holds
-    looked_at = encode(sentences.validation, vocabularies)
-    fits = (looked_at.lengths.max(axis=1) <= longest) & (looked_at.lengths.min(axis=1) > 0)
-    samples, validation = chosen(sentences.validation, fits), looked_at.select(fits)
-    if len(samples):
-        make_sampler(validation, task, config.train)  # a sentence longer than a batch is said now, not after hours
+def job(run: Run, material: Material) -> Job:
+    """Without validation examples there is no evaluation."""
+    config, looked_at = run.config, material.validation
+    if looked_at is not None:
+        make_sampler(looked_at, material.task, config.train)  # one longer than a batch is said now, not after hours
+    measure = MEASURES.get(config.task.kind)
     return Job(
         run=run,
         model=build(config.model, seed=config.train.seed),
-        task=task,
-        training=encode(sentences.train, vocabularies).no_longer_than(longest),
-        validation=validation if len(samples) else None,
-        measure=Samples(run, vocabularies, samples) if len(samples) else None,
-    )
-
-
-def encode(pairs: Pairs, vocabularies: Vocabularies) -> Store:
-    """Sentences as tokens."""
-    return Store.of(
-        {
-            "source": vocabularies.source.encode_batch(pairs.sources),
-            "target": vocabularies.target.encode_batch(pairs.targets),
-        }
+        task=material.task,
+        training=material.training,
+        validation=looked_at,
+        measure=None if measure is None else measure(run, material),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import nn
 
@@ -9,7 +11,7 @@ from glassformer.models.stack import Stack
 from glassformer.tasks import Task
 
 
-def compile_parts(model: nn.Module, task: Task, *, backend: str = "inductor") -> Task:
+def compile_parts(model: nn.Module, task: Task[Any], *, backend: str = "inductor") -> Task[Any]:
     """The model's stacks are compiled in place; the task comes back with a compiled loss."""
     for module in model.modules():
         if isinstance(module, Stack):

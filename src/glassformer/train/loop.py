@@ -9,11 +9,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import nn
 
-from glassformer.data.store import Store
+from glassformer.data.examples import Examples
 from glassformer.errors import FileError, InputError
 from glassformer.recipe import RunConfig, TrainConfig
 from glassformer.runs import Run, locked
@@ -39,9 +40,9 @@ class Job:
 
     run: Run
     model: nn.Module
-    task: Task
-    training: Store
-    validation: Store | None = None
+    task: Task[Any]
+    training: Examples
+    validation: Examples | None = None
     measure: Measure | None = None
     config: RunConfig | None = None  # default: the run's own
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glassformer.runs import Run
 from glassformer.runs.files import TEMPORARY, disk
+from glassformer.tasks import Kind, kind_of
 from glassformer.words import language, say
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ def draw(run: Run) -> list[Path]:
     font = hangul_font() if language() == "ko" else None
     paths = []
     with rc_context(style(font)):
-        for name, figure in figures(run.log.read(), "ko" if font else "en").items():
+        for name, figure in figures(run.log.read(), "ko" if font else "en", kind_of(run.config)).items():
             paths.append(run.pictures / f"{name}.png")
             _save(figure, paths[-1])
     return paths
@@ -55,11 +57,11 @@ def style(font: str | None) -> Any:
     return {**STYLE, **own}
 
 
-def figures(records: Records, lang: str) -> dict[str, Figure]:
+def figures(records: Records, lang: str, kind: Kind) -> dict[str, Figure]:
     """Loss, learning rate, and the dashboard of four, as figures that nothing else holds on to (no pyplot)."""
     from matplotlib.figure import Figure
 
-    words = partial(_word, lang)
+    words = Words(lang, kind)
     alone = {"left": 0.1, "right": 0.97, "bottom": 0.12, "top": 0.92}
     loss, rate = Figure(figsize=(8, 4.5)), Figure(figsize=(8, 4.5))
     draw_loss(loss.subplots(gridspec_kw=alone), records, words)
@@ -72,11 +74,26 @@ def figures(records: Records, lang: str) -> dict[str, Figure]:
     return {"loss_curves": loss, "learning_rate": rate, "dashboard": board}
 
 
-Words = Callable[[str], str]
+@dataclass(frozen=True)
+class Words:
+    """What stands in a picture, in the language of its words: "loss", "step" …"""
 
+    lang: str
+    kind: Kind
 
-def _word(lang: str, key: str) -> str:
-    return say(f"watch.picture.{key}", lang)
+    def __call__(self, key: str) -> str:
+        return say(f"watch.picture.{key}", self.lang)
+
+    @property
+    def speed(self) -> str:
+        return say("watch.picture.speed", self.lang, units=say(f"units.many.{self.kind.unit}", self.lang))
+
+    @property
+    def loss(self) -> str:
+        return say(f"units.loss.{self.kind.unit}", self.lang)
+
+    def metric(self, name: str) -> str:
+        return say(f"metrics.{name}", self.lang)
 
 
 # --- panels ---
@@ -91,34 +108,37 @@ def draw_loss(axes: Axes, records: Records, words: Words) -> None:
         label = f"{words('best')}: {value:.3f}"
         axes.plot([step], [value], color=VERMILION, linestyle="", marker="*", markersize=12, label=label)
     axes.legend(loc="upper right")
-    _finish(axes, records, words, "loss")
-    axes.set_ylabel(words("nats"))
+    _finish(axes, records, words, words("loss"))
+    axes.set_ylabel(words.loss)
 
 
 def draw_rate(axes: Axes, records: Records, words: Words) -> None:
     axes.plot(*curve(records, "train", "learning_rate"), color=GREEN, linewidth=1.6)
-    _finish(axes, records, words, "learning_rate")
+    _finish(axes, records, words, words("learning_rate"))
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter("{x:g}")
 
 
 def draw_speed(axes: Axes, records: Records, words: Words) -> None:
     axes.plot(*curve(records, "train", "tokens_per_second"), color=GREY, linewidth=1.4)
-    _finish(axes, records, words, "speed")
+    _finish(axes, records, words, words.speed)
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter("{x:,.0f}")
 
 
 def draw_quality(axes: Axes, records: Records, words: Words) -> None:
-    """Both as a number from 0 to 100."""
-    scores, (steps, shares) = curve(records, "evaluation", "sample_bleu"), curve(records, "evaluation", "exact")
-    right = steps, [100 * share for share in shares]
-    axes.plot(*scores, color=BLUE, label=words("bleu"), **_marked(scores, "o"))
-    axes.plot(*right, color=ORANGE, linestyle="--", label=words("exact"), **_marked(right, "s"))
-    axes.legend(loc="lower right")
-    _finish(axes, records, words, "quality")
-    axes.set_ylim(-3, 103)
-    axes.set_yticks(range(0, 101, 20))
+    """The metrics that a task shows; shares and percentages as a number from 0 to 100."""
+    lines = zip((BLUE, ORANGE, GREEN, VERMILION), ("-", "--", "-.", ":"), "os^v", strict=True)
+    for (name, scale), (colour, line, marker) in zip(words.kind.shown.items(), lines, strict=False):
+        steps, values = curve(records, "evaluation", name)
+        points = steps, [100 * value for value in values] if scale == "share" else values
+        axes.plot(*points, color=colour, linestyle=line, label=words.metric(name), **_marked(points, marker))
+    if words.kind.shown:
+        axes.legend(loc="lower right")
+    _finish(axes, records, words, words("quality"))
+    if "free" not in words.kind.shown.values():
+        axes.set_ylim(-3, 103)
+        axes.set_yticks(range(0, 101, 20))
 
 
 def curve(records: Records, kind: str, name: str) -> tuple[list[int], list[float]]:
@@ -137,7 +157,7 @@ def _finish(axes: Axes, records: Records, words: Words, title: str) -> None:
     """The same steps below every panel."""
     from matplotlib.ticker import MaxNLocator
 
-    axes.set_title(words(title))
+    axes.set_title(title)
     axes.set_xlabel(words("step"))
     axes.set_xlim(0, 1.02 * max((record["step"] for record in records), default=1))
     axes.xaxis.set_major_locator(MaxNLocator(nbins=7, integer=True))

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from glassformer.data.examples import Examples
 from glassformer.data.sampler import Place
-from glassformer.data.store import Store
 from glassformer.recipe import RunConfig
 
 SMALLER_IS_BETTER = {"loss", "perplexity", "ter", "mse", "mae"}
@@ -48,7 +48,7 @@ class Progress:
         return False
 
 
-def origin(config: RunConfig, store: Store) -> dict[str, str]:
+def origin(config: RunConfig, store: Examples) -> dict[str, str]:
     """What a checkpoint must share with the run that goes on from it: model, kind of optimiser, data."""
     model = json.dumps(config.model.to_dict(), sort_keys=True)
     return {

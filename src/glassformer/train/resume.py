@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
 
+from glassformer.data.chance import of_batch
+from glassformer.data.examples import Examples
 from glassformer.data.sampler import Sampler
-from glassformer.data.store import Store
 from glassformer.errors import FileError
 from glassformer.recipe import RunConfig
 from glassformer.runs import Run
@@ -35,8 +37,8 @@ class Trained:
     """A model in training: its optimiser, its averages, its place in the data."""
 
     config: RunConfig
-    task: Task
-    store: Store
+    task: Task[Any]
+    store: Examples
     sampler: Sampler
     stepper: Stepper
     ema: MovingAverage | None
@@ -51,7 +53,9 @@ class Trained:
         return self.stepper.model
 
     @classmethod
-    def begin(cls, config: RunConfig, model: nn.Module, task: Task, store: Store, device: torch.device) -> Trained:
+    def begin(
+        cls, config: RunConfig, model: nn.Module, task: Task[Any], store: Examples, device: torch.device
+    ) -> Trained:
         """Step 0, every generator at the seed. The model is moved to the device first."""
         train = config.train
         seed_all(train.seed)
@@ -82,7 +86,10 @@ class Trained:
         """One optimiser step; the learning rate it was made with."""
         progress = self.progress
         groups, (progress.epoch, progress.position) = self.sampler.group(progress.place)
-        batches = [self.task.collate([self.store[i] for i in indexes]) for indexes in groups]
+        seed = self.config.train.seed
+        batches = [
+            self.task.collate([self.store[i] for i in indexes], of_batch(seed, place)) for place, indexes in groups
+        ]
         progress.step += 1
         rate = learning_rate(progress.step, self.config.train, self.config.model.d_model)
         self.stepper(batches, rate)

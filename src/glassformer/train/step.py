@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -26,7 +27,7 @@ class Stepper:
     """
 
     model: nn.Module
-    task: Task
+    task: Task[Any]
     optimizer: torch.optim.Optimizer
     scale: LossScale
     meter: Meter

@@ -18,6 +18,7 @@ from glassformer.models.check import check
 from glassformer.open import open_recipe
 from glassformer.recipe import RunConfig
 from glassformer.runs import Run
+from glassformer.tasks import kind_of
 from glassformer.train.begin import again, begin
 from glassformer.train.events import Event, Stopped
 from glassformer.train.watch import NotShown, watched
@@ -89,7 +90,7 @@ def plan(
     for values in product(*vary.values()):
         variant = Variant(dict(zip(vary, values, strict=True)))
         config = open_recipe(recipe, {**(overrides or {}), **variant.settings})
-        check(config.with_vocabulary(config.text.vocab_size).model)
+        check(kind_of(config).sketch(config).model)
         for seed in range(config.train.seed, config.train.seed + seeds):
             seeded = replace(config, train=replace(config.train, seed=seed))
             trials.append(Trial(variant, seed, seeded, Path(out) / variant.file_name / f"seed-{seed}"))
@@ -124,9 +125,6 @@ def sweep(trials: Sequence[Trial]) -> Iterator[tuple[Trial, Event | Skipped | Di
 
 def _same_recipe(trial: Trial) -> None:
     """A folder of an older sweep under the same name, with another recipe, would be a wrong row in the table."""
-    config = Run.open(trial.folder).config
-    model = config.model
-    sizes = {"vocab_size": model.vocab_size, "target_vocab_size": model.target_vocab_size}
-    wanted = replace(trial.config, model=replace(trial.config.model, **sizes))  # type: ignore[arg-type]
-    if wanted.to_dict() != config.to_dict():
+    kind, config = kind_of(trial.config), Run.open(trial.folder).config
+    if config.task.kind != kind.name or kind.sketch(trial.config).to_dict() != kind.sketch(config).to_dict():
         raise FileError("sweep_changed", path=trial.folder)

@@ -2,39 +2,39 @@
 
 from __future__ import annotations
 
-import math
+from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
+from glassformer.data.examples import Examples
 from glassformer.data.sampler import Sampler
-from glassformer.data.store import Store
+from glassformer.losses import Sum
 from glassformer.recipe import TrainConfig
 from glassformer.tasks import Task
 from glassformer.train.precision import autocast
 
 
 @torch.no_grad()
-def validate(model: nn.Module, task: Task, store: Store, config: TrainConfig, device: torch.device) -> dict[str, float]:
-    """Means over all examples; `perplexity` = e^loss beside a loss in nats."""
+def validate(
+    model: nn.Module, task: Task[Any], store: Examples, config: TrainConfig, device: torch.device
+) -> dict[str, float]:
+    """The task's metrics over all examples; nothing in it is left to chance."""
     was_training = model.training
     model.eval()
-    totals: dict[str, Tensor] = {}
+    sums: dict[str, Sum] = {}
     for indexes in make_sampler(store, task, config).in_order():
         batch = task.collate([store[i] for i in indexes]).to(device)
         with autocast(config.precision, device):
             scores = task.scores(model, batch)
         for name, one in scores.items():
-            pair = torch.stack((one.total.double(), one.count.double()))
-            totals[name] = totals[name] + pair if name in totals else pair
+            before = sums.get(name, Sum(torch.zeros_like(one.total, dtype=torch.float64), torch.zeros_like(one.count)))
+            sums[name] = Sum(before.total + one.total.double(), before.count + one.count)
     model.train(was_training)
-    means = {name: total / count for name, (total, count) in ((n, pair.tolist()) for n, pair in totals.items())}
-    if "loss" in means:
-        means["perplexity"] = math.exp(min(means["loss"], 700.0))
-    return means
+    return task.metrics(sums)
 
 
-def make_sampler(store: Store, task: Task, config: TrainConfig) -> Sampler:
+def make_sampler(store: Examples, task: Task[Any], config: TrainConfig) -> Sampler:
     """The order of a store under a recipe; what a batch adds to an example, eos for example, counts."""
     return Sampler(
         lengths=store.lengths + task.extra_tokens,

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from glassformer.config import Choice
+from glassformer.errors import ConfigError
+from glassformer.tasks.options import check_options
+from small_run import run_config
+
+LOSSES = ("cross_entropy", "focal")
+
+
+def test_what_fits_passes() -> None:
+    check_options(replace(run_config(), task=Choice("x", {"a": 1})), ("a", "b"), LOSSES)
+
+
+@pytest.mark.parametrize(
+    ("options", "known", "message"),
+    [
+        ({"aa": 1}, ("ab",), "task.aa: 'x' has no such option; there are: ab"),
+        ({"a": 1}, (), "task.a: 'x' has no options; write task"),
+    ],
+)
+def test_an_unknown_option(options: dict[str, int], known: tuple[str, ...], message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        check_options(replace(run_config(), task=Choice("x", options)), known, LOSSES)
+    assert str(caught.value).startswith(message)
+
+
+def test_an_unfit_loss() -> None:
+    with pytest.raises(ConfigError, match="cannot be learned with the loss 'cross_entropy'; use one of: mse"):
+        check_options(run_config(), (), ("mse", "mae"))

@@ -1,0 +1,52 @@
+"""A recipe of a few seconds for every task: what the tests over all tasks are made with. A new task adds its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from glassformer.recipe import RunConfig
+
+MODEL: dict[str, Any] = {
+    "max_len": 64,
+    "d_model": 32,
+    "n_heads": 2,
+    "d_ff": 64,
+    "norm_order": "pre",
+}
+TRAIN: dict[str, Any] = {
+    "steps": 8,
+    "batch_tokens": 128,
+    "accumulate": 2,
+    "optimizer": "adam",
+    "learning_rate": 3e-3,
+    "schedule": "constant",
+    "warmup": 0,
+    "loss": "cross_entropy",
+    "evaluate_every": 4,
+    "save_every": 2,
+    "log_every": 2,
+    "device": "cpu",
+    "threads": 1,
+}
+TINY: dict[str, dict[str, Any]] = {
+    "translation": {
+        "run": {"name": "tiny", "task": "translation"},
+        "data": {"source": {"kind": "grammar", "count": 60, "test": 4}, "validation": 10},
+        "text": {"tokenizer": "words", "vocab_size": 120},
+        "model": MODEL
+        | {"n_encoder_layers": 1, "n_decoder_layers": 1, "tie_embeddings": "all", "head": "language_model"},
+        "train": TRAIN,
+    },
+    "classification": {
+        "run": {"name": "tiny", "task": "classification"},
+        "data": {"source": {"kind": "grammar", "count": 40, "test": 4}, "validation": 8},
+        "text": {"tokenizer": "words", "vocab_size": 80, "begin": "cls", "end": "sep"},
+        "model": MODEL | {"family": "encoder", "n_encoder_layers": 1, "head": {"kind": "classifier", "pool": "mean"}},
+        "train": TRAIN,
+    },
+}
+
+
+def tiny(kind: str, **changes: dict[str, Any]) -> RunConfig:
+    """The recipe of a task; `changes` by table: tiny("translation", model={"dropout": 0.1})."""
+    return RunConfig.from_dict({name: table | changes.get(name, {}) for name, table in TINY[kind].items()})
