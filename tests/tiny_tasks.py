@@ -37,6 +37,18 @@ TINY: dict[str, dict[str, Any]] = {
         | {"n_encoder_layers": 1, "n_decoder_layers": 1, "tie_embeddings": "all", "head": "language_model"},
         "train": TRAIN,
     },
+    "forecasting": {
+        "run": {"name": "tiny", "task": {"kind": "forecasting", "season": 24}},
+        "data": {"source": {"kind": "waves", "count": 400}},
+        "model": MODEL
+        | {
+            "family": "encoder",
+            "n_encoder_layers": 1,
+            "input": {"kind": "series", "context": 24, "length": 6, "stride": 3},
+            "head": {"kind": "regression", "outputs": 4, "pool": "flatten"},
+        },
+        "train": TRAIN | {"loss": "mse"},
+    },
 }
 
 

@@ -17,6 +17,7 @@ from glassformer.cli import (
     embed,
     evaluate,
     fill,
+    forecast,
     generate,
     plan,
     presets,
@@ -92,6 +93,7 @@ app.command("generate", cls=Command, help=say("help.generate"))(generate.command
 app.command("classify", cls=Command, help=say("help.classify"))(classify.command)
 app.command("fill", cls=Command, help=say("help.fill"))(fill.command)
 app.command("recognise", cls=Command, help=say("help.recognise"))(recognise.command)
+app.command("forecast", cls=Command, help=say("help.forecast"))(forecast.command)
 app.command("embed", cls=Command, help=say("help.embed"))(embed.command)
 app.command("evaluate", cls=Command, help=say("help.evaluate"))(evaluate.command)
 app.command("sweep", cls=Command, help=say("help.sweep"))(sweep.command)

@@ -2,11 +2,13 @@
 
 from glassformer.errors import choose
 from glassformer.recipe import RunConfig
+from glassformer.tasks.forecasting import Forecasting
 from glassformer.tasks.task import Kind, Material, Task
 from glassformer.tasks.translation import Translation
 
 TASKS: dict[str, Kind] = {
     "translation": Translation,
+    "forecasting": Forecasting,
 }
 
 
@@ -15,4 +17,4 @@ def kind_of(config: RunConfig) -> Kind:
     return choose("task", config.task.kind, TASKS)
 
 
-__all__ = ["TASKS", "Kind", "Material", "Task", "Translation", "kind_of"]
+__all__ = ["TASKS", "Forecasting", "Kind", "Material", "Task", "Translation", "kind_of"]
