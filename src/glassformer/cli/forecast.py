@@ -17,7 +17,7 @@ def command(
     file: Annotated[str, typer.Argument(help=say("help.forecast_file"), metavar="FILE.csv", show_default=False)],
     column: Annotated[str, typer.Option("--column", help=say("help.column"), show_default=False)] = "",
     date: Annotated[str, typer.Option("--date", help=say("help.date_column"), show_default=False)] = "",
-    gaps: Annotated[bool, typer.Option("--gaps", help=say("help.gaps"))] = False,
+    gaps: Annotated[bool, typer.Option("--gaps", help=say("help.missing_rows"))] = False,
     out: Annotated[Path | None, typer.Option("--out", help=say("help.picture"), show_default=False)] = None,
     json: Json = False,
     lang: Lang = None,

@@ -40,13 +40,13 @@ def _moment(cell: str, line: int, path: str | Path, day_first: bool) -> datetime
             return datetime.fromisoformat(text).replace(tzinfo=None)
         except ValueError:
             if match := YEAR_FIRST.fullmatch(text):
-                year, month, day, *time = (int(part or 0) for part in match.groups())
+                year, month, day, hour, minute, second = (int(part or 0) for part in match.groups())
             elif match := YEAR_LAST.fullmatch(text):
-                first, second, year, *time = (int(part or 0) for part in match.groups())
-                day, month = (first, second) if day_first else (second, first)
+                one, other, year, hour, minute, second = (int(part or 0) for part in match.groups())
+                day, month = (one, other) if day_first else (other, one)
             else:
                 raise
-            return datetime(year, month, day, *time)
+            return datetime(year, month, day, hour, minute, second)
     except ValueError as error:
         raise FileError("date_unreadable", path=path, line=line, value=cell) from error
 

@@ -30,7 +30,7 @@ from glassformer.trace.record import record
 from glassformer.words import language, say
 
 Numbers = NDArray[np.float64]
-BESIDE = ("persistence", "dlinear")
+BESIDE = ("persistence", "dlinear", "nlinear")
 
 
 @dataclass(frozen=True)

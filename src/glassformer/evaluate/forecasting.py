@@ -38,7 +38,7 @@ class Errors:
 
     mse: float
     mae: float
-    mase: float
+    mase: float | None  # None: the training part repeats itself exactly
     direction: Proportion | None  # None: nothing moved
 
     def to_json(self) -> dict[str, Any]:
@@ -73,10 +73,12 @@ class Forecasts:
         scaled = []
         for number in np.unique(self.channel[kept]).tolist():
             here = self.channel[kept] == number
-            scaled.append(mase(said[here], actual[here], self._history(number), self.material.baselines.season))
+            history, season = self._history(number), self.material.baselines.season
+            if (history[season:] != history[:-season]).any():  # a clockwork has no naive error to divide by
+                scaled.append(mase(said[here], actual[here], history, season))
         moved = bool((actual[:, :1] != last).any())
         found = direction(said[:, :1], actual[:, :1], last) if moved else None
-        return Errors(mse(said, actual), mae(said, actual), float(np.mean(scaled)), found)
+        return Errors(mse(said, actual), mae(said, actual), float(np.mean(scaled)) if scaled else None, found)
 
     def _history(self, number: int) -> Numbers:
         panel = self.material.panel

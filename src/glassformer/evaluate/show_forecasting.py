@@ -74,7 +74,7 @@ def method(of: ForecastEvaluation, name: str, lang: str | None) -> str:
 def _cells(errors: Errors) -> list[str]:
     found = errors.direction
     shown = "–" if found is None else f"{100 * found.value:.1f} [{100 * found.low:.1f}–{100 * found.high:.1f}]"
-    return [f"{errors.mse:.4f}", f"{errors.mae:.4f}", f"{errors.mase:.3f}", shown]
+    return [f"{errors.mse:.4f}", f"{errors.mae:.4f}", "–" if errors.mase is None else f"{errors.mase:.3f}", shown]
 
 
 def _gain(found: Gain) -> str:

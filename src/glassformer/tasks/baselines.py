@@ -16,7 +16,7 @@ from glassformer.runs.files import disk
 
 FILE = "linear.safetensors"
 KERNEL = 25  # values of DLinear's moving average
-RIDGES = 10.0 ** np.arange(-7, 2)  # beside the mean eigenvalue; which of them, validation decides
+RIDGES = 10.0 ** np.arange(-9, 2)  # beside the mean eigenvalue; which of them, validation decides
 PIECE = 8192  # windows at a time
 Numbers = NDArray[np.float64]
 
@@ -35,8 +35,8 @@ def seasonal(past: Numbers, horizon: int, season: int) -> Numbers:
 class Linear:
     r"""A linear map from the past to the future:   ŷ = c + (x − c) W + b,   c the last value (NLinear) or 0 (DLinear).
 
-    DLinear splits x into a moving average A x and the rest, and gives each a map of its own. Both maps act on x, so
-    together they are one, W = Aᵀ W_trend + (I − A)ᵀ W_rest; the split only decides which W is thought simple.
+    DLinear splits x into a moving average x A and the rest, and gives each a map of its own. Both maps act on x, so
+    together they are one, W = A W_trend + (I − A) W_rest; the split only decides which W is thought simple.
     Differs from Zeng et al.: not trained step by step but solved, exactly, as least squares with a ridge on the maps.
     """
 
@@ -54,13 +54,13 @@ class Linear:
         r"""W = argmin Σ |y − x W − b|² + λ n · penalty, λ by the error on the validation windows.
 
         With P = R Rᵀ the penalty is tr(Wᵀ P⁻¹ W); in V = R⁻¹ W it is |V|², and one eigendecomposition of Rᵀ G R
-        serves every λ. P = I for NLinear and AᵀA + (I − A)ᵀ(I − A) for DLinear.
+        serves every λ. P = I for NLinear and A Aᵀ + (I − A)(I − A)ᵀ for DLinear.
         """
         context = training.sizes[0]
         gram, cross, x_mean, y_mean = _moments(training, from_last)
         average = moving_average(context)
         rest = np.eye(context) - average
-        root = np.eye(context) if from_last else np.linalg.cholesky(average.T @ average + rest.T @ rest)
+        root = np.eye(context) if from_last else np.linalg.cholesky(average @ average.T + rest @ rest.T)
         values, vectors = np.linalg.eigh(root.T @ gram @ root)
         turned = vectors.T @ root.T @ cross  # context × horizon
         unit = max(float(values.mean()), 1e-12)
@@ -80,11 +80,11 @@ class Linear:
 
 
 def moving_average(context: int) -> Numbers:
-    """A x, the mean of the 25 values around each, the first and the last repeated beyond the ends: as a matrix."""
+    """x A is the mean of the 25 values around each, the first and the last repeated beyond the ends."""
     matrix = np.zeros((context, context))
     for shift in range(-(KERNEL // 2), KERNEL // 2 + 1):
         matrix[np.arange(context), np.clip(np.arange(context) + shift, 0, context - 1)] += 1 / KERNEL
-    return matrix.T  # x A, rows are windows
+    return matrix.T
 
 
 def pieces(windows: Windows) -> Iterator[tuple[Numbers, Numbers]]:
@@ -137,7 +137,7 @@ class Baselines:
         return cls(training.sizes[1], season, maps)
 
     def save(self, folder: Path) -> None:
-        tensors = {}
+        tensors: dict[str, Numbers] = {}
         for name, one in self.linear.items():
             tensors |= {f"{name}.weight": one.weight, f"{name}.bias": one.bias, f"{name}.ridge": np.array([one.ridge])}
         with disk(folder / FILE):

@@ -11,8 +11,9 @@ from glassformer.runs.files import TEMPORARY, disk
 from glassformer.train.pictures import BLUE, GREEN, GREY, ORANGE, VERMILION, hangul_font, style
 from glassformer.words import language, say
 
-COLOURS = {"model": VERMILION, "persistence": GREY, "dlinear": GREEN}
-LINES = {"model": "-", "persistence": ":", "dlinear": "--"}
+PURPLE = "#CC79A7"
+COLOURS = {"model": VERMILION, "persistence": GREY, "dlinear": GREEN, "nlinear": PURPLE}
+LINES = {"model": "-", "persistence": ":", "dlinear": "--", "nlinear": "-."}
 KINDS = (".png", ".svg")
 
 
@@ -50,6 +51,7 @@ def draw_forecast(found: Forecast, path: Path) -> None:
         below.bar(starts, [100 * patch.share for patch in found.patches], color=ORANGE)
         below.set_title(say("forecast.patches", lang))
         below.set_ylabel("%")
+        below.xaxis.get_major_locator().set_params(integer=True)
         figure.savefig(image, format=path.suffix.lower()[1:], dpi=110)
     draft = path.with_name(TEMPORARY + path.name)
     with disk(path):
