@@ -13,6 +13,8 @@ from torch import Tensor, nn
 import glassformer as gf
 from glassformer.errors import ConfigError, InputError
 from glassformer.layers.norm import NORMS
+from small_forecaster import hours, written
+from small_forecaster import trained as forecaster
 from small_models import saved, small
 from small_translator import trained, write_recipe
 
@@ -41,7 +43,7 @@ def test_every_public_name_is_there() -> None:
 
 
 def test_the_examples_need_only_public_names() -> None:
-    assert {"count", "build", "record", "SinusoidalPositions", "EncoderBlock", "Encoder"} <= set(gf.__all__)
+    assert {"count", "build", "record", "forecast", "SinusoidalPositions", "EncoderBlock", "Encoder"} <= set(gf.__all__)
 
 
 def test_a_name_that_is_not_public_is_refused() -> None:
@@ -452,3 +454,13 @@ def test_answers_show_themselves(lang: str, word: str, monkeypatch: pytest.Monke
         with console.capture() as drawn:
             console.print(one)
         assert word in drawn.get() and word in one._repr_html_()
+
+
+def test_forecast_goes_on_with_a_file(tmp_path: Path) -> None:
+    loaded = forecaster(tmp_path / "run")
+    path, picture = written(tmp_path, hours(30)), tmp_path / "next.svg"
+    by_name, by_model = gf.forecast(tmp_path / "run", path), gf.forecast(loaded, path, column="load", picture=picture)
+    assert isinstance(by_name, gf.Forecast) and len(by_name.moments) == 4 and picture.is_file()
+    assert by_model.to_json()["column"] == "load"
+    with pytest.raises(gf.InputError, match=r"next.gif: a picture is .png or .svg"):
+        gf.forecast(loaded, path, picture="next.gif")

@@ -44,6 +44,18 @@ TINY: dict[str, dict[str, Any]] = {
         "model": MODEL | {"family": "encoder", "n_encoder_layers": 1, "head": {"kind": "classifier", "pool": "mean"}},
         "train": TRAIN,
     },
+    "forecasting": {
+        "run": {"name": "tiny", "task": {"kind": "forecasting", "season": 24}},
+        "data": {"source": {"kind": "waves", "count": 400}},
+        "model": MODEL
+        | {
+            "family": "encoder",
+            "n_encoder_layers": 1,
+            "input": {"kind": "series", "context": 24, "length": 6, "stride": 3},
+            "head": {"kind": "regression", "outputs": 4, "pool": "flatten"},
+        },
+        "train": TRAIN | {"loss": "mse"},
+    },
 }
 
 

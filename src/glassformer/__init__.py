@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from glassformer.api import embed as embed
     from glassformer.api import evaluate as evaluate
     from glassformer.api import fill as fill
+    from glassformer.api import forecast as forecast
     from glassformer.api import generate as generate
     from glassformer.api import load as load
     from glassformer.api import plan as plan
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from glassformer.evaluate.compare_report import Comparison as Comparison
     from glassformer.evaluate.evaluation import Evaluation as Evaluation
     from glassformer.evaluate.fill import Filled as Filled
+    from glassformer.evaluate.forecast import Forecast as Forecast
     from glassformer.evaluate.write import Written as Written
     from glassformer.layers.attention import Cache as Cache
     from glassformer.layers.attention import MultiHeadAttention as MultiHeadAttention
@@ -88,6 +90,7 @@ _HOME = {
     "FeedForward": "layers.feed_forward",
     "FileError": "errors",
     "Filled": "evaluate.fill",
+    "Forecast": "evaluate.forecast",
     "GatedFeedForward": "layers.feed_forward",
     "GlassformerError": "errors",
     "ImagePatches": "layers.patch",
@@ -120,6 +123,7 @@ _HOME = {
     "evaluate": "api",
     "fill": "api",
     "generate": "api",
+    "forecast": "api",
     "load": "api",
     "patch": "trace.edit",
     "plan": "api",

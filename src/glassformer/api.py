@@ -21,6 +21,8 @@ from glassformer.evaluate.evaluation import Evaluation
 from glassformer.evaluate.evaluation import evaluate as evaluate_run
 from glassformer.evaluate.fill import Filled
 from glassformer.evaluate.fill import fill as fill_gaps
+from glassformer.evaluate.forecast import Forecast
+from glassformer.evaluate.forecast import forecast as forecast_file
 from glassformer.evaluate.recognise import recognise as recognise_all
 from glassformer.evaluate.translate import Search
 from glassformer.evaluate.translate import translate as translate_all
@@ -41,6 +43,7 @@ from glassformer.open import load as load_run
 from glassformer.runs import Run
 from glassformer.train.begin import begin_or_again
 from glassformer.train.events import Event
+from glassformer.train.forecast_picture import check_picture, draw_forecast
 from glassformer.train.watch import NotShown, watched
 from glassformer.values import wrong_type
 
@@ -179,6 +182,25 @@ def generate(
     stops = (stop,) if isinstance(stop, str) else tuple(stop)
     writing = Writing(tokens=tokens, sampling=sampling, seed=seed, beam=beam, stop=stops)
     return write(_loaded(model), prompt, writing)
+
+
+def forecast(
+    model: str | Path | Loaded,
+    path: str | Path,
+    *,
+    column: str = "",
+    date: str = "",
+    gaps: bool = False,
+    picture: str | Path | None = None,
+) -> Forecast:
+    """The values after the last row of a CSV, with persistence and DLinear beside; `picture`: a .png or .svg of it."""
+    if picture is not None:
+        check_picture(Path(picture))
+    loaded = model if isinstance(model, Loaded) else load(model)
+    found = forecast_file(loaded, path, column=column, date=date, gaps=gaps)
+    if picture is not None:
+        draw_forecast(found, Path(picture))
+    return found
 
 
 def evaluate(

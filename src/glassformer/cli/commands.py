@@ -19,6 +19,7 @@ from glassformer.cli import (
     evaluate,
     export,
     fill,
+    forecast,
     generate,
     import_,
     plan,
@@ -96,6 +97,7 @@ app.command("generate", cls=Command, help=say("help.generate"))(generate.command
 app.command("classify", cls=Command, help=say("help.classify"))(classify.command)
 app.command("fill", cls=Command, help=say("help.fill"))(fill.command)
 app.command("recognise", cls=Command, help=say("help.recognise"))(recognise.command)
+app.command("forecast", cls=Command, help=say("help.forecast"))(forecast.command)
 app.command("embed", cls=Command, help=say("help.embed"))(embed.command)
 app.command("evaluate", cls=Command, help=say("help.evaluate"))(evaluate.command)
 app.command("import", cls=Command, help=say("help.import"))(import_.command)

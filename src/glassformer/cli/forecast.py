@@ -1,0 +1,41 @@
+"""`glassformer forecast MODEL FILE.csv`: the next values of a series, as a table, as JSON, as a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from glassformer.cli.options import Debug, Json, Lang
+from glassformer.cli.output import print_json, print_rich
+from glassformer.words import say
+
+
+def command(
+    model: Annotated[str, typer.Argument(help=say("help.trained"), metavar="MODEL", show_default=False)],
+    file: Annotated[str, typer.Argument(help=say("help.forecast_file"), metavar="FILE.csv", show_default=False)],
+    column: Annotated[str, typer.Option("--column", help=say("help.column"), show_default=False)] = "",
+    date: Annotated[str, typer.Option("--date", help=say("help.date_column"), show_default=False)] = "",
+    gaps: Annotated[bool, typer.Option("--gaps", help=say("help.missing_rows"))] = False,
+    out: Annotated[Path | None, typer.Option("--out", help=say("help.picture"), show_default=False)] = None,
+    json: Json = False,
+    lang: Lang = None,
+    debug: Debug = False,
+) -> None:
+    from glassformer.evaluate.forecast import forecast
+    from glassformer.open import load
+    from glassformer.train.forecast_picture import check_picture, draw_forecast
+
+    if out is not None:
+        check_picture(out)
+    found = forecast(load(model), file, column=column, date=date, gaps=gaps)
+    # The numbers first: a disk that refuses the picture must not take them with it.
+    if json:
+        print_json(found.to_json())
+    else:
+        print_rich(found)
+    if out is not None:
+        draw_forecast(found, out)
+        if not json:
+            print_rich(say("forecast.written", path=out))

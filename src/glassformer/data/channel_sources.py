@@ -1,0 +1,142 @@
+"""Where the series of a forecaster come from: real prices by default, a CSV of one's own, the catalogue, or waves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from glassformer.config import Choice
+from glassformer.data.channel import Channel, find_column, read_channels
+from glassformer.data.find import dataset, find, split_of
+from glassformer.data.moments import check_order, read_moments
+from glassformer.data.read import prices as catalogue_prices
+from glassformer.data.series import Series
+from glassformer.data.table import csv_rows
+from glassformer.errors import ConfigError, FileError, InputError, choose, suggest
+from glassformer.values import positive, size, truth, word, wrong_type
+
+SHARES = ("AAPL", "GOOG", "IBM", "MSFT")  # of the five in the package; FB has only 196 days
+ADJUSTED = "adj_close"  # splits and dividends taken out: without it a split looks like a crash
+SPLIT = "split"  # not a matter of reading: see `data/panel.py`
+
+
+def channels(source: Choice) -> list[Channel]:
+    """All channels of a source, each as long as it is."""
+    read = choose("source", source.kind, SOURCES)
+    return read(**_options(source, read))
+
+
+def from_prices(*, tickers: Sequence[str] = SHARES) -> list[Channel]:
+    """Adjusted closing prices of American shares, 2000 to 2013, from the package `bokeh_sampledata`."""
+    package = find_spec("bokeh_sampledata")
+    if package is None or not package.submodule_search_locations:
+        raise InputError("extra_missing", package="bokeh_sampledata", extra="prices")
+    path = Path(package.submodule_search_locations[0]) / "_data" / "stocks.csv.gz"
+    (_, header), *rows = csv_rows(path)
+    share, date, close = (find_column(path, header, name) for name in ("Ticker", "Date", "Adj Close"))
+    by_share: dict[str, list[tuple[int, list[str]]]] = {}
+    for line, row in rows:
+        by_share.setdefault(row[share], []).append((line, row))
+    found = []
+    for ticker in tickers:
+        some = choose("source.tickers", ticker, by_share)
+        lines = [line for line, _ in some]
+        moments = read_moments([row[date] for _, row in some], lines, path)
+        check_order(moments, lines, path)
+        found.append(Channel(ticker, moments, np.array([float(row[close]) for _, row in some])))
+    return found
+
+
+def from_catalogue(*, name: str, part: str, columns: Sequence[str] = (), tickers: Sequence[str] = ()) -> list[Channel]:
+    """A part of a set: the channels of "ett", "ETTh1", or the adjusted prices of "stocks-daily", "2000-2013"."""
+    known = dataset(name)
+    if known.format == "prices":
+        shares = catalogue_prices(name, part)
+        return [_adjusted(ticker, choose("source.tickers", ticker, shares)) for ticker in tickers or shares]
+    if known.format != "series":
+        raise InputError("data_wrong_format", name=name, format=known.format, wanted="series, prices")
+    return read_channels(find(name, split_of(name, part).files[0]), columns=columns)
+
+
+def _adjusted(ticker: str, series: Series) -> Channel:
+    lines = range(2, 2 + len(series))
+    moments = read_moments(series.dates, lines, ticker)
+    check_order(moments, lines, ticker)
+    return Channel(ticker, moments, series.values[:, series.channels.index(ADJUSTED)])
+
+
+def from_csv(*, path: str, date: str = "", columns: Sequence[str] = (), gaps: bool = False) -> list[Channel]:
+    """A file of one's own."""
+    return read_channels(path, date=date, columns=columns, gaps=gaps)
+
+
+def from_waves(*, count: int = 2000, noise: float = 0.1, seed: int = 0) -> list[Channel]:
+    r"""A series that can be forecast, to see that a forecaster does: hours with a day and a week in them.
+
+    y_t = sin(2πt/24) + ½ sin(2πt/168) + noise · ε_t,     ε_t normal
+    """
+    t = np.arange(count)
+    values = np.sin(2 * np.pi * t / 24) + 0.5 * np.sin(2 * np.pi * t / 168)
+    values += noise * np.random.default_rng(seed).standard_normal(count)
+    return [Channel("waves", np.datetime64("2024-01-01T00:00:00", "s") + 3600 * t, values)]
+
+
+SOURCES: dict[str, Callable[..., list[Channel]]] = {
+    "prices": from_prices,
+    "csv": from_csv,
+    "catalogue": from_catalogue,
+    "waves": from_waves,
+}
+
+
+def _options(source: Choice, read: Callable[..., Any]) -> dict[str, Any]:
+    """The options of a source but for the split; an unknown or a missing one is named."""
+    known = signature(read).parameters
+    given = {name: value for name, value in source.options.items() if name != SPLIT}
+    for option in given:
+        if option not in known:
+            hint = suggest(option, (*known, SPLIT))
+            raise ConfigError("unknown_option", key="source", option=option, kind=source.kind, hint=hint)
+    for name, each in known.items():
+        if each.default is Parameter.empty and name not in given:
+            raise ConfigError("option_missing", key="source", kind=source.kind, option=name)
+    return {name: CHECKS[name](f"source.{name}", value) for name, value in given.items()}
+
+
+def _names(key: str, value: object) -> list[str]:
+    """One name, or several, each once."""
+    every = [value] if isinstance(value, str) else value
+    if not isinstance(every, list | tuple) or not every or not all(isinstance(each, str) for each in every):
+        raise wrong_type(key, value, "names")
+    if len(set(every)) < len(every):
+        raise ConfigError("named_twice", key=key, value=next(each for each in every if every.count(each) > 1))
+    return list(every)
+
+
+def _not_negative(key: str, value: object) -> float:
+    return 0.0 if value == 0 and not isinstance(value, bool) else positive(key, value)
+
+
+CHECKS: dict[str, Callable[[str, Any], Any]] = {
+    "tickers": _names,
+    "columns": _names,
+    "name": word,
+    "part": word,
+    "path": word,
+    "date": word,
+    "gaps": truth,
+    "count": size,
+    "noise": _not_negative,
+    "seed": lambda key, value: size(key, value, low=0),
+}
+
+
+def check_constant(channel: Channel, rows: int, where: str | Path) -> None:
+    """A series that never changes cannot be scaled, and there is nothing to forecast."""
+    if not np.ptp(channel.values[:rows]):
+        raise FileError("series_constant", where=where, channel=channel.name, rows=rows, value=channel.values[0])

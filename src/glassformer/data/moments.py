@@ -1,0 +1,158 @@
+"""Dates of a series: read in the ways people write them, checked for order, and continued into the future."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer.errors import FileError, Phrase
+
+Moments = NDArray[np.datetime64]  # seconds
+
+YEAR_FIRST = re.compile(r"(\d{4})[-/.] ?(\d{1,2})[-/.] ?(\d{1,2})\.?(?:[ T](\d{1,2}):(\d{2})(?::(\d{2}))?)?")
+YEAR_LAST = re.compile(r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})(?:[ T](\d{1,2}):(\d{2})(?::(\d{2}))?)?")
+DAY = 86_400
+LONGEST_HOLIDAY = 7 * DAY  # New York, September 2001: from Monday to Monday
+UNITS = {"weeks": 7 * DAY, "days": DAY, "hours": 3600, "minutes": 60, "seconds": 1}
+
+
+def read_moments(cells: Sequence[str], lines: Sequence[int], path: str | Path) -> Moments:
+    """2024-01-31, with a time or without, 20240131, 2024/1/31; 31.01.2024 where some row tells day from month.
+
+    A time zone is left out: what is read is what the clock showed.
+    """
+    day_first = _day_first(cells, lines, path)
+    found = [_moment(cell, line, path, day_first) for cell, line in zip(cells, lines, strict=True)]
+    return np.array(found, dtype="datetime64[s]")
+
+
+def _moment(cell: str, line: int, path: str | Path, day_first: bool) -> datetime:
+    text = cell.strip()
+    try:
+        try:
+            return datetime.fromisoformat(text).replace(tzinfo=None)
+        except ValueError:
+            if match := YEAR_FIRST.fullmatch(text):
+                year, month, day, hour, minute, second = (int(part or 0) for part in match.groups())
+            elif match := YEAR_LAST.fullmatch(text):
+                one, other, year, hour, minute, second = (int(part or 0) for part in match.groups())
+                day, month = (one, other) if day_first else (other, one)
+            else:
+                raise
+            return datetime(year, month, day, hour, minute, second)
+    except ValueError as error:
+        raise FileError("date_unreadable", path=path, line=line, value=cell) from error
+
+
+def _day_first(cells: Sequence[str], lines: Sequence[int], path: str | Path) -> bool:
+    """Whether the day stands before the month where the year stands last: only a number above 12 can tell."""
+    matches = [YEAR_LAST.fullmatch(cell.strip()) for cell in cells[:1]]
+    if not any(matches):
+        return True
+    matches = [YEAR_LAST.fullmatch(cell.strip()) for cell in cells]
+    if any(match and int(match[1]) > 12 for match in matches):
+        return True
+    if any(match and int(match[2]) > 12 for match in matches):
+        return False
+    raise FileError("date_ambiguous", path=path, line=lines[0], value=cells[0])
+
+
+def check_order(moments: Moments, lines: Sequence[int], path: str | Path) -> None:
+    """Oldest first, each moment once."""
+    steps = np.diff(moments).astype(np.int64)
+    for i in np.flatnonzero(steps <= 0)[:1].tolist():
+        line, value = lines[i + 1], written(moments[i + 1])
+        if steps[i] == 0:
+            raise FileError("date_twice", path=path, line=line, value=value)
+        raise FileError("date_unsorted", path=path, line=line, value=value)
+
+
+@dataclass(frozen=True)
+class Step:
+    """From one row to the next: so many seconds; or so many months; or the next weekday, as at a stock exchange."""
+
+    seconds: int = 0
+    months: int = 0
+    weekdays: bool = False
+
+    @property
+    def phrase(self) -> Phrase:
+        """ "3 hours", in the language of the sentence around it."""
+        if self.weekdays:
+            return Phrase("steps.weekdays")
+        if self.months:
+            return Phrase("steps.months", (("count", self.months),))
+        unit = next(name for name, size in UNITS.items() if self.seconds % size == 0)
+        return Phrase(f"steps.{unit}", (("count", self.seconds // UNITS[unit]),))
+
+    def after(self, last: np.datetime64, count: int) -> Moments:
+        """The next `count` moments. Holidays are not known: a weekday is taken for a day of trade."""
+        ahead = np.arange(1, count + 1)
+        if self.months:
+            month = last.astype("datetime64[M]")
+            inside = last - month.astype("datetime64[s]")
+            wanted = (month + self.months * ahead).astype("datetime64[s]") + inside
+            ends = (month + self.months * ahead + 1).astype("datetime64[s]") - np.timedelta64(DAY, "s")
+            at_end = last + np.timedelta64(DAY, "s") == (month + 1).astype("datetime64[s]")
+            return ends if at_end else np.minimum(wanted, ends + inside % np.timedelta64(DAY, "s"))
+        if self.weekdays:
+            day = last.astype("datetime64[D]")
+            days: Moments = np.busday_offset(day, ahead, roll="backward").astype("datetime64[s]")
+            return days + (last - day.astype("datetime64[s]"))
+        return last + ahead * np.timedelta64(self.seconds, "s")
+
+
+def step_of(moments: Moments) -> Step:
+    """The step that is there most often; days without a Saturday or Sunday are weekdays."""
+    seconds = np.diff(moments).astype(np.int64)
+    common = Counter(seconds.tolist()).most_common(1)[0][0]
+    if common == DAY and seconds.max() > DAY and np.is_busday(moments.astype("datetime64[D]")).all():
+        return Step(weekdays=True)
+    if seconds.min() >= 28 * DAY and _same_day(moments):
+        months = Counter(np.diff(moments.astype("datetime64[M]")).astype(np.int64).tolist())
+        return Step(months=months.most_common(1)[0][0])
+    return Step(seconds=common)
+
+
+def _same_day(moments: Moments) -> bool:
+    """One day of the month in all rows, or its last in all."""
+    month = moments.astype("datetime64[M]")
+    inside = (moments - month.astype("datetime64[s]")).astype(np.int64)
+    behind = ((month + 1).astype("datetime64[s]") - moments).astype(np.int64)
+    return bool((inside == inside[0]).all() or (behind == behind[0]).all())
+
+
+def gap(moments: Moments, step: Step) -> int | None:
+    """The first row that does not come one step after the row before it."""
+    if step.weekdays:
+        wrong = np.diff(moments).astype(np.int64) > LONGEST_HOLIDAY
+    elif step.months:
+        wrong = np.diff(moments.astype("datetime64[M]")).astype(np.int64) != step.months
+    else:
+        wrong = np.diff(moments).astype(np.int64) != step.seconds
+    return int(np.argmax(wrong)) + 1 if wrong.any() else None
+
+
+def refuse_gaps(moments: Moments, lines: Sequence[int], path: str | Path) -> Step:
+    """The step of a series that goes on evenly; weekends and holidays are no gaps where there are only weekdays."""
+    if len(moments) < 2:
+        raise FileError("series_rows", path=path, rows=len(moments))
+    step = step_of(moments)
+    place = gap(moments, step)
+    if place is not None:
+        before, value = written(moments[place - 1]), written(moments[place])
+        raise FileError("date_gap", path=path, line=lines[place], before=before, value=value, step=step.phrase)
+    return step
+
+
+def written(moment: np.datetime64) -> str:
+    """2024-01-31, and the time where it is not midnight."""
+    text = str(moment.astype("datetime64[s]")).replace("T", " ")
+    return text.removesuffix(" 00:00:00").removesuffix(":00") if text.endswith(":00") else text

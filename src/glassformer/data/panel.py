@@ -1,0 +1,118 @@
+"""Series side by side on one axis of time, cut into training, validation and test by time: nothing looks ahead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer.config import Choice
+from glassformer.data.channel import Channel
+from glassformer.data.channel_sources import SPLIT, channels
+from glassformer.data.moments import Moments, written
+from glassformer.errors import ConfigError, InputError, shown
+
+PARTS = ("train", "validation", "test")
+SHARES = (0.7, 0.1, 0.2)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Channels, and how many moments of their common axis are for training, for validation and for the test.
+
+    All channels are cut at the same moments, whenever each of them begins: shares rise and fall together, so a day
+    that one is tested on must not be a day that another was trained on.
+    """
+
+    channels: tuple[Channel, ...]
+    counts: tuple[int, int, int]
+
+    @cached_property
+    def axis(self) -> Moments:
+        """Every moment at which some channel has a value."""
+        return np.unique(np.concatenate([channel.moments for channel in self.channels]))
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where each channel begins when all lie one behind the other, and where the last ends."""
+        return np.concatenate(([0], np.cumsum([len(channel) for channel in self.channels]))).astype(np.int64)
+
+    def rows(self, channel: Channel, part: str) -> tuple[int, int]:
+        """The rows of a channel that belong to a part: from, up to."""
+        ends = np.cumsum((0, *self.counts))[PARTS.index(part) :][:2].tolist()
+        first, last = (self._before(channel, end) for end in ends)
+        return first, last
+
+    def _before(self, channel: Channel, count: int) -> int:
+        """How many rows of a channel stand before the moment number `count` of the axis."""
+        if count >= len(self.axis):
+            return len(channel)
+        return int(np.searchsorted(channel.moments, self.axis[count]))
+
+    def starts(self, part: str, context: int, horizon: int) -> NDArray[np.int64]:
+        """Where the windows of a part begin, in channels that lie one behind the other.
+
+        All of the future lies in the part; the past may reach back into the part before, as in the literature.
+        """
+        found = []
+        for channel, offset in zip(self.channels, self.offsets[:-1].tolist(), strict=True):
+            first, last = self.rows(channel, part)
+            begin, end = max(first - context, 0), last - context - horizon + 1
+            found.append(np.arange(begin, max(begin, end), dtype=np.int64) + offset)
+        return np.concatenate(found)
+
+    def channel_of(self, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The number of the channel that a window lies in."""
+        return np.searchsorted(self.offsets, starts, side="right") - 1
+
+    def check_length(self, context: int, horizon: int) -> None:
+        """Every channel gives at least one window to train on."""
+        for channel in self.channels:
+            _, rows = self.rows(channel, "train")
+            if rows < context + horizon:
+                raise InputError(
+                    "series_short",
+                    channel=channel.name,
+                    rows=rows,
+                    until=written(self.axis[min(self.counts[0], len(self.axis) - 1)]),
+                    context=context,
+                    horizon=horizon,
+                    needed=context + horizon,
+                )
+
+
+def panel(source: Choice) -> Panel:
+    """Read a source and cut it: `split = [8640, 2880, 2880]` moments, or shares of all; by default 70, 10 and 20 %."""
+    split = check_split(source.options.get(SPLIT, SHARES))
+    found = tuple(channels(source))
+    names = [channel.name for channel in found]
+    if len(set(names)) < len(names):
+        raise ConfigError("named_twice", key="source.columns", value=next(n for n in names if names.count(n) > 1))
+    whole = Panel(found, (0, 0, 0))
+    return Panel(found, _counts(split, len(whole.axis)))
+
+
+def check_split(value: object) -> tuple[float, ...]:
+    """Three counts of moments, or three shares that add up to 1 at most."""
+    wrong = ConfigError("split_wrong", value=shown(value))
+    if not isinstance(value, list | tuple) or len(value) != 3:
+        raise wrong
+    if any(isinstance(each, bool) or not isinstance(each, int | float) or each < 0 for each in value) or not value[0]:
+        raise wrong
+    if any(isinstance(each, float) for each in value) and sum(value) > 1 + 1e-9:
+        raise wrong
+    return tuple(value)
+
+
+def _counts(split: tuple[float, ...], length: int) -> tuple[int, int, int]:
+    """Shares are rounded down, and what is left over by that goes to validation."""
+    if all(isinstance(each, int) for each in split):
+        train, validation, test = map(int, split)
+        if train + validation + test > length:
+            raise ConfigError("split_too_long", value=list(split), wanted=sum(map(int, split)), length=length)
+        return train, validation, test
+    train, test = int(length * split[0] + 1e-9), int(length * split[2] + 1e-9)
+    whole = int(length * min(sum(split), 1.0) + 1e-9)
+    return train, whole - train - test if split[1] else 0, test

@@ -1,0 +1,157 @@
+"""Forecast: the next values of a series in a file, with the last value and the linear map beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from glassformer.data.channel import Channel, date_column, find_column, read_channels
+from glassformer.data.channel_sources import check_constant
+from glassformer.data.moments import Moments, Step, refuse_gaps, step_of, written
+from glassformer.data.scaler import Scale, Scaler
+from glassformer.data.table import csv_rows
+from glassformer.errors import FileError, InputError
+from glassformer.evaluate.verbs import check_verb
+from glassformer.generate.step import evaluating
+from glassformer.models.check import input_positions
+from glassformer.open import Loaded
+from glassformer.tasks.baselines import Baselines
+from glassformer.tasks.forecasting import Forecasting, Settings, sizes
+from glassformer.trace.record import record
+from glassformer.words import language, say
+
+Numbers = NDArray[np.float64]
+BESIDE = ("persistence", "dlinear", "nlinear")
+
+
+@dataclass(frozen=True)
+class Patch:
+    """A piece of the past, and its share of the attention of the last layer, over all heads and positions."""
+
+    first: np.datetime64
+    last: np.datetime64
+    share: float
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """The next values of a channel; `said` by method, "model" first. Prints as a table."""
+
+    path: str
+    past: Channel  # what the model saw
+    step: Step
+    moments: Moments
+    said: Mapping[str, Numbers]
+    patches: tuple[Patch, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "file": self.path,
+            "column": self.past.name,
+            "dates": [written(each) for each in self.moments],
+            "forecast": self.said["model"].tolist(),
+            "beside": {name: values.tolist() for name, values in self.said.items() if name != "model"},
+            "past": {"dates": [written(each) for each in self.past.moments], "values": self.past.values.tolist()},
+            "patches": [
+                {"first": written(each.first), "last": written(each.last), "attention": each.share}
+                for each in self.patches
+            ],
+        }
+
+    def __rich__(self) -> RenderableType:
+        lang = language()
+        values = Table(title=self.title(lang), title_justify="left", header_style="bold")
+        for number, name in enumerate([say("forecast.date", lang), *(label(name, lang) for name in self.said)]):
+            values.add_column(name, justify="right" if number else "left")
+        for i, moment in enumerate(self.moments):
+            values.add_row(written(moment), *(f"{each[i]:.6g}" for each in self.said.values()))
+        seen = Table(title=say("forecast.patches", lang), title_justify="left", header_style="bold")
+        for key in ("patch_from", "patch_to", "share"):
+            seen.add_column(say(f"forecast.{key}", lang), justify="right" if key == "share" else "left")
+        for patch in self.patches:
+            seen.add_row(Text(written(patch.first)), Text(written(patch.last)), f"{100 * patch.share:.1f} %")
+        return Group(values, seen)
+
+    def title(self, lang: str) -> str:
+        about = {"series": self.past.name, "path": Path(self.path).name, "horizon": len(self.moments)}
+        return say("forecast.next", lang, **about, last=written(self.past.moments[-1]), step=self.step.phrase.say(lang))
+
+
+def label(method: str, lang: str) -> str:
+    """A method as people call it, without its numbers."""
+    return say(f"forecast.short.{method}", lang)
+
+
+def forecast(loaded: Loaded, path: str | Path, *, column: str = "", date: str = "", gaps: bool = False) -> Forecast:
+    """The values after the last row of a CSV. A column that was not trained on gets the scale of its own past."""
+    check_verb(loaded, "forecast")
+    context, horizon = sizes(loaded.config)
+    channel = _column(path, column, date, gaps)
+    if len(channel) < context:
+        raise FileError("too_few_rows", path=path, column=channel.name, rows=len(channel), context=context)
+    past = Channel(channel.name, channel.moments[-context:], channel.values[-context:])
+    check_constant(past, context, path)
+    step = step_of(past.moments) if gaps else refuse_gaps(past.moments, range(len(past)), path)
+    scale = _scale(loaded, channel)
+    seen = scale.scaled(past.values, past.name)[None]  # 1 context
+    season = Settings.of(loaded.config.task).season
+    beside = Baselines.open(loaded.folder, season).every
+    said = {"model": np.zeros(0)} | {name: beside[name](seen)[0] for name in BESIDE}
+    said["model"], shares = _predict(loaded, seen)
+    return Forecast(
+        path=str(path),
+        past=past,
+        step=step,
+        moments=step.after(past.moments[-1], horizon),
+        said={name: scale.restored(values) for name, values in said.items()},
+        patches=_patches(loaded, past.moments, shares),
+    )
+
+
+@torch.inference_mode()
+def _predict(loaded: Loaded, seen: Numbers) -> tuple[Numbers, Numbers]:
+    """The forecast, scaled, and how much the last layer looks at each patch."""
+    inputs = torch.from_numpy(seen).float().to(loaded.device)
+    with evaluating(loaded.model), record(loaded.model) as trace:
+        found = Forecasting.make(loaded.config).predict(loaded.model, inputs)
+    shares = trace.attention()[-1].double().mean((0, 1, 2))  # b h t s → s
+    return found[0].double().cpu().numpy(), shares.cpu().numpy()
+
+
+def _patches(loaded: Loaded, moments: Moments, shares: Numbers) -> tuple[Patch, ...]:
+    options, count = loaded.config.model.input.options, input_positions(loaded.config.model)
+    assert count == len(shares)
+    firsts = np.arange(count) * options["stride"]
+    lasts = np.minimum(firsts + options["length"], len(moments)) - 1
+    pairs = zip(firsts.tolist(), lasts.tolist(), shares.tolist(), strict=True)
+    return tuple(Patch(moments[first], moments[last], share) for first, last, share in pairs)
+
+
+def _column(path: str | Path, column: str, date: str, gaps: bool) -> Channel:
+    """The column that is asked for, or the only one; no other is read."""
+    _, header = next(csv_rows(path))
+    names = [name.strip() for name in header]
+    if not column and not (len(names) == 1 and ";" in names[0]):  # the reader tells of semicolons
+        when = find_column(path, names, date) if date else date_column(path, names)
+        others = [name for i, name in enumerate(names) if i != when]
+        if len(others) > 1:
+            raise InputError("choose_column", path=path, known=", ".join(others))
+    return read_channels(path, date=date, columns=[column] if column else (), gaps=gaps)[0]
+
+
+def _scale(loaded: Loaded, channel: Channel) -> Scale:
+    known, settings = Scaler.open(loaded.folder).scales, Settings.of(loaded.config.task)
+    if channel.name in known:
+        return known[channel.name]
+    if settings.instance_norm == "none":
+        raise InputError("unknown_channel", column=channel.name, known=", ".join(known))
+    return Scale.fit(channel, len(channel), settings.log)
