@@ -37,6 +37,14 @@ TINY: dict[str, dict[str, Any]] = {
         | {"n_encoder_layers": 1, "n_decoder_layers": 1, "tie_embeddings": "all", "head": "language_model"},
         "train": TRAIN,
     },
+    "language_model": {
+        "run": {"name": "tiny", "task": {"kind": "language_model", "context": 15}},
+        "data": {"source": {"kind": "grammar", "count": 60, "test": 4}, "source_language": "en", "validation": 10},
+        "text": {"tokenizer": "words", "vocab_size": 120},
+        "model": MODEL
+        | {"family": "decoder", "n_decoder_layers": 1, "tie_embeddings": "all", "head": "language_model"},
+        "train": TRAIN,
+    },
 }
 
 
