@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from glassformer.evaluate.language_model import LanguageModelEvaluation, WritingScores
-from glassformer.evaluate.show_language_model import COLUMNS, columns, html, notes, rows, tables
+from glassformer.evaluate.show_language_model import COLUMNS, columns, notes, rows, tables
 from glassformer.metrics.interval import wilson
 from glassformer.metrics.perplexity import perplexity
 from glassformer.words import LANGUAGES
@@ -64,8 +64,3 @@ def test_groups_come_first_and_all_together_last() -> None:
         ("long", False),
         ("all but long", True),
     ]
-
-
-def test_the_same_for_a_notebook() -> None:
-    page = html(evaluation(groups=2), "ko")
-    assert page.startswith("<table><caption>letters") and page.count("<tr>") == 4 and "<p>" in page

@@ -5,11 +5,12 @@ from pathlib import Path
 
 from glassformer.data.documents import Documents
 from glassformer.runs import Run
-from glassformer.tasks import TASKS
+from glassformer.tasks import TASKS, Classification
 from glassformer.tasks.language_model import LanguageModel
 from glassformer.tasks.translation import Translation
 from glassformer.train.continuations import Continuations
-from glassformer.train.measures import MEASURES, of_language_model, of_translation
+from glassformer.train.guesses import Guesses
+from glassformer.train.measures import MEASURES, of_classification, of_language_model, of_translation
 from glassformer.train.samples import Samples
 from tiny_tasks import tiny
 
@@ -25,6 +26,14 @@ def test_a_translator_translates_some_of_what_it_is_validated_on(tmp_path: Path)
     assert isinstance(measure, Samples) and len(measure.pairs) == 10
     nothing = replace(material, looked_at=material.looked_at.chosen([]))
     assert of_translation(run, nothing) is None
+
+
+def test_a_classifier_shows_some_of_what_it_is_validated_on(tmp_path: Path) -> None:
+    material = Classification.begin(tiny("classification"))
+    run = Run.create(tmp_path / "run", material.config, fill=material.fill)
+    measure = of_classification(run, material)
+    assert isinstance(measure, Guesses) and len(measure.texts) == len(measure.examples) == 8
+    assert of_classification(run, replace(material, validation=None)) is None
 
 
 def test_a_language_model_goes_on_with_what_it_is_validated_on(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 
 from glassformer.data.document_corpus import document_corpus
 from glassformer.data.documents import Documents, together
@@ -18,6 +18,7 @@ from glassformer.errors import InputError
 from glassformer.evaluate import show_language_model as show
 from glassformer.evaluate.how import How
 from glassformer.evaluate.readings import Readings
+from glassformer.evaluate.render import as_html, as_text
 from glassformer.evaluate.sliding import Foreseen, foresee
 from glassformer.metrics.interval import Proportion, wilson
 from glassformer.metrics.ngram import NGrams
@@ -95,13 +96,10 @@ class LanguageModelEvaluation:
         return show.tables(self)
 
     def __repr__(self) -> str:
-        console = Console(width=show.WIDTH, highlight=False)
-        with console.capture() as text:
-            console.print(self)
-        return text.get()
+        return as_text(self)
 
     def _repr_html_(self) -> str:
-        return show.html(self)
+        return as_html(self)
 
 
 def evaluate_language_model(loaded: Loaded, split: str, how: How) -> LanguageModelEvaluation:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
@@ -15,7 +14,6 @@ from glassformer.words import say
 if TYPE_CHECKING:
     from glassformer.evaluate.language_model import LanguageModelEvaluation, WritingScores
 
-WIDTH = 140
 COLUMNS = ("group", "tokens", "characters", "loss", "perplexity", "bits", "n_gram", "accuracy")
 
 
@@ -71,14 +69,3 @@ def notes(of: LanguageModelEvaluation, lang: str | None) -> list[str]:
         *([say("judge.apart", lang, apart=", ".join(of.apart))] if of.apart else []),
         say("judge.test_read" if of.split == "test" else "judge.read", lang, count=of.readings, split=of.split),
     ]
-
-
-def html(of: LanguageModelEvaluation, lang: str | None = None) -> str:
-    """The same for a notebook."""
-
-    def line(cells: list[str], tag: str) -> str:
-        return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
-
-    body = [line(columns(of, lang), "th"), *(line(cells, "th" if bold else "td") for cells, bold in rows(of, lang))]
-    below = "".join(f"<p>{escape(note)}</p>" for note in notes(of, lang))
-    return f"<table><caption>{escape(title(of, lang))}</caption>{''.join(body)}</table>{below}"
