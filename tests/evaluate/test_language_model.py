@@ -14,6 +14,7 @@ from glassformer.errors import InputError
 from glassformer.evaluate import language_model
 from glassformer.evaluate.evaluation import evaluate
 from glassformer.evaluate.readings import Readings
+from glassformer.evaluate.write import Pen, Writing, drawn, write
 from glassformer.metrics.ngram import NGrams
 from glassformer.open import load
 from small_writer import trained
@@ -108,3 +109,13 @@ def test_a_split_without_texts(stream: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_it_shows_itself(stream: Path) -> None:
     found = evaluate(stream)
     assert "bits/character" in repr(found) and "<pre>" in found._repr_html_()
+
+
+@pytest.mark.parametrize("way", ["packed", "stream"])
+def test_what_was_trained_writes_piece_by_piece(way: str, request: pytest.FixtureRequest) -> None:
+    loaded = load(request.getfixturevalue(way))
+    pen = Pen(loaded, "Jihun", Writing(tokens=30, sampling=drawn(temperature=1.0), seed=0))
+    pieces = list(pen)
+    assert len(pieces) > 1 and "".join(pieces) == pen.written.text
+    assert pen.ids[0] == (loaded.tokenizer.specials.bos if way == "packed" else loaded.tokenizer.encode("J")[0])
+    assert write(loaded, "", Writing(tokens=3)).tokens <= 3

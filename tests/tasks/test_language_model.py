@@ -22,6 +22,7 @@ from glassformer.open import load, open_recipe
 from glassformer.recipe import RunConfig
 from glassformer.tasks.language_model import LanguageModel, Reading, Writings, joined
 from glassformer.text import Specials
+from glassformer.train.compile import compile_parts
 from glassformer.train.events import Stopped
 from glassformer.train.sweep import plan, sweep
 from small_writer import trained
@@ -104,10 +105,10 @@ def test_bits_per_character_do_not_depend_on_the_tokens() -> None:
     found = task.metrics({"loss": Sum(torch.tensor(40 * math.log(2)), torch.tensor(10))})
     assert found["loss"] == pytest.approx(4 * math.log(2)) and found["perplexity"] == pytest.approx(16)
     assert found["bits_per_character"] == pytest.approx(2.0)
-    made = material()
-    some = made.looked_at
-    tokens = sum(len(made.vocabularies.source.encode(text)) for text in some)
-    assert made.task.characters == pytest.approx(some.characters / tokens)
+    for how, ends in (("stream", 9), ("packed", 10)):
+        made = material(documents=how)
+        tokens = sum(len(made.vocabularies.source.encode(text)) for text in made.looked_at)
+        assert made.task.characters == pytest.approx(made.looked_at.characters / (tokens + ends))
 
 
 def test_all_characters_there_are() -> None:
@@ -183,3 +184,14 @@ def test_a_model_that_writes_is_counted_followed_changed_and_varied(tmp_path: Pa
     trials = plan(tmp_path / "recipe.toml", {"model.dropout": [0.0, 0.1]}, 1, tmp_path / "sweep")
     told = [event for _, event in sweep(trials)]
     assert sum(isinstance(event, Stopped) for event in told) == 2
+
+
+@pytest.mark.filterwarnings("ignore")  # torch's own compiler warns about itself
+@pytest.mark.parametrize("how", ["stream", "packed"])
+def test_compiled_it_gives_the_same(how: str) -> None:
+    made = material(documents=how)
+    model = build(made.config.model, seed=0)
+    batch = made.task.collate([made.training[i] for i in range(4)])
+    plain = made.task.loss(model, batch).total
+    compiled = compile_parts(model, made.task, backend="aot_eager")
+    torch.testing.assert_close(compiled.loss(model, batch).total, plain)

@@ -101,7 +101,7 @@ class Batch(Protocol):
 class LanguageModel:
     r"""The next token, from all before it: L = − Σ_t ln p(x_{t+1} | x_1 … x_t).
 
-    `characters`: how many a token stands for on average, in the validation text.
+    `characters`: how many a token stands for on average in the validation text, the ends of texts among the tokens.
     """
 
     reading: Reading
@@ -160,7 +160,8 @@ class LanguageModel:
         coded = [vocabularies.source.encode_batch(some.texts) for some in (texts.train, looked_at)]
         tokens = sum(map(len, coded[1]))
         if tokens:
-            task = replace(task, characters=looked_at.characters / tokens)
+            ends = len(looked_at) - (not task.reading.packed)  # foreseen like any token, but no characters
+            task = replace(task, characters=looked_at.characters / (tokens + ends))
         specials = vocabularies.source.specials
         return Writings(
             config=config,
