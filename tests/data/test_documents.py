@@ -45,7 +45,7 @@ def test_some_are_kept_apart_and_no_text_stands_on_both_sides() -> None:
 
 def test_the_tail_of_each_long_text_is_kept_apart() -> None:
     rest, kept = tail_apart(Documents(["0123456789" * 2, "abcde"]))
-    assert rest.texts == ["012345678901234567", "abcde"] and kept.texts == ["89", ""]
+    assert rest.texts == ["012345678901234567", "abcde"] and kept.texts == ["89"]
 
 
 def test_several_sets_become_one() -> None:

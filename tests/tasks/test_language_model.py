@@ -186,6 +186,7 @@ def test_a_model_that_writes_is_counted_followed_changed_and_varied(tmp_path: Pa
     assert sum(isinstance(event, Stopped) for event in told) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # torch's own compiler warns about itself
 @pytest.mark.parametrize("how", ["stream", "packed"])
 def test_compiled_it_gives_the_same(how: str) -> None:

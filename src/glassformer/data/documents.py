@@ -85,7 +85,10 @@ def apart(documents: Documents, number: int, seed: int) -> tuple[Documents, Docu
 
 
 def tail_apart(documents: Documents, share: float = HELD_OUT) -> tuple[Documents, Documents]:
-    """(the beginning, the last `share` of the characters) of every document: for texts that come in one piece."""
+    """(the beginning, the last `share` of the characters) of every document: for texts that come in one piece.
+
+    A text so short that nothing is left of it at the end has only a beginning.
+    """
     cuts = [len(text) - int(len(text) * share) for text in documents.texts]
     both = list(zip(documents.texts, cuts, strict=True))
-    return Documents([text[:cut] for text, cut in both]), Documents([text[cut:] for text, cut in both])
+    return Documents([text[:cut] for text, cut in both]), Documents([text[cut:] for text, cut in both if text[cut:]])
