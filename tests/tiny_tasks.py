@@ -56,6 +56,14 @@ TINY: dict[str, dict[str, Any]] = {
         },
         "train": TRAIN | {"loss": "mse"},
     },
+    "language_model": {
+        "run": {"name": "tiny", "task": {"kind": "language_model", "context": 15}},
+        "data": {"source": {"kind": "grammar", "count": 60, "test": 4}, "source_language": "en", "validation": 10},
+        "text": {"tokenizer": "words", "vocab_size": 120},
+        "model": MODEL
+        | {"family": "decoder", "n_decoder_layers": 1, "tie_embeddings": "all", "head": "language_model"},
+        "train": TRAIN,
+    },
 }
 
 

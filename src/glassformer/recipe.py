@@ -134,7 +134,7 @@ class TextConfig(_Table):
     """How text becomes tokens."""
 
     tokenizer: Choice = _key(Choice("bpe"), _choice)  # known by text/
-    vocab_size: int = _key(8000, size)
+    vocab_size: int = _key(8000, _count)  # 0: all there are, where the tokenizer is of characters or of words
     joint: bool = _key(True, truth)  # one vocabulary for both sides
     begin: str = _key("none", partial(one_of, known=FRAMES))  # the special token that stands before a text
     end: str = _key("none", partial(one_of, known=FRAMES))  # and the one behind it

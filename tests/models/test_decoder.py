@@ -209,3 +209,47 @@ def test_beams_of_a_sentence_are_queries_of_one_memory() -> None:
     torch.testing.assert_close(torch.cat(steps, 1), whole, atol=1e-10, rtol=0)
     with pytest.raises(InputError, match=r"memory has shape \(6, 5, 16\); this decoder takes 2 × source length × 16"):
         decoder(x[:, :1], memory.repeat_interleave(3, 0), cache=cache)
+
+
+DOCUMENTS = torch.tensor([[0, 0, 1, 1, 1, 2], [5, 5, 5, 5, 5, 5]])
+
+
+def test_packed_documents_do_not_see_each_other() -> None:
+    decoder = Decoder(**SIZES)
+    with gf.record(decoder) as trace:
+        decoder(torch.randn(2, 6, 16), documents=DOCUMENTS)
+    for weights in trace.attention():
+        assert picture(weights[0, 0]) == ["x.....", "xx....", "..x...", "..xx..", "..xxx.", ".....x"]
+        assert picture(weights[1, 0])[-1] == "xxxxxx"
+
+
+@pytest.mark.parametrize("position", ["sinusoidal", "learned", "rotary", "alibi", "relative", "none"])
+def test_a_packed_document_is_read_as_if_it_stood_alone(position: str) -> None:
+    decoder = Decoder(**SIZES, position=position).double().eval()
+    x = torch.randn(2, 6, 16).double()
+    packed = decoder(x, documents=DOCUMENTS)
+    for row, start, end in ((0, 0, 2), (0, 2, 5), (0, 5, 6), (1, 0, 6)):
+        alone = decoder(x[row : row + 1, start:end])
+        torch.testing.assert_close(packed[row : row + 1, start:end], alone, atol=1e-12, rtol=0)
+
+
+def test_packed_documents_of_a_language_model() -> None:
+    model = gf.build(LANGUAGE_MODEL).double().eval()
+    tokens = torch.randint(20, (2, 6))
+    packed = model(tokens, documents=DOCUMENTS)
+    torch.testing.assert_close(packed[:1, 2:5], model(tokens[:1, 2:5]), atol=1e-12, rtol=0)
+    torch.testing.assert_close(packed[1:], model(tokens[1:]), atol=1e-12, rtol=0)
+
+
+@pytest.mark.parametrize("documents", [torch.zeros(2, 5, dtype=torch.long), torch.zeros(2, 6), [[0] * 6] * 2])
+def test_documents_of_another_shape_are_refused(documents: object) -> None:
+    with pytest.raises(InputError, match="documents must be whole numbers, one for each of 6 tokens in 2 rows"):
+        Decoder(**SIZES)(torch.randn(2, 6, 16), documents=documents)
+
+
+def test_documents_behind_a_cache_are_refused() -> None:
+    decoder = Decoder(**SIZES)
+    cache, x = decoder.empty_cache(), torch.randn(2, 6, 16)
+    decoder(x, cache=cache)
+    with pytest.raises(InputError, match="no cache may hold earlier ones"):
+        decoder(x, documents=DOCUMENTS, cache=cache)

@@ -8,7 +8,7 @@ from glassformer.layers.norm import LayerNorm, RMSNorm
 from glassformer.layers.position import POSITIONS
 from glassformer.models.decoder import Decoder
 from glassformer.models.encoder import Encoder
-from glassformer.models.stack import Stack, places
+from glassformer.models.stack import Stack, places, places_in
 from glassformer.trace.record import record
 
 SIZES = {"d_model": 16, "n_heads": 4, "d_ff": 24, "max_len": 8}
@@ -18,6 +18,13 @@ CPU = torch.device("cpu")
 def test_places_count_from_the_past() -> None:
     assert places(None, 3, 0, CPU).tolist() == [0, 1, 2]
     assert places(None, 2, 5, CPU).tolist() == [5, 6]
+
+
+def test_places_begin_anew_in_each_document() -> None:
+    assert places_in(torch.tensor([[0, 0, 1, 1, 1, 0], [7, 7, 7, 7, 7, 7]])).tolist() == [
+        [0, 1, 0, 1, 2, 0],
+        [0, 1, 2, 3, 4, 5],
+    ]
 
 
 def test_places_count_real_tokens_only() -> None:

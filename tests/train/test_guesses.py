@@ -23,7 +23,7 @@ def test_a_few_texts_with_what_they_are_and_what_they_are_taken_for(job: Job) ->
     for _ in train(job):
         pass
     found = read_samples(job.run, 60)
-    assert found == [Sample(text, label, label) for text, label in REVIEWS[:8]]
+    assert found == [vars(Sample(text, label, label)) for text, label in REVIEWS[:8]]
     assert len(read_samples(job.run, 30)) == 8
 
 

@@ -3,11 +3,14 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from glassformer.data.documents import Documents
 from glassformer.runs import Run
 from glassformer.tasks import TASKS, Classification
+from glassformer.tasks.language_model import LanguageModel
 from glassformer.tasks.translation import Translation
+from glassformer.train.continuations import Continuations
 from glassformer.train.guesses import Guesses
-from glassformer.train.measures import MEASURES, of_classification, of_translation
+from glassformer.train.measures import MEASURES, of_classification, of_language_model, of_translation
 from glassformer.train.samples import Samples
 from tiny_tasks import tiny
 
@@ -31,3 +34,11 @@ def test_a_classifier_shows_some_of_what_it_is_validated_on(tmp_path: Path) -> N
     measure = of_classification(run, material)
     assert isinstance(measure, Guesses) and len(measure.texts) == len(measure.examples) == 8
     assert of_classification(run, replace(material, validation=None)) is None
+
+
+def test_a_language_model_goes_on_with_what_it_is_validated_on(tmp_path: Path) -> None:
+    material = LanguageModel.begin(tiny("language_model"))
+    run = Run.create(tmp_path / "run", material.config, fill=material.fill)
+    measure = of_language_model(run, material)
+    assert isinstance(measure, Continuations) and len(measure.beginnings) == 4
+    assert of_language_model(run, replace(material, looked_at=Documents([]))) is None

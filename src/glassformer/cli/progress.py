@@ -15,15 +15,14 @@ from rich.table import Table
 from rich.text import Text
 
 from glassformer.errors import GlassformerError
+from glassformer.evaluate.verbs import VERBS
 from glassformer.runs import Run
 from glassformer.train import events
 from glassformer.train.events import Event
 from glassformer.train.loop import Job
-from glassformer.train.samples import Sample, read_samples
+from glassformer.train.samples import read_samples
 from glassformer.train.watch import NotShown
 from glassformer.words import language, say
-
-VERBS = {"translation": "translate", "classification": "classify"}  # the command that uses what a task has trained
 
 
 @contextmanager
@@ -92,7 +91,7 @@ class Display:
         self.bar = Progress(BarColumn(None), MofNCompleteColumn(), *numbers, console=console, expand=True)
         self.task = self.bar.add_task("", total=job.recipe.train.steps)
         self.numbers: dict[str, str] = {}
-        self.sample: Sample | None = None
+        self.sample: dict[str, str] | None = None
 
     def see(self, event: Event | NotShown) -> None:
         match event:
@@ -118,7 +117,7 @@ class Display:
         table = Table.grid(padding=(0, 1))
         table.add_column(style="dim", no_wrap=True)
         table.add_column(no_wrap=True, overflow="ellipsis")
-        for key, text in vars(self.sample).items():
+        for key, text in self.sample.items():
             table.add_row(say(f"watch.sample.{key}"), Text(text))
         return Group(self.bar, table)
 
@@ -129,7 +128,7 @@ def farewell(run: Run, step: int) -> list[str]:
     sample = next(iter(read_samples(run, step)), None)
     lines = [say("watch.run", path=run.folder)]
     if run.preferred is not None:
-        example = "" if sample is None else f" {shlex.quote(sample.source)}"
+        example = "" if sample is None else f" {shlex.quote(next(iter(sample.values())))}"
         verb = VERBS.get(run.config.task.kind)
         uses = [] if verb is None else [f"  glassformer {verb} {folder}{example}"]
         lines += [say("watch.next"), *uses, f"  glassformer evaluate {folder}"]

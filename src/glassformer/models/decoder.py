@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from glassformer.errors import InputError
 from glassformer.layers.attention import Cache, Mask
-from glassformer.layers.attention.mask import as_allowed, real_tokens
+from glassformer.layers.attention.mask import as_allowed, combine, real_tokens, same_document
 from glassformer.layers.embedding import check_vectors, token_matrix
 from glassformer.models.block import DecoderBlock, Memory
 from glassformer.models.stack import Stack, places
@@ -30,15 +30,22 @@ class Decoder(Stack):
         memory_mask: Bool[Tensor, "b s"] | None = None,
         *,
         prefix: Int[Tensor, " b"] | None = None,
+        documents: Int[Tensor, "b t"] | None = None,
         cache: Cache | None = None,
     ) -> Float[Tensor, "b t d_model"]:
-        """With a cache, x holds the new positions only and `mask` covers the past ones too; the cache grows by t."""
+        """With a cache, x holds the new positions only and `mask` covers the past ones too; the cache grows by t.
+
+        `documents`: the number of the document that a token belongs to, where several lie packed in a row. None looks
+        into another, and places begin anew in each.
+        """
         b, t, _ = check_vectors(x, self.d_model).shape
         past = 0 if cache is None else self._check_cache(cache, b)
         allowed = as_allowed(mask, b, t, past + t)
+        if documents is not None:
+            allowed = combine(allowed, self._packed(documents, b, t, past))
         everywhere = Mask(causal=True, prefix=self._shared(prefix, mask, b, past + t), allowed=allowed)
         rules = self.rules(everywhere, t, past + t, x.device)
-        x, place = self.enter(x, mask, past)
+        x, place = self.enter(x, mask, past, documents)
         beams = 1 if cache is None else cache.beams
         source = None if memory is None else self._memory(memory, memory_mask, b, t, beams)
         for layer, block in enumerate(self.blocks):
@@ -67,6 +74,13 @@ class Decoder(Stack):
             raise InputError("prefix_shape", batch=b)
         return places(mask, s, 0, prefix.device) < prefix[:, None]  # b s
 
+    def _packed(self, documents: Tensor, b: int, t: int, past: int) -> Tensor:
+        """Who shares a document with whom, b 1 t s. What is generated continues one text: there is nothing to pack."""
+        fits = isinstance(documents, Tensor) and documents.shape == (b, t) and not documents.is_floating_point()
+        if not fits or past:
+            raise InputError("documents_shape", batch=b, length=t)
+        return same_document(documents)[:, None]  # b 1 t s
+
     def empty_cache(self) -> Cache:
         return Cache.empty(len(self.blocks))
 
@@ -84,8 +98,12 @@ class DecoderOnly(nn.Module):
         mask: Bool[Tensor, "b s"] | None = None,
         *,
         prefix: Int[Tensor, " b"] | None = None,
+        documents: Int[Tensor, "b t"] | None = None,
         cache: Cache | None = None,
     ) -> Float[Tensor, "b t ..."]:
-        """`mask`: True = a real token. `prefix`: how many tokens at the start see each other in both directions."""
-        x = self.decoder(self.embedding(inputs), mask=mask, prefix=prefix, cache=cache)  # b t d_model
+        """`mask`: True = a real token. `prefix`: how many tokens at the start see each other in both directions.
+
+        `documents`: which of several packed texts a token belongs to; see `Decoder`.
+        """
+        x = self.decoder(self.embedding(inputs), mask=mask, prefix=prefix, documents=documents, cache=cache)
         return self.head(x, real_tokens(mask, x.shape[1]), token_matrix(self.embedding))

@@ -73,13 +73,16 @@ class Stack(nn.Module):
         has_final_norm = has_final_norm_by_default(block) if final_norm is None else final_norm
         self.final_norm = norm() if has_final_norm else None
 
-    def enter(self, x: Tensor, mask: Tensor | None, past: int = 0) -> tuple[Tensor, Place]:
+    def enter(
+        self, x: Tensor, mask: Tensor | None, past: int = 0, documents: Tensor | None = None
+    ) -> tuple[Tensor, Place]:
         """Give the tokens their places: in the stream, in queries and keys, or in the scores.
 
-        Places count real tokens only: padding in front of a sentence does not move it.
+        Places count real tokens only: padding in front of a sentence does not move it. In each of several `documents`
+        of a row they begin anew.
         """
         x = check_vectors(x, self.d_model)
-        at = places(mask, x.shape[1], past, x.device)
+        at = places(mask, x.shape[1], past, x.device) if documents is None else places_in(documents)
         place, t = Place(), x.shape[1]
         positions: Any = self.positions
         match positions.acts_on:
@@ -198,6 +201,14 @@ def places(mask: Tensor | None, t: int, past: int, device: torch.device) -> Tens
     if mask is None or mask.dim() != 2:
         return torch.arange(past, past + t, device=device)  # t
     return (mask.long().cumsum(1) - 1).clamp(min=0)[:, -t:]  # b t
+
+
+def places_in(documents: Tensor) -> Tensor:
+    """The positions of tokens in their documents, each of which is a run of one number: b t."""
+    at = torch.arange(documents.shape[1], device=documents.device).expand_as(documents)  # b t
+    begins = torch.ones_like(documents, dtype=torch.bool)
+    begins[:, 1:] = documents[:, 1:] != documents[:, :-1]
+    return at - at.where(begins, 0).cummax(1).values  # b t
 
 
 def _with_rate(block: BlockOptions, rate: float) -> BlockOptions:

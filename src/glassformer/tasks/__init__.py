@@ -4,6 +4,7 @@ from glassformer.errors import choose
 from glassformer.recipe import RunConfig
 from glassformer.tasks.classification import Classification
 from glassformer.tasks.forecasting import Forecasting
+from glassformer.tasks.language_model import LanguageModel
 from glassformer.tasks.task import Kind, Material, Task
 from glassformer.tasks.translation import Translation
 
@@ -11,6 +12,7 @@ TASKS: dict[str, Kind] = {
     "translation": Translation,
     "classification": Classification,
     "forecasting": Forecasting,
+    "language_model": LanguageModel,
 }
 
 
@@ -19,4 +21,4 @@ def kind_of(config: RunConfig) -> Kind:
     return choose("task", config.task.kind, TASKS)
 
 
-__all__ = ["TASKS", "Classification", "Forecasting", "Kind", "Material", "Task", "Translation", "kind_of"]
+__all__ = ["TASKS", "Classification", "Forecasting", "Kind", "LanguageModel", "Material", "Task", "Translation", "kind_of"]

@@ -9,7 +9,9 @@ import numpy as np
 
 from glassformer.runs import Run
 from glassformer.tasks.classification import LabelledTexts
+from glassformer.tasks.language_model import Reading, Writings
 from glassformer.tasks.translation import Sentences
+from glassformer.train.continuations import Continuations, beginnings
 from glassformer.train.guesses import Guesses
 from glassformer.train.loop import Measure
 from glassformer.train.samples import SHOWN, Samples, chosen
@@ -29,7 +31,14 @@ def of_classification(run: Run, material: LabelledTexts) -> Measure | None:
     return Guesses(run, material.task, material.looked_at.chosen(some), material.validation.select(some))
 
 
+def of_language_model(run: Run, material: Writings) -> Measure | None:
+    """Every evaluation goes on with the beginnings of some validation texts."""
+    some = beginnings(material.looked_at, Reading.of(run.config).context)
+    return Continuations(run, material.vocabularies, some) if some else None
+
+
 MEASURES: dict[str, Callable[[Run, Any], Measure | None]] = {
     "translation": of_translation,
     "classification": of_classification,
+    "language_model": of_language_model,
 }

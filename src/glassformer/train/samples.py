@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -51,9 +52,7 @@ class Samples:
         outputs = Outputs([best.text for best, *_ in found], self.pairs.targets)
         rows = map(Sample, self.pairs.sources, self.pairs.targets, outputs.hypotheses)
         samples = [sample for sample, _ in zip(rows, range(self.shown), strict=False)]
-        with disk(self.run.samples):
-            self.run.samples.mkdir(exist_ok=True)
-        write_json(samples_file(self.run, step), [asdict(sample) for sample in samples])
+        write_samples(self.run, step, [asdict(sample) for sample in samples])
         self.attention(model, samples[0]).save(attention_file(self.run, step))
         return {"sample_bleu": bleu(outputs, resamples=0).value, "exact": exact_match(outputs).value}
 
@@ -92,7 +91,14 @@ def attention_file(run: Run, step: int) -> Path:
     return run.samples / f"step-{step:08d}.attention.safetensors"
 
 
-def read_samples(run: Run, step: int) -> list[Sample]:
+def write_samples(run: Run, step: int, samples: Sequence[Mapping[str, str]]) -> None:
+    """What was said at a step, of any task: the first value of a row is what a person could ask the model again."""
+    with disk(run.samples):
+        run.samples.mkdir(exist_ok=True)
+    write_json(samples_file(run, step), [dict(sample) for sample in samples])
+
+
+def read_samples(run: Run, step: int) -> list[dict[str, str]]:
     """What was said at a step; nothing where no evaluation was made."""
     path = samples_file(run, step)
-    return [Sample(**row) for row in read_json(path)] if path.is_file() else []
+    return [{name: str(text) for name, text in row.items()} for row in read_json(path)] if path.is_file() else []

@@ -5,7 +5,16 @@ import torch
 from torch import Tensor
 
 from glassformer.errors import InputError
-from glassformer.layers.attention.mask import Mask, as_allowed, causal, combine, padding, prefix, sliding_window
+from glassformer.layers.attention.mask import (
+    Mask,
+    as_allowed,
+    causal,
+    combine,
+    padding,
+    prefix,
+    same_document,
+    sliding_window,
+)
 
 CPU = torch.device("cpu")
 
@@ -136,3 +145,9 @@ def test_a_mask_that_is_not_boolean_is_refused(dtype: str) -> None:
 def test_a_mask_of_another_shape_is_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(InputError, match=r"a mask has shape .* for batch 2, 3 queries and 3 keys; use batch × keys"):
         as_allowed(torch.ones(shape, dtype=torch.bool), 2, 3, 3)
+
+
+def test_documents_of_a_row_are_blocks() -> None:
+    mask = same_document(torch.tensor([[0, 0, 1, 2]]))
+    expected = [[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
+    assert mask.int().tolist() == [expected]

@@ -39,6 +39,11 @@ def prefix(given: Bool[Tensor, "b s"], t: int) -> Bool[Tensor, "b t s"]:
     return causal(t, given.shape[1], given.device) | given[:, None, :]  # b t s
 
 
+def same_document(documents: Int[Tensor, "b t"]) -> Bool[Tensor, "b t s"]:
+    """Packed rows: several documents share a row, and none looks into another. With `causal`, blocks of triangles."""
+    return documents[:, :, None] == documents[:, None, :]  # b t s
+
+
 def combine(*masks: Tensor | None) -> Tensor | None:
     """May look if every mask lets it; None lets everything."""
     result: Tensor | None = None

@@ -1,0 +1,158 @@
+"""Where the plain texts of a run come from: Python's help texts, the built-in grammar, files, or the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from glassformer.data import grammar, read, source
+from glassformer.data.corpus import Corpus
+from glassformer.data.documents import Documents, apart, read_documents, tail_apart, together
+from glassformer.data.find import dataset
+from glassformer.data.moses import prepared_side
+from glassformer.data.source import Check, names_or_count, read_options
+from glassformer.data.topics import topics
+from glassformer.errors import ConfigError, choose
+from glassformer.recipe import DataConfig
+from glassformer.values import one_of, size, truth, word
+
+Groups = Mapping[str, Documents]
+SIDES = ("one", "each", "joined")
+
+
+def document_corpus(config: DataConfig) -> Corpus[Documents]:
+    """All plain texts of a run. The same configuration gives the same texts in the same order."""
+    make = choose("source", config.source.kind, DOCUMENTS)
+    change = prepared_side(config.prepare, config.source_language)
+    groups = make(config, **read_options(config.source, make, CHECKS))
+    return Corpus(groups, lambda some: Documents([change(text) for text in some], some.skipped))
+
+
+def from_topics(config: DataConfig) -> Callable[[str], Groups]:
+    """Python's own help texts, in English; see `topics` for how they are split."""
+    return lambda split: {split: topics(split)}
+
+
+def from_grammar(
+    config: DataConfig, *, sides: str = "one", level: str = "small", count: int = 100_000, test: int = 200
+) -> Callable[[str], Groups]:
+    """Sentences of the built-in corpus; of the test set each kind that is held out stands apart, `test` of each.
+
+    `sides`: "one": in `source_language`; "each": in both languages, a document each; "joined": one behind the other in
+    a document, with a line break between them.
+    """
+    size("source.test", test, low=0)
+    languages = (config.source_language, config.target_language)
+    if not {languages[0], *(() if sides == "one" else languages[1:])} <= {"ko", "en"}:
+        raise ConfigError("grammar_languages", source=languages[0], target=languages[1])
+
+    def documents(split: str, number: int, kinds: Sequence[str] | None = None) -> Documents:
+        if not number:
+            return Documents([])
+        found = grammar.pairs(split, number, seed=config.seed, level=level, kinds=kinds)
+        both = [{"ko": pair.source_ko, "en": pair.target_en} for pair in found]
+        if sides == "one":
+            return Documents([pair[languages[0]] for pair in both])
+        rows = [[pair[language] for language in languages] for pair in both]
+        return Documents([text for row in rows for text in (row if sides == "each" else ["\n".join(row)])])
+
+    def groups(split: str) -> Groups:
+        if split == "test":
+            return {kind: documents("test", test, [kind]) for kind in grammar.KINDS} if test else {}
+        return {split: documents(split, count if split == "train" else config.validation)}
+
+    return groups
+
+
+def from_files(
+    config: DataConfig,
+    *,
+    train: str | Sequence[str],
+    validation: str | Sequence[str] | None = None,
+    test: str | Sequence[str] | None = None,
+    by_line: bool = False,
+    column: str = "text",
+) -> Callable[[str], Groups]:
+    """Files of one's own: each file is one long text, or `by_line` many short ones; a .jsonl is many short ones.
+
+    Without a validation file the last tenth of every text is looked at, or `data.validation` of many short ones.
+    """
+
+    def documents(path: str | Sequence[str]) -> Documents:
+        paths = [path] if isinstance(path, str) else path
+        return together(read_documents(each, by_line=by_line, column=column) for each in paths)
+
+    def groups(split: str) -> Groups:
+        if split == "test":
+            return {} if test is None else {"test": documents(source.names("source.test", test))}
+        if validation is not None:
+            return {split: documents(train if split == "train" else validation)}
+        every = documents(train)
+        paths = 1 if isinstance(train, str) else len(train)
+        rest, looked_at = tail_apart(every) if len(every) == paths else apart(every, config.validation, config.seed)
+        return {split: rest if split == "train" else looked_at}
+
+    return groups
+
+
+def from_catalogue(
+    config: DataConfig,
+    *,
+    names: str | Sequence[str],
+    train: str = "train",
+    validation: str = "val",
+    test: str | Sequence[str] = (),
+) -> Callable[[str], Groups]:
+    """Sets of the catalogue, one after another: long texts, reviews, or one side (`source_language`) of translations.
+
+    `validation = ""` keeps some of the training part apart, for sets that have no part of that name.
+    """
+    every = [names] if isinstance(names, str) else list(names)
+    given = source.names("source.test", test) if test else []
+    tests = [given] if isinstance(given, str) else given
+
+    def part(split: str) -> Documents:
+        return together(_read(name, split, config.source_language) for name in every)
+
+    def groups(split: str) -> Groups:
+        if split == "test":
+            return {each: part(each) for each in tests}
+        if validation:
+            return {split: part(train if split == "train" else validation)}
+        rest, looked_at = apart(part(train), config.validation, config.seed)
+        return {split: rest if split == "train" else looked_at}
+
+    return groups
+
+
+def _read(name: str, split: str, language: str) -> Documents:
+    """Whatever is a text in a set of the catalogue; an empty one is left out."""
+    known = dataset(name)
+    if known.format == "text":
+        return Documents([read.text(name, split)])
+    if known.format == "tsv_labelled":
+        texts = read.labelled(name, split).texts
+    elif known.format == "csv_dialogue":
+        said = read.dialogue(name, split)
+        texts = ["\n".join(both) for both in zip(said.questions, said.answers, strict=True)]
+    else:
+        texts = read.read(name, split, language).sources
+    return Documents([text for text in texts if text.strip()])
+
+
+DOCUMENTS: dict[str, Callable[..., Callable[[str], Groups]]] = {
+    "topics": from_topics,
+    "grammar": from_grammar,
+    "files": from_files,
+    "catalogue": from_catalogue,
+}
+CHECKS: dict[str, Check] = {
+    "sides": lambda key, value: one_of(key, value, SIDES),
+    "level": word,
+    "count": size,
+    "test": names_or_count,
+    "train": source.names,
+    "validation": source.names,
+    "by_line": truth,
+    "column": word,
+    "names": source.names,
+}

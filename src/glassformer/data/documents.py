@@ -1,0 +1,94 @@
+"""Plain texts, the input of a language model: one long text or many short ones, from a file of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import sha1
+from itertools import chain
+from pathlib import Path
+
+from glassformer.data.jsonl import jsonl_rows
+from glassformer.data.lines import lines
+from glassformer.data.pairs import BLANKS
+from glassformer.errors import FileError
+
+HELD_OUT = 0.1  # of a text that comes in one piece: its last tenth is looked at, as nanoGPT does
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Texts in their order; `skipped`: the lines of the file that hold only blanks, from 1."""
+
+    texts: list[str]
+    skipped: tuple[int, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.texts)
+
+    @property
+    def characters(self) -> int:
+        return sum(map(len, self.texts))
+
+    def chosen(self, indexes: Iterable[int]) -> Documents:
+        """Some of them, in the order given."""
+        return Documents([self.texts[i] for i in indexes])
+
+
+def together(parts: Iterable[Documents]) -> Documents:
+    """Several sets, one behind the other."""
+    return Documents(list(chain.from_iterable(parts)))
+
+
+def read_documents(path: str | Path, *, by_line: bool = False, column: str = "text") -> Documents:
+    """A file as one document, line breaks and all; or a document for each line, which is how a .jsonl is always read.
+
+    `column`: the key of the text in a .jsonl.
+    """
+    name = str(path).removesuffix(".gz").removesuffix(".xz")
+    if name.endswith(".jsonl"):
+        return _each(path, (text for text, _ in jsonl_rows(path, column, column)))
+    if by_line:
+        return _each(path, lines(path))
+    whole = "".join(f"{line}\n" for line in lines(path))
+    return _each(path, [whole], strip="")
+
+
+def _each(path: str | Path, texts: Iterable[str], strip: str = BLANKS) -> Documents:
+    found: list[str] = []
+    skipped: list[int] = []
+    for number, text in enumerate(texts, 1):
+        if text.strip():
+            found.append(text.strip(strip) if strip else text)
+        else:
+            skipped.append(number)
+    if not found:
+        raise FileError("documents_blank", path=path)
+    return Documents(found, tuple(skipped))
+
+
+def apart(documents: Documents, number: int, seed: int) -> tuple[Documents, Documents]:
+    """(the rest, about `number` documents kept apart): drawn by seed, and no text stands in both."""
+    number = min(number, len(documents) // 2)
+    places: dict[str, list[int]] = {}
+    for i, text in enumerate(documents.texts):
+        places.setdefault(text, []).append(i)
+    taken: set[int] = set()
+    for text in sorted(places, key=lambda text: sha1(f"{seed}:{text}".encode(), usedforsecurity=False).digest()):
+        if len(taken) + len(places[text]) <= number:
+            taken.update(places[text])
+    rest = [i for i in range(len(documents)) if i not in taken]
+    return documents.chosen(rest), documents.chosen(sorted(taken))
+
+
+def tail_apart(documents: Documents, share: float = HELD_OUT) -> tuple[Documents, Documents]:
+    """(the beginning, the last `share` of the characters) of every document: for texts that come in one piece.
+
+    A text so short that nothing is left of it at the end has only a beginning.
+    """
+    cuts = [len(text) - int(len(text) * share) for text in documents.texts]
+    both = list(zip(documents.texts, cuts, strict=True))
+    return Documents([text[:cut] for text, cut in both]), Documents([text[cut:] for text, cut in both if text[cut:]])

@@ -1,0 +1,92 @@
+"""Short texts side by side in rows of one length, each by itself: hardly any padding, and no text sees another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from glassformer.data.batch import moved, pad
+from glassformer.data.examples import Example
+from glassformer.data.store import Store, Tokens
+from glassformer.losses import IGNORE
+
+PADDING = -1  # the document that padding belongs to: it sees only itself
+
+
+def pieces(texts: Iterable[Sequence[int]], begin: int, end: int, context: int) -> Iterator[Tokens]:
+    r"""Texts framed by `begin` and `end`, those longer than a row cut into pieces of at most `context` + 1 tokens.
+
+        begin x_1 … x_n end        read: begin x_1 … x_n        to be foreseen: x_1 … x_n end
+
+    A piece begins with the last token of the one before it, so that every token is foreseen exactly once.
+    """
+    for text in texts:
+        framed = np.array([begin, *text, end], dtype=np.int32)
+        for start in range(0, len(framed) - 1, context):
+            yield framed[start : start + context + 1]
+
+
+def fit(lengths: NDArray[np.int64], size: int) -> list[list[int]]:
+    """Which go into a row together: the longest first, each into the fullest row that still has room for it."""
+    rows: list[list[int]] = []
+    free: list[list[int]] = [[] for _ in range(size + 1)]  # rows by how much room they have left
+    some = 0  # bit n: there is a row with n left
+    for i in np.argsort(-lengths, kind="stable").tolist():
+        length = int(lengths[i])
+        enough = some >> length
+        if enough:
+            room = length + (enough & -enough).bit_length() - 1
+            row = free[room].pop()
+            if not free[room]:
+                some &= ~(1 << room)
+        else:
+            room, row = size, len(rows)
+            rows.append([])
+        rows[row].append(i)
+        free[room - length].append(row)
+        some |= 1 << (room - length)
+    return rows
+
+
+def pack(texts: Iterable[Sequence[int]], *, begin: int, end: int, context: int) -> Store:
+    """Rows of at most `context` tokens: what is read, what is to be foreseen, and the number of each one's document."""
+    parts = list(pieces(texts, begin, end, context))
+    rows = fit(np.array([len(part) - 1 for part in parts], dtype=np.int64), context)
+
+    def joined(row: list[int], cut: slice) -> Tokens:
+        return np.concatenate([parts[i][cut] for i in row])
+
+    numbers = [np.repeat(np.arange(len(row)), [len(parts[i]) - 1 for i in row]) for row in rows]
+    return Store.of(
+        {
+            "read": [joined(row, slice(None, -1)) for row in rows],
+            "foreseen": [joined(row, slice(1, None)) for row in rows],
+            "document": [number.astype(np.int32) for number in numbers],
+        }
+    )
+
+
+@dataclass(frozen=True)
+class PackedBatch:
+    """Rows of packed texts; see `Decoder.forward` for what `documents` does."""
+
+    tokens: Tensor  # b t
+    targets: Tensor  # b t: IGNORE where it is padding
+    documents: Tensor  # b t
+    count: int
+
+    def to(self, device: torch.device) -> PackedBatch:
+        return moved(self, device)
+
+
+def packed(examples: Sequence[Example], padding: int, pad_to: int = 1) -> PackedBatch:
+    """Rows side by side."""
+    tokens, real = pad([read for read, _, _ in examples], padding, pad_to=pad_to)
+    targets, _ = pad([foreseen for _, foreseen, _ in examples], IGNORE, pad_to=pad_to)
+    documents, _ = pad([number for _, _, number in examples], PADDING, pad_to=pad_to)
+    return PackedBatch(tokens, targets, documents, int(real.sum()))

@@ -1,0 +1,96 @@
+"""One long row of tokens, read in windows of a fixed length wherever they begin: how GPT reads. Nothing is padded."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from glassformer.data.arrays import SAMPLED, sampled
+from glassformer.data.batch import moved
+from glassformer.data.examples import Example, Kept
+from glassformer.data.store import Tokens
+from glassformer.errors import InputError
+
+
+@dataclass(frozen=True)
+class Stream:
+    r"""Example i: all tokens that a window of `context` + 1 may hold which begins in the i-th stretch of the row.
+
+        stream[i] = tokens[i·c : i·c + 2c],     c = context
+
+    One that begins at its first token, for every i, reads the whole row once; one that begins at a random place in it
+    reads the row at another offset in every epoch. An example is a view of the row: nothing is copied.
+    """
+
+    tokens: Tokens
+    context: int
+    stretches: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, tokens: Tokens, context: int) -> Stream:
+        if len(tokens) <= context:
+            raise InputError("stream_short", tokens=len(tokens), context=context)
+        return cls(tokens, context, np.arange((len(tokens) - 1) // context))
+
+    def __len__(self) -> int:
+        return len(self.stretches)
+
+    def __getitem__(self, i: int) -> Example:
+        start = int(self.stretches[i]) * self.context
+        return (self.tokens[start : start + 2 * self.context],)
+
+    @cached_property
+    def lengths(self) -> NDArray[np.int64]:
+        return np.full((len(self), 1), self.context, dtype=np.int64)
+
+    def select(self, kept: Kept) -> Stream:
+        return replace(self, stretches=self.stretches[np.arange(len(self))[kept]])
+
+    @cached_property
+    def fingerprint(self) -> str:
+        digest = hashlib.sha256(f"{self.tokens.shape} {self.context}".encode())
+        digest.update(self.stretches.tobytes())
+        digest.update(sampled(self.tokens, SAMPLED))
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class StreamBatch:
+    """Rows of one length: what is read is all but the last token, what is to be foreseen all but the first."""
+
+    rows: Tensor  # b t+1
+    count: int
+
+    @property
+    def tokens(self) -> Tensor:
+        return self.rows[:, :-1]  # b t
+
+    @property
+    def targets(self) -> Tensor:
+        return self.rows[:, 1:]  # b t
+
+    @property
+    def documents(self) -> None:
+        """A stream is one text: everything before a token may be looked at."""
+
+    def to(self, device: torch.device) -> StreamBatch:
+        return moved(self, device)
+
+
+def windows(examples: Sequence[Example], context: int, random: np.random.Generator | None) -> StreamBatch:
+    """One window out of each stretch: the first, or with `random` any. All are copied at once."""
+    stretches = [tokens for (tokens,) in examples]
+    if random is None:
+        starts = np.zeros(len(stretches), dtype=np.int64)
+    else:
+        starts = random.integers(0, [len(tokens) - context for tokens in stretches])
+    rows = [tokens[start : start + context + 1] for tokens, start in zip(stretches, starts.tolist(), strict=True)]
+    stacked = np.stack(rows).astype(np.int64)  # b t+1
+    return StreamBatch(torch.from_numpy(stacked), stacked.shape[0] * context)

@@ -1,0 +1,71 @@
+"""How the evaluation of a language model looks: a line for each group of texts, n-grams beside it, then the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from glassformer.words import say
+
+if TYPE_CHECKING:
+    from glassformer.evaluate.language_model import LanguageModelEvaluation, WritingScores
+
+COLUMNS = ("group", "tokens", "characters", "loss", "perplexity", "bits", "n_gram", "accuracy")
+
+
+def tables(of: LanguageModelEvaluation, lang: str | None = None) -> RenderableType:
+    """Everything, for a terminal."""
+    table = Table(title=title(of, lang), title_justify="left", header_style="bold")
+    for number, name in enumerate(columns(of, lang)):
+        table.add_column(name, justify="right" if number else "left")
+    for cells, bold in rows(of, lang):
+        table.add_row(*(Text(cell) for cell in cells), style="bold" if bold else None)
+    return Group(table, *(Text(note) for note in notes(of, lang)))
+
+
+def title(of: LanguageModelEvaluation, lang: str | None) -> str:
+    return say("judge.title", lang, run=of.folder.name, split=of.split, checkpoint=of.checkpoint)
+
+
+def columns(of: LanguageModelEvaluation, lang: str | None) -> list[str]:
+    return [say(f"writing.{key}", lang, order=of.order) for key in COLUMNS]
+
+
+def rows(of: LanguageModelEvaluation, lang: str | None) -> Iterator[tuple[list[str], bool]]:
+    """The cells of every line, and whether it is the main one."""
+    name = of.split
+    if len(of.groups) > 1:
+        yield from (([group, *_cells(scores, of.order)], False) for group, scores in of.groups.items())
+        name = say("judge.all_but", lang, apart=", ".join(of.apart)) if of.apart else say("judge.all", lang)
+    yield [name, *_cells(of.total, of.order)], True
+
+
+def _cells(scores: WritingScores, order: int) -> list[str]:
+    right, surprise = scores.accuracy, scores.surprise
+    return [
+        f"{surprise.tokens:,}",
+        f"{scores.characters:,}",
+        f"{surprise.nats:.4f}",
+        f"{surprise.perplexity:.4g}",
+        f"{scores.bits_per_character:.4f}",
+        f"{scores.n_grams[order]:.4f}",
+        f"{100 * right.value:.1f} [{100 * right.low:.1f}–{100 * right.high:.1f}]",
+    ]
+
+
+def notes(of: LanguageModelEvaluation, lang: str | None) -> list[str]:
+    """What the numbers mean, whether counting is beaten, and how often the split was read."""
+    ours, counted = of.total.bits_per_character, of.total.n_grams[of.order]
+    orders = ", ".join(f"{order}: {bits:.4f}" for order, bits in of.total.n_grams.items())
+    return [
+        say("writing.about", lang, half=of.context // 2, context=of.context),
+        say("writing.in_windows", lang, loss=f"{of.total.in_windows:.4f}", context=of.context),
+        say("writing.orders", lang, orders=orders, order=of.order),
+        say("writing.below" if ours < counted else "writing.not_below", lang, difference=f"{abs(counted - ours):.4f}"),
+        *([say("judge.apart", lang, apart=", ".join(of.apart))] if of.apart else []),
+        say("judge.test_read" if of.split == "test" else "judge.read", lang, count=of.readings, split=of.split),
+    ]

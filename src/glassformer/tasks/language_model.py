@@ -1,0 +1,226 @@
+"""Language modelling: after each token the next one; learned from plain text, by the right half of Figure 1 alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import ClassVar, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from glassformer.data.corpus import Corpus
+from glassformer.data.document_corpus import document_corpus
+from glassformer.data.documents import Documents
+from glassformer.data.examples import Example, Examples
+from glassformer.data.packing import pack, packed
+from glassformer.data.store import Tokens
+from glassformer.data.stream import Stream, windows
+from glassformer.errors import ConfigError
+from glassformer.layers.embedding import token_matrix
+from glassformer.layers.head import LanguageModelHead
+from glassformer.layers.position import POSITIONS
+from glassformer.losses import IGNORE, Loss, Sum, chunked, cross_entropy, make_loss
+from glassformer.models.decoder import DecoderOnly
+from glassformer.recipe import RunConfig, options
+from glassformer.runs import Run
+from glassformer.tasks.material import TextMaterial
+from glassformer.tasks.options import check_options
+from glassformer.tasks.task import means
+from glassformer.text import Specials, Tokenizer, Vocabularies
+from glassformer.values import one_of, size
+
+CONTEXT = 256
+WAYS = ("stream", "packed")
+OFFSETS = ("random", "consecutive")
+WITH_TABLE = tuple(kind for kind, position in POSITIONS.items() if position.acts_on == "stream")
+STAND_IN = 1000  # entries of a vocabulary of which only the data can tell how many it has
+
+
+@dataclass(frozen=True, kw_only=True)
+class Writings(TextMaterial):
+    """The material of a language model; `looked_at`: the validation texts themselves, to be continued now and then."""
+
+    looked_at: Documents
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How texts are read. "stream" joins them all, with eos between them, and reads windows of `context` tokens.
+
+    The windows begin at "random" `offsets`, as nanoGPT's do, or at "consecutive" ones, so that an epoch reads all once.
+    "packed" reads each text from bos to eos, several in a row of `context` tokens, of which none sees another.
+    """
+
+    context: int
+    documents: str
+    offsets: str
+
+    @classmethod
+    def of(cls, config: RunConfig) -> Reading:
+        given = config.task.options
+        return cls(
+            context=size("task.context", given.get("context", CONTEXT)),
+            documents=one_of("task.documents", given.get("documents", WAYS[0]), WAYS),
+            offsets=one_of("task.offsets", given.get("offsets", OFFSETS[0]), OFFSETS),
+        )
+
+    @property
+    def packed(self) -> bool:
+        return self.documents == "packed"
+
+    def framed(self, config: RunConfig) -> RunConfig:
+        """What is said of the frame of a text: whoever continues one begins as training did."""
+        begin, end = ("bos", "eos") if self.packed else ("none", "none")
+        return replace(config, text=replace(config.text, begin=begin, end=end))
+
+    def examples(self, texts: Sequence[Sequence[int]], specials: Specials) -> Examples:
+        if self.packed:
+            return pack(texts, begin=specials.need("bos"), end=specials.need("eos"), context=self.context)
+        return Stream.of(joined(texts, specials), self.context)
+
+
+class Batch(Protocol):
+    """What both ways of reading give."""
+
+    @property
+    def tokens(self) -> Tensor: ...
+    @property
+    def targets(self) -> Tensor: ...
+    @property
+    def documents(self) -> Tensor | None: ...
+    @property
+    def count(self) -> int: ...
+    def to(self, device: torch.device) -> Batch: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class LanguageModel:
+    r"""The next token, from all before it: L = − Σ_t ln p(x_{t+1} | x_1 … x_t).
+
+    `characters`: how many a token stands for on average in the validation text, the ends of texts among the tokens.
+    """
+
+    reading: Reading
+    pad: int = 0
+    characters: float = 1.0
+    criterion: Loss = cross_entropy
+    pad_to: int = 1
+    chunk: int = 0
+
+    name: ClassVar[str] = "language_model"
+    unit: ClassVar[str] = "tokens"
+    shown: ClassVar[Mapping[str, str]] = {"bits_per_character": "free"}
+    extra_tokens: ClassVar[int] = 0
+
+    # --- from a recipe ---
+
+    @classmethod
+    def sketch(cls, config: RunConfig) -> RunConfig:
+        check_options(config, ("context", "documents", "offsets"), ("cross_entropy", "focal"))
+        if config.model.family != "decoder":
+            raise ConfigError("task_family", task=cls.name, family="decoder")
+        how, model = Reading.of(config), config.model
+        if model.position.kind in WITH_TABLE and how.context > model.max_len:
+            raise ConfigError("context_too_long", context=how.context, max_len=model.max_len)
+        return how.framed(config).with_vocabulary(config.text.vocab_size or STAND_IN)
+
+    @classmethod
+    def begin(cls, config: RunConfig) -> Writings:
+        texts, text = document_corpus(config.data), config.text
+        tokenizer = Vocabularies.train(
+            text.tokenizer.kind, texts.train.texts, (), text.vocab_size or None, options=text.tokenizer.options
+        )
+        framed = Reading.of(config).framed(config)
+        return cls._material(framed.with_vocabulary(tokenizer.source.vocab_size), texts, tokenizer)
+
+    @classmethod
+    def again(cls, run: Run) -> Writings:
+        return cls._material(run.config, document_corpus(run.config.data), Vocabularies.open(run.folder))
+
+    @classmethod
+    def make(cls, config: RunConfig, tokenizer: Tokenizer, characters: float = 1.0) -> LanguageModel:
+        """As a recipe says: `task = { kind = "language_model", context = 256, documents = "stream" }`."""
+        train = config.train
+        return cls(
+            reading=Reading.of(config),
+            pad=tokenizer.specials.pad or 0,
+            characters=characters,
+            criterion=make_loss(train.loss.kind, options("loss", train.loss)),
+            pad_to=train.pad_to,
+            chunk=train.chunk,
+        )
+
+    @classmethod
+    def _material(cls, config: RunConfig, texts: Corpus[Documents], vocabularies: Vocabularies) -> Writings:
+        task, looked_at = cls.make(config, vocabularies.source), texts.validation
+        coded = [vocabularies.source.encode_batch(some.texts) for some in (texts.train, looked_at)]
+        tokens = sum(map(len, coded[1]))
+        if tokens:
+            ends = len(looked_at) - (not task.reading.packed)  # foreseen like any token, but no characters
+            task = replace(task, characters=looked_at.characters / (tokens + ends))
+        specials = vocabularies.source.specials
+        return Writings(
+            config=config,
+            task=task,
+            training=task.reading.examples(coded[0], specials),
+            validation=task.reading.examples(coded[1], specials) if tokens else None,
+            vocabularies=vocabularies,
+            looked_at=looked_at,
+        )
+
+    # --- in training ---
+
+    def collate(self, examples: Sequence[Example], random: np.random.Generator | None = None) -> Batch:
+        if self.reading.packed:
+            return packed(examples, self.pad, self.pad_to)
+        return windows(examples, self.reading.context, None if self.reading.offsets == "consecutive" else random)
+
+    def loss(self, model: nn.Module, batch: Batch) -> Sum:
+        writer = _writer(model)
+        if not self.chunk:
+            return self.criterion(writer(batch.tokens, documents=batch.documents), batch.targets)
+        x = writer.decoder(writer.embedding(batch.tokens), documents=batch.documents)  # b t d_model
+        head = writer.head
+        tied = token_matrix(writer.embedding) if isinstance(head, LanguageModelHead) and head.weight is None else None
+        weights = [*head.parameters(), *([] if tied is None else [tied])]
+        return chunked(
+            lambda some: head(some, None, tied),
+            self.criterion,
+            x,
+            batch.targets,
+            weights=weights,
+            size=self.chunk,
+        )
+
+    def scores(self, model: nn.Module, batch: Batch) -> dict[str, Sum]:
+        """loss: nats per token, in windows as they are trained on; accuracy: next tokens guessed right."""
+        logits = _writer(model)(batch.tokens, documents=batch.documents)  # b t v
+        counted = batch.targets != IGNORE
+        right = (logits.argmax(-1) == batch.targets) & counted
+        return {"loss": cross_entropy(logits, batch.targets), "accuracy": Sum(right.sum(), counted.sum())}
+
+    def metrics(self, sums: Mapping[str, Sum]) -> dict[str, float]:
+        found = means(sums)
+        nats = found["loss"]
+        bits = nats / math.log(2) / self.characters
+        return {**found, "perplexity": math.exp(min(nats, 700.0)), "bits_per_character": bits}
+
+    def with_loss(self, loss: Loss) -> LanguageModel:
+        return replace(self, criterion=loss)
+
+
+def joined(texts: Sequence[Sequence[int]], specials: Specials) -> Tokens:
+    """All texts in one row, with eos between them; a single one is left as it is."""
+    between = [specials.need("eos")] if len(texts) > 1 else []
+    parts = [np.asarray(part, dtype=np.int32) for part in chain.from_iterable((between, text) for text in texts)]
+    return np.concatenate(parts[1:]) if parts else np.zeros(0, dtype=np.int32)
+
+
+def _writer(model: nn.Module) -> DecoderOnly:
+    if not isinstance(model, DecoderOnly):
+        raise ConfigError("task_family", task=LanguageModel.name, family="decoder")
+    return model
