@@ -37,6 +37,20 @@ TINY: dict[str, dict[str, Any]] = {
         | {"n_encoder_layers": 1, "n_decoder_layers": 1, "tie_embeddings": "all", "head": "language_model"},
         "train": TRAIN,
     },
+    "masked_language_model": {
+        "run": {"name": "tiny", "task": {"kind": "masked_language_model", "rate": 0.3}},
+        "data": {"source": {"kind": "grammar", "count": 60, "test": 4, "sides": "joined"}, "validation": 10},
+        "text": {"tokenizer": "words", "vocab_size": 120, "begin": "cls", "end": "sep"},
+        "model": MODEL
+        | {
+            "family": "encoder",
+            "n_encoder_layers": 1,
+            "n_decoder_layers": 0,
+            "tie_embeddings": "all",
+            "head": {"kind": "language_model", "transform": True, "bias": True},
+        },
+        "train": TRAIN,
+    },
 }
 
 
