@@ -37,6 +37,13 @@ TINY: dict[str, dict[str, Any]] = {
         | {"n_encoder_layers": 1, "n_decoder_layers": 1, "tie_embeddings": "all", "head": "language_model"},
         "train": TRAIN,
     },
+    "classification": {
+        "run": {"name": "tiny", "task": "classification"},
+        "data": {"source": {"kind": "grammar", "count": 40, "test": 4}, "validation": 8},
+        "text": {"tokenizer": "words", "vocab_size": 80, "begin": "cls", "end": "sep"},
+        "model": MODEL | {"family": "encoder", "n_encoder_layers": 1, "head": {"kind": "classifier", "pool": "mean"}},
+        "train": TRAIN,
+    },
     "masked_language_model": {
         "run": {"name": "tiny", "task": {"kind": "masked_language_model", "rate": 0.3}},
         "data": {"source": {"kind": "grammar", "count": 60, "test": 4, "sides": "joined"}, "validation": 10},

@@ -1,27 +1,49 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from glassformer.config import Choice
 from glassformer.data.source import count, names, names_or_count, read_options, two_columns
 from glassformer.errors import ConfigError
-from glassformer.recipe import DataConfig
+from glassformer.values import word
 
 
-def reader(config: DataConfig, *, train: str, test: int = 3) -> None: ...
+def make(config: object, *, train: str, test: int = 3) -> None:
+    """Stands for a reader."""
 
 
-def test_options_are_checked_against_the_reader() -> None:
-    checks = {"train": names, "test": count}
-    assert read_options(Choice("files", {"train": "a"}), reader, checks) == {"train": "a"}
-    with pytest.raises(ConfigError, match=r"source\.tain: 'files' has no such option; did you mean train"):
-        read_options(Choice("files", {"tain": "a"}), reader, checks)
-    with pytest.raises(ConfigError, match="train"):
-        read_options(Choice("files", {"test": 3}), reader, checks)
+CHECKS = {"train": word, "test": count}
 
 
-def test_what_an_option_must_be() -> None:
-    assert names("k", "a") == "a" and names_or_count("k", 3) == 3 and two_columns("k", ["a", 2]) == ["a", 2]
-    for check, wrong in ((names, 3), (names, []), (names_or_count, -1), (two_columns, ["a"]), (count, "3")):
-        with pytest.raises(ConfigError, match="k="):
-            check("k", wrong)
+def test_what_is_given_is_checked_and_the_rest_is_left_to_the_reader() -> None:
+    assert read_options(Choice("files", {"train": "a.tsv"}), make, CHECKS) == {"train": "a.tsv"}
+    assert read_options(Choice("files", {"train": "a.tsv", "test": 0}), make, CHECKS) == {"train": "a.tsv", "test": 0}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"train": "a", "tests": 1}, "source.tests: 'files' has no such option; did you mean test?"),
+        ({"test": 1}, "source='files' needs the option train; write source = "),
+        ({"train": 5}, "source.train=5 is of the wrong type; use a word in quotes"),
+        ({"train": "a", "test": -1}, "source.test=-1 is out of range; use 0 to"),
+    ],
+)
+def test_a_wrong_option_is_named(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read_options(Choice("files", options), make, CHECKS)
+    assert str(caught.value).startswith(message)
+
+
+def test_names_and_columns() -> None:
+    assert (names("k", "a"), names("k", ("a", "b"))) == ("a", ["a", "b"])
+    assert (names_or_count("k", "a"), names_or_count("k", 4)) == ("a", 4)
+    assert two_columns("k", ("text", 2)) == ["text", 2]
+    for value in ([], [1], 5):
+        with pytest.raises(ConfigError, match=r"k=.* is of the wrong type; use a name, or a list of names"):
+            names("k", value)
+    for columns in (["a"], [True, 1], "ab"):
+        with pytest.raises(ConfigError, match=r"k=.* is of the wrong type; use two columns, such as"):
+            two_columns("k", columns)

@@ -85,9 +85,8 @@ def test_a_pair_that_agrees_on_one_side_agrees_on_the_other() -> None:
     """What `determined` rests on; tests/data/grammar says it of 300,000."""
     pairs = [grammar.sentence(index, level="small") for index in range(3000)]
     for one, other in (("source_ko", "target_en"), ("target_en", "source_ko")):
-        assert len({getattr(pair, one) for pair in pairs}) == len(
-            {(vars(pair)[one], vars(pair)[other]) for pair in pairs}
-        )
+        both = {(vars(pair)[one], vars(pair)[other]) for pair in pairs}
+        assert len({side for side, _ in both}) == len(both)
 
 
 def test_without_a_translation_there_is_no_such_number(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,5 +111,5 @@ def test_nothing_to_score_and_nothing_to_compare(run: Path, monkeypatch: pytest.
     with pytest.raises(ConfigError, match="says no sentences; leave --forensics out"):
         evaluate(run, forensics=True)
     monkeypatch.setattr(masked, "document_corpus", lambda config: Corpus(lambda split: {"test": Documents([])}))
-    with pytest.raises(InputError, match="the split 'test' of .* holds no examples"):
+    with pytest.raises(InputError, match=r"the split 'test' of .* holds no examples"):
         evaluate(run, "test")

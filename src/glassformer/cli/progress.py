@@ -25,7 +25,11 @@ from glassformer.train.watch import NotShown
 from glassformer.words import language, say
 
 NAMED = 4  # tensors, in a line
-VERBS = {"translation": "translate", "masked_language_model": "fill"}  # the command that uses what a task has trained
+VERBS = {  # the command that uses what a task has trained
+    "translation": "translate",
+    "classification": "classify",
+    "masked_language_model": "fill",
+}
 
 
 @contextmanager

@@ -24,7 +24,8 @@ class Masking:
         1 - masked - random      10 %   stay as they are
 
     So the model cannot know which words it will be asked for, and keeps them all in mind. `whole_word` chooses words
-    instead of tokens, each with all its pieces; what stands in their place is drawn for each piece, as in BERT. Every token has the same chance to be chosen either way.
+    instead of tokens, each with all its pieces; what stands in their place is drawn for each piece, as in BERT. Every
+    token has the same chance to be chosen either way.
     Special tokens are never chosen, <unk> is one of them; of every text at least one token is, if it has any other.
     Differs from BERT: drawn anew whenever a text is read, not once for ten epochs; n · rate is rounded up or down by
     chance, so that short texts too have the right rate on average (from 1 / rate tokens on).
@@ -38,14 +39,14 @@ class Masking:
     random: float = 0.1
     whole_word: bool = False
 
-    def __call__(self, tokens: Tokens, random: np.random.Generator) -> tuple[Tokens, NDArray[np.int64]]:
+    def __call__(self, tokens: Tokens, random: np.random.Generator) -> tuple[Tokens, Tokens]:
         """What the model reads, and what it should say: IGNORE wherever it is not asked."""
         chosen = self.choose(tokens, random)
         draw = random.random(len(tokens))
         read = np.where(chosen & (draw < self.masked), self.mask, tokens)
         replaced = chosen & (draw >= self.masked) & (draw < self.masked + self.random)
         read[replaced] = random.choice(np.flatnonzero(self.ordinary), int(replaced.sum()))
-        return read.astype(np.int32), np.where(chosen, tokens, IGNORE).astype(np.int64)
+        return read.astype(np.int32), np.where(chosen, tokens, IGNORE).astype(np.int32)
 
     def choose(self, tokens: Tokens, random: np.random.Generator) -> NDArray[np.bool_]:
         """Which tokens are to be guessed."""

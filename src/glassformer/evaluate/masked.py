@@ -113,10 +113,9 @@ def evaluate_masked(loaded: Loaded, split: str, how: How) -> MaskedEvaluation:
     if how.forensics:
         raise ConfigError("forensics_task", task=loaded.task)
     readings, task = Readings(loaded.folder), MaskedLanguageModel.make(loaded.config, loaded.tokenizer)
-    stores = {
-        name: _encoded(loaded, task, some) for name, some in document_corpus(loaded.config.data).split(split).items()
-    }
-    stores = {name: store for name, store in stores.items() if len(store)}
+    groups = document_corpus(loaded.config.data).split(split)
+    coded = {name: _encoded(loaded, task, some) for name, some in groups.items()}
+    stores = {name: store for name, store in coded.items() if len(store)}
     if not stores:
         raise InputError("split_empty", split=split, path=loaded.folder)
     readings.check()
@@ -208,10 +207,8 @@ def _each_word(loaded: Loaded, task: MaskedLanguageModel, tokens: Tokens) -> Tok
     for first in range(0, len(copies), TEXTS):
         some = copies[first : first + TEXTS]
         rows, _ = pad(list(some), task.pad, begin=task.begin_token, end=task.end_token)
-        logits = loaded.model(rows.to(loaded.device))[
-            :, front : front + len(tokens), : len(ordinary)
-        ].cpu()  # words t v
-        best = logits.masked_fill(~ordinary, -torch.inf).argmax(-1).numpy()  # words t
+        logits = loaded.model(rows.to(loaded.device)).cpu()[:, front : front + len(tokens)]  # words t v
+        best = logits[..., : len(ordinary)].masked_fill(~ordinary, -torch.inf).argmax(-1).numpy()  # words t
         row, place = np.nonzero(hidden[first : first + TEXTS])
         guessed[place] = best[row, place]
     return guessed
