@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+import glassformer as gf
 from glassformer.config import Choice
 from glassformer.errors import ConfigError, FileError
 from glassformer.losses import IGNORE, Sum
@@ -151,3 +152,15 @@ def test_another_family_or_head_is_refused(made: TextMaterial) -> None:
         MaskedLanguageModel.sketch(classifier)
     with pytest.raises(ConfigError, match="'masked_language_model' needs a model of family='encoder'"):
         task_of(made).loss(torch.nn.Linear(1, 1), task_of(made).collate([made.training[0]]))
+
+
+def test_its_model_is_counted_traced_and_edited(made: TextMaterial) -> None:
+    config, batch = made.config.model, task_of(made).collate([made.training[0]])
+    model = build(config, seed=0).eval()
+    assert gf.count(config.to_dict()).total.parameters == sum(x.numel() for x in model.parameters())
+    with gf.record(model) as trace:
+        plain = model(batch.tokens)
+    assert {"embedding.output", "encoder.blocks.0.self_attention.weights", "head.logits"} <= set(trace)
+    with gf.edit(model, {"encoder.blocks.0.self_attention.weights": torch.zeros_like}):
+        assert not torch.equal(model(batch.tokens), plain)
+    task_of(made).loss(model, batch)  # through the taps of the encoder and of the head

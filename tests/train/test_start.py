@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from glassformer.errors import ConfigError, FileError
+from glassformer.evaluate.evaluation import evaluate
 from glassformer.open import load
 from glassformer.recipe import RunConfig
 from glassformer.runs import Run
@@ -110,3 +111,35 @@ def test_most_runs_start_from_nothing(trained: Path) -> None:
     assert open_start(config) is None and put(run, load(trained).model) is None
     start, tensors = take(load(trained), run.config.model)
     assert (start.new, start.left) == ((), ()) and set(tensors) == set(start.taken)
+
+
+FEW = {"source": {"kind": "grammar", "count": 120, "test": 60}, "validation": 0}
+
+
+def pretraining(folder: Path, steps: int) -> Path:
+    """A model that has filled in Korean sentences without labels for so many steps."""
+    data = {"source": {"kind": "grammar", "count": 4000, "test": 0}, "validation": 0}
+    text = {"tokenizer": "bpe", "vocab_size": 700}
+    changes = {"steps": steps, "batch_tokens": 1024, "accumulate": 1, "evaluate_every": 0, "save_every": steps}
+    list(train(begin(tiny(TASK, data=data, text=text, model=BODY, train=changes | {"pool": 1}), folder)))
+    return folder
+
+
+BODY = {"d_model": 64, "n_heads": 4, "d_ff": 128, "n_encoder_layers": 2, "n_decoder_layers": 0}
+
+
+@pytest.mark.slow
+def test_few_labels_are_enough_after_pretraining(tmp_path: Path) -> None:
+    """The same model, tokenizer, labels and steps; three seeds of each, on combinations that no label was seen for."""
+    right: dict[str, list[float]] = {}
+    for name, steps in (("untrained", 1), ("pretrained", 500)):
+        first = pretraining(tmp_path / name, steps)
+        for seed in range(3):
+            changes = {"start": str(first), "steps": 100, "accumulate": 1, "batch_tokens": 512, "seed": seed}
+            changes |= {"evaluate_every": 0, "save_every": 100, "learning_rate": 1e-3}
+            config = tiny("classification", data=FEW | {"seed": seed}, model=BODY, train=changes)
+            job = begin(config, tmp_path / f"{name}-{seed}")
+            assert job.start is not None and {new.split(".")[0] for new in job.start.new} == {"head"}
+            list(train(job))
+            right.setdefault(name, []).append(evaluate(job.run.folder, "test").total.accuracy.value)
+    assert sum(right["pretrained"]) / 3 > sum(right["untrained"]) / 3 + 0.05, right
