@@ -15,6 +15,9 @@ from glassformer.losses import IGNORE, Sum
 from glassformer.models.build import build
 from glassformer.tasks.masked_language_model import MaskedLanguageModel
 from glassformer.tasks.material import TextMaterial
+from glassformer.train import events
+from glassformer.train.sweep import Skipped, plan, sweep
+from glassformer.train.sweep_results import compare
 from tiny_tasks import tiny
 
 NAME = "masked_language_model"
@@ -164,3 +167,14 @@ def test_its_model_is_counted_traced_and_edited(made: TextMaterial) -> None:
     with gf.edit(model, {"encoder.blocks.0.self_attention.weights": torch.zeros_like}):
         assert not torch.equal(model(batch.tokens), plain)
     task_of(made).loss(model, batch)  # through the taps of the encoder and of the head
+
+
+def test_masked_models_side_by_side(tmp_path: Path) -> None:
+    recipe = tmp_path / "tiny.toml"
+    recipe.write_text(tiny(NAME, train={"steps": 2, "accumulate": 1}).to_toml(), encoding="utf-8")
+    vary = {"run.task.whole_word": [False, True]}
+    trials = plan(recipe, vary, 1, tmp_path / "out")
+    assert sum(isinstance(event, events.Stopped) for _, event in sweep(trials)) == 2
+    again = plan(recipe, vary, 1, tmp_path / "out")
+    assert [type(event) for _, event in sweep(again)] == [Skipped, Skipped]
+    assert {"loss", "masked_accuracy", "perplexity"} <= set(compare("tiny", trials).rows[0].results[0].metrics)
