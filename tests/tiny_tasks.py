@@ -47,6 +47,11 @@ TINY: dict[str, dict[str, Any]] = {
     "forecasting": {
         "run": {"name": "tiny", "task": {"kind": "forecasting", "season": 24}},
         "data": {"source": {"kind": "waves", "count": 400}},
+    },
+    "masked_language_model": {
+        "run": {"name": "tiny", "task": {"kind": "masked_language_model", "rate": 0.3}},
+        "data": {"source": {"kind": "grammar", "count": 60, "test": 4, "sides": "joined"}, "validation": 10},
+        "text": {"tokenizer": "words", "vocab_size": 120, "begin": "cls", "end": "sep"},
         "model": MODEL
         | {
             "family": "encoder",
@@ -62,6 +67,11 @@ TINY: dict[str, dict[str, Any]] = {
         "text": {"tokenizer": "words", "vocab_size": 120},
         "model": MODEL
         | {"family": "decoder", "n_decoder_layers": 1, "tie_embeddings": "all", "head": "language_model"},
+    },
+            "n_decoder_layers": 0,
+            "tie_embeddings": "all",
+            "head": {"kind": "language_model", "transform": True, "bias": True},
+        },
         "train": TRAIN,
     },
 }

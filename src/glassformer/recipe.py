@@ -145,6 +145,7 @@ class TrainConfig(_Table):
     """How the numbers are learned; the defaults are §5 of the paper, but for the size of a batch and clipping."""
 
     steps: int = _key(100_000, size)  # optimiser steps
+    start: str | None = _key(None, word, optional=True)  # a run or model whose weights and tokenizer it starts from
     batch_tokens: int = _key(4096, size)  # of either side, padding counted, in one micro-batch
     max_sentences: int | None = _key(None, size, optional=True)
     accumulate: int = _key(1, size)  # micro-batches in an optimiser step

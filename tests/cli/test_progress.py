@@ -15,6 +15,7 @@ from glassformer.runs.files import write_json
 from glassformer.train import events
 from glassformer.train.events import Event
 from glassformer.train.samples import samples_file
+from glassformer.train.start import Start
 from glassformer.train.watch import NotShown
 from small_run import job, run_config
 
@@ -115,12 +116,21 @@ def test_the_mean_of_checkpoints_is_remembered(run: Run) -> None:
     assert line(averaged) == "mean of the last 2 checkpoints written"
 
 
+def start(*new: str) -> Start:
+    return Start(model="runs/fill", checkpoint="averaged", taken=("x", "y"), new=new, left=())
+
+
 @pytest.mark.parametrize(
     ("event", "text"),
     [
         (events.Started(0, 1500, 1015808, "cpu", None, ()), "1,015,808 parameters, 1,500 steps, on cpu"),
         (events.EnvironmentChanged({"torch": ("2.11", "2.13")}), "torch: 2.11 → 2.13"),
         (events.CheckpointRefused(Path("c"), FileError("disk", path="c", why="gone")), "c cannot be written: gone"),
+        (events.StartedFrom(start()), "starts from runs/fill (averaged): 2 tensors taken; new here: none"),
+        (
+            events.StartedFrom(start("a", "b", "c", "d", "e")),
+            "starts from runs/fill (averaged): 2 tensors taken; new here: a, b, c, d, …",
+        ),
         (events.Evaluated(5, {"loss": 3.0}, False), "step 5, validation: loss 3"),
         (events.Stopped(5, "terminated"), "asked to stop at step 5; all is saved, --resume goes on"),
         (events.Stopped(5, "early"), "stopped at step 5: validation has not improved for a while"),

@@ -21,9 +21,16 @@ from glassformer.train import events
 from glassformer.train.events import Event
 from glassformer.train.loop import Job
 from glassformer.train.samples import read_samples
+from glassformer.train.start import Start
 from glassformer.train.watch import NotShown
 from glassformer.words import language, say
 
+NAMED = 4  # tensors, in a line
+VERBS = {  # the command that uses what a task has trained
+    "translation": "translate",
+    "classification": "classify",
+    "masked_language_model": "fill",
+}
 
 @contextmanager
 def preparing(*, quiet: bool) -> Iterator[None]:
@@ -144,6 +151,8 @@ def line(event: Event | NotShown, unit: str = "tokens") -> str:
             return say(
                 "train.started", parameters=f"{event.parameters:,}", steps=f"{event.steps:,}", device=event.device
             )
+        case events.StartedFrom():
+            return said_start(event.start)
         case events.CheckpointRefused():
             return say("train.refused", error=_said(event.error))
         case events.EnvironmentChanged():
@@ -163,6 +172,13 @@ def line(event: Event | NotShown, unit: str = "tokens") -> str:
         case NotShown():
             return say("watch.not_shown", what=say(f"watch.parts.{event.what}"), error=_said(event.error))
     return ""
+
+
+def said_start(start: Start) -> str:
+    """What was taken from another model, and what begins anew."""
+    some = [*start.new[:NAMED], *(["…"] if len(start.new) > NAMED else [])]
+    new = ", ".join(some) or say("train.none_new")
+    return say("train.from", model=start.model, checkpoint=start.checkpoint, taken=len(start.taken), new=new)
 
 
 def _said(error: Exception) -> str:

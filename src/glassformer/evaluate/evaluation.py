@@ -13,6 +13,7 @@ from glassformer.evaluate.classification import evaluate_classification
 from glassformer.evaluate.forecasting import evaluate_forecasting
 from glassformer.evaluate.how import How, Progress
 from glassformer.evaluate.language_model import evaluate_language_model
+from glassformer.evaluate.masked import evaluate_masked
 from glassformer.evaluate.translate import Search
 from glassformer.evaluate.translation import evaluate_translation
 from glassformer.open import Loaded, load
@@ -57,6 +58,7 @@ EVALUATIONS: dict[str, Callable[[Loaded, str, How], Evaluation]] = {
     "classification": evaluate_classification,
     "forecasting": evaluate_forecasting,
     "language_model": evaluate_language_model,
+    "masked_language_model": evaluate_masked,
 }
 
 

@@ -5,6 +5,7 @@ from glassformer.recipe import RunConfig
 from glassformer.tasks.classification import Classification
 from glassformer.tasks.forecasting import Forecasting
 from glassformer.tasks.language_model import LanguageModel
+from glassformer.tasks.masked_language_model import MaskedLanguageModel
 from glassformer.tasks.task import Kind, Material, Task
 from glassformer.tasks.translation import Translation
 
@@ -13,6 +14,7 @@ TASKS: dict[str, Kind] = {
     "classification": Classification,
     "forecasting": Forecasting,
     "language_model": LanguageModel,
+    "masked_language_model": MaskedLanguageModel,
 }
 
 
@@ -21,4 +23,4 @@ def kind_of(config: RunConfig) -> Kind:
     return choose("task", config.task.kind, TASKS)
 
 
-__all__ = ["TASKS", "Classification", "Forecasting", "Kind", "LanguageModel", "Material", "Task", "Translation", "kind_of"]
+__all__ = ["TASKS", "Classification", "Forecasting", "Kind", "LanguageModel", "MaskedLanguageModel", "Material", "Task", "Translation", "kind_of"]

@@ -25,7 +25,7 @@ from glassformer.metrics.f1 import f1
 from glassformer.recipe import RunConfig, options
 from glassformer.runs import Run
 from glassformer.tasks.labels import class_weights, given_labels, learn_labels, numbered
-from glassformer.tasks.material import TextMaterial, longest
+from glassformer.tasks.material import TextMaterial, learn_vocabularies, longest
 from glassformer.tasks.options import check_options
 from glassformer.tasks.task import means
 from glassformer.text import Vocabularies
@@ -79,11 +79,10 @@ class Classification:
 
     @classmethod
     def begin(cls, config: RunConfig) -> LabelledTexts:
-        source, text = labelled_corpus(config.data), config.text
+        source = labelled_corpus(config.data)
         labels = learn_labels(config, source.train)
         _check_classes(config, labels)
-        kind, size, more = text.tokenizer.kind, text.vocab_size, text.tokenizer.options
-        vocabularies = Vocabularies.train(kind, source.train.texts, [], size, options=more)
+        vocabularies = learn_vocabularies(config, source.train.texts)
         return cls._material(_completed(config, vocabularies.source.vocab_size, labels), source, vocabularies)
 
     @classmethod

@@ -22,7 +22,7 @@ from glassformer.losses import IGNORE, Loss, Sum, chunked, cross_entropy, make_l
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.recipe import RunConfig, options
 from glassformer.runs import Run
-from glassformer.tasks.material import TextMaterial, longest
+from glassformer.tasks.material import TextMaterial, learn_vocabularies, longest
 from glassformer.tasks.options import check_options
 from glassformer.tasks.task import means
 from glassformer.text import Vocabularies
@@ -67,15 +67,8 @@ class Translation:
 
     @classmethod
     def begin(cls, config: RunConfig) -> Sentences:
-        sentences, text = corpus(config.data), config.text
-        vocabularies = Vocabularies.train(
-            text.tokenizer.kind,
-            sentences.train.sources,
-            sentences.train.targets,
-            text.vocab_size,
-            joint=text.joint,
-            options=text.tokenizer.options,
-        )
+        sentences = corpus(config.data)
+        vocabularies = learn_vocabularies(config, sentences.train.sources, sentences.train.targets)
         sizes = vocabularies.source.vocab_size, vocabularies.target.vocab_size
         return cls._material(config.with_vocabulary(*sizes), sentences, vocabularies)
 

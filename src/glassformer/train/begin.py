@@ -18,6 +18,7 @@ from glassformer.runs.files import TEMPORARY, disk, write_text
 from glassformer.tasks import Material, kind_of
 from glassformer.train.loop import Job
 from glassformer.train.measures import MEASURES
+from glassformer.train.start import keep, open_start, put, take
 from glassformer.train.validate import make_sampler
 
 GROWS = "train.steps"
@@ -28,8 +29,16 @@ def begin(config: RunConfig, out: str | Path) -> Job:
     _refuse_early(Path(out))
     kind = kind_of(config)
     check(kind.sketch(config).model)
+    start = open_start(config)
     material = kind.begin(config)
-    return job(Run.create(out, material.config, fill=material.fill), material)
+    taken = None if start is None else take(start, material.config.model)
+
+    def fill(run: Run) -> None:
+        material.fill(run)
+        if taken is not None:
+            keep(run, *taken)
+
+    return job(Run.create(out, material.config, fill=fill), material)
 
 
 def begin_or_again(
@@ -97,11 +106,13 @@ def job(run: Run, material: Material) -> Job:
     if looked_at is not None:
         make_sampler(looked_at, material.task, config.train)  # one longer than a batch is said now, not after hours
     measure = MEASURES.get(config.task.kind)
+    model = build(config.model, seed=config.train.seed)
     return Job(
         run=run,
-        model=build(config.model, seed=config.train.seed),
+        model=model,
         task=material.task,
         training=material.training,
         validation=looked_at,
         measure=None if measure is None else measure(run, material),
+        start=put(run, model),
     )

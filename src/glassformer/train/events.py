@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from glassformer.errors import FileError
+
+if TYPE_CHECKING:
+    from glassformer.train.start import Start
 
 
 @dataclass(frozen=True)
@@ -19,6 +23,13 @@ class Started:
     device: str
     resumed_from: Path | None
     leftovers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class StartedFrom:
+    """The first step begins with weights of another model."""
+
+    start: Start
 
 
 @dataclass(frozen=True)
@@ -104,6 +115,7 @@ class Stopped:
 
 Event = (
     Started
+    | StartedFrom
     | CheckpointRefused
     | EnvironmentChanged
     | StepDone

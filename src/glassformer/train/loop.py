@@ -29,6 +29,7 @@ from glassformer.train.events import Event
 from glassformer.train.resume import Trained
 from glassformer.train.seed import kept_random_state, settings
 from glassformer.train.signals import Asked, listening
+from glassformer.train.start import Start
 from glassformer.train.validate import validate
 
 Measure = Callable[[nn.Module, int], Mapping[str, float]]  # (model, step) → metrics of one's own, BLEU for example
@@ -45,6 +46,7 @@ class Job:
     validation: Examples | None = None
     measure: Measure | None = None
     config: RunConfig | None = None  # default: the run's own
+    start: Start | None = None  # what the model was given before its first step
 
     @property
     def recipe(self) -> RunConfig:
@@ -78,6 +80,8 @@ def train(job: Job, *, resume: bool = False) -> Iterator[Event]:
                 resumed_from=came_from,
                 leftovers=leftovers,
             )
+            if job.start is not None and not trained.progress.step:
+                yield events.StartedFrom(job.start)
             yield from loop.steps()
         except (Exception, KeyboardInterrupt) as error:
             loop.say_failed(error)

@@ -1,0 +1,193 @@
+"""Masked language modelling: the words that were hidden, from all around them; BERT's pretraining, an encoder alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from glassformer.data.batch import TokenBatch, pad
+from glassformer.data.chance import of_example
+from glassformer.data.corpus import Corpus
+from glassformer.data.document_corpus import document_corpus
+from glassformer.data.documents import Documents
+from glassformer.data.examples import Example
+from glassformer.data.masking import Masking, make_masking
+from glassformer.data.store import Store
+from glassformer.errors import ConfigError
+from glassformer.layers.embedding import token_matrix
+from glassformer.layers.head import LanguageModelHead
+from glassformer.losses import IGNORE, Loss, Sum, chunked, cross_entropy, make_loss
+from glassformer.models.encoder import EncoderOnly
+from glassformer.recipe import RunConfig, options
+from glassformer.runs import Run
+from glassformer.tasks.material import TextMaterial, learn_vocabularies, longest
+from glassformer.tasks.options import check_options
+from glassformer.tasks.task import means
+from glassformer.text import Tokenizer, Vocabularies
+from glassformer.values import rate, truth
+
+SHARES = {"rate": 0.15, "masked": 0.8, "random": 0.1}
+
+
+@dataclass(frozen=True, kw_only=True)
+class MaskedLanguageModel:
+    r"""Plain texts, framed by the special tokens that the recipe names; L = − Σ_{t masked} ln p(x_t | the rest).
+
+    `masking` draws anew in every epoch; in validation each text has its own masks, the same in every evaluation.
+    Logits are computed where something is asked for and nowhere else: a seventh of the head's work.
+    """
+
+    masking: Masking
+    pad: int
+    begin_token: int | None = None
+    end_token: int | None = None
+    criterion: Loss = cross_entropy
+    pad_to: int = 1
+    chunk: int = 0
+
+    name: ClassVar[str] = "masked_language_model"
+    unit: ClassVar[str] = "masked"
+    shown: ClassVar[Mapping[str, str]] = {"masked_accuracy": "share"}
+
+    @property
+    def extra_tokens(self) -> int:
+        return (self.begin_token is not None) + (self.end_token is not None)
+
+    # --- from a recipe ---
+
+    @classmethod
+    def sketch(cls, config: RunConfig) -> RunConfig:
+        check_options(config, (*SHARES, "whole_word"), ("cross_entropy", "focal"))
+        _given(config)
+        model = config.model
+        if model.family != "encoder":
+            raise ConfigError("task_family", task=cls.name, family="encoder")
+        if model.head.kind != "language_model":
+            raise ConfigError("masked_head", head=model.head.kind)
+        return config.with_vocabulary(config.text.vocab_size)
+
+    @classmethod
+    def begin(cls, config: RunConfig) -> TextMaterial:
+        texts = document_corpus(config.data)
+        vocabularies = learn_vocabularies(config, texts.train.texts)
+        return cls._material(config.with_vocabulary(vocabularies.source.vocab_size), texts, vocabularies)
+
+    @classmethod
+    def again(cls, run: Run) -> TextMaterial:
+        return cls._material(run.config, document_corpus(run.config.data), Vocabularies.open(run.folder))
+
+    @classmethod
+    def make(cls, config: RunConfig, tokenizer: Tokenizer) -> MaskedLanguageModel:
+        """As a recipe says: `task = { kind = "masked_language_model", whole_word = true }`."""
+        train, special, text = config.train, tokenizer.specials, config.text
+        shares, whole_word = _given(config)
+        return cls(
+            masking=make_masking(tokenizer, **shares, whole_word=whole_word),
+            pad=special.need("pad"),
+            begin_token=None if text.begin == "none" else special.need(text.begin),
+            end_token=None if text.end == "none" else special.need(text.end),
+            criterion=make_loss(train.loss.kind, options("loss", train.loss)),
+            pad_to=train.pad_to,
+            chunk=train.chunk,
+        )
+
+    @classmethod
+    def _material(cls, config: RunConfig, texts: Corpus[Documents], vocabularies: Vocabularies) -> TextMaterial:
+        task, tokenizer = cls.make(config, vocabularies.source), vocabularies.source
+        room = longest(config, task.extra_tokens)
+        looked_at = task.encode(texts.validation, tokenizer, room)
+        return TextMaterial(
+            config=config,
+            task=task,
+            training=task.encode(texts.train, tokenizer, room),
+            validation=looked_at if len(looked_at) else None,
+            vocabularies=vocabularies,
+        )
+
+    def encode(self, texts: Documents, tokenizer: Tokenizer, room: int) -> Store:
+        """Texts as tokens. One that has no room is cut into pieces; a piece without a token to guess is left out."""
+        tokens = [np.array(ids, dtype=np.int32) for ids in tokenizer.encode_batch(texts.texts)]
+        pieces = [ids[first : first + room] for ids in tokens for first in range(0, len(ids), room)]
+        return Store.of({"text": [piece for piece in pieces if self.masking.ordinary[piece].any()]})
+
+    # --- in training ---
+
+    def collate(self, examples: Sequence[Example], random: np.random.Generator | None = None) -> TokenBatch:
+        both = [self.masking(one[0], of_example(one) if random is None else random) for one in examples]
+        frame = {"begin": self.begin_token, "end": self.end_token}
+        tokens, real = pad([read for read, _ in both], self.pad, **frame, pad_to=self.pad_to)
+        asked = {name: None if token is None else IGNORE for name, token in frame.items()}
+        targets, _ = pad([wanted for _, wanted in both], IGNORE, **asked, pad_to=self.pad_to)
+        mask = None if real.all() else torch.from_numpy(real)
+        return TokenBatch(tokens, mask, targets, int((targets != IGNORE).sum()))
+
+    def loss(self, model: nn.Module, batch: TokenBatch) -> Sum:
+        reader, x, wanted = self._asked(model, batch)
+        if not self.chunk:
+            return self.criterion(_logits(reader, x), wanted)
+        tied = _tied(reader)
+        weights = [*reader.head.parameters(), *([] if tied is None else [tied])]
+        return chunked(lambda some: _logits(reader, some), self.criterion, x, wanted, weights=weights, size=self.chunk)
+
+    def scores(self, model: nn.Module, batch: TokenBatch) -> dict[str, Sum]:
+        """loss: nats per masked token; masked_accuracy: how many of them are guessed right."""
+        reader, x, wanted = self._asked(model, batch)
+        logits = _logits(reader, x)  # n v
+        right = logits.argmax(-1) == wanted
+        return {
+            "loss": cross_entropy(logits, wanted),
+            "masked_accuracy": Sum(right.sum(), torch.tensor(batch.count, device=logits.device)),
+        }
+
+    def metrics(self, sums: Mapping[str, Sum]) -> dict[str, float]:
+        found = means(sums)
+        return {**found, "perplexity": math.exp(min(found["loss"], 700.0))}
+
+    def with_loss(self, loss: Loss) -> MaskedLanguageModel:
+        return replace(self, criterion=loss)
+
+    def _asked(self, model: nn.Module, batch: TokenBatch) -> tuple[EncoderOnly, Float[Tensor, "n d_model"], Tensor]:
+        """The model, what it made of the places that are asked for, and the tokens that belong there."""
+        reader = _reader(model)
+        x = reader.encoder(reader.embedding(batch.tokens), batch.mask)  # b t d_model
+        places = (batch.targets != IGNORE).flatten().nonzero().squeeze(1)  # n
+        return reader, x.flatten(0, 1)[places], batch.targets.flatten()[places]  # n d_model, n
+
+
+def _given(config: RunConfig) -> tuple[dict[str, float], bool]:
+    """The shares of a recipe, and whether whole words are masked."""
+    given = config.task.options
+    whole_word = truth("task.whole_word", given.get("whole_word", False))
+    shares = {name: _share(f"task.{name}", given.get(name, default)) for name, default in SHARES.items()}
+    if shares["rate"] == 0:
+        raise ConfigError("masked_nothing")
+    if shares["masked"] + shares["random"] > 1:
+        raise ConfigError("masked_shares", masked=shares["masked"], random=shares["random"])
+    return shares, whole_word
+
+
+def _share(key: str, value: object) -> float:
+    return 1.0 if value == 1 and not isinstance(value, bool) else rate(key, value)
+
+
+def _reader(model: nn.Module) -> EncoderOnly:
+    if not isinstance(model, EncoderOnly):
+        raise ConfigError("task_family", task=MaskedLanguageModel.name, family="encoder")
+    return model
+
+
+def _tied(reader: EncoderOnly) -> Tensor | None:
+    own = isinstance(reader.head, LanguageModelHead) and reader.head.weight is not None
+    return None if own else token_matrix(reader.embedding)
+
+
+def _logits(reader: EncoderOnly, x: Float[Tensor, "n d_model"]) -> Float[Tensor, "n v"]:
+    logits: Tensor = reader.head(x[None], None, _tied(reader))[0]
+    return logits
