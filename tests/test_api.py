@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 import torch
+from PIL import Image
 from rich.console import Console
 from torch import Tensor, nn
 
 import glassformer as gf
 from glassformer.errors import ConfigError, InputError
 from glassformer.layers.norm import NORMS
+from small_models import saved, small
 from small_translator import trained, write_recipe
 
 HANGUL = re.compile(r"[가-힣]")
@@ -371,9 +373,13 @@ def test_a_seed_leaves_the_dice_of_others_alone() -> None:
 
 def test_the_verbs_stay_verbs_when_folders_of_their_names_are_imported() -> None:
     import glassformer.evaluate.translate
+    import glassformer.generate.beam
     import glassformer.train.loop  # noqa: F401
 
-    assert all(callable(verb) for verb in (gf.train, gf.evaluate, gf.translate, gf.load))
+    assert all(callable(verb) for verb in (gf.train, gf.evaluate, gf.generate, gf.translate, gf.load))
+    from glassformer.generate import greedy  # the folder is still there
+
+    assert callable(greedy)
 
 
 def test_from_a_recipe_to_a_translation(tmp_path: Path) -> None:
@@ -406,3 +412,43 @@ def test_a_sentence_gives_a_sentence_and_a_list_a_list(tmp_path: Path) -> None:
 def test_a_device_that_is_not_there(tmp_path: Path) -> None:
     line = refused(ConfigError, lambda: gf.load(trained(tmp_path), device="abacus"))
     assert "abacus" in line and "cpu" in line
+
+
+# --- the other everyday verbs ---
+
+
+def test_one_gives_one_and_a_list_a_list(tmp_path: Path) -> None:
+    loaded = small("classification")
+    folder = saved(loaded, tmp_path)
+    one, several = gf.classify(folder, "he"), gf.classify(loaded, ["he", "we"])
+    assert isinstance(one, gf.Classified) and one.label == several[0].label and len(several) == 2
+    image = tmp_path / "red.png"
+    Image.new("RGB", (9, 9), "red").save(image)
+    seer = small("image_classification")
+    assert gf.recognise(seer, image) == gf.recognise(seer, [str(image)])[0]
+    reader = small("features")
+    assert gf.embed(reader, "he").shape == (16,) and gf.embed(reader, ["he"], pool="cls").shape == (1, 16)
+
+
+def test_gaps_and_continuations() -> None:
+    (gap,) = gf.fill(small("masked_language_model"), "I ___ home", top=2)
+    assert isinstance(gap, gf.Filled) and len(gap.candidates) == 2
+    writer = small("language_model")
+    assert gf.generate(writer, "he", tokens=5) == gf.generate(writer, "he", tokens=5, temperature=0)
+    drawn = [gf.generate(writer, "he", tokens=9, seed=seed) for seed in (1, 1, 2)]
+    assert isinstance(drawn[0], gf.Written) and drawn[0] == drawn[1] != drawn[2]
+    text = gf.generate(writer, "he", tokens=9, beam=2).text
+    assert gf.generate(writer, "he", tokens=9, beam=2, stop=text[1:3]).text == text[: text.index(text[1:3])]
+    assert gf.generate(writer).prompt == ""
+
+
+@pytest.mark.parametrize(("lang", "word"), [("en", "probability"), ("ko", "확률")])
+def test_answers_show_themselves(lang: str, word: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLASSFORMER_LANG", lang)
+    loaded = small("classification")
+    found = [gf.classify(loaded, "he"), gf.classify(loaded, ["he"]), gf.fill(small("masked_language_model"), "I ___")]
+    for one in found:
+        console = Console(width=100)
+        with console.capture() as drawn:
+            console.print(one)
+        assert word in drawn.get() and word in one._repr_html_()

@@ -13,10 +13,15 @@ if TYPE_CHECKING:
     from glassformer.api import TrainedRun as TrainedRun
     from glassformer.api import build as build
     from glassformer.api import check as check
+    from glassformer.api import classify as classify
     from glassformer.api import count as count
+    from glassformer.api import embed as embed
     from glassformer.api import evaluate as evaluate
+    from glassformer.api import fill as fill
+    from glassformer.api import generate as generate
     from glassformer.api import load as load
     from glassformer.api import plan as plan
+    from glassformer.api import recognise as recognise
     from glassformer.api import train as train
     from glassformer.api import translate as translate
     from glassformer.config import Choice as Choice
@@ -25,7 +30,10 @@ if TYPE_CHECKING:
     from glassformer.errors import FileError as FileError
     from glassformer.errors import GlassformerError as GlassformerError
     from glassformer.errors import InputError as InputError
+    from glassformer.evaluate.classify import Classified as Classified
     from glassformer.evaluate.evaluation import Evaluation as Evaluation
+    from glassformer.evaluate.fill import Filled as Filled
+    from glassformer.evaluate.write import Written as Written
     from glassformer.layers.attention import Cache as Cache
     from glassformer.layers.attention import MultiHeadAttention as MultiHeadAttention
     from glassformer.layers.embedding import TokenEmbedding as TokenEmbedding
@@ -65,6 +73,7 @@ _HOME = {
     "AlibiPositions": "layers.position",
     "Cache": "layers.attention",
     "Choice": "config",
+    "Classified": "evaluate.classify",
     "ConfigError": "errors",
     "DEVICES": "ledger.devices",
     "Decoder": "models.decoder",
@@ -75,6 +84,7 @@ _HOME = {
     "Evaluation": "evaluate.evaluation",
     "FeedForward": "layers.feed_forward",
     "FileError": "errors",
+    "Filled": "evaluate.fill",
     "GatedFeedForward": "layers.feed_forward",
     "GlassformerError": "errors",
     "ImagePatches": "layers.patch",
@@ -96,14 +106,20 @@ _HOME = {
     "TokenEmbedding": "layers.embedding",
     "Trace": "trace.trace",
     "TrainedRun": "api",
+    "Written": "evaluate.write",
     "build": "api",
     "check": "api",
+    "classify": "api",
     "count": "api",
     "edit": "trace.edit",
+    "embed": "api",
     "evaluate": "api",
+    "fill": "api",
+    "generate": "api",
     "load": "api",
     "patch": "trace.edit",
     "plan": "api",
+    "recognise": "api",
     "recompute": "models.block",
     "record": "trace.record",
     "replace": "trace.edit",
@@ -128,7 +144,7 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """`gf.train` and `gf.evaluate` are verbs, though there are folders of these names.
+    """`gf.train`, `gf.evaluate` and `gf.generate` are verbs, though there are folders of these names.
 
     Python hangs every folder that it imports into its package; here that would put a module in the place of the verb.
     """

@@ -8,13 +8,20 @@ from pathlib import Path
 from typing import Any, overload
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from glassformer.errors import ConfigError, choose, shown
+from glassformer.evaluate.classify import Classified
+from glassformer.evaluate.classify import classify as classify_all
+from glassformer.evaluate.embed import embed as embed_all
 from glassformer.evaluate.evaluation import Evaluation
 from glassformer.evaluate.evaluation import evaluate as evaluate_run
+from glassformer.evaluate.fill import Filled
+from glassformer.evaluate.fill import fill as fill_gaps
+from glassformer.evaluate.recognise import recognise as recognise_all
 from glassformer.evaluate.translate import Search
 from glassformer.evaluate.translate import translate as translate_all
+from glassformer.evaluate.write import Writing, Written, drawn, write
 from glassformer.layers.norm import NORMS, Norm
 from glassformer.ledger.amounts import amount
 from glassformer.ledger.costs import Pass
@@ -117,9 +124,58 @@ def translate(
     model: str | Path | Loaded, texts: str | Sequence[str], *, beam: int = 4, length_penalty: float = 0.6
 ) -> str | list[str]:
     """The best translation: of a sentence a sentence, of a list a list. `beam=1` is greedy."""
-    loaded = model if isinstance(model, Loaded) else load(model)
-    found = translate_all(loaded, texts, Search(beam=beam, alpha=length_penalty))
+    found = translate_all(_loaded(model), texts, Search(beam=beam, alpha=length_penalty))
     return found[0] if isinstance(texts, str) else found
+
+
+@overload
+def classify(model: str | Path | Loaded, texts: str) -> Classified: ...  # type: ignore[overload-overlap]
+@overload
+def classify(model: str | Path | Loaded, texts: Sequence[str]) -> list[Classified]: ...
+def classify(model: str | Path | Loaded, texts: str | Sequence[str]) -> Classified | list[Classified]:
+    """The class of a text, or of each of a list, with the probabilities of all classes; prints as a table."""
+    found = classify_all(_loaded(model), texts)
+    return found[0] if isinstance(texts, str) else found
+
+
+@overload
+def recognise(model: str | Path | Loaded, images: str | Path) -> Classified: ...  # type: ignore[overload-overlap]
+@overload
+def recognise(model: str | Path | Loaded, images: Sequence[str | Path]) -> list[Classified]: ...
+def recognise(model: str | Path | Loaded, images: str | Path | Sequence[str | Path]) -> Classified | list[Classified]:
+    """The class of an image file, or of each of a list, with the probabilities of all classes; prints as a table."""
+    found = recognise_all(_loaded(model), images)
+    return found[0] if isinstance(images, str | Path) else found
+
+
+def fill(model: str | Path | Loaded, text: str, *, top: int = 5) -> list[Filled]:
+    """The words that fit where a text says [MASK] or ___, for each gap by itself; prints as a table."""
+    return fill_gaps(_loaded(model), text, top)
+
+
+def embed(model: str | Path | Loaded, texts: str | Sequence[str], *, pool: str = "mean") -> Tensor:
+    """A vector of a text, d_model, or of each of a list, n d_model. `pool`: the mean of all positions, or cls."""
+    found = embed_all(_loaded(model), texts, pool)
+    return found[0] if isinstance(texts, str) else found
+
+
+def generate(
+    model: str | Path | Loaded,
+    prompt: str = "",
+    *,
+    tokens: int | None = None,
+    temperature: float | None = None,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    seed: int | None = None,
+    beam: int = 1,
+    stop: str | Sequence[str] = (),
+) -> Written:
+    """A text and how a model goes on with it: greedily, drawn where any of temperature … seed is named, or by beams."""
+    sampling = drawn(temperature, top_k, top_p, seed)
+    stops = (stop,) if isinstance(stop, str) else tuple(stop)
+    writing = Writing(tokens=tokens, sampling=sampling, seed=seed, beam=beam, stop=stops)
+    return write(_loaded(model), prompt, writing)
 
 
 def evaluate(
@@ -172,6 +228,10 @@ def train(
         if not isinstance(event, NotShown):
             watch(event)
     return TrainedRun(job.run.folder)
+
+
+def _loaded(model: str | Path | Loaded) -> Loaded:
+    return model if isinstance(model, Loaded) else load(model)
 
 
 def _dtype(dtype: str | torch.dtype | None) -> torch.dtype | None:

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from glassformer.cli import translate as command
 from glassformer.cli.app import main
-from glassformer.errors import InputError
+from small_models import saved, small
 from small_translator import ENGLISH, KOREAN, trained
 
 HANGUL = re.compile(r"[가-힣]")
@@ -91,15 +90,6 @@ def test_what_is_no_text_is_one_line(
     assert (code, err.count("\n")) == (1, 1) and line in err
 
 
-def test_a_line_without_end_is_refused_before_it_is_all_in_memory() -> None:
-    endless = io.BytesIO(b"ok\n" + b"a" * 10_000_000)
-    found = command._read(endless)
-    assert next(found) == ["ok"]
-    with pytest.raises(InputError, match="line 2 of the input is longer than 1000000 bytes"):
-        next(found)
-    assert endless.tell() < 2_000_000
-
-
 def test_what_has_arrived_is_answered_before_the_rest_comes(folder: Path) -> None:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
     with subprocess.Popen(
@@ -131,6 +121,12 @@ def test_a_line_that_is_too_long_is_named_and_those_before_it_are_answered(
     code, out, err = run(capsys, folder, "--lang", lang)
     assert (code, out, err.count("\n")) == (1, f"{ENGLISH[0]}\n{ENGLISH[1]}\n", 1)
     assert err.startswith(line)
+
+
+def test_a_model_that_translates_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, saved(small("language_model"), tmp_path), "가")
+    assert (code, out) == (1, "")
+    assert err.endswith("the task 'language_model', and cannot translate; use glassformer generate\n")
 
 
 def test_a_search_that_is_refused_for_every_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,16 +2,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from glassformer.config import Choice
 from glassformer.errors import ConfigError
+from glassformer.evaluate.produced import forbidden_ids
 from glassformer.evaluate.translate import GREEDY, Search, as_trained, candidates, sources, translate
-from glassformer.generate import greedy
+from glassformer.generate import beam_search, greedy
 from glassformer.models.build import build
 from glassformer.open import Loaded, load
+from small_models import small
 from small_translator import ENGLISH, KOREAN, trained
 
 
@@ -66,3 +69,65 @@ def test_what_a_person_types_is_prepared_as_the_training_text_was(tmp_path: Path
     lower = replace(loaded, config=config)
     assert sources(lower, ["ABC 가"]) == ["abc 가"]
     assert sources(loaded, ["ABC 가"]) == ["ABC 가"]
+
+
+# --- models of others: other frames, other beginnings ---
+
+
+def foreign(options: dict[str, Any], frame: tuple[str, str] = ("none", "none")) -> Loaded:
+    return small("translation", options=options, frame=frame)
+
+
+@pytest.mark.parametrize("search", [GREEDY, Search()])
+@pytest.mark.parametrize(
+    ("frame", "options"),
+    [
+        (("none", "eos"), {"start": "pad"}),
+        (("bos", "eos"), {"start": "eos", "first": "bos"}),
+        (("none", "none"), {"start": "pad", "last": "eos", "forbidden": ["pad"]}),
+        (("none", "none"), {"source_end": False, "forbidden": []}),
+    ],
+)
+def test_a_model_reads_and_begins_as_it_was_trained(
+    search: Search, frame: tuple[str, str], options: dict[str, Any]
+) -> None:
+    loaded, texts = foreign(options, frame), ["나는 학교에 간다.", "he", "I go to school!"]
+    special = loaded.tokenizer.specials
+    limits: dict[str, Any] = {
+        "bos": loaded.start,
+        "eos": 2,
+        "first": 1 if "first" in options else None,
+        "last": 2 if "last" in options else None,
+        "forbidden": forbidden_ids(special, options.get("forbidden")),
+        "max_len": 12,
+    }
+    found = candidates(loaded.model, loaded.vocabularies, texts, as_trained(replace(search, max_len=12), loaded.config))
+    for text, (one,) in zip(texts, found, strict=True):
+        source = torch.tensor([loaded.framed(text)])
+        ((expected,),) = (
+            greedy(loaded.model, source, **limits) if search is GREEDY else beam_search(loaded.model, source, **limits)
+        )
+        assert one.text == loaded.tokenizer.decode(expected.tokens)
+        assert one.score == pytest.approx(expected.score, abs=1e-5)
+
+
+def test_a_forced_token_is_not_part_of_the_text() -> None:
+    loaded = foreign({"start": "eos", "first": "bos"})
+    assert "<bos>" not in translate(loaded, "he")[0]
+
+
+@pytest.mark.parametrize("option", ["start", "first", "last"])
+def test_a_beginning_that_is_no_special_token(option: str) -> None:
+    with pytest.raises(ConfigError, match=f"task.{option}='begin' is unknown; use one of: "):
+        translate(foreign({option: "begin"}), "he")
+
+
+def test_more_rows_than_pieces_are_left_out_of_the_text() -> None:
+    loaded = foreign({})
+    more = replace(loaded.config.model, vocab_size=loaded.tokenizer.vocab_size + 9)
+    wide = replace(loaded, model=build(more, seed=1), config=replace(loaded.config, model=more))
+    with torch.no_grad():
+        wide.model.head.weight[-9:] *= 50.0
+    assert isinstance(translate(wide, "he", GREEDY)[0], str)
+    (one,) = greedy(wide.model, torch.tensor([wide.framed("he")]), bos=1, eos=2)[0]
+    assert max(one.tokens) >= loaded.tokenizer.vocab_size

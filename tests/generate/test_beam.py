@@ -13,8 +13,8 @@ import glassformer as gf
 from decoding import BOS, ENDS, EOS, FAMILIES, PAD, POSITIONS, lively, one_by_one, sources
 from glassformer.errors import ConfigError
 from glassformer.generate import LENGTH_NORMS, STOP_RULES, Hypothesis, beam_search, greedy
-from glassformer.generate.beam import Finished, Rules, Search
-from glassformer.generate.limits import Limits
+from glassformer.generate.beam import Finished, Rules, Search, certain
+from glassformer.generate.limits import FREE, Limits
 from glassformer.generate.step import decodable
 
 MOST = 9
@@ -252,3 +252,29 @@ def test_an_accelerator_finds_the_same(family: str) -> None:
     model = copy.deepcopy(lively(family)).to("cuda")
     found = beam_search(model, source.cuda(), mask.cuda(), max_len=MOST, n_best=4, **ENDS)
     assert [[one.tokens for one in best] for best in found] == [[one.tokens for one in best] for best in expected]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_one_beam_is_greedy_where_tokens_are_forced(family: str) -> None:
+    model, (source, mask) = lively(family), sources()
+    options: dict[str, Any] = {"max_len": MOST, "first": PAD, "last": EOS, **ENDS}
+    expected = greedy(model, source, mask, **options)
+    found = beam_search(model, source, mask, beam=1, length_norm="none", **options)
+    assert [one.tokens for (one,) in found] == [one.tokens for (one,) in expected]
+    sums = [[one.log_probability for (one,) in each] for each in (found, expected)]
+    assert sums[0] == pytest.approx(sums[1], abs=1e-10)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_after_a_forced_first_token_all_beams_start_from_it(family: str) -> None:
+    model, (source, mask) = lively(family), sources()
+    found, trees = beam_search(model, source, mask, beam=4, n_best=4, max_len=MOST, first=PAD, record=True, **ENDS)
+    for best, tree in zip(found, trees, strict=True):
+        assert len({tuple(one.tokens) for one in best}) == 4
+        assert all(one.tokens[0] == PAD and PAD not in one.tokens[1:] for one in best)
+        assert [(node.token, node.log_probability) for node in tree.nodes if node.step == 1] == [(PAD, 0.0)]
+
+
+def test_a_row_that_must_say_a_token_says_it_with_certainty() -> None:
+    logs = torch.tensor([[-1.0, -2.0], [-3.0, -4.0]])
+    assert certain(logs, torch.tensor([FREE, 1])).tolist() == [[-1.0, -2.0], [NEVER, 0.0]]

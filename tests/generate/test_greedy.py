@@ -130,3 +130,25 @@ def test_longer_than_the_model_can() -> None:
         greedy(lively("decoder"), *sources(2), max_len=59, **ENDS)
     found = greedy(lively("decoder"), *sources(2), max_len=58, **{**ENDS, "eos": None})
     assert [len(best.tokens) for (best,) in found] == [58, 58]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_forced_first_token_is_certain_and_the_rest_follows_from_it(family: str) -> None:
+    model, (source, mask) = lively(family), sources()
+    found = greedy(model, source, mask, max_len=MOST, first=PAD, **ENDS)
+    for (one,), alone in zip(found, one_by_one(source, mask), strict=True):
+        assert one.tokens[0] == PAD  # forbidden everywhere else
+        if family == "decoder":
+            (expected,) = greedy(model, torch.cat([alone, torch.tensor([[PAD]])], 1), max_len=MOST - 1, **ENDS)[0]
+            assert one.tokens[1:] == expected.tokens
+            assert one.log_probability == pytest.approx(expected.log_probability, abs=1e-10)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_forced_last_token_ends_what_would_not_end(family: str) -> None:
+    model, (source, mask) = lively(family), sources(40)
+    free = greedy(model, source, mask, max_len=MOST, **ENDS)
+    found = greedy(model, source, mask, max_len=MOST, last=EOS, **ENDS)
+    assert not all(one.finished for (one,) in free) and all(one.finished for (one,) in found)
+    for (one,), (other,) in zip(free, found, strict=True):
+        assert other.tokens == (one.tokens if one.finished else one.tokens[:-1])

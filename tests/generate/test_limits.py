@@ -8,7 +8,7 @@ import torch
 
 from decoding import VOCABULARY, lively
 from glassformer.errors import ConfigError, InputError
-from glassformer.generate.limits import Limits, prepare
+from glassformer.generate.limits import FREE, Limits, prepare
 from glassformer.generate.state import State
 from glassformer.generate.step import Start
 from glassformer.layers.attention import Cache
@@ -83,6 +83,21 @@ def test_no_tokens_at_all_is_refused(max_len: int) -> None:
 def test_a_source_must_be_a_tensor() -> None:
     with pytest.raises(InputError, match="tokens have shape – and type list"):
         prepare(lively("decoder"), [[3, 4]], bos=None, eos=2, forbidden=(), max_len=None)  # type: ignore[arg-type]
+
+
+def test_what_must_be_said_at_the_beginning_and_at_the_longest_length() -> None:
+    longest = torch.tensor([1, 3])
+    assert limits().forced(0, longest) is None
+    begin = Limits.of(VOCABULARY, 2, (), None, CPU, first=5)
+    assert (begin.forced(0, longest).tolist(), begin.forced(1, longest)) == ([5, 5], None)
+    both = Limits.of(VOCABULARY, 2, (), None, CPU, first=5, last=2)
+    assert [both.forced(before, longest).tolist() for before in range(3)] == [[2, 5], [FREE, FREE], [FREE, 2]]
+
+
+@pytest.mark.parametrize("key", ["first", "last"])
+def test_what_must_be_said_exists(key: str) -> None:
+    with pytest.raises(InputError, match=f"{key}=40 is not in the vocabulary; use whole numbers from 0 to 39"):
+        Limits.of(VOCABULARY, 2, (), None, CPU, **{key: 40})
 
 
 def test_every_sentence_is_said_in_korean() -> None:

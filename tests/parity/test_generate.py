@@ -199,3 +199,65 @@ def test_greedy_token_for_token(family: str) -> None:
     tokens, _ = theirs(model, source, mask, num_beams=1)
     found = greedy(model.model, source, mask, bos=BOS, eos=EOS, forbidden=(PAD, BOS), max_len=MOST)
     assert [best.tokens for (best,) in found] == tokens
+
+
+FORCED: dict[str, dict[str, int]] = {
+    "first": {"forced_bos_token_id": BOS},
+    "last": {"forced_eos_token_id": EOS},
+    "both": {"forced_bos_token_id": BOS, "forced_eos_token_id": EOS},
+}
+
+
+def own_words(forced: str) -> dict[str, int]:
+    names = {"forced_bos_token_id": "first", "forced_eos_token_id": "last"}
+    return {names[key]: token for key, token in FORCED[forced].items()}
+
+
+def theirs_forced(model: Wrapped, forced: str, **options: Any) -> list[list[int]]:
+    """Theirs forbids BOS after it has forced it, so only padding is forbidden here."""
+    source, mask = prompts("encoder-decoder")
+    found = model.generate(
+        input_ids=source,
+        attention_mask=mask.long(),
+        max_length=MOST + 1,
+        do_sample=False,
+        use_cache=False,
+        bad_words_ids=[[PAD]],
+        **FORCED[forced],
+        **options,
+    )
+    rows = [row[1:] for row in found.tolist()]
+    return [row[: row.index(EOS)] if EOS in row else row[:MOST] for row in rows]
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0, 2.0])
+@pytest.mark.parametrize("stop", STOPS)
+@pytest.mark.parametrize("forced", FORCED)
+def test_forced_tokens_in_beam_search_token_for_token(forced: str, stop: str, alpha: float) -> None:
+    model, beams = wrapped("encoder-decoder"), 4
+    tokens = theirs_forced(
+        model, forced, num_beams=beams, num_return_sequences=beams, early_stopping=STOPS[stop], length_penalty=alpha
+    )
+    found = beam_search(
+        model.model,
+        *prompts("encoder-decoder"),
+        bos=BOS,
+        eos=EOS,
+        forbidden=(PAD,),
+        max_len=MOST,
+        length_norm="power",
+        beam=beams,
+        n_best=beams,
+        alpha=alpha,
+        stop=stop,
+        **own_words(forced),
+    )
+    assert [one.tokens for best in found for one in best] == tokens
+
+
+@pytest.mark.parametrize("forced", FORCED)
+def test_forced_tokens_in_greedy_token_for_token(forced: str) -> None:
+    model = wrapped("encoder-decoder")
+    options: dict[str, Any] = {"bos": BOS, "eos": EOS, "forbidden": (PAD,), "max_len": MOST, **own_words(forced)}
+    found = greedy(model.model, *prompts("encoder-decoder"), **options)
+    assert [best.tokens for (best,) in found] == theirs_forced(model, forced, num_beams=1)

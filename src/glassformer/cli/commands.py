@@ -8,7 +8,24 @@ import typer
 from typer import rich_utils
 from typer.core import TyperCommand, TyperGroup
 
-from glassformer.cli import bench, count, data, doctor, evaluate, plan, presets, sweep, trace, train, translate
+from glassformer.cli import (
+    bench,
+    classify,
+    count,
+    data,
+    doctor,
+    embed,
+    evaluate,
+    fill,
+    generate,
+    plan,
+    presets,
+    recognise,
+    sweep,
+    trace,
+    train,
+    translate,
+)
 from glassformer.cli.options import Debug, Lang
 from glassformer.version import __version__
 from glassformer.words import say
@@ -71,5 +88,10 @@ app.command("bench", cls=Command, help=say("help.bench"))(bench.command)
 app.command("doctor", cls=Command, help=say("help.doctor"))(doctor.command)
 app.command("train", cls=Command, help=say("help.train"))(train.command)
 app.command("translate", cls=Command, help=say("help.translate"))(translate.command)
+app.command("generate", cls=Command, help=say("help.generate"))(generate.command)
+app.command("classify", cls=Command, help=say("help.classify"))(classify.command)
+app.command("fill", cls=Command, help=say("help.fill"))(fill.command)
+app.command("recognise", cls=Command, help=say("help.recognise"))(recognise.command)
+app.command("embed", cls=Command, help=say("help.embed"))(embed.command)
 app.command("evaluate", cls=Command, help=say("help.evaluate"))(evaluate.command)
 app.command("sweep", cls=Command, help=say("help.sweep"))(sweep.command)

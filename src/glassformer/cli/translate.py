@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from glassformer.cli.lines import answered
 from glassformer.cli.options import Debug, Json, Lang
 from glassformer.cli.output import print_json
-from glassformer.errors import InputError, Phrase
 from glassformer.words import say
 
 if TYPE_CHECKING:
     from glassformer.evaluate.translate import Translated
-
-AT_ONCE = 64  # lines, before their answers are shown
-LONGEST_LINE = 1_000_000  # bytes, as in the files that are trained on
-BLOCK = 1 << 16
 
 
 def command(
@@ -36,9 +31,11 @@ def command(
     debug: Debug = False,
 ) -> None:
     from glassformer.evaluate.translate import Search, as_trained, candidates, sources
+    from glassformer.evaluate.verbs import check_verb
     from glassformer.open import load
 
     loaded = load(model)
+    check_verb(loaded, "translate")
     search = Search(beam=beam, alpha=length_penalty, length_norm=length_norm, stop=stop, n_best=nbest)
     search = as_trained(search, loaded.config)
     answers: list[dict[str, Any]] = []
@@ -46,7 +43,7 @@ def command(
     def find(lines: list[str]) -> list[list[Translated]]:
         return candidates(loaded.model, loaded.vocabularies, sources(loaded, lines), search)
 
-    for lines in _one_by_one_where_needed(_given(texts) if texts else _read(sys.stdin.buffer), find):
+    for lines in answered(texts, find):
         for line, some in lines:
             if json:
                 answers.append({"source": line, "translations": [vars(one) for one in some]})
@@ -57,51 +54,3 @@ def command(
         sys.stdout.flush()
     if json:
         print_json(answers)
-
-
-def _one_by_one_where_needed(
-    batches: Iterator[list[str]], find: Callable[[list[str]], list[list[Translated]]]
-) -> Iterator[list[tuple[str, list[Translated]]]]:
-    """Lines with what was found; where a line is refused, those before it are answered, and its number is said."""
-    count = 0
-    for lines in batches:
-        try:
-            together = list(zip(lines, find(lines), strict=True))
-        except InputError:
-            for number, line in enumerate(lines, count + 1):
-                try:
-                    alone = find([line])
-                except InputError as error:
-                    why = Phrase(f"errors.{error.key}", tuple(error.values.items()))
-                    raise InputError("input_line_refused", line=number, why=why) from error
-                yield [(line, alone[0])]
-        else:
-            yield together
-        count += len(lines)
-
-
-def _given(texts: list[str]) -> Iterator[list[str]]:
-    return (texts[first : first + AT_ONCE] for first in range(0, len(texts), AT_ONCE))
-
-
-def _read(stream: Any) -> Iterator[list[str]]:
-    """The lines that have arrived, without waiting for more: a person, a pipe and a file are all answered early."""
-    rest, count = b"", 0
-    while piece := stream.read1(BLOCK):
-        *whole, rest = (rest + piece).split(b"\n")
-        for first in range(0, len(whole), AT_ONCE):
-            some = whole[first : first + AT_ONCE]
-            yield [_decoded(line, count + number) for number, line in enumerate(some, 1)]
-            count += len(some)
-        if len(rest) > LONGEST_LINE:
-            raise InputError("input_line_too_long", line=count + 1, limit=LONGEST_LINE)
-    if rest:
-        yield [_decoded(rest, count + 1)]
-
-
-def _decoded(line: bytes, number: int) -> str:
-    try:
-        text = line.removesuffix(b"\r").decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError("input_not_utf8", line=number, byte=error.start + 1) from error
-    return text.removeprefix("\ufeff") if number == 1 else text

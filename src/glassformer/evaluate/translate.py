@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,19 +13,25 @@ from torch import nn
 from glassformer.data.batch import pad
 from glassformer.data.moses import prepared_side
 from glassformer.errors import ConfigError
+from glassformer.evaluate.produced import forbidden_ids, forbidden_roles, spelled_ids
+from glassformer.evaluate.verbs import check_verb
 from glassformer.generate import Hypothesis, beam_search, greedy
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.open import Loaded
 from glassformer.recipe import RunConfig
-from glassformer.text import Vocabularies
-from glassformer.values import truth
+from glassformer.text import Tokenizer, Vocabularies
+from glassformer.text.special import ROLES, Specials
+from glassformer.values import one_of, truth
 
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
     """How to look for a translation: beam 1 is greedy; the rest is as in `beam_search`.
 
-    `source_end` closes the source with eos, as the model was trained: see `as_trained`.
+    The second half says how the model was trained, by roles of special tokens, see `as_trained`: what stands before a
+    source and behind it (`source_end` closes it with eos where `end` says nothing), what the target starts from, which
+    token is forced as its first and which where it has grown too long, and what is never produced (None: every special
+    token but eos).
     """
 
     beam: int = 4
@@ -35,6 +42,12 @@ class Search:
     max_len: int | None = None
     batch: int = 64
     source_end: bool = True
+    begin: str = "none"
+    end: str = "none"
+    start: str = "bos"
+    first: str = "none"
+    last: str = "none"
+    forbidden: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -50,8 +63,18 @@ GREEDY = Search(beam=1)
 
 
 def as_trained(search: Search, config: RunConfig) -> Search:
-    """The same search on sources that look as they did in training."""
-    return replace(search, source_end=truth("task.source_end", config.task.options.get("source_end", True)))
+    """The same search on sources that look as they did in training, with targets that begin as they did."""
+    options, roles = config.task.options, ("none", *ROLES)
+    return replace(
+        search,
+        source_end=truth("task.source_end", options.get("source_end", True)),
+        begin=config.text.begin,
+        end=config.text.end,
+        start=one_of("task.start", options.get("start", "bos"), ROLES),
+        first=one_of("task.first", options.get("first", "none"), roles),
+        last=one_of("task.last", options.get("last", "none"), roles),
+        forbidden=forbidden_roles(options),
+    )
 
 
 def sources(loaded: Loaded, texts: Sequence[str]) -> list[str]:
@@ -63,6 +86,7 @@ def sources(loaded: Loaded, texts: Sequence[str]) -> list[str]:
 
 def translate(loaded: Loaded, texts: str | Sequence[str], search: Search = Search()) -> list[str]:  # noqa: B008
     """The best translation of each sentence."""
+    check_verb(loaded, "translate")
     every = sources(loaded, [texts] if isinstance(texts, str) else texts)
     found = candidates(loaded.model, loaded.vocabularies, every, as_trained(replace(search, n_best=1), loaded.config))
     return [best.text for best, *_ in found]
@@ -80,39 +104,50 @@ def candidates(
     for some in _chunks(order, search.batch):
         for i, hypotheses in zip(some, _search(model, vocabularies, [encoded[i] for i in some], search), strict=True):
             found[i] = [
-                Translated(vocabularies.target.decode(one.tokens), one.score, one.log_probability) for one in hypotheses
+                Translated(_text(vocabularies.target, one), one.score, one.log_probability) for one in hypotheses
             ]
     return found
+
+
+def _text(target: Tokenizer, hypothesis: Hypothesis) -> str:
+    return target.decode(spelled_ids(target, hypothesis.tokens))
 
 
 def _search(
     model: EncoderDecoder, vocabularies: Vocabularies, sources: Sequence[Sequence[int]], search: Search
 ) -> list[list[Hypothesis]]:
-    special = vocabularies.source.specials
+    source, target = vocabularies.source.specials, vocabularies.target.specials
     device = next(model.parameters()).device
-    end = [special.need("eos")] if search.source_end else []
-    ended = [np.array([*tokens, *end], dtype=np.int32) for tokens in sources]
-    tokens, real = pad(ended, special.need("pad"))
+    end = "eos" if search.end == "none" and search.source_end else search.end
+    before, behind = _one(source, search.begin), _one(source, end)
+    framed = [np.array(tokens, dtype=np.int32) for tokens in sources]
+    tokens, real = pad(framed, source.ids().get("pad", 0), begin=before, end=behind)
     mask = None if real.all() else torch.from_numpy(real).to(device)
-    ids = vocabularies.target.specials.ids()
-    bos, eos = ids["bos"], ids["eos"]
-    forbidden = [i for i in ids.values() if i != eos]
+    limits: dict[str, Any] = {
+        "bos": target.need(search.start),
+        "eos": target.need("eos"),
+        "forbidden": forbidden_ids(target, search.forbidden),
+        "first": _one(target, search.first),
+        "last": _one(target, search.last),
+        "max_len": search.max_len,
+    }
     if search.beam == 1 and search.n_best == 1:
-        return greedy(model, tokens.to(device), mask, bos=bos, eos=eos, forbidden=forbidden, max_len=search.max_len)
+        return greedy(model, tokens.to(device), mask, **limits)
     return beam_search(
         model,
         tokens.to(device),
         mask,
-        bos=bos,
-        eos=eos,
-        forbidden=forbidden,
-        max_len=search.max_len,
         beam=search.beam,
         length_norm=search.length_norm,
         alpha=search.alpha,
         stop=search.stop,
         n_best=search.n_best,
+        **limits,
     )
+
+
+def _one(specials: Specials, role: str) -> int | None:
+    return None if role == "none" else specials.need(role)
 
 
 def _chunks(order: Sequence[int], size: int) -> Iterator[Sequence[int]]:

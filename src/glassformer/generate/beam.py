@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from glassformer.errors import ConfigError, choose, shown
 from glassformer.generate.hypothesis import Hypothesis
 from glassformer.generate.length import LENGTH_NORMS
-from glassformer.generate.limits import Limits, prepare
+from glassformer.generate.limits import FREE, Limits, prepare
 from glassformer.generate.step import Decodable, Start, evaluating
 from glassformer.generate.stop import STOP_RULES, Standing
 from glassformer.generate.top import largest
@@ -90,7 +90,7 @@ class Search:
 
     def advance(self, length: int) -> Tensor | None:
         """One step: candidates, which of them end, which go on, which sentences are done. The tokens to go on with."""
-        candidates, beams = self.candidates()  # b m
+        candidates, beams = self.candidates(length)  # b m
         numbers = self.growth.add(candidates)  # b m
         k, over = min(self.rules.beam, numbers.shape[1]), self.limit <= length  # b
         ends = self.limits.ended(candidates.tokens) | over[:, None]  # b m
@@ -109,7 +109,7 @@ class Search:
         done = STOP_RULES[self.rules.stop](at) | (self.sums[:, 0] == NEVER)  # b; nothing goes on at the last step
         return self.go_on(tokens, beams, done)
 
-    def candidates(self) -> tuple[Candidates, Tensor]:
+    def candidates(self, length: int) -> tuple[Candidates, Tensor]:
         """The best continuations of each sentence, b m, and the beams they continue.
 
         m = beam × (1 + number of ends): so that `beam` go on even if every beam ends.
@@ -117,6 +117,8 @@ class Search:
         b, w = self.sums.shape
         m = self.rules.beam * max(2, 1 + len(self.limits.ends))
         logs = self.limits.forbid_(self.logits.log_softmax(1))  # b·w v
+        must = self.limits.forced(length - 1, self.limit)  # b
+        logs = logs if must is None else certain(logs, must.repeat_interleave(w))
         logs, tokens = largest(logs, min(m, logs.shape[1]))  # b·w m
         logs, tokens = logs.view(b, -1), tokens.view(b, -1)  # b w·m
         sums = (logs.view(b, w, -1) + self.sums[:, :, None]).view(b, -1)  # b w·m
@@ -173,6 +175,12 @@ class Search:
         return self.growth.trees([nodes for _, nodes in self.found(n)])
 
 
+def certain(logs: Tensor, must: Tensor) -> Tensor:
+    """Log-probabilities, b v, where a row that must say a token says it with probability 1."""
+    only = torch.full_like(logs, NEVER).scatter(1, must.clamp(min=0)[:, None], 0.0)  # b v
+    return torch.where((must == FREE)[:, None], logs, only)
+
+
 @overload
 def beam_search(
     model: nn.Module,
@@ -183,6 +191,8 @@ def beam_search(
     bos: int | None = None,
     max_len: int | None = None,
     forbidden: Collection[int] = (),
+    first: int | None = None,
+    last: int | None = None,
     beam: int = 4,
     length_norm: str = "gnmt",
     alpha: float = 0.6,
@@ -202,6 +212,8 @@ def beam_search(
     bos: int | None = None,
     max_len: int | None = None,
     forbidden: Collection[int] = (),
+    first: int | None = None,
+    last: int | None = None,
     beam: int = 4,
     length_norm: str = "gnmt",
     alpha: float = 0.6,
@@ -221,6 +233,8 @@ def beam_search(
     bos: int | None = None,
     max_len: int | None = None,
     forbidden: Collection[int] = (),
+    first: int | None = None,
+    last: int | None = None,
     beam: int = 4,
     length_norm: str = "gnmt",
     alpha: float = 0.6,
@@ -237,7 +251,7 @@ def beam_search(
     With `record` the search's tree comes as well, one for each sentence. The rest is as in `greedy`.
     Differs from the paper: nothing by default; `length_norm="power"` is Hugging Face's search, token for token.
     """
-    way, limits = prepare(model, source, bos=bos, eos=eos, forbidden=forbidden, max_len=max_len)
+    way, limits = prepare(model, source, bos=bos, eos=eos, forbidden=forbidden, max_len=max_len, first=first, last=last)
     rules = Rules(
         beam=size("beam", beam, 1, way.vocab_size), length_norm=length_norm, alpha=alpha, stop=stop, record=record
     )

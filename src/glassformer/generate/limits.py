@@ -1,4 +1,4 @@
-"""What a search may produce: which tokens end it, which are never produced, and how many at most."""
+"""What a search may produce: which tokens end it, which are never or always produced, and how many at most."""
 
 from __future__ import annotations
 
@@ -13,15 +13,22 @@ from glassformer.generate.step import Decodable, Start, check_token, decodable
 from glassformer.values import size
 
 BEYOND_SOURCE = 50
+FREE = -1
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The tokens that end a sentence, those that are forbidden, and `max_len` (None: see `longest`)."""
+    """The tokens that end a sentence, those that are forbidden, and `max_len` (None: see `longest`).
+
+    `first` is what every sentence begins with, though it be forbidden elsewhere (BART: bos); `last` is what it ends
+    with where it has grown to its longest (BART, Marian: eos).
+    """
 
     ends: tuple[int, ...]
     forbidden: Tensor | None  # on the device of the model
     max_len: int | None
+    first: int | None = None
+    last: int | None = None
 
     @classmethod
     def of(
@@ -31,6 +38,8 @@ class Limits:
         forbidden: Collection[int],
         max_len: int | None,
         device: torch.device,
+        first: int | None = None,
+        last: int | None = None,
     ) -> Limits:
         """The same, checked against the vocabulary."""
         ends = () if eos is None else (eos,) if isinstance(eos, int) else tuple(eos)
@@ -39,7 +48,10 @@ class Limits:
         if len(never) == vocab_size:
             raise InputError("generate_all_forbidden", vocab_size=vocab_size)
         indices = torch.tensor(never, device=device) if never else None
-        return cls(ends, indices, None if max_len is None else size("max_len", max_len))
+        for key, token in (("first", first), ("last", last)):
+            if token is not None:
+                check_token(key, token, vocab_size)
+        return cls(ends, indices, None if max_len is None else size("max_len", max_len), first, last)
 
     def longest(self, start: Start) -> list[int]:
         """How many tokens each sentence may get: `max_len`, or by default its source's length + 50 (§6.1).
@@ -61,6 +73,13 @@ class Limits:
             ended |= tokens == end
         return ended
 
+    def forced(self, before: int, longest: Tensor) -> Tensor | None:
+        """What each sentence must say after `before` tokens, b: a token, or FREE. None: nobody must say anything."""
+        if self.last is None:
+            return None if self.first is None or before else torch.full_like(longest, self.first)
+        free = FREE if self.first is None or before else self.first
+        return torch.where(longest == before + 1, self.last, free)
+
     def forbid(self, scores: Tensor) -> Tensor:
         """−∞ for what is forbidden, b v."""
         return scores if self.forbidden is None else scores.index_fill(1, self.forbidden, float("-inf"))
@@ -78,9 +97,11 @@ def prepare(
     eos: int | Collection[int] | None,
     forbidden: Collection[int],
     max_len: int | None,
+    first: int | None = None,
+    last: int | None = None,
 ) -> tuple[Decodable, Limits]:
     """What every decoder starts with: the way to decode the model and the limits, checked."""
     if not isinstance(source, Tensor):
         raise InputError("tokens_shape", shape="–", dtype=type(source).__name__)
     way = decodable(model, bos)
-    return way, Limits.of(way.vocab_size, eos, forbidden, max_len, source.device)
+    return way, Limits.of(way.vocab_size, eos, forbidden, max_len, source.device, first, last)

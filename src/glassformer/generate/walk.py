@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from glassformer.generate.hypothesis import Hypothesis
-from glassformer.generate.limits import Limits
+from glassformer.generate.limits import FREE, Limits
 from glassformer.generate.step import Decodable, Start
 
 Choose = Callable[[Tensor, Tensor, int], Tensor]  # logits b v, sentences b, how many tokens before → tokens b
@@ -21,7 +21,7 @@ class Step:
 
     sentences: Tensor  # b: which ones
     tokens: Tensor  # b
-    log_probabilities: Tensor  # b: under the model as it is, before any filter
+    log_probabilities: Tensor  # b: under the model as it is, before any filter; 0 for a token that is forced
 
 
 def walk(model: Decodable, start: Start, limits: Limits, choose: Choose) -> Iterator[Step]:
@@ -36,7 +36,10 @@ def walk(model: Decodable, start: Start, limits: Limits, choose: Choose) -> Iter
     for before in range(most):
         logits = accumulated(model.step(tokens, state))  # b v
         chosen = choose(limits.forbid(logits), sentences, before)  # b
-        yield Step(sentences, chosen, logits.log_softmax(1).gather(1, chosen[:, None])[:, 0])
+        must = limits.forced(before, limit)  # b
+        chosen = chosen if must is None else torch.where(must == FREE, chosen, must)
+        logs = logits.log_softmax(1).gather(1, chosen[:, None])[:, 0]  # b
+        yield Step(sentences, chosen, logs if must is None else logs.masked_fill(must != FREE, 0.0))
         done = limits.ended(chosen) | (limit <= before + 1)  # b
         tokens = chosen[:, None]  # b 1
         if bool(done.any()):

@@ -1,0 +1,66 @@
+"""`glassformer embed MODEL [TEXT …]`: sentence vectors as JSON, or for people how alike the sentences are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from glassformer.cli.lines import answered
+from glassformer.cli.options import Debug, Json, Lang
+from glassformer.cli.output import print_json, print_rich
+from glassformer.words import say
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from torch import Tensor
+
+WIDEST = 10  # sentences that are shown each against each; of more, only the nearest
+
+
+def command(
+    model: Annotated[str, typer.Argument(help=say("help.trained"), metavar="MODEL", show_default=False)],
+    texts: Annotated[
+        list[str] | None, typer.Argument(help=say("help.texts"), metavar="TEXT", show_default=False)
+    ] = None,
+    pool: Annotated[str, typer.Option("--pool", help=say("help.pool"))] = "mean",
+    json: Json = False,
+    lang: Lang = None,
+    debug: Debug = False,
+) -> None:
+    import torch
+
+    from glassformer.evaluate.embed import embed, similarities
+    from glassformer.open import load
+
+    loaded = load(model)
+    _ = loaded.vocabularies  # a model that reads no text says so, and no line of the input is blamed
+    pairs = [pair for lines in answered(texts, lambda some: list(embed(loaded, some, pool))) for pair in lines]
+    vectors = torch.stack([vector for _, vector in pairs]) if pairs else torch.empty(0, loaded.config.model.d_model)
+    if json:
+        print_json({"embeddings": vectors.tolist()})
+    elif pairs:
+        print_rich(_table([text for text, _ in pairs], similarities(vectors)), say("answers.cosine"))
+
+
+def _table(texts: list[str], alike: Tensor) -> Table:
+    """Few sentences: a square of cosines; many: each with the one that is nearest to it."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(header_style="bold")
+    table.add_column("")
+    table.add_column(say("answers.input"), overflow="fold")
+    if len(texts) <= WIDEST:
+        for number in range(1, len(texts) + 1):
+            table.add_column(str(number), justify="right", no_wrap=True)
+        for number, (text, row) in enumerate(zip(texts, alike.tolist(), strict=True), 1):
+            table.add_row(str(number), Text(text), *(f"{cosine:.3f}" for cosine in row))
+        return table
+    table.add_column(say("answers.nearest"), overflow="fold")
+    table.add_column("cos", justify="right", no_wrap=True)
+    nearest = alike.fill_diagonal_(-2.0).max(1)
+    for number, text in enumerate(texts):
+        other, cosine = int(nearest.indices[number]), float(nearest.values[number])
+        table.add_row(str(number + 1), Text(text), Text(f"{other + 1} {texts[other]}"), f"{cosine:.3f}")
+    return table

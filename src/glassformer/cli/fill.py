@@ -1,0 +1,49 @@
+"""`glassformer fill MODEL [TEXT …]`: the words that fit where a text says [MASK] or ___."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from glassformer.cli.lines import answered
+from glassformer.cli.options import Debug, Json, Lang
+from glassformer.cli.output import print_json, print_rich
+from glassformer.words import say
+
+if TYPE_CHECKING:
+    from glassformer.evaluate.answers import Answers
+    from glassformer.evaluate.fill import Filled
+
+
+def command(
+    model: Annotated[str, typer.Argument(help=say("help.trained"), metavar="MODEL", show_default=False)],
+    texts: Annotated[
+        list[str] | None, typer.Argument(help=say("help.gaps").replace("[", r"\["), metavar="TEXT", show_default=False)
+    ] = None,
+    top: Annotated[int, typer.Option("--top", help=say("help.top_words"))] = 5,
+    json: Json = False,
+    lang: Lang = None,
+    debug: Debug = False,
+) -> None:
+    from glassformer.evaluate.fill import fill
+    from glassformer.evaluate.verbs import check_verb
+    from glassformer.open import load
+
+    loaded = load(model)
+    check_verb(loaded, "fill")
+    found: list[dict[str, Any]] = []
+
+    def find(lines: list[str]) -> list[Answers[Filled]]:
+        return [fill(loaded, line, top) for line in lines]
+
+    for lines in answered(texts, find):
+        for line, masks in lines:
+            if json:
+                found.append({"text": line, "masks": [one.to_json() for one in masks]})
+            else:
+                print_rich(masks)
+        sys.stdout.flush()
+    if json:
+        print_json(found)

@@ -1,0 +1,74 @@
+"""`glassformer generate MODEL [PROMPT]`: goes on with a text, shown as it is written; Ctrl-C ends it."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from glassformer.cli.lines import read
+from glassformer.cli.options import Debug, Json, Lang
+from glassformer.cli.output import print_json
+from glassformer.words import say
+
+if TYPE_CHECKING:
+    from glassformer.evaluate.write import Pen
+
+
+def command(
+    model: Annotated[str, typer.Argument(help=say("help.trained"), metavar="MODEL", show_default=False)],
+    prompt: Annotated[str | None, typer.Argument(help=say("help.prompt"), metavar="PROMPT", show_default=False)] = None,
+    tokens: Annotated[int | None, typer.Option("--tokens", help=say("help.new_tokens"), show_default=False)] = None,
+    temperature: Annotated[
+        float | None, typer.Option("--temperature", help=say("help.temperature"), show_default=False)
+    ] = None,
+    top_k: Annotated[int | None, typer.Option("--top-k", help=say("help.top_k"), show_default=False)] = None,
+    top_p: Annotated[float | None, typer.Option("--top-p", help=say("help.top_p"), show_default=False)] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help=say("help.draw_seed"), show_default=False)] = None,
+    beam: Annotated[int, typer.Option("--beam", help=say("help.beam"))] = 1,
+    stop: Annotated[list[str] | None, typer.Option("--stop", help=say("help.stop_text"), show_default=False)] = None,
+    json: Json = False,
+    lang: Lang = None,
+    debug: Debug = False,
+) -> None:
+    from glassformer.evaluate.write import Pen, Writing, drawn
+    from glassformer.open import load
+
+    sampling = drawn(temperature, top_k, top_p, seed)
+    seed = secrets.randbelow(2**32) if sampling is not None and seed is None else seed
+    writing = Writing(tokens=tokens, sampling=sampling, seed=seed, beam=beam, stop=tuple(stop or ()))
+    pen = Pen(load(model), _standard_input() if prompt is None else prompt, writing)
+    _write(pen, shown=not json)
+    if json:
+        print_json(vars(pen.written) | ({} if sampling is None else {"seed": seed}))
+
+
+def _standard_input() -> str:
+    """All of it; a person at a terminal who types no prompt wants none."""
+    if sys.stdin is None or sys.stdin.isatty():
+        return ""
+    return "\n".join(line for lines in read(sys.stdin.buffer) for line in lines)
+
+
+def _write(pen: Pen, shown: bool) -> None:
+    """Piece by piece. Interrupted, it is done: what there is stays."""
+    try:
+        if shown:
+            _show(pen.prompt)
+        for piece in pen:
+            if shown:
+                _show(piece)
+    except KeyboardInterrupt:
+        pass
+    if shown:
+        print()
+
+
+def _show(text: str) -> None:
+    """A model may write what a terminal would obey; a file gets every character."""
+    if sys.stdout.isatty():
+        text = "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
+    sys.stdout.write(text)
+    sys.stdout.flush()

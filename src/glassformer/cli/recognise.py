@@ -1,0 +1,39 @@
+"""`glassformer recognise MODEL IMAGE …`: a line for each image, its class and the probability of it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from glassformer.cli.options import Debug, Json, Lang
+from glassformer.cli.output import print_json
+from glassformer.words import say
+
+
+def command(
+    model: Annotated[str, typer.Argument(help=say("help.trained"), metavar="MODEL", show_default=False)],
+    images: Annotated[list[str], typer.Argument(help=say("help.images"), metavar="IMAGE", show_default=False)],
+    top: Annotated[int | None, typer.Option("--top", help=say("help.top_classes"), show_default=False)] = None,
+    json: Json = False,
+    lang: Lang = None,
+    debug: Debug = False,
+) -> None:
+    from glassformer.evaluate.recognise import recognise
+    from glassformer.open import load
+    from glassformer.values import size
+
+    if top is not None:
+        size("top", top)
+    loaded = load(model)
+    found: list[dict[str, Any]] = []
+    for image in images:  # one by one: those before a bad file are answered
+        (one,) = recognise(loaded, image)
+        if json:
+            found.append(one.to_json(top))
+        else:
+            print("\t".join([one.input, *(f"{label}\t{share:.4f}" for label, share in one.top(top or 1))]))
+            sys.stdout.flush()
+    if json:
+        print_json(found)

@@ -1,0 +1,87 @@
+"""An image file → what a model of images sees: grey or colour, of the model's size, every pixel 0 … 1."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from glassformer.errors import ConfigError, FileError, GlassformerError
+from glassformer.values import one_of
+
+if TYPE_CHECKING:
+    from PIL.Image import Image as Picture
+
+MODES = {1: "L", 3: "RGB"}  # channels → pillow's name for it
+RESAMPLING = ("bilinear", "bicubic")
+FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF", "PPM", "AVIF")  # none that starts another program to be read
+DEEP = 65535  # white in 16 bits
+
+
+def read_picture(
+    path: str | Path, *, size: int, channels: int = 3, resample: str = "bilinear"
+) -> Float[Tensor, "c size size"]:
+    """One image, squeezed into a square. Of an animation the first frame; what is transparent becomes white.
+
+    Turned as its camera says, 16 bits become 8. More pixels than pillow takes for a bomb are refused unread.
+    """
+    try:
+        from PIL import Image, UnidentifiedImageError
+    except ImportError as error:
+        raise ConfigError("needs_package", what="recognise", package="glassformer[images]") from error
+    one_of("task.resample", resample, RESAMPLING)
+    if channels not in MODES:
+        raise ConfigError("picture_channels", channels=channels)
+    path = Path(path)
+    Image.init()
+    try:
+        if not path.is_file():
+            raise FileError("no_such_file", path=path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the library, about what is odd in a file
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            with Image.open(path, formats=[known for known in FORMATS if known in Image.OPEN]) as image:
+                return _numbers(_flat(image, path, MODES[channels]), size, resample)
+    except GlassformerError:
+        raise
+    except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
+        raise FileError("picture_too_large", path=path, limit=f"{Image.MAX_IMAGE_PIXELS:,}") from error
+    except UnidentifiedImageError as error:
+        raise FileError("picture_unknown", path=path, known=", ".join(FORMATS)) from error
+    except PermissionError as error:
+        raise FileError("file_unreadable", path=path, why=error.strerror or str(error)) from error
+    except Exception as error:  # a damaged file: each format has errors of its own
+        why = (str(error) or type(error).__name__).splitlines()[0]
+        raise FileError("picture_damaged", path=path, why=why) from error
+
+
+def _flat(image: Picture, path: Path, mode: str) -> Picture:
+    """8 bits a channel, the right way up, nothing transparent."""
+    from PIL import Image, ImageOps
+
+    image = ImageOps.exif_transpose(image)
+    if image.mode == "F":
+        raise FileError("picture_mode", path=path, mode=image.mode)
+    if image.mode.startswith("I"):
+        deep = np.asarray(image, dtype=np.int64)  # height width
+        if deep.min() < 0 or deep.max() > DEEP:
+            raise FileError("picture_mode", path=path, mode=image.mode)
+        image = Image.fromarray((deep / (DEEP / 255)).round().astype(np.uint8))
+    elif image.has_transparency_data:
+        clear = image.convert("RGBA")
+        image = Image.new("RGBA", clear.size, "white")
+        image.alpha_composite(clear)
+    return image.convert(mode)
+
+
+def _numbers(image: Picture, size: int, resample: str) -> Tensor:
+    from PIL.Image import Resampling
+
+    ways = {"bilinear": Resampling.BILINEAR, "bicubic": Resampling.BICUBIC}
+    pixels = np.asarray(image.resize((size, size), ways[resample]), dtype=np.float32) / 255  # size size [c]
+    return torch.from_numpy(pixels).view(size, size, -1).permute(2, 0, 1)  # c size size

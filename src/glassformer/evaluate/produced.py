@@ -1,0 +1,33 @@
+"""What a model that writes may produce: no special tokens, and nothing that its tokenizer cannot spell."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from glassformer.errors import ConfigError, shown
+from glassformer.text import Tokenizer
+from glassformer.text.special import ROLES, Specials
+from glassformer.values import one_of
+
+
+def forbidden_ids(specials: Specials, roles: Collection[str] | None = None) -> list[int]:
+    """The tokens of these roles, by default of all; what ends a text is always allowed, whatever else it is called."""
+    ids = specials.ids()
+    named = ROLES if roles is None else roles
+    return sorted({ids[role] for role in named if role in ids and ids[role] != specials.eos})
+
+
+def forbidden_roles(options: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """`task.forbidden`, checked; None where the task says nothing, so that every special token is forbidden."""
+    given = options.get("forbidden")
+    if given is None:
+        return None
+    if isinstance(given, str) or not isinstance(given, Collection):
+        raise ConfigError("forbidden_roles", value=shown(given), known=", ".join(ROLES))
+    return tuple(one_of("task.forbidden", role, ROLES) for role in given)
+
+
+def spelled_ids(tokenizer: Tokenizer, ids: Iterable[int]) -> list[int]:
+    """Those that the tokenizer can spell: many models have some rows more than there are pieces, to fill a block."""
+    return [token for token in ids if token < tokenizer.vocab_size]

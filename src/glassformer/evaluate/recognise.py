@@ -1,0 +1,60 @@
+"""Recognise: which of the classes an image belongs to, and how sure the model is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from glassformer.errors import ConfigError, shown
+from glassformer.evaluate.answers import Answers
+from glassformer.evaluate.classify import Classified, decided
+from glassformer.evaluate.picture import read_picture
+from glassformer.evaluate.verbs import check_verb
+from glassformer.generate.step import evaluating
+from glassformer.open import Loaded
+
+AT_ONCE = 16
+
+
+@torch.inference_mode()
+def recognise(loaded: Loaded, images: str | Path | Sequence[str | Path]) -> Answers[Classified]:
+    r"""The class of each image, given as files, in their order.
+
+    x = (pixel − mean) / std, channel by channel, where `task.mean` and `task.std` say so; pixels are 0 … 1
+    """
+    check_verb(loaded, "recognise")
+    every = [images] if isinstance(images, str | Path) else list(images)
+    names, found = [str(path) for path in every], Answers[Classified]()
+    with evaluating(loaded.model):
+        for first in range(0, len(every), AT_ONCE):
+            pixels = seen(loaded, every[first : first + AT_ONCE])  # b c size size
+            found += decided(names[first : first + AT_ONCE], loaded.model(pixels), loaded.labels)
+    return found
+
+
+def seen(loaded: Loaded, images: Sequence[str | Path]) -> Tensor:
+    """Files as the model sees them, on its device and in its type."""
+    options, task = loaded.config.model.input.options, loaded.config.task.options
+    size, channels = int(options["size"]), int(options.get("channels", 3))
+    resample = str(task.get("resample", "bilinear"))
+    pixels = torch.stack(
+        [read_picture(path, size=size, channels=channels, resample=resample) for path in images]
+    )  # b c size size
+    mean, std = (_statistic(key, task.get(key), channels) for key in ("mean", "std"))
+    return ((pixels - mean) / std).to(next(loaded.model.parameters()))
+
+
+def _statistic(key: str, given: Any, channels: int) -> Tensor:
+    """One number for each channel, c 1 1; by default those that change nothing."""
+    if given is None:
+        given = [0.0 if key == "mean" else 1.0] * channels
+    numbers = list(given) if isinstance(given, list | tuple) else [given]
+    fit = all(isinstance(one, int | float) and not isinstance(one, bool) and math.isfinite(one) for one in numbers)
+    if not fit or len(numbers) != channels or (key == "std" and min(numbers) <= 0):
+        raise ConfigError("picture_statistic", key=f"task.{key}", value=shown(given), channels=channels)
+    return torch.tensor(numbers, dtype=torch.float32).view(-1, 1, 1)

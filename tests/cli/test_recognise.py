@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from glassformer.cli.app import main
+from glassformer.evaluate.recognise import recognise
+from small_models import LABELS, saved, small
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return saved(small("image_classification"), tmp_path_factory.mktemp("run"))
+
+
+@pytest.fixture
+def images(tmp_path: Path) -> list[Path]:
+    for name, colour in (("red", "red"), ("grün", "green")):
+        Image.new("RGB", (5, 9), colour).save(tmp_path / f"{name}.png")
+    return [tmp_path / "red.png", tmp_path / "grün.png"]
+
+
+@pytest.fixture(autouse=True)
+def _english(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLASSFORMER_LANG", "en")
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main(["recognise", *map(str, arguments)])
+    out, err = capsys.readouterr()
+    return int(stop.value.code or 0), out, err
+
+
+def test_a_line_for_each_image(folder: Path, images: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
+    found = recognise(small("image_classification"), images)
+    expected = "".join(f"{one.input}\t{one.label}\t{one.probability:.4f}\n" for one in found)
+    assert run(capsys, folder, *images) == (0, expected, "")
+    assert len(run(capsys, folder, images[0], "--top", 2)[1].split("\t")) == 5
+
+
+def test_json(folder: Path, images: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = json.loads(run(capsys, folder, *images, "--json")[1])
+    assert [first["input"], second["input"]] == [str(path) for path in images]
+    assert sorted(first["probabilities"]) == LABELS
+    assert set(first) == {"input", "label", "probability", "probabilities"}
+
+
+def test_a_bad_file_is_named_and_those_before_it_are_answered(
+    folder: Path, images: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "text.png").write_text("no image")
+    code, out, err = run(capsys, folder, images[0], tmp_path / "text.png", images[1], "--lang", "ko")
+    assert (code, out.count("\n"), err.count("\n")) == (1, 1, 1)
+    assert err.startswith(f"{tmp_path / 'text.png'}: 읽을 수 있는 이미지가 아닙니다")
+
+
+def test_bad_use(folder: Path, images: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, folder)[0] == 2
+    code, out, err = run(capsys, folder, images[0], "--top", 0)
+    assert (code, out) == (1, "") and "top=0 is out of range" in err
+    code, out, err = run(capsys, saved(small("features"), tmp_path), images[0])
+    assert (code, out) == (1, "") and err.endswith("and cannot recognise; use glassformer embed\n")
