@@ -2,11 +2,13 @@
 
 from glassformer.errors import choose
 from glassformer.recipe import RunConfig
+from glassformer.tasks.image_classification import ImageClassification
 from glassformer.tasks.task import Kind, Material, Task
 from glassformer.tasks.translation import Translation
 
 TASKS: dict[str, Kind] = {
     "translation": Translation,
+    "image_classification": ImageClassification,
 }
 
 
@@ -15,4 +17,4 @@ def kind_of(config: RunConfig) -> Kind:
     return choose("task", config.task.kind, TASKS)
 
 
-__all__ = ["TASKS", "Kind", "Material", "Task", "Translation", "kind_of"]
+__all__ = ["TASKS", "ImageClassification", "Kind", "Material", "Task", "Translation", "kind_of"]
