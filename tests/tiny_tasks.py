@@ -37,6 +37,13 @@ TINY: dict[str, dict[str, Any]] = {
         | {"n_encoder_layers": 1, "n_decoder_layers": 1, "tie_embeddings": "all", "head": "language_model"},
         "train": TRAIN,
     },
+    "classification": {
+        "run": {"name": "tiny", "task": "classification"},
+        "data": {"source": {"kind": "grammar", "count": 40, "test": 4}, "validation": 8},
+        "text": {"tokenizer": "words", "vocab_size": 80, "begin": "cls", "end": "sep"},
+        "model": MODEL | {"family": "encoder", "n_encoder_layers": 1, "head": {"kind": "classifier", "pool": "mean"}},
+        "train": TRAIN,
+    },
     "image_classification": {
         "run": {"name": "tiny", "task": {"kind": "image_classification", "crop": 1, "erase": 0.25, "mixup": 0.2}},
         "data": {"source": {"kind": "digits", "test": 40}, "validation": 40},

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from rich.console import RenderableType
 
 from glassformer.errors import choose
+from glassformer.evaluate.classification import evaluate_classification
 from glassformer.evaluate.how import How, Progress
 from glassformer.evaluate.translate import Search
 from glassformer.evaluate.translation import evaluate_translation
@@ -51,6 +52,7 @@ class Evaluation(Protocol):
 
 EVALUATIONS: dict[str, Callable[[Loaded, str, How], Evaluation]] = {
     "translation": evaluate_translation,
+    "classification": evaluate_classification,
 }
 
 

@@ -28,8 +28,9 @@ from glassformer.metrics.f1 import f1
 from glassformer.models.check import input_positions
 from glassformer.recipe import RunConfig, options
 from glassformer.runs import Run
+from glassformer.tasks.labels import given_labels
 from glassformer.tasks.options import check_options
-from glassformer.tasks.picture_labels import given_labels, learn_labels, numbered
+from glassformer.tasks.picture_labels import learn_labels, numbered
 from glassformer.tasks.task import means
 from glassformer.values import one_of, positive, rate, size
 

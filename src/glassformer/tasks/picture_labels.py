@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,27 +10,15 @@ from numpy.typing import NDArray
 from glassformer.data.pictures import Pictures
 from glassformer.errors import InputError
 from glassformer.recipe import RunConfig
-from glassformer.values import wrong_type
-
-
-def given_labels(config: RunConfig) -> list[str] | None:
-    """`task.labels` of a recipe: the names of the classes in the order of their numbers."""
-    names = config.task.options.get("labels")
-    if names is None:
-        return None
-    texts = isinstance(names, list | tuple) and all(isinstance(name, str) and name for name in names)
-    if not texts or len(set(names)) != len(names):
-        raise wrong_type("task.labels", names, "class_names")
-    return list(names)
+from glassformer.tasks import labels
 
 
 def learn_labels(config: RunConfig, training: Pictures) -> list[str]:
-    """As the recipe names them, else all that occur: numbers in their order, words in that of the alphabet."""
+    """As the recipe names them, else all that occur; see `labels.learn_labels`."""
     found = set(training.labels)
     if len(found) < 2:
         raise InputError("one_class", origin=training.origin, labels=", ".join(found))
-    whole = all(re.fullmatch(r"-?\d+", label) for label in found)
-    return given_labels(config) or (sorted(found, key=int) if whole else sorted(found))
+    return labels.learn_labels(config, training)
 
 
 def numbered(pictures: Pictures, names: Sequence[str]) -> NDArray[np.int64]:

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from glassformer.runs import Run
+from glassformer.tasks.classification import LabelledTexts
 from glassformer.tasks.translation import Sentences
+from glassformer.train.guesses import Guesses
 from glassformer.train.loop import Measure
-from glassformer.train.samples import Samples, chosen
+from glassformer.train.samples import SHOWN, Samples, chosen
 
 
 def of_translation(run: Run, material: Sentences) -> Measure | None:
@@ -19,6 +21,15 @@ def of_translation(run: Run, material: Sentences) -> Measure | None:
     return Samples(run, material.vocabularies, pairs) if len(pairs) else None
 
 
+def of_classification(run: Run, material: LabelledTexts) -> Measure | None:
+    """Every evaluation shows what some of the validation texts are taken for."""
+    if material.validation is None:
+        return None
+    some = range(min(SHOWN, len(material.looked_at)))
+    return Guesses(run, material.task, material.looked_at.chosen(some), material.validation.select(some))
+
+
 MEASURES: dict[str, Callable[[Run, Any], Measure | None]] = {
     "translation": of_translation,
+    "classification": of_classification,
 }
