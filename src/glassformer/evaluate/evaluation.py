@@ -11,6 +11,7 @@ from rich.console import RenderableType
 from glassformer.errors import choose
 from glassformer.evaluate.classification import evaluate_classification
 from glassformer.evaluate.how import How, Progress
+from glassformer.evaluate.image_classification import evaluate_image_classification
 from glassformer.evaluate.translate import Search
 from glassformer.evaluate.translation import evaluate_translation
 from glassformer.open import Loaded, load
@@ -53,6 +54,7 @@ class Evaluation(Protocol):
 EVALUATIONS: dict[str, Callable[[Loaded, str, How], Evaluation]] = {
     "translation": evaluate_translation,
     "classification": evaluate_classification,
+    "image_classification": evaluate_image_classification,
 }
 
 
