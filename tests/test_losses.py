@@ -253,3 +253,17 @@ def test_chunks_in_bfloat16_sum_in_float32() -> None:
     assert parts.total.dtype == torch.float32
     torch.testing.assert_close(parts.total, whole.total, rtol=1e-5, atol=0)
     assert x.grad is not None and x.grad.dtype == torch.float32
+
+
+def test_shares_of_classes_are_targets_too() -> None:
+    """Mixup: a target between two classes costs what lies between both; a whole class costs what its number costs."""
+    logits = torch.randn(5, 4, dtype=torch.float64)
+    first, second = torch.tensor([0, 1, 2, 3, 0]), torch.tensor([1, 1, 0, 2, 3])
+    one_hot = torch.eye(4, dtype=torch.float64)
+    for smoothing in (0.0, 0.1):
+        a, b = (cross_entropy(logits, classes, smoothing=smoothing) for classes in (first, second))
+        whole = cross_entropy(logits, one_hot[first], smoothing=smoothing)
+        torch.testing.assert_close(whole.total, a.total)
+        mixed = cross_entropy(logits, 0.3 * one_hot[first] + 0.7 * one_hot[second], smoothing=smoothing)
+        torch.testing.assert_close(mixed.total, 0.3 * a.total + 0.7 * b.total)
+        assert int(mixed.count) == int(a.count) == 5

@@ -71,6 +71,18 @@ TINY: dict[str, dict[str, Any]] = {
             "n_decoder_layers": 0,
             "tie_embeddings": "all",
             "head": {"kind": "language_model", "transform": True, "bias": True},
+    },
+    "image_classification": {
+        "run": {"name": "tiny", "task": {"kind": "image_classification", "crop": 1, "erase": 0.25, "mixup": 0.2}},
+        "data": {"source": {"kind": "digits", "test": 40}, "validation": 40},
+        "model": MODEL
+        | {
+            "family": "encoder",
+            "input": {"kind": "image", "size": 8, "patch": 4, "channels": 1},
+            "max_len": 5,
+            "n_encoder_layers": 1,
+            "position": "learned",
+            "head": {"kind": "classifier", "pool": "cls"},
         },
         "train": TRAIN,
     },

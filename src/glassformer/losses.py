@@ -36,7 +36,7 @@ Weights = Sequence[float] | None  # one for each class
 
 def cross_entropy(
     logits: Float[Tensor, "*rows v"],
-    targets: Int[Tensor, "*rows"],
+    targets: Int[Tensor, "*rows"] | Float[Tensor, "*rows v"],
     *,
     ignore: int = IGNORE,
     smoothing: float = 0.0,
@@ -49,10 +49,16 @@ def cross_entropy(
     ε is spread over all v tokens, the right one and padding included, as torch does (fairseq spreads ε/(v − 1) over
     the wrong ones, T2T leaves out padding). It costs perplexity and gains BLEU: the model learns to be less sure.
     `weights`: one factor for each class, so that a rare one is not forgotten; the count stays that of the targets.
+    Targets that are not whole numbers are themselves shares q_k of the classes (mixup), and every row counts.
     Differs from the paper: nothing; the paper does not say over what it spreads.
     """
-    rows, right = logits.flatten(0, -2), targets.flatten()  # n v, n
+    rows = logits.flatten(0, -2)  # n v
     weight = None if weights is None else rows.new_tensor(weights)  # v
+    if targets.is_floating_point():
+        shares = targets.flatten(0, -2)  # n v
+        total = F.cross_entropy(rows, shares.to(rows.dtype), weight, label_smoothing=smoothing, reduction="sum")
+        return Sum(total, torch.tensor(len(rows), device=rows.device))
+    right = targets.flatten()  # n
     total = F.cross_entropy(rows, right, weight, ignore_index=ignore, label_smoothing=smoothing, reduction="sum")
     return Sum(total, (right != ignore).sum())
 

@@ -96,4 +96,4 @@ def test_a_classifier(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert (code, err) == (0, "") and "100.00" in out and "bad" in out
     assert path.read_text(encoding="utf-8").splitlines()[:2] == ["good", "bad"]
     found = json.loads(run(capsys, classifier, "--json")[1])
-    assert (found["accuracy"], found["texts"], found["labels"]) == (1.0, 40, ["bad", "good"])
+    assert (found["accuracy"], found["examples"], found["labels"]) == (1.0, 40, ["bad", "good"])

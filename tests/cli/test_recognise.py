@@ -64,3 +64,10 @@ def test_bad_use(folder: Path, images: list[Path], tmp_path: Path, capsys: pytes
     assert (code, out) == (1, "") and "top=0 is out of range" in err
     code, out, err = run(capsys, saved(small("features"), tmp_path), images[0])
     assert (code, out) == (1, "") and err.endswith("and cannot recognise; use glassformer embed\n")
+
+
+def test_where_it_looked(folder: Path, images: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, folder, images[0], "--rollout", tmp_path / "heat.png")
+    assert (code, out.count("\n"), err) == (0, 1, "") and (tmp_path / "heat.png").read_bytes()[1:4] == b"PNG"
+    code, out, err = run(capsys, folder, *images, "--rollout", tmp_path / "both.png")
+    assert (code, out) == (2, "") and "--rollout draws one image, here 2; name one" in err

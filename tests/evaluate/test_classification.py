@@ -34,7 +34,7 @@ def grouped(monkeypatch: pytest.MonkeyPatch, groups: dict[str, Texts]) -> None:
 
 def test_scores_by_hand() -> None:
     found = Scores.of(Guesses(np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.7, 0.3]]), np.array([0, 0, 1, 1])))
-    assert (found.texts, found.accuracy.hits, found.majority) == (4, 3, 0.5)
+    assert (found.examples, found.accuracy.hits, found.majority) == (4, 3, 0.5)
     assert found.confusion.tolist() == [[2, 0], [1, 1]]
     assert found.loss == pytest.approx(-np.log([0.9, 0.6, 0.8, 0.3]).mean())
     assert found.f1.macro == pytest.approx((4 / 5 + 2 / 3) / 2)
@@ -49,7 +49,7 @@ def test_what_was_learned_by_heart_is_right(run: Path) -> None:
     seen: list[tuple[int, int]] = []
     found = evaluate(run, "test", progress=lambda done, total: seen.append((done, total)))
     assert isinstance(found, ClassificationEvaluation)
-    assert (found.total.accuracy.hits, found.total.texts, found.labels) == (40, 40, ("bad", "good"))
+    assert (found.total.accuracy.hits, found.total.examples, found.labels) == (40, 40, ("bad", "good"))
     assert found.hypotheses == {"test": LABELS}
     assert found.total.calibration.error < 0.1 and found.total.majority == 0.5
     assert seen[-1] == (40, 40)
@@ -66,15 +66,15 @@ def test_groups_and_what_stands_apart(run: Path, monkeypatch: pytest.MonkeyPatch
     groups = {"seen-like": Texts(TEXTS, LABELS), "verb-place": Texts(TEXTS[:5], LABELS[:5]), "long": wrong}
     grouped(monkeypatch, groups)
     found = evaluate_classification(load(run), "test", How())
-    assert (found.apart, found.total.texts, found.total.accuracy.hits) == (("long",), 45, 45)
+    assert (found.apart, found.total.examples, found.total.accuracy.hits) == (("long",), 45, 45)
     assert found.groups["long"].accuracy.hits == 0
     grouped(monkeypatch, {"long": Texts(TEXTS, LABELS)})
-    assert evaluate(run, "test").total.texts == 40
+    assert evaluate(run, "test").total.examples == 40
 
 
 def test_the_json_is_plain_and_the_reading_written_down(run: Path) -> None:
     table = evaluate(run, "validation").to_json()
-    assert {"accuracy", "f1", "calibration_error", "loss", "texts", "confusion", "labels", "groups"} <= set(table)
+    assert {"accuracy", "f1", "calibration_error", "loss", "examples", "confusion", "labels", "groups"} <= set(table)
     assert json.loads(json.dumps(finite(table)))["confusion"] == [[20, 0], [0, 20]]
     assert [evaluate(run, "test").readings for _ in range(2)] == [1, 2]
     last = Readings(run).read()[-1]

@@ -22,6 +22,7 @@ def found(groups: int = 3) -> ClassificationEvaluation:
         checkpoint="step-00000120",
         split="test",
         labels=("cold", "warm"),
+        unit="texts",
         total=scores,
         groups=dict.fromkeys(names, scores),
         apart=("long",) if groups == 3 else (),

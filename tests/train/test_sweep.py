@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import small_classifier
+import small_recogniser
 from glassformer.errors import ConfigError, FileError
 from glassformer.runs import Run
 from glassformer.train import events
@@ -109,3 +110,12 @@ def test_classifiers_side_by_side(tmp_path: Path) -> None:
     other = small_classifier.write_recipe(tmp_path, steps=4, changes={"train": {"loss": "focal"}})
     with pytest.raises(FileError, match="was trained under another recipe than this sweep has"):
         list(sweep(plan(other, vary, 1, tmp_path / "out")))
+
+
+def test_models_of_images_side_by_side(tmp_path: Path) -> None:
+    """Names and statistics are only known once the data is read: no reason to take the same recipe for another."""
+    recipe, vary = small_recogniser.write_recipe(tmp_path, train__steps=2), {"model.norm_order": ["pre", "post"]}
+    first = [event for _, event in sweep(plan(recipe, vary, 1, tmp_path / "out"))]
+    assert sum(isinstance(event, events.Stopped) for event in first) == 2
+    trials = plan(recipe, vary, 1, tmp_path / "out")
+    assert [type(event) for _, event in sweep(trials)] == [Skipped, Skipped]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from glassformer.cli.options import Debug, Json, Lang
 from glassformer.cli.output import print_json
+from glassformer.errors import UsageError
 from glassformer.words import say
 
 
@@ -16,6 +18,7 @@ def command(
     model: Annotated[str, typer.Argument(help=say("help.trained"), metavar="MODEL", show_default=False)],
     images: Annotated[list[str], typer.Argument(help=say("help.images"), metavar="IMAGE", show_default=False)],
     top: Annotated[int | None, typer.Option("--top", help=say("help.top_classes"), show_default=False)] = None,
+    rollout: Annotated[Path | None, typer.Option("--rollout", help=say("help.rollout"), show_default=False)] = None,
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
@@ -24,6 +27,8 @@ def command(
     from glassformer.open import load
     from glassformer.values import size
 
+    if rollout is not None and len(images) != 1:
+        raise UsageError("rollout_one", count=len(images))
     if top is not None:
         size("top", top)
     loaded = load(model)
@@ -37,3 +42,7 @@ def command(
             sys.stdout.flush()
     if json:
         print_json(found)
+    if rollout is not None:
+        from glassformer.evaluate.rollout import draw_rollout
+
+        draw_rollout(loaded, images[0], rollout)

@@ -33,7 +33,7 @@ TEXTS = 64  # in a batch, of like length
 
 @dataclass(frozen=True)
 class Guesses:
-    """The probabilities of every class for every text, n × classes, and the class that each text has."""
+    """The probabilities of every class for every example, n × classes, and the class that each has."""
 
     probabilities: NDArray[np.float64]
     true: NDArray[np.int64]
@@ -47,12 +47,12 @@ class Guesses:
 class Scores:
     """What is known about some guesses. `majority`: the share of the most frequent class, which needs no model."""
 
-    texts: int
+    examples: int
     accuracy: Proportion
     majority: float
     f1: F1
     calibration: Calibration
-    loss: float  # nats per text
+    loss: float  # nats per example
     confusion: NDArray[np.int64]  # true × said
 
     @classmethod
@@ -60,7 +60,7 @@ class Scores:
         matrix = confusion(guesses.said, guesses.true, guesses.probabilities.shape[1])
         of_the_true = guesses.probabilities[np.arange(len(guesses.true)), guesses.true]
         return cls(
-            texts=len(guesses.true),
+            examples=len(guesses.true),
             accuracy=accuracy(guesses.said, guesses.true),
             majority=float(matrix.sum(axis=1).max() / matrix.sum()),
             f1=f1(matrix),
@@ -83,7 +83,7 @@ class Scores:
             "f1_weighted": self.f1.weighted,
             "calibration_error": self.calibration.error,
             "loss": self.loss,
-            "texts": self.texts,
+            "examples": self.examples,
             "confusion": self.confusion.tolist(),
             "details": {"accuracy": asdict(self.accuracy), "calibration": asdict(self.calibration), "classes": each},
         }
@@ -97,6 +97,7 @@ class ClassificationEvaluation:
     checkpoint: str
     split: str
     labels: tuple[str, ...]
+    unit: str  # what is classified, a key of [units] in words/
     total: Scores
     groups: Mapping[str, Scores]
     apart: tuple[str, ...]
@@ -151,6 +152,7 @@ def evaluate_classification(loaded: Loaded, split: str, how: How) -> Classificat
         checkpoint=loaded.checkpoint.name,
         split=split,
         labels=task.labels,
+        unit=task.unit,
         total=total,
         groups={name: Scores.of(one) for name, one in guesses.items()},
         apart=apart,

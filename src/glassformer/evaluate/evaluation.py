@@ -12,6 +12,7 @@ from glassformer.errors import choose
 from glassformer.evaluate.classification import evaluate_classification
 from glassformer.evaluate.forecasting import evaluate_forecasting
 from glassformer.evaluate.how import How, Progress
+from glassformer.evaluate.image_classification import evaluate_image_classification
 from glassformer.evaluate.language_model import evaluate_language_model
 from glassformer.evaluate.masked import evaluate_masked
 from glassformer.evaluate.translate import Search
@@ -59,6 +60,7 @@ EVALUATIONS: dict[str, Callable[[Loaded, str, How], Evaluation]] = {
     "forecasting": evaluate_forecasting,
     "language_model": evaluate_language_model,
     "masked_language_model": evaluate_masked,
+    "image_classification": evaluate_image_classification,
 }
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from glassformer.errors import ConfigError, shown
+from glassformer.data.picture import read_picture, statistic
 from glassformer.evaluate.answers import Answers
 from glassformer.evaluate.classify import Classified, decided
-from glassformer.evaluate.picture import read_picture
 from glassformer.evaluate.verbs import check_verb
 from glassformer.generate.step import evaluating
 from glassformer.open import Loaded
@@ -45,16 +42,5 @@ def seen(loaded: Loaded, images: Sequence[str | Path]) -> Tensor:
     pixels = torch.stack(
         [read_picture(path, size=size, channels=channels, resample=resample) for path in images]
     )  # b c size size
-    mean, std = (_statistic(key, task.get(key), channels) for key in ("mean", "std"))
+    mean, std = (statistic(key, task.get(key), channels) for key in ("mean", "std"))
     return ((pixels - mean) / std).to(next(loaded.model.parameters()))
-
-
-def _statistic(key: str, given: Any, channels: int) -> Tensor:
-    """One number for each channel, c 1 1; by default those that change nothing."""
-    if given is None:
-        given = [0.0 if key == "mean" else 1.0] * channels
-    numbers = list(given) if isinstance(given, list | tuple) else [given]
-    fit = all(isinstance(one, int | float) and not isinstance(one, bool) and math.isfinite(one) for one in numbers)
-    if not fit or len(numbers) != channels or (key == "std" and min(numbers) <= 0):
-        raise ConfigError("picture_statistic", key=f"task.{key}", value=shown(given), channels=channels)
-    return torch.tensor(numbers, dtype=torch.float32).view(-1, 1, 1)

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from glassformer.evaluate.classification import ClassificationEvaluation, Scores
 
 MOST_LABELS = 12  # more do not fit side by side
-COLUMNS = ("group", "texts", "accuracy", "majority", "f1", "calibration", "loss")
+SHARES = ("accuracy", "majority", "f1", "calibration")
 
 
 def tables(of: ClassificationEvaluation, lang: str | None = None) -> RenderableType:
     """Everything, for a terminal."""
     heading = say("judge.title", lang, run=of.folder.name, split=of.split, checkpoint=of.checkpoint)
-    table = _table(heading, [say(f"classes.{key}", lang) for key in COLUMNS])
+    table = _table(heading, _columns(of, lang))
     if len(of.groups) > 1:
         for name, scores in of.groups.items():
             table.add_row(Text(name), *_cells(scores))
@@ -49,10 +49,15 @@ def _main(of: ClassificationEvaluation, lang: str | None) -> str:
     return say("judge.all_but", lang, apart=", ".join(of.apart)) if of.apart else say("judge.all", lang)
 
 
+def _columns(of: ClassificationEvaluation, lang: str | None) -> list[str]:
+    shares = [say(f"classes.{key}", lang) for key in SHARES]
+    return [say("classes.group", lang), say(f"units.many.{of.unit}", lang), *shares, say(f"units.loss.{of.unit}", lang)]
+
+
 def _cells(scores: Scores) -> list[str]:
     right = scores.accuracy
     return [
-        f"{scores.texts:,}",
+        f"{scores.examples:,}",
         f"{100 * right.value:.2f} [{100 * right.low:.2f}–{100 * right.high:.2f}]",
         f"{100 * scores.majority:.2f}",
         f"{100 * scores.f1.macro:.2f}",
@@ -62,11 +67,12 @@ def _cells(scores: Scores) -> list[str]:
 
 
 def _labels(of: ClassificationEvaluation, lang: str | None) -> Table:
-    table = _table(None, [say(f"classes.{key}", lang) for key in ("label", "texts", "precision", "recall", "f1")])
+    shares = [say(f"classes.{key}", lang) for key in ("precision", "recall", "f1")]
+    table = _table(None, [say("classes.label", lang), say(f"units.many.{of.unit}", lang), *shares])
     scores, counts = of.total.f1, of.total.confusion.sum(axis=1)
     for i, name in enumerate(of.labels):
-        shares = (scores.precision[i], scores.recall[i], scores.f1[i])
-        table.add_row(Text(name), f"{counts[i]:,}", *(f"{100 * share:.2f}" for share in shares))
+        values = (scores.precision[i], scores.recall[i], scores.f1[i])
+        table.add_row(Text(name), f"{counts[i]:,}", *(f"{100 * value:.2f}" for value in values))
     return table
 
 

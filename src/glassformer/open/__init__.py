@@ -2,5 +2,6 @@
 
 from glassformer.open.config import Model, name_of, open_config, open_recipe, recipes
 from glassformer.open.loaded import Loaded, load
+from glassformer.open.resize import resize
 
-__all__ = ["Loaded", "Model", "load", "name_of", "open_config", "open_recipe", "recipes"]
+__all__ = ["Loaded", "Model", "load", "name_of", "open_config", "open_recipe", "recipes", "resize"]

@@ -4,6 +4,7 @@ from glassformer.errors import choose
 from glassformer.recipe import RunConfig
 from glassformer.tasks.classification import Classification
 from glassformer.tasks.forecasting import Forecasting
+from glassformer.tasks.image_classification import ImageClassification
 from glassformer.tasks.language_model import LanguageModel
 from glassformer.tasks.masked_language_model import MaskedLanguageModel
 from glassformer.tasks.task import Kind, Material, Task
@@ -15,6 +16,7 @@ TASKS: dict[str, Kind] = {
     "forecasting": Forecasting,
     "language_model": LanguageModel,
     "masked_language_model": MaskedLanguageModel,
+    "image_classification": ImageClassification,
 }
 
 
@@ -23,4 +25,4 @@ def kind_of(config: RunConfig) -> Kind:
     return choose("task", config.task.kind, TASKS)
 
 
-__all__ = ["TASKS", "Classification", "Forecasting", "Kind", "LanguageModel", "MaskedLanguageModel", "Material", "Task", "Translation", "kind_of"]
+__all__ = ["TASKS", "Classification", "Forecasting", "ImageClassification", "Kind", "LanguageModel", "MaskedLanguageModel", "Material", "Task", "Translation", "kind_of"]

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
-from glassformer.data.texts import Texts
 from glassformer.errors import ConfigError, InputError
 from glassformer.recipe import RunConfig
 from glassformer.values import positive, wrong_type
+
+
+class Labelled(Protocol):
+    """Texts or images, each with its label as it stands in the data."""
+
+    @property
+    def labels(self) -> Sequence[str]: ...
 
 
 def given_labels(config: RunConfig) -> list[str] | None:
@@ -24,7 +31,7 @@ def given_labels(config: RunConfig) -> list[str] | None:
     return list(names)
 
 
-def learn_labels(config: RunConfig, training: Texts) -> list[str]:
+def learn_labels(config: RunConfig, training: Labelled) -> list[str]:
     """As the recipe names them, else all that occur: numbers in their order, words in that of the alphabet."""
     found = set(training.labels)
     if len(found) < 2:
@@ -33,7 +40,7 @@ def learn_labels(config: RunConfig, training: Texts) -> list[str]:
     return given_labels(config) or (sorted(found, key=int) if whole else sorted(found))
 
 
-def numbered(texts: Texts, names: Sequence[str], split: str) -> list[int]:
+def numbered(texts: Labelled, names: Sequence[str], split: str) -> list[int]:
     """The class of each text: by name, or, where the data has numbers and the recipe names, by number."""
     known = {str(number): number for number in range(len(names))} | {name: i for i, name in enumerate(names)}
     for i, label in enumerate(texts.labels):

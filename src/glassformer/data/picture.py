@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from glassformer.errors import ConfigError, FileError, GlassformerError
+from glassformer.errors import ConfigError, FileError, GlassformerError, shown
 from glassformer.values import one_of
 
 if TYPE_CHECKING:
@@ -24,16 +25,17 @@ DEEP = 65535  # white in 16 bits
 
 
 def read_picture(
-    path: str | Path, *, size: int, channels: int = 3, resample: str = "bilinear"
+    path: str | Path, *, size: int, channels: int = 3, resample: str = "bilinear", resize: bool = True
 ) -> Float[Tensor, "c size size"]:
-    """One image, squeezed into a square. Of an animation the first frame; what is transparent becomes white.
+    """One image, squeezed into a square, or with `resize=False` refused where it has another size.
 
-    Turned as its camera says, 16 bits become 8. More pixels than pillow takes for a bomb are refused unread.
+    Of an animation the first frame; what is transparent becomes white. Turned as its camera says, 16 bits become 8.
+    More pixels than pillow takes for a bomb are refused unread.
     """
     try:
         from PIL import Image, UnidentifiedImageError
     except ImportError as error:
-        raise ConfigError("needs_package", what="recognise", package="glassformer[images]") from error
+        raise ConfigError("needs_package", what=path, package="glassformer[images]") from error
     one_of("task.resample", resample, RESAMPLING)
     if channels not in MODES:
         raise ConfigError("picture_channels", channels=channels)
@@ -46,7 +48,10 @@ def read_picture(
             warnings.simplefilter("ignore")  # of the library, about what is odd in a file
             warnings.simplefilter("error", Image.DecompressionBombWarning)
             with Image.open(path, formats=[known for known in FORMATS if known in Image.OPEN]) as image:
-                return _numbers(_flat(image, path, MODES[channels]), size, resample)
+                flat = _flat(image, path, MODES[channels])
+                if not resize and flat.size != (size, size):
+                    raise FileError("picture_size", path=path, width=flat.width, height=flat.height, size=size)
+                return _numbers(flat, size, resample)
     except GlassformerError:
         raise
     except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
@@ -58,6 +63,17 @@ def read_picture(
     except Exception as error:  # a damaged file: each format has errors of its own
         why = (str(error) or type(error).__name__).splitlines()[0]
         raise FileError("picture_damaged", path=path, why=why) from error
+
+
+def statistic(key: str, given: Any, channels: int) -> Float[Tensor, "c 1 1"]:
+    """`task.mean` or `task.std`, a number for each channel; by default those that change nothing."""
+    if given is None:
+        given = [0.0 if key == "mean" else 1.0] * channels
+    numbers = list(given) if isinstance(given, list | tuple) else [given]
+    fit = all(isinstance(one, int | float) and not isinstance(one, bool) and math.isfinite(one) for one in numbers)
+    if not fit or len(numbers) != channels or (key == "std" and min(numbers) <= 0):
+        raise ConfigError("picture_statistic", key=f"task.{key}", value=shown(given), channels=channels)
+    return torch.tensor(numbers, dtype=torch.float32).view(-1, 1, 1)
 
 
 def _flat(image: Picture, path: Path, mode: str) -> Picture:

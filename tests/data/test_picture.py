@@ -13,8 +13,8 @@ import pytest
 import torch
 from PIL import Image
 
+from glassformer.data.picture import read_picture
 from glassformer.errors import ConfigError, FileError
-from glassformer.evaluate.picture import read_picture
 
 RED, BLUE = (255, 0, 0), (0, 0, 255)
 GRADIENT = np.arange(12 * 9, dtype=np.uint8).reshape(9, 12)
@@ -183,5 +183,5 @@ def test_options_that_do_not_exist(tmp_path: Path) -> None:
 
 def test_without_pillow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(ConfigError, match=r"recognise needs a package .* pip install 'glassformer\[images\]'"):
+    with pytest.raises(ConfigError, match=r"needs a package .* pip install 'glassformer\[images\]'"):
         read_picture(tmp_path / "a.png", size=2)

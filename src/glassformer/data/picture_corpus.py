@@ -1,0 +1,140 @@
+"""Where the images of a run come from: the built-in digits, IDX files, folders of image files, or the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from glassformer.data import read
+from glassformer.data.corpus import Corpus
+from glassformer.data.images import Images, read_images
+from glassformer.data.picture_folder import read_folder
+from glassformer.data.pictures import Pictures, apart, read_digits
+from glassformer.data.source import Check, count, read_options
+from glassformer.errors import FileError, choose
+from glassformer.recipe import DataConfig
+from glassformer.values import truth, word, wrong_type
+
+Groups = Mapping[str, Pictures]
+TEST = 360  # of the 1,797 digits: one in five
+
+
+class Wanted(NamedTuple):
+    """The data table of a recipe, what its model takes, and how a file is brought to it."""
+
+    data: DataConfig
+    size: int
+    channels: int
+    resample: str = "bilinear"
+
+
+def picture_corpus(wanted: Wanted) -> Corpus[Pictures]:
+    """All images of a run. The same configuration gives the same images in the same order."""
+    source = wanted.data.source
+    make = choose("source", source.kind, PICTURES)
+    return Corpus(make(wanted, **read_options(source, make, CHECKS[source.kind])))
+
+
+def from_digits(config: Wanted, *, test: int = TEST, resize: bool = False) -> Callable[[str], Groups]:
+    """scikit-learn's digits, split by the seed of the data; the same hands wrote all three parts."""
+
+    def groups(split: str) -> Groups:
+        rest, tested = apart(read_digits(), test, config.data.seed)
+        learned, looked_at = apart(rest, config.data.validation, config.data.seed)
+        found = {"train": learned, "validation": looked_at, "test": tested}[split]
+        return {split: found.fitted(config.size, config.channels, resize)}
+
+    return groups
+
+
+def from_files(
+    config: Wanted,
+    *,
+    train: Sequence[str],
+    validation: Sequence[str] | None = None,
+    test: Sequence[str] | None = None,
+    resize: bool = False,
+) -> Callable[[str], Groups]:
+    """IDX files of one's own, plain or packed, each part a pair: ["images", "labels"]."""
+
+    def part(files: Sequence[str]) -> Pictures:
+        return as_pictures(read_images(*files), str(files[0])).fitted(config.size, config.channels, resize)
+
+    return _parts(config, part, train, validation, test)
+
+
+def from_folder(
+    config: Wanted,
+    *,
+    train: str,
+    validation: str | None = None,
+    test: str | None = None,
+    resize: bool = False,
+) -> Callable[[str], Groups]:
+    """Folders with a sub-folder of image files for each class."""
+
+    def part(path: str) -> Pictures:
+        size, channels, resample = config.size, config.channels, config.resample
+        return read_folder(path, size=size, channels=channels, resample=resample, resize=resize)
+
+    return _parts(config, part, train, validation, test)
+
+
+def from_catalogue(config: Wanted, *, name: str, resize: bool = False) -> Callable[[str], Groups]:
+    """A set of the catalogue, fashion-mnist for example; some of its training set is kept apart for validation."""
+
+    def part(split: str) -> Pictures:
+        found = as_pictures(read.images(name, split), f"{name} {split}")
+        return found.fitted(config.size, config.channels, resize)
+
+    return _parts(config, part, "train", None, "test")
+
+
+def _parts(
+    config: Wanted, read: Callable[..., Pictures], train: object, validation: object, test: object
+) -> Callable[[str], Groups]:
+    """Each part from its own place; without one for validation it is drawn from the training part."""
+
+    @cache
+    def drawn() -> dict[str, Pictures]:
+        learned, looked_at = apart(read(train), config.data.validation, config.data.seed)
+        return {"train": learned, "validation": looked_at}
+
+    def groups(split: str) -> Groups:
+        if split == "test":
+            return {} if test is None else {"test": read(test)}
+        if validation is not None:
+            return {split: read(train if split == "train" else validation)}
+        return {split: drawn()[split]}
+
+    return groups
+
+
+def as_pictures(images: Images, origin: str) -> Pictures:
+    """IDX images, n × height × width, as images of one channel; a number is the label."""
+    if images.images.ndim != 3 or images.labels.ndim != 1:
+        raise FileError("data_not_idx", path=origin)
+    return Pictures(images.images[:, None], [str(label) for label in images.labels.tolist()], origin)
+
+
+PICTURES: dict[str, Callable[..., Callable[[str], Groups]]] = {
+    "digits": from_digits,
+    "files": from_files,
+    "folder": from_folder,
+    "catalogue": from_catalogue,
+}
+
+
+def _two_files(key: str, value: object) -> list[str]:
+    if not isinstance(value, list | tuple) or len(value) != 2 or not all(isinstance(each, str) for each in value):
+        raise wrong_type(key, value, "image_files")
+    return list(value)
+
+
+CHECKS: dict[str, dict[str, Check]] = {
+    "digits": {"test": count, "resize": truth},
+    "files": {"train": _two_files, "validation": _two_files, "test": _two_files, "resize": truth},
+    "folder": {"train": word, "validation": word, "test": word, "resize": truth},
+    "catalogue": {"name": word, "resize": truth},
+}

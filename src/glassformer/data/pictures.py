@@ -1,0 +1,92 @@
+"""Labelled images of one size, in memory, bytes as stored; the built-in digits; how some are set apart."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha1
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+
+from glassformer.errors import ConfigError, InputError
+
+Bytes = NDArray[np.uint8]
+WHITE = 255
+DARKEST = 16  # the largest of scikit-learn's grey levels
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """Images, n × c × height × width, and the label of each; `origin` names where they came from, for errors."""
+
+    pixels: Bytes
+    labels: list[str]
+    origin: str
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def chosen(self, indexes: Iterable[int]) -> Pictures:
+        """Some of them, in the order given."""
+        some = list(indexes)
+        return Pictures(self.pixels[np.array(some, dtype=np.int64)], [self.labels[i] for i in some], self.origin)
+
+    def fitted(self, size: int, channels: int, resize: bool = False) -> Pictures:
+        """As a model of this size takes them: a grey image gives a colour model the same channel three times.
+
+        Another size is refused, or with `resize` brought to this one, evenly from the pixels that lie there.
+        """
+        _, found, height, width = self.pixels.shape
+        pixels = self.pixels
+        if (height, width) != (size, size):
+            if not resize:
+                raise InputError("picture_sizes", origin=self.origin, width=width, height=height, size=size)
+            pixels = resized(pixels, size)
+        if found != channels:
+            if found != 1:
+                raise InputError("picture_colours", origin=self.origin, found=found, channels=channels)
+            pixels = np.repeat(pixels, channels, axis=1)  # n channels size size
+        return Pictures(pixels, self.labels, self.origin)
+
+
+def resized(pixels: Bytes, size: int) -> Bytes:
+    """Squeezed or stretched into a square, bilinearly, over all that a pixel covers."""
+    whole = torch.from_numpy(np.ascontiguousarray(pixels)).float()  # n c height width
+    found = F.interpolate(whole, (size, size), mode="bilinear", antialias=True)  # n c size size
+    return found.round().clamp(0, WHITE).byte().numpy()
+
+
+@cache
+def read_digits() -> Pictures:
+    """scikit-learn's 1,797 handwritten digits, 8 × 8, which come with the package: 16 grey levels become bytes."""
+    try:
+        from sklearn.datasets import load_digits  # type: ignore[import-untyped]
+    except ImportError as error:
+        raise ConfigError("needs_package", what="source=digits", package="glassformer[images]") from error
+    found = load_digits()
+    pixels = (found.images * (WHITE / DARKEST)).round().astype(np.uint8)[:, None]  # n 1 8 8
+    return Pictures(pixels, [str(label) for label in found.target.tolist()], "digits")
+
+
+def apart(pictures: Pictures, number: int, seed: int) -> tuple[Pictures, Pictures]:
+    """(the rest, about `number` images kept apart): of each label its share, and no image in both.
+
+    Drawn by the content of an image and the seed: the order of files does not matter, and copies stay together.
+    """
+    number = min(number, len(pictures) // 2)
+    marks = [sha1(f"{seed}:".encode() + image.tobytes(), usedforsecurity=False).digest() for image in pictures.pixels]
+    label = dict(zip(reversed(marks), reversed(pictures.labels), strict=True))  # the first one that an image has
+    sizes, left = Counter(marks), Counter(pictures.labels)
+    left = Counter({name: round(count * number / len(pictures)) for name, count in left.items()})
+    taken: set[bytes] = set()
+    for mark in sorted(sizes):
+        if sizes[mark] <= left[label[mark]]:
+            taken.add(mark)
+            left[label[mark]] -= sizes[mark]
+    rest = [i for i, mark in enumerate(marks) if mark not in taken]
+    return pictures.chosen(rest), pictures.chosen(i for i, mark in enumerate(marks) if mark in taken)
