@@ -46,6 +46,8 @@ OPTIONS: dict[str, list[Any]] = {
         {"kind": "rotary", "layout": "interleaved", "scaling": "linear", "factor": 2.0},
         {"kind": "rotary", "scaling": "ntk", "factor": 4.0},
         {"kind": "rotary", "scaling": "llama3", "factor": 8.0, "original_max_len": 16},
+        {"kind": "rotary", "scaling": "yarn", "factor": 4.0, "original_max_len": 8, "truncate": False},
+        {"kind": "rotary", "scaling": "dynamic", "factor": 2.0, "original_max_len": 16},
         "alibi",
         "relative",
         {"kind": "relative", "buckets": 8, "max_distance": 20},
@@ -62,6 +64,7 @@ OPTIONS: dict[str, list[Any]] = {
     "qk_norm": [False, True],
     "attention_scale": [None, 1.0],
     "window": [None, 3],
+    "window_from": [0, 1],
     "dropout": [0.0, 0.1],
     "attention_dropout": [None, 0.0, 0.2],
     "feed_forward_dropout": [None, 0.0, 0.2],
@@ -85,6 +88,10 @@ OPTIONS: dict[str, list[Any]] = {
         {"kind": "regression", "outputs": 5},
         {"kind": "regression", "outputs": 2, "pool": "flatten", "bias": False},
         {"kind": "regression", "outputs": 1, "pool": "cls", "dropout": 0.1},
+        {"kind": "language_model", "transform": True, "activation": "relu", "offset": True},
+        {"kind": "classifier", "classes": 3, "pool": "each", "pooler": True},
+        {"kind": "distilled", "classes": 3},
+        {"kind": "distilled", "classes": 2, "bias": False},
     ],
 }  # fmt: skip
 

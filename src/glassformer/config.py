@@ -103,6 +103,7 @@ class ModelConfig:
     qk_norm: bool = _key(False, truth)
     attention_scale: float | None = _key(None, positive, optional=True)  # default: 1/√d_k
     window: int | None = _key(None, size, optional=True)
+    window_from: int = _key(0, _count)  # the first layer that has the window
     dropout: float = _key(0.0, rate)
     attention_dropout: float | None = _key(None, rate, optional=True)  # default: dropout
     feed_forward_dropout: float | None = _key(None, rate, optional=True)  # default: dropout

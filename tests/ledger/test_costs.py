@@ -79,6 +79,15 @@ def test_flops_forward_and_backward_are_exact_on_the_grid(first: int) -> None:
     assert wrong == {}
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("family", ["encoder", "decoder"])
+def test_a_text_beyond_the_trained_length_costs_the_same(family: str, kernel: str) -> None:
+    sizes = {"family": family, "vocab_size": 17, "d_model": 12, "n_heads": 2, "d_ff": 12, "window": 2, "window_from": 4}
+    scaled = {"kind": "rotary", "scaling": "dynamic", "factor": 2.0, "original_max_len": measure.LENGTH - 2}
+    config = ModelConfig.from_dict({**sizes, "position": scaled, "head": "language_model"})
+    assert wrong_bytes(config, kernel) == wrong_flops(config) == []
+
+
 # --- mutations: if a shadow forgets something, the grid must turn red ---
 
 

@@ -13,7 +13,7 @@ from glassformer import values
 from glassformer.config import FAMILIES, TIES, ModelConfig
 from glassformer.errors import ConfigError
 from glassformer.layers import patch
-from glassformer.layers.attention import multi_head
+from glassformer.layers.attention import mask, multi_head
 from glassformer.layers.feed_forward import ACTIVATIONS, FEED_FORWARDS
 from glassformer.layers.head import HEADS, POOLS
 from glassformer.layers.norm import NORMS
@@ -50,18 +50,59 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [  # key of the error, the tabl
     (
         "not_one_of",
         {**ENCODER, "head": "x"},
-        "head='x' is unknown; use one of: none, language_model, classifier, regression",
+        "head='x' is unknown; use one of: none, language_model, classifier, regression, distilled",
     ),
     ("not_one_of", {**ENCODER, "init": "x"}, "init='x' is unknown; use one of: " + ", ".join(RULES)),
     (
         "not_one_of",
         {**ENCODER, "head": {"kind": "classifier", "classes": 2, "pool": "x"}},
-        "head.pool='x' is unknown; use one of: cls, sep, mean, max, flatten",
+        "head.pool='x' is unknown; use one of: cls, sep, mean, max, flatten, each",
+    ),
+    (
+        "not_one_of",
+        {**ENCODER, "head": {"kind": "regression", "outputs": 2, "pool": "each"}},
+        "head.pool='each' is unknown; use one of: cls, sep, mean, max, flatten",
+    ),
+    (
+        "not_one_of",
+        {**ENCODER, "head": {"kind": "language_model", "activation": "x"}},
+        "head.activation='x' is unknown; use one of: relu, gelu, gelu_tanh, silu",
+    ),
+    (
+        "wrong_type",
+        {**ENCODER, "head": {"kind": "language_model", "offset": 2}},
+        "head.offset=2 is of the wrong type; use true or false",
+    ),
+    (
+        "out_of_range",
+        {**ENCODER, "input": {**IMAGE, "class_tokens": 2}, "head": {"kind": "distilled", "classes": 0}},
+        "head.classes=0 is out of range; use 1 to 2147483647",
+    ),
+    (
+        "distilled_tokens",
+        {**ENCODER, "input": IMAGE, "head": {"kind": "distilled", "classes": 2}},
+        "head=distilled needs family=encoder and an image with two class tokens, here family=encoder, input=image, "
+        "class_tokens=1; set input.class_tokens=2, or use head=classifier",
+    ),
+    (
+        "distilled_tokens",
+        {**ENCODER, "head": {"kind": "distilled", "classes": 2}},
+        "head=distilled needs family=encoder and an image with two class tokens, here family=encoder, input=tokens, ",
+    ),
+    (
+        "distilled_tokens",
+        {**BOTH, "input": {**IMAGE, "class_tokens": 2}, "head": {"kind": "distilled", "classes": 2}},
+        "head=distilled needs family=encoder and an image with two class tokens, here family=encoder-decoder, ",
+    ),
+    (
+        "window_from",
+        {**DECODER, "window_from": 2},
+        "window_from=2 without a window changes nothing; set window, or leave window_from out",
     ),
     (
         "not_one_of",
         {**ENCODER, "position": {"kind": "rotary", "scaling": "x"}},
-        "position.scaling='x' is unknown; use one of: none, linear, ntk, llama3",
+        "position.scaling='x' is unknown; use one of: none, linear, ntk, dynamic, yarn, llama3",
     ),
     (
         "unknown_option",
@@ -200,6 +241,31 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [  # key of the error, the tabl
         "position.high_frequency_factor=4.0 is not above low_frequency_factor=4; use 4 and 1, as Llama 3",
     ),
     (
+        "rotary_betas",
+        {**ENCODER, "position": {"kind": "rotary", "scaling": "yarn", "factor": 2, "beta_slow": 32}},
+        "position.beta_fast=32.0 is not above beta_slow=32; use 32 and 1, as YaRN",
+    ),
+    (
+        "rotary_base",
+        {**ENCODER, "position": {"kind": "rotary", "scaling": "yarn", "factor": 2, "base": 1}},
+        "position.scaling=yarn needs a base above 1, and position.base=1; use 10000, or what the model was trained ",
+    ),
+    (
+        "rotary_mscale",
+        {**ENCODER, "position": {"kind": "rotary", "scaling": "yarn", "factor": 2, "mscale": 1.0}},
+        "position.mscale stands alone; give mscale and mscale_all_dim together, or neither",
+    ),
+    (
+        "rotary_mscale",
+        {**ENCODER, "position": {"kind": "rotary", "scaling": "yarn", "factor": 2, "mscale_all_dim": 1.0}},
+        "position.mscale_all_dim stands alone; give mscale and mscale_all_dim together, or neither",
+    ),
+    (
+        "not_positive",
+        {**ENCODER, "position": {"kind": "rotary", "scaling": "yarn", "factor": 2, "attention_factor": 0}},
+        "position.attention_factor=0 is not positive and finite; use a number above 0",
+    ),
+    (
         "relative_buckets",
         {**ENCODER, "position": {"kind": "relative", "buckets": 6}},
         "position.buckets=6 with max_distance=128 makes no buckets; use a multiple of 4, and ",
@@ -312,7 +378,7 @@ def test_what_no_model_can_have_is_refused_with_its_rule(key: str, table: dict[s
 def test_every_error_of_the_check_is_tested_here() -> None:
     raised = {
         node.args[0].value
-        for module in (check_module, multi_head, patch, relative, rotary, values)
+        for module in (check_module, mask, multi_head, patch, relative, rotary, values)
         for node in ast.walk(ast.parse(inspect.getsource(module)))
         if isinstance(node, ast.Call)
         and getattr(node.func, "id", "") == "ConfigError"
@@ -337,6 +403,11 @@ def test_every_preset_passes(name: str) -> None:
         {**ENCODER, "input": IMAGE, "max_len": 1, "position": "none"},
         {**BOTH, "input": IMAGE, "vocab_size": None, "target_vocab_size": 9, "special_tokens": 2},
         {**ENCODER, "n_decoder_layers": 0},
+        {**DECODER, "window": 4, "window_from": 99},
+        {**DECODER, "position": {"kind": "rotary", "scaling": "dynamic"}},
+        {**DECODER, "position": {"kind": "rotary", "scaling": "yarn", "factor": 4, "mscale": 1, "mscale_all_dim": 0.7}},
+        {**ENCODER, "input": {**IMAGE, "class_tokens": 2}, "head": {"kind": "distilled", "classes": 2}},
+        {**DECODER, "head": {"kind": "classifier", "classes": 2, "pool": "each"}},
         {**ENCODER, "position": {"kind": "sinusoidal", "base": 10**30}},
         {**DECODER, "position": {"kind": "rotary", "base": 500_000, "scaling": "llama3", "factor": 8}},
     ],
@@ -411,8 +482,10 @@ plausible: dict[str, st.SearchStrategy[Any]] = {
             "base": numbers,
             "buckets": sizes,
             "max_distance": sizes,
-            "scaling": st.sampled_from(["none", "linear", "ntk", "llama3"]),
+            "scaling": st.sampled_from(rotary.SCALINGS),
             "factor": numbers,
+            **dict.fromkeys(("beta_fast", "beta_slow", "attention_factor", "mscale", "mscale_all_dim"), numbers),
+            "truncate": truths,
         },
     ),
     "norm": st.sampled_from(list(NORMS)),
@@ -425,6 +498,7 @@ plausible: dict[str, st.SearchStrategy[Any]] = {
     "bias": truths | st.lists(st.sampled_from(["q", "k", "v", "o", "feed_forward", "norm"])),
     "qk_norm": truths,
     "window": st.none() | sizes,
+    "window_from": st.integers(0, 2),
     "dropout": st.sampled_from([0, 0.1]),
     "special_tokens": st.integers(0, 3),
     "segments": st.integers(0, 2),
@@ -440,6 +514,8 @@ plausible: dict[str, st.SearchStrategy[Any]] = {
             "bias": truths,
             "scale": truths,
             "transform": truths,
+            "activation": st.sampled_from(list(ACTIVATIONS)),
+            "offset": truths,
             "dropout": st.sampled_from([0, 0.5, 1]),
         },
     ),

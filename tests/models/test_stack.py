@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from glassformer.errors import InputError
+from glassformer.errors import ConfigError, InputError
 from glassformer.layers.norm import LayerNorm, RMSNorm
 from glassformer.layers.position import POSITIONS
 from glassformer.models.decoder import Decoder
@@ -156,6 +156,37 @@ def test_a_window_limits_what_is_seen() -> None:
         "..xxx",
         "...xx",
     ]
+
+
+@pytest.mark.parametrize("make", [Encoder, Decoder])
+@pytest.mark.parametrize("kernel", ["fused", "reference"])
+@pytest.mark.parametrize(("window_from", "windowed"), [(0, [1, 1, 1]), (1, [0, 1, 1]), (2, [0, 0, 1]), (5, [0, 0, 0])])
+def test_a_window_may_begin_at_a_later_layer(
+    make: type[Stack], kernel: str, window_from: int, windowed: list[int]
+) -> None:
+    stack = make(**SIZES, n_layers=3, window=2, window_from=window_from, kernel=kernel)
+    padded = torch.tensor([[False, True, True, True, True, True]])
+    for mask in (None, padded):
+        with record(stack) as trace:
+            stack(torch.randn(1, 6, 16), mask=mask)
+        last = [weights[0, 0, -1] for weights in trace.attention()]  # what the last position sees
+        assert [int(not row[2:4].any()) for row in last] == windowed
+        assert all(row[4:].all() for row in last)
+
+
+@pytest.mark.parametrize("make", [Encoder, Decoder])
+def test_where_a_window_begins_needs_a_window(make: type[Stack]) -> None:
+    with pytest.raises(ConfigError, match=r"^window_from=1 without a window changes nothing; set window, or leave"):
+        make(**SIZES, n_layers=2, window_from=1)
+    with pytest.raises(ConfigError, match=r"^window_from=-1 is out of range"):
+        make(**SIZES, n_layers=2, window=2, window_from=-1)
+
+
+def test_a_later_window_decodes_from_a_cache_as_in_one_pass() -> None:
+    stack, x = Decoder(**SIZES, n_layers=3, window=2, window_from=1).double().eval(), torch.randn(2, 7, 16).double()
+    cache = stack.empty_cache()
+    steps = [stack(x[:, t : t + 1], cache=cache) for t in range(7)]
+    torch.testing.assert_close(torch.cat(steps, 1), stack(x), atol=1e-12, rtol=0)
 
 
 @pytest.mark.parametrize("make", [Encoder, Decoder])

@@ -38,7 +38,7 @@ def changed(x: Tensor, at: slice, config: ModelConfig) -> Tensor:
 
 
 def gives_sequence(config: ModelConfig) -> bool:
-    return config.head.kind in ("none", "language_model")
+    return config.head.kind in ("none", "language_model") or config.head.options.get("pool") == "each"
 
 
 @torch.no_grad()

@@ -162,6 +162,7 @@ def _stack(config: ModelConfig, n_layers: int) -> dict[str, Any]:
         "embedding_norm": config.embedding_norm,
         "final_norm": config.final_norm,
         "window": config.window,
+        "window_from": config.window_from,
         "d_model": config.d_model,
         "n_heads": config.n_heads,
         "d_ff": config.d_ff,

@@ -8,10 +8,11 @@ from typing import Any
 
 from glassformer.config import Choice, ModelConfig
 from glassformer.errors import ConfigError, suggest
+from glassformer.layers.attention.mask import check_window
 from glassformer.layers.attention.multi_head import check_heads
 from glassformer.layers.embedding import TokenEmbedding, Vectors
 from glassformer.layers.feed_forward import ACTIVATIONS, FEED_FORWARDS
-from glassformer.layers.head import HEADS, POOLS
+from glassformer.layers.head import HEADS
 from glassformer.layers.norm import NORMS
 from glassformer.layers.patch import ImagePatches, SeriesPatches, check_image, check_series
 from glassformer.layers.position import POSITIONS
@@ -46,7 +47,13 @@ GIVEN = {
     "special_tokens",
     "segments",
 }
-VALUES: dict[str, Callable[[str, object], object]] = {"int": size, "float": positive, "bool": truth, "str": word}
+VALUES: dict[str, Callable[[str, object], object]] = {
+    "int": size,
+    "float": positive,
+    "float | None": positive,
+    "bool": truth,
+    "str": word,
+}
 MAY_BE_ZERO = {"classes", "class_tokens", "offset"}
 
 
@@ -55,12 +62,13 @@ def check(config: ModelConfig, norms: Collection[str] = tuple(NORMS)) -> None:
     _kinds(config, norms)
     _options("position", config.position, POSITIONS)
     _options("input", config.input, INPUTS)
-    _options("head", config.head, HEADS, own={"scale"})
+    _options("head", config.head, HEADS, own={"scale", "activation"})
     for key in ("norm", "feed_forward"):
         choice: Choice = getattr(config, key)
         if choice.options:
             raise ConfigError("no_option", key=key, option=next(iter(choice.options)), kind=choice.kind)
     check_heads(config.d_model, config.n_heads, config.n_kv_heads, config.d_k)
+    check_window(config.window, config.window_from)
     _position(config)
     _layers(config)
     _input(config)
@@ -101,12 +109,12 @@ def _options(key: str, choice: Choice, boxes: Mapping[str, Any], own: Collection
 def _option_value(key: str, option: str, value: object, annotation: str) -> None:
     if option == "dropout":
         rate(key, value)
-    elif option in MAY_BE_ZERO:
+    elif option in MAY_BE_ZERO and annotation == "int":
         size(key, value, low=0)
     else:
         VALUES[annotation](key, value)
-    if option == "pool":
-        one_of(key, value, POOLS)
+    if key == "head.activation":
+        one_of(key, value, ACTIVATIONS)
 
 
 def _complete(choice: Choice, boxes: Mapping[str, Any]) -> dict[str, Any]:
@@ -181,12 +189,19 @@ def _head(config: ModelConfig) -> None:
     kind, options = config.head.kind, config.head.options
     if kind == "language_model" and config.output_vocab_size is None:
         raise ConfigError("vocab_size_missing", input="language_model")
+    if "pool" in options:
+        one_of("head.pool", options["pool"], HEADS[kind].pools)
     if options.get("pool") == "flatten" and (
         kind != "regression" or config.family != "encoder" or input_positions(config) is None
     ):
         raise ConfigError("flatten_needs_patches", head=kind, family=config.family, input=config.input.kind)
     if kind == "classifier" and not options.get("classes") and not options.get("pooler"):
         raise ConfigError("classes_missing")
+    if kind == "distilled":
+        size("head.classes", options["classes"])
+        tokens = _complete(config.input, INPUTS).get("class_tokens", 0)
+        if config.family != "encoder" or tokens < 2:
+            raise ConfigError("distilled_tokens", family=config.family, input=config.input.kind, tokens=tokens)
     if config.target_vocab_size is not None and config.family != "encoder-decoder":
         raise ConfigError("target_vocab_size", value=config.target_vocab_size, family=config.family)
     _ties(config)

@@ -36,13 +36,13 @@ class Decoder(Stack):
         b, t, _ = check_vectors(x, self.d_model).shape
         past = 0 if cache is None else self._check_cache(cache, b)
         allowed = as_allowed(mask, b, t, past + t)
-        rules = Mask(causal=True, window=self.window, prefix=self._shared(prefix, mask, b, past + t), allowed=allowed)
-        rules = rules.resolved(t, past + t, x.device)
+        everywhere = Mask(causal=True, prefix=self._shared(prefix, mask, b, past + t), allowed=allowed)
+        rules = self.rules(everywhere, t, past + t, x.device)
         x, place = self.enter(x, mask, past)
         beams = 1 if cache is None else cache.beams
         source = None if memory is None else self._memory(memory, memory_mask, b, t, beams)
         for layer, block in enumerate(self.blocks):
-            x = block(x, source, rules, place=place, cache=None if cache is None else cache.layers[layer])
+            x = block(x, source, rules[layer], place=place, cache=None if cache is None else cache.layers[layer])
         return self.leave(x)
 
     def _memory(self, memory: Tensor, mask: Tensor | None, b: int, t: int, beams: int) -> Memory:

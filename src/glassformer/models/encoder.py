@@ -23,10 +23,10 @@ class Encoder(Stack):
     ) -> Float[Tensor, "b t d_model"]:
         """`mask`, True = may look: b s (True = a real token), b t s or b h t s."""
         b, t, _ = check_vectors(x, self.d_model).shape
-        rules = Mask(window=self.window, allowed=as_allowed(mask, b, t, t)).resolved(t, t, x.device)
+        rules = self.rules(Mask(allowed=as_allowed(mask, b, t, t)), t, t, x.device)
         x, place = self.enter(x, mask)
-        for block in self.blocks:
-            x = block(x, rules, place=place)  # b t d_model
+        for block, seen in zip(self.blocks, rules, strict=True):
+            x = block(x, seen, place=place)  # b t d_model
         return self.leave(x)
 
 

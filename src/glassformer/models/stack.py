@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Unpack
 
 import torch
@@ -11,6 +12,7 @@ from torch import Tensor, nn
 
 from glassformer.account import Row, within
 from glassformer.errors import choose
+from glassformer.layers.attention.mask import Mask, check_window
 from glassformer.layers.attention.multi_head import check_heads
 from glassformer.layers.attention.shadow import Look
 from glassformer.layers.embedding import check_vectors
@@ -30,7 +32,8 @@ class Stack(nn.Module):
 
     A pre-norm stream is never normalised on its way, so the stack normalises it at the end: `final_norm` is on for
     "pre" and "parallel" and off for "post" unless given. Stochastic depth rises evenly from 0 to its rate.
-    `embedding_norm` normalises what enters, as BERT and BART do; `window` lets a token see no further than that.
+    `embedding_norm` normalises what enters, as BERT and BART do; `window` lets a token see no further than that,
+    in the layers from `window_from` on (Qwen2: the lower layers see everything).
     """
 
     block: type[Block]
@@ -46,10 +49,12 @@ class Stack(nn.Module):
         embedding_norm: bool = False,
         final_norm: bool | None = None,
         window: int | None = None,
+        window_from: int = 0,
         **block: Unpack[BlockOptions],
     ) -> None:
         super().__init__()
-        self.d_model, self.window = block["d_model"], window
+        check_window(window, window_from)
+        self.d_model, self.window, self.window_from = block["d_model"], window, window_from
         kind, d_model = block.get("norm", "layer"), block["d_model"]
         make_norm = choose("norm", kind, NORMS) if isinstance(kind, str) else kind
 
@@ -88,6 +93,13 @@ class Stack(nn.Module):
             x = self.embedding_norm(x)
         return self.dropout(tap("input", x)), place
 
+    def rules(self, everywhere: Mask, t: int, s: int, device: torch.device) -> list[Mask]:
+        """Who may look at whom, layer by layer: without the window, then with it, each computed once."""
+        far = min(self.window_from, len(self.blocks))
+        masks = [everywhere.resolved(t, s, device)] * far
+        near = replace(everywhere, window=self.window).resolved(t, s, device)
+        return masks + [near] * (len(self.blocks) - far)
+
     def leave(self, x: Tensor) -> Tensor:
         return tap("output", x if self.final_norm is None else self.final_norm(x))
 
@@ -118,6 +130,7 @@ class Stack(nn.Module):
         embedding_norm: bool = False,
         final_norm: bool | None = None,
         window: int | None = None,
+        window_from: int = 0,
         **block: Unpack[BlockOptions],
     ) -> Shadow:
         """`enter`, the blocks and `leave`, line for line, on a tape."""
@@ -136,12 +149,13 @@ class Stack(nn.Module):
         with tape.at("dropout"):
             x = tape.dropout(x, block.get("dropout", 0.0))
         causal = not cls.bidirectional
-        masked = window is not None or (causal and tape.value("t") > 1)
         dropout = block.get("attention_dropout")
         dropout = block.get("dropout", 0.0) if dropout is None else dropout
-        look = Look(causal=causal, masked=masked, plain=window is None, dropout=dropout, bias=bias, cached=causal)
+        far = Look(causal=causal, masked=causal and tape.value("t") > 1, dropout=dropout, bias=bias, cached=causal)
+        near = far if window is None else replace(far, masked=True, plain=False)
         for layer, rate in enumerate(StochasticDepth.rates(block.get("stochastic_depth", 0.0), n_layers)):
             tables = () if rotation is None else (rotation.cos, rotation.sin)
+            look = far if layer < window_from else near
             with tape.at(f"blocks.{layer}"), tape.block(x, memory, *tables, bias):
                 x = shadow_block(tape, x, memory, look, rotation, **_with_rate(block, rate))
         if has_final_norm_by_default(block) if final_norm is None else final_norm:
@@ -160,6 +174,7 @@ class Stack(nn.Module):
         embedding_norm: bool = False,
         final_norm: bool | None = None,
         window: int | None = None,
+        window_from: int = 0,
         **block: Unpack[BlockOptions],
     ) -> tuple[Row, ...]:
         kind = block.get("norm", "layer")

@@ -7,7 +7,7 @@ from torch import nn
 from glassformer.layers.attention import MultiHeadAttention
 from glassformer.layers.embedding import TokenEmbedding
 from glassformer.layers.feed_forward import FeedForward, GatedFeedForward
-from glassformer.layers.head import ClassifierHead, LanguageModelHead, RegressionHead
+from glassformer.layers.head import ClassifierHead, DistilledHead, LanguageModelHead, RegressionHead
 from glassformer.layers.patch import ImagePatches, SeriesPatches
 from glassformer.layers.position import LearnedPositions, SinusoidalPositions
 from glassformer.models.block import Block
@@ -27,6 +27,7 @@ TAPS: dict[type[nn.Module], tuple[str, ...]] = {
     LanguageModelHead: ("logits",),
     ClassifierHead: ("pooled", "logits"),
     RegressionHead: ("pooled", "output"),
+    DistilledHead: ("labelled", "taught", "logits"),
 }
 
 

@@ -8,8 +8,9 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from glassformer.errors import InputError
+from glassformer.errors import ConfigError, InputError
 from glassformer.layers.position.relative import distances
+from glassformer.values import size
 
 
 def padding(lengths: Int[Tensor, " b"], s: int) -> Bool[Tensor, "b s"]:
@@ -25,6 +26,12 @@ def causal(t: int, s: int | None = None, device: torch.device | None = None) -> 
 def sliding_window(t: int, s: int, window: int, device: torch.device | None = None) -> Bool[Tensor, "t s"]:
     """Look at most `window` − 1 positions to either side (Beltagy et al. 2020); with `causal`, Mistral's mask."""
     return distances(t, s, device or torch.device("cpu")).abs() < window  # t s
+
+
+def check_window(window: int | None, window_from: int) -> None:
+    """`window_from` says where the window begins: without one there is nothing to begin."""
+    if size("window_from", window_from, low=0) and window is None:
+        raise ConfigError("window_from", value=window_from)
 
 
 def prefix(given: Bool[Tensor, "b s"], t: int) -> Bool[Tensor, "b t s"]:

@@ -3,14 +3,34 @@
 from __future__ import annotations
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from glassformer.account import Row, held
+from glassformer.errors import InputError
 from glassformer.layers.position.table import look_up
 from glassformer.tap import tap
 from glassformer.tape import Shadow, Tape
 from glassformer.values import size
+
+
+def interpolate(
+    weight: Float[Tensor, "rows d_model"], class_tokens: int, old_grid: tuple[int, int], new_grid: tuple[int, int]
+) -> Float[Tensor, "new_rows d_model"]:
+    """The table of an image's patches for another size of image (Dosovitskiy et al. 2021, §3.2).
+
+    The rows of the patches are a picture of d_model channels, rows × columns; it is resized by cubic splines. The class
+    tokens in front have no place in the picture and stay as they are.
+    """
+    rows, columns = old_grid
+    if weight.shape[0] != class_tokens + rows * columns:
+        raise InputError("grid_rows", rows=weight.shape[0], grid=f"{rows}×{columns}", class_tokens=class_tokens)
+    if old_grid == new_grid:
+        return weight
+    picture = weight[class_tokens:].unflatten(0, old_grid).permute(2, 0, 1)[None]  # 1 d_model rows columns
+    resized = F.interpolate(picture, size=new_grid, mode="bicubic", align_corners=False)
+    return torch.cat([weight[:class_tokens], resized[0].flatten(1).T])  # class_tokens+new d_model
 
 
 class LearnedPositions(nn.Module):

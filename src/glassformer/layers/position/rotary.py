@@ -13,9 +13,9 @@ from glassformer.account import Row
 from glassformer.errors import ConfigError
 from glassformer.layers.position.sinusoidal import check_waves
 from glassformer.tape import Shadow, Tape
-from glassformer.values import one_of, positive, size
+from glassformer.values import one_of, positive, size, truth
 
-SCALINGS = ("none", "linear", "ntk", "llama3")
+SCALINGS = ("none", "linear", "ntk", "dynamic", "yarn", "llama3")
 WITHOUT_FLOAT64 = ("mps",)
 
 
@@ -64,18 +64,45 @@ def check_rotary(
     low_frequency_factor: float,
     high_frequency_factor: float,
     original_max_len: int,
+    beta_fast: float,
+    beta_slow: float,
+    truncate: bool,
+    attention_factor: float | None,
+    mscale: float | None,
+    mscale_all_dim: float | None,
 ) -> None:
     """Dimensions come in pairs, and no option stands without the one that gives it an effect."""
     check_waves(base, layout)
     one_of("position.scaling", scaling, SCALINGS)
     if size("d_k", d_k) % 2:
         raise ConfigError("rotary_odd", d_k=d_k)
-    if (scaling == "none") != (positive("position.factor", factor) == 1.0):
+    # A dynamic base grows with the length even at factor 1.
+    if (scaling == "none") != (positive("position.factor", factor) == 1.0) and (scaling, factor) != ("dynamic", 1.0):
         raise ConfigError("rotary_factor", scaling=scaling, factor=factor)
     size("position.original_max_len", original_max_len)
     low = positive("position.low_frequency_factor", low_frequency_factor)
     if positive("position.high_frequency_factor", high_frequency_factor) <= low:
         raise ConfigError("rotary_factors", low=low_frequency_factor, high=high_frequency_factor)
+    if positive("position.beta_fast", beta_fast) <= positive("position.beta_slow", beta_slow):
+        raise ConfigError("rotary_betas", fast=beta_fast, slow=beta_slow)
+    truth("position.truncate", truncate)
+    given = {"attention_factor": attention_factor, "mscale": mscale, "mscale_all_dim": mscale_all_dim}
+    for option, value in given.items():
+        if value is not None:
+            positive(f"position.{option}", value)
+    if (mscale is None) != (mscale_all_dim is None):
+        raise ConfigError("rotary_mscale", given="mscale" if mscale_all_dim is None else "mscale_all_dim")
+    if scaling == "yarn" and base <= 1.0:
+        raise ConfigError("rotary_base", base=base)
+
+
+def yarn_amplitude(factor: float, mscale: float | None, mscale_all_dim: float | None) -> float:
+    """YaRN's factor on q and on k: longer contexts spread the softmax, so the scores grow with ln factor."""
+
+    def grown(by: float) -> float:
+        return 1.0 if factor <= 1.0 else 0.1 * by * math.log(factor) + 1.0
+
+    return grown(1.0) if mscale is None or mscale_all_dim is None else grown(mscale) / grown(mscale_all_dim)
 
 
 class RotaryPositions(nn.Module):
@@ -87,6 +114,11 @@ class RotaryPositions(nn.Module):
     Longer contexts than those trained on, by `scaling`:
         linear   θ_i / factor: positions are squeezed (Chen et al. 2023)
         ntk      base · factor^(d_k / (d_k − 2)): slow hands are slowed, fast ones kept (bloc97 2023)
+        dynamic  base · (1 + factor · (length / original_max_len − 1))^(d_k / (d_k − 2)), length so far: as trained
+                 up to original_max_len, slower with every token beyond it (emozilla 2023)
+        yarn     θ_i · (keep_i + (1 − keep_i) / factor), keep_i falling from 1 at the hand that turns beta_fast times
+                 in original_max_len to 0 at the one that turns beta_slow times; q and k are multiplied by
+                 0.1 ln factor + 1, or by attention_factor (Peng et al. 2023)
         llama3   only hands whose period is long against original_max_len are slowed (Llama 3.1)
     Nothing is registered: the angles are computed from the positions.
     Differs from the paper: it replaces the sum with the positional encoding.
@@ -105,6 +137,12 @@ class RotaryPositions(nn.Module):
         low_frequency_factor: float = 1.0,
         high_frequency_factor: float = 4.0,
         original_max_len: int = 8192,
+        beta_fast: float = 32.0,
+        beta_slow: float = 1.0,
+        truncate: bool = True,
+        attention_factor: float | None = None,
+        mscale: float | None = None,
+        mscale_all_dim: float | None = None,
     ) -> None:
         super().__init__()
         check_rotary(
@@ -116,17 +154,33 @@ class RotaryPositions(nn.Module):
             low_frequency_factor=low_frequency_factor,
             high_frequency_factor=high_frequency_factor,
             original_max_len=original_max_len,
+            beta_fast=beta_fast,
+            beta_slow=beta_slow,
+            truncate=truncate,
+            attention_factor=attention_factor,
+            mscale=mscale,
+            mscale_all_dim=mscale_all_dim,
         )
         self.d_k, self.base, self.layout = d_k, float(base), layout
         self.scaling, self.factor = scaling, float(factor)
         self.low, self.high, self.original_max_len = low_frequency_factor, high_frequency_factor, original_max_len
+        self.beta_fast, self.beta_slow, self.truncate = beta_fast, beta_slow, truncate
+        self.amplitude = 1.0
+        if scaling == "yarn":
+            self.amplitude = attention_factor or yarn_amplitude(factor, mscale, mscale_all_dim)
 
-    def frequencies(self, device: torch.device) -> Float[Tensor, " d_k/2"]:
-        """θ_i, the angle by which hand i turns from one position to the next, after scaling: always in float64."""
+    def frequencies(self, device: torch.device, length: Tensor | int = 0) -> Float[Tensor, " d_k/2"]:
+        """θ_i, the angle by which hand i turns from one position to the next, after scaling: always in float64.
+
+        `length`, the number of positions so far, matters for a dynamic base alone.
+        """
         where = torch.device("cpu") if device.type in WITHOUT_FLOAT64 else device
         exponents = torch.arange(0, self.d_k, 2, dtype=torch.float64, device=where) / self.d_k
         if self.scaling == "ntk" and self.d_k > 2:
             return (self.base * self.factor ** (self.d_k / (self.d_k - 2))) ** -exponents
+        if self.scaling == "dynamic" and self.d_k > 2:
+            beyond = (torch.as_tensor(length).to(exponents) / self.original_max_len - 1).clamp(min=0)
+            return (self.base * (1 + self.factor * beyond) ** (self.d_k / (self.d_k - 2))) ** -exponents
         theta = self.base**-exponents
         if self.scaling == "linear":
             return theta / self.factor
@@ -134,16 +188,39 @@ class RotaryPositions(nn.Module):
             turns = self.original_max_len * theta / (2 * math.pi)  # how often a hand turns in the original context
             keep = ((turns - self.low) / (self.high - self.low)).clamp(0, 1)  # 0: slowed, 1: as it was
             return theta * (keep + (1 - keep) / self.factor)
+        if self.scaling == "yarn":
+            keep = self._kept(where)
+            return theta * (keep + (1 - keep) / self.factor)
         return theta
+
+    def _kept(self, device: torch.device) -> Float[Tensor, " d_k/2"]:
+        """YaRN's ramp: 1 for hands that are kept, 0 for those that are slowed, a straight line between them."""
+
+        def hand(turns: float) -> float:
+            """Which hand turns so often in the original context: original_max_len · θ_i = 2π · turns, solved for i."""
+            log = math.log(self.original_max_len) - math.log(turns) - math.log(2 * math.pi)
+            return self.d_k * log / (2 * math.log(self.base))
+
+        first, last = hand(self.beta_fast), hand(self.beta_slow)
+        if self.truncate:
+            first, last = math.floor(first), math.ceil(last)
+        first, last = max(first, 0), min(last, self.d_k - 1)
+        last = first + 0.001 if first == last else last  # as published: a step instead of a ramp
+        hands = torch.arange(self.d_k // 2, dtype=torch.float64, device=device)  # d_k/2
+        return 1 - ((hands - first) / (last - first)).clamp(0, 1)
 
     def rotation(self, at: Int[Tensor, "*b t"], dtype: torch.dtype) -> Rotation:
         wide = torch.float32 if at.device.type in WITHOUT_FLOAT64 else torch.float64
-        theta = self.frequencies(at.device).to(wide).to(at.device)  # d_k/2
+        length = at.max() + 1 if self.scaling == "dynamic" else 0
+        theta = self.frequencies(at.device, length).to(wide).to(at.device)  # d_k/2
         angles = at.to(wide)[..., None] * theta  # *b t d_k/2
         if at.dim() == 2:
             angles = angles[:, None]  # b 1 t d_k/2
         dtype = torch.float64 if dtype == torch.float64 else torch.float32
-        return Rotation(angles.cos().to(dtype), angles.sin().to(dtype), self.layout)
+        cos, sin = angles.cos(), angles.sin()
+        if self.amplitude != 1.0:
+            cos, sin = cos * self.amplitude, sin * self.amplitude
+        return Rotation(cos.to(dtype), sin.to(dtype), self.layout)
 
     def forward(self, x: Float[Tensor, "b h t d_k"], at: Tensor | None = None) -> Float[Tensor, "b h t d_k"]:
         at = torch.arange(x.shape[-2], device=x.device) if at is None else at
@@ -164,5 +241,11 @@ class RotaryPositions(nn.Module):
         low_frequency_factor: float = 1.0,
         high_frequency_factor: float = 4.0,
         original_max_len: int = 8192,
+        beta_fast: float = 32.0,
+        beta_slow: float = 1.0,
+        truncate: bool = True,
+        attention_factor: float | None = None,
+        mscale: float | None = None,
+        mscale_all_dim: float | None = None,
     ) -> tuple[Row, ...]:
         return ()

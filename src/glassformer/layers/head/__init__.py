@@ -1,0 +1,22 @@
+"""What leaves the model: the "Linear" of Figure 1 and its relatives for classes and numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from glassformer.layers.head.classifier import ClassifierHead
+from glassformer.layers.head.distilled import DistilledHead
+from glassformer.layers.head.language_model import LanguageModelHead
+from glassformer.layers.head.none import NoHead
+from glassformer.layers.head.pool import POOLS, pool
+from glassformer.layers.head.regression import RegressionHead
+
+HEADS: dict[str, Any] = {
+    "none": NoHead,
+    "language_model": LanguageModelHead,
+    "classifier": ClassifierHead,
+    "regression": RegressionHead,
+    "distilled": DistilledHead,
+}
+
+__all__ = ["HEADS", "POOLS", "ClassifierHead", "DistilledHead", "LanguageModelHead", "NoHead", "RegressionHead", "pool"]

@@ -1,0 +1,98 @@
+"""A logit for every token of the vocabulary, the "Linear" of Figure 1."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from glassformer.account import Row, held, linear
+from glassformer.errors import choose
+from glassformer.layers.feed_forward.activation import ACTIVATIONS
+from glassformer.layers.norm import LayerNorm
+from glassformer.tap import tap
+from glassformer.tape import Shadow, Tape
+
+
+class LanguageModelHead(nn.Module):
+    r"""The pre-softmax projection, §3.4: one logit for every token of the vocabulary.
+
+        logits = x Eᵀ (+ b)      E: the embedding itself when tied (Press & Wolf 2017), else a matrix of its own
+
+    `transform` puts a dense layer, `activation` and LayerNorm in front (BERT's masked language model); `scale` divides
+    x by √d_model first (T5, tied). `offset` adds a vector that is stored but not trained (BART, Marian: they keep the
+    bias of their logits fixed).
+    Differs from the paper: nothing by default.
+    """
+
+    def __init__(
+        self,
+        *,
+        d_model: int,
+        vocab_size: int,
+        tied: bool = False,
+        bias: bool = False,
+        scale: bool = False,
+        transform: bool = False,
+        activation: str = "gelu",
+        offset: bool = False,
+        eps: float = 1e-5,
+    ) -> None:
+        super().__init__()
+        self.activation = choose("head.activation", activation, ACTIVATIONS)
+        self.scale = d_model**-0.5 if scale else 1.0
+        self.transform = nn.Linear(d_model, d_model) if transform else None
+        self.norm = LayerNorm(d_model, eps=eps) if transform else None
+        self.weight = None if tied else nn.Parameter(torch.empty(vocab_size, d_model).normal_(std=d_model**-0.5))
+        self.bias = nn.Parameter(torch.zeros(vocab_size)) if bias else None
+        self.register_buffer("offset", torch.zeros(vocab_size) if offset else None)
+        self.offset: Tensor | None
+
+    def forward(
+        self, x: Float[Tensor, "b t d"], mask: Tensor | None = None, embedding: Float[Tensor, "v d"] | None = None
+    ) -> Float[Tensor, "b t v"]:
+        if self.transform is not None and self.norm is not None:
+            x = self.norm(self.activation(self.transform(x)))  # b t d
+        if self.scale != 1.0:
+            x = x * self.scale
+        weight = embedding if self.weight is None else self.weight
+        assert weight is not None  # a tied head is given the embedding by its model
+        logits = F.linear(x, weight, self.bias)  # b t v
+        return tap("logits", logits if self.offset is None else logits + self.offset)
+
+    @staticmethod
+    def shadow(
+        tape: Tape, x: Shadow, *, scale: bool = False, transform: bool = False, activation: str = "gelu", **_: object
+    ) -> None:
+        if transform:
+            with tape.at("transform"):
+                x = LayerNorm.shadow(tape, tape.activation(tape.linear(x, "d_model", "transform"), activation))
+        if scale:
+            x = tape.new(*x.shape)
+        tape.linear(x, "vocab_size", "logits")
+
+    @staticmethod
+    def account(
+        *,
+        d_model: int,
+        vocab_size: int,
+        tied: bool = False,
+        bias: bool = False,
+        scale: bool = False,
+        transform: bool = False,
+        activation: str = "gelu",
+        offset: bool = False,
+        eps: float = 1e-5,
+    ) -> tuple[Row, ...]:
+        values = {"d_model": d_model, "vocab_size": vocab_size}
+        rows: tuple[Row, ...] = ()
+        if transform:
+            dense = (*linear("transform", "d_model", "d_model", bias=True),)
+            norm = LayerNorm.account("norm", "d_model", bias=True)
+            rows = (Row("transform", "head.transform", (*dense, *norm), values),)
+        weight = () if tied else (held("weight", "vocab_size", "d_model"),)
+        biases = (held("bias", "vocab_size"),) if bias else ()
+        rows += (Row("", "head.language_model", (*weight, *biases), values, tied="embedding" if tied else ""),)
+        fixed = (held("offset", "vocab_size", buffer=True),)
+        return (*rows, Row("offset", "head.offset", fixed, values)) if offset else rows

@@ -1,0 +1,77 @@
+"""Numbers instead of tokens: a forecast, for example."""
+
+from __future__ import annotations
+
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from glassformer.account import Row, linear
+from glassformer.errors import InputError
+from glassformer.layers.head.pool import POOLS, shadow_pool
+from glassformer.layers.head.pool import pool as pool_positions
+from glassformer.tap import tap
+from glassformer.tape import Shadow, Tape
+from glassformer.values import one_of
+
+
+class RegressionHead(nn.Module):
+    r"""Numbers for a whole sequence, a forecast for example: pool, then one linear layer.
+
+        y = pool(x) W + b
+
+    With `pool="flatten"` every one of the `positions` has weights of its own (PatchTST).
+    Differs from the paper: the paper has none.
+    """
+
+    pools = tuple(how for how in POOLS if how != "each")  # numbers for a whole sequence only
+
+    def __init__(
+        self,
+        *,
+        d_model: int,
+        outputs: int,
+        pool: str = "mean",
+        positions: int = 1,
+        bias: bool = True,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.pool, self.positions, self.dropout = one_of("head.pool", pool, self.pools), positions, dropout
+        self.output = nn.Linear(d_model * (positions if pool == "flatten" else 1), outputs, bias=bias)
+
+    def forward(
+        self, x: Float[Tensor, "b t d"], mask: Bool[Tensor, "b t"] | None = None, embedding: Tensor | None = None
+    ) -> Float[Tensor, "b outputs"]:
+        if self.pool == "flatten" and x.shape[1] != self.positions:
+            raise InputError("flatten_positions", length=x.shape[1], positions=self.positions)
+        pooled = F.dropout(tap("pooled", pool_positions(x, self.pool, mask)), self.dropout, self.training)  # b d
+        return tap("output", self.output(pooled))  # b outputs
+
+    @staticmethod
+    def shadow(
+        tape: Tape,
+        x: Shadow,
+        *,
+        outputs: int,
+        pool: str = "mean",
+        positions: int = 1,
+        dropout: float = 0.0,
+        **_: object,
+    ) -> None:
+        with tape.at("", outputs=outputs, positions=positions):
+            tape.linear(tape.dropout(shadow_pool(tape, x, pool), dropout), "outputs", "output")
+
+    @staticmethod
+    def account(
+        *,
+        d_model: int,
+        outputs: int,
+        pool: str = "mean",
+        positions: int = 1,
+        bias: bool = True,
+        dropout: float = 0.0,
+    ) -> tuple[Row, ...]:
+        d_in = "positions×d_model" if pool == "flatten" else "d_model"
+        values = {"d_model": d_model, "outputs": outputs, "positions": positions}
+        return (Row("", "head.regression", linear("output", d_in, "outputs", bias=bias), values),)
