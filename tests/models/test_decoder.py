@@ -209,3 +209,21 @@ def test_beams_of_a_sentence_are_queries_of_one_memory() -> None:
     torch.testing.assert_close(torch.cat(steps, 1), whole, atol=1e-10, rtol=0)
     with pytest.raises(InputError, match=r"memory has shape \(6, 5, 16\); this decoder takes 2 × source length × 16"):
         decoder(x[:, :1], memory.repeat_interleave(3, 0), cache=cache)
+
+
+def test_a_decoder_that_sees_everything_has_no_order_to_decode_in() -> None:
+    decoder = Decoder(d_model=8, n_heads=2, d_ff=8, n_layers=1, causal=False).eval()
+    x = torch.randn(1, 3, 8)
+    other = torch.cat([x[:, :2], x[:, 2:] + torch.randn(8)], 1)
+    assert not torch.equal(decoder(x)[:, 0], decoder(other)[:, 0])
+    for given in ({"cache": decoder.empty_cache()}, {"prefix": torch.tensor([1])}):
+        with pytest.raises(
+            InputError, match=r"all positions at once \(causal=false\) and was given a cache or a prefix"
+        ):
+            decoder(x, **given)
+
+
+def test_relative_positions_of_a_decoder_that_sees_everything_look_both_ways() -> None:
+    for causal in (None, True, False):
+        decoder = Decoder(d_model=8, n_heads=2, d_ff=8, n_layers=1, position="relative", causal=causal)
+        assert decoder.positions.bidirectional == (causal is False)

@@ -10,6 +10,7 @@ from rich.console import RenderableType
 
 from glassformer.errors import choose
 from glassformer.evaluate.how import How, Progress
+from glassformer.evaluate.object_queries import evaluate_object_queries
 from glassformer.evaluate.translate import Search
 from glassformer.evaluate.translation import evaluate_translation
 from glassformer.open import Loaded, load
@@ -51,6 +52,7 @@ class Evaluation(Protocol):
 
 EVALUATIONS: dict[str, Callable[[Loaded, str, How], Evaluation]] = {
     "translation": evaluate_translation,
+    "object_queries": evaluate_object_queries,
 }
 
 

@@ -2,11 +2,13 @@
 
 from glassformer.errors import choose
 from glassformer.recipe import RunConfig
+from glassformer.tasks.object_queries import ObjectQueries
 from glassformer.tasks.task import Kind, Material, Task
 from glassformer.tasks.translation import Translation
 
 TASKS: dict[str, Kind] = {
     "translation": Translation,
+    "object_queries": ObjectQueries,
 }
 
 
@@ -15,4 +17,4 @@ def kind_of(config: RunConfig) -> Kind:
     return choose("task", config.task.kind, TASKS)
 
 
-__all__ = ["TASKS", "Kind", "Material", "Task", "Translation", "kind_of"]
+__all__ = ["TASKS", "Kind", "Material", "ObjectQueries", "Task", "Translation", "kind_of"]
