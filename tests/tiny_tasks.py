@@ -37,6 +37,13 @@ TINY: dict[str, dict[str, Any]] = {
         | {"n_encoder_layers": 1, "n_decoder_layers": 1, "tie_embeddings": "all", "head": "language_model"},
         "train": TRAIN,
     },
+    "classification": {
+        "run": {"name": "tiny", "task": "classification"},
+        "data": {"source": {"kind": "grammar", "count": 40, "test": 4}, "validation": 8},
+        "text": {"tokenizer": "words", "vocab_size": 80, "begin": "cls", "end": "sep"},
+        "model": MODEL | {"family": "encoder", "n_encoder_layers": 1, "head": {"kind": "classifier", "pool": "mean"}},
+        "train": TRAIN,
+    },
     "object_queries": {
         "run": {"name": "tiny", "task": "object_queries"},
         "data": {"source": {"kind": "canvases", "size": 16, "most": 1, "count": 40, "test": 8}, "validation": 6},

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import small_classifier
 from glassformer.cli.app import main
 from small_translator import ENGLISH, trained
 
@@ -87,3 +88,12 @@ def test_what_is_refused(
 def test_a_folder_that_is_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = run(capsys, tmp_path)
     assert code == 1 and "is no run: it has no config.toml" in err
+
+
+def test_a_classifier(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    classifier, path = small_classifier.trained(tmp_path), tmp_path / "said.txt"
+    code, out, err = run(capsys, classifier, "--split", "test", "--hypotheses", path)
+    assert (code, err) == (0, "") and "100.00" in out and "bad" in out
+    assert path.read_text(encoding="utf-8").splitlines()[:2] == ["good", "bad"]
+    found = json.loads(run(capsys, classifier, "--json")[1])
+    assert (found["accuracy"], found["texts"], found["labels"]) == (1.0, 40, ["bad", "good"])

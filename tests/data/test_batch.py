@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from glassformer.data.batch import PairBatch, pad, pair
+from glassformer.data.batch import ArrayBatch, PairBatch, pad, pair, texts
 from glassformer.losses import IGNORE
 
 
@@ -62,6 +62,21 @@ def test_both_sides_of_the_target_have_one_shape() -> None:
         assert batch.target_in is not None
         assert batch.target_in.shape == batch.target_out.shape
         assert batch.source.shape[1] % pad_to == 0 == batch.target_out.shape[1] % pad_to
+
+
+def test_texts_are_framed_and_have_one_target_each() -> None:
+    batch = texts(arrays([5, 6, 7], []), np.array([1, 0]), padding=0, begin=3, end=4)
+    assert batch.tokens.tolist() == [[3, 5, 6, 7, 4], [3, 4, 0, 0, 0]]
+    assert batch.mask is not None and batch.mask.sum(1).tolist() == [5, 2]
+    assert (batch.targets.tolist(), batch.count, batch.segments) == ([1, 0], 2, None)
+    assert texts(arrays([5], [6]), np.array([1, 0]), padding=0).mask is None
+    assert batch.to(torch.device("meta")).tokens.is_meta and batch.to(torch.device("cpu")) is batch
+
+
+def test_arrays_move_too() -> None:
+    batch = ArrayBatch(torch.zeros(2, 3), torch.zeros(2), 2)
+    moved = batch.to(torch.device("meta"))
+    assert moved.inputs.is_meta and moved.targets.is_meta and moved.count == 2
 
 
 def test_on_the_cpu_nothing_is_copied() -> None:

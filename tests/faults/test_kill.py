@@ -11,8 +11,9 @@ import pytest
 
 from glassformer.runs import Run
 from glassformer.runs.manifest import sha256, verify
+from glassformer.tasks import TASKS
 
-NURSERY = Path(__file__).with_name("nursery.py")
+NURSERY, LIVES = (Path(__file__).with_name(name) for name in ("nursery.py", "lives.py"))
 
 
 def log(run: Run) -> list[dict[str, Any]]:
@@ -36,6 +37,16 @@ def test_killed_anywhere_it_goes_on_bit_for_bit(tmp_path: Path) -> None:
     whole = Run.open(tmp_path / "whole")
     for folder in sorted(tmp_path.glob("killed-*")):
         assert_same(Run.open(folder), whole)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", TASKS)
+def test_every_task_survives_three_kills(kind: str, tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, str(LIVES), kind, str(tmp_path)]
+    ran = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert (ran.returncode, ran.stdout) == (0, "3 0 0"), ran.stderr
+    assert_same(Run.open(tmp_path / "killed"), Run.open(tmp_path / "whole"))
 
 
 def assert_same(killed: Run, whole: Run) -> None:

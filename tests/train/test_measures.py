@@ -4,9 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from glassformer.runs import Run
-from glassformer.tasks import TASKS
+from glassformer.tasks import TASKS, Classification
 from glassformer.tasks.translation import Translation
-from glassformer.train.measures import MEASURES, of_translation
+from glassformer.train.guesses import Guesses
+from glassformer.train.measures import MEASURES, of_classification, of_translation
 from glassformer.train.samples import Samples
 from tiny_tasks import tiny
 
@@ -22,3 +23,11 @@ def test_a_translator_translates_some_of_what_it_is_validated_on(tmp_path: Path)
     assert isinstance(measure, Samples) and len(measure.pairs) == 10
     nothing = replace(material, looked_at=material.looked_at.chosen([]))
     assert of_translation(run, nothing) is None
+
+
+def test_a_classifier_shows_some_of_what_it_is_validated_on(tmp_path: Path) -> None:
+    material = Classification.begin(tiny("classification"))
+    run = Run.create(tmp_path / "run", material.config, fill=material.fill)
+    measure = of_classification(run, material)
+    assert isinstance(measure, Guesses) and len(measure.texts) == len(measure.examples) == 8
+    assert of_classification(run, replace(material, validation=None)) is None

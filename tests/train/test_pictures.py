@@ -1,16 +1,16 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import matplotlib
 import pytest
 
 from glassformer.errors import FileError
 from glassformer.runs import Run
-from glassformer.tasks import Translation
+from glassformer.tasks import Classification, Translation
 from glassformer.train import pictures
 from glassformer.train.pictures import STYLE, curve, draw, figures, hangul_font, style
 from small_run import run_config
@@ -152,3 +152,19 @@ def test_a_folder_that_cannot_be_written_is_one_line(run: Run) -> None:
     run.pictures.write_text("a file", encoding="utf-8")
     with pytest.raises(FileError, match=r"loss_curves\.png cannot be written: "):
         draw(run)
+
+
+def test_a_task_draws_its_own_metrics() -> None:
+    records = [{"kind": "evaluation", "step": 1, "loss": 2.0, "accuracy": 0.5, "f1": 0.25}]
+    board = figures(records, "en", Classification)["dashboard"]
+    right, mean = board.axes[3].get_lines()
+    assert (list(right.get_ydata()), list(mean.get_ydata())) == ([50], [25])
+    assert {"right (%)", "nats per text", "Speed (texts per second)"} <= texts(board)
+
+
+def test_numbers_that_are_no_shares_have_an_axis_of_their_own() -> None:
+    class Forecast(Translation):
+        shown: ClassVar[Mapping[str, str]] = {"sample_bleu": "free"}
+
+    axes = figures(list(lines(2000)), "en", Forecast)["dashboard"].axes[3]
+    assert axes.get_ylim()[1] > 103

@@ -2,18 +2,24 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
+from glassformer.data.batch import PairBatch
+from glassformer.data.examples import Example
 from glassformer.errors import FileError
 from glassformer.recipe import RunConfig
 from glassformer.runs import Run, write_manifest
+from glassformer.tasks import Translation
 from glassformer.train.events import CheckpointRefused
 from glassformer.train.resume import Trained
+from glassformer.train.validate import validate
 from small_run import examples, run_config, small_model, trained, translation
 
 CPU = torch.device("cpu")
@@ -68,6 +74,59 @@ def test_what_is_restored_goes_on_bit_for_bit(name: str, tmp_path: Path) -> None
         left, right = getattr(ours, part) or {}, getattr(theirs, part) or {}
         assert left.keys() == right.keys()
         assert all(torch.equal(left[key], right[key]) for key in left), part
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noisy(Translation):
+    """A task that hides tokens by chance, in training only."""
+
+    drawn: list[float]
+
+    def collate(self, examples: Sequence[Example], random: np.random.Generator | None = None) -> PairBatch:
+        self.drawn.append(-1.0 if random is None else float(random.random()))
+        if random is not None:
+            examples = [(source[random.random(len(source)) < 0.7], target) for source, target in examples]
+        return super().collate(examples)
+
+
+def noisy(config: RunConfig) -> Trained:
+    plain = translation(config)
+    task = Noisy(pad=plain.pad, bos=plain.bos, eos=plain.eos, criterion=plain.criterion, drawn=[])
+    return Trained.begin(config, small_model(config), task, examples(), CPU)
+
+
+def test_chance_in_batches_goes_on_where_it_was(tmp_path: Path) -> None:
+    config = run_config()
+    run = Run.create(tmp_path / "run", config)
+    one, other = noisy(config), noisy(config)
+    for _ in range(5):
+        one.advance()
+    one.checkpoint().save(run.checkpoint(5))
+    for _ in range(12):
+        one.advance()
+    assert restored(other, run) == ([], run.checkpoint(5))
+    for _ in range(12):
+        other.advance()
+    drawn, again = one.task.drawn, other.task.drawn
+    assert drawn[10:] == again and len(set(drawn)) == len(drawn) == 34  # every batch of every epoch its own
+    left, right = one.model.state_dict(), other.model.state_dict()
+    assert all(torch.equal(left[key], right[key]) for key in left)
+
+
+def test_chance_in_batches_does_not_depend_on_how_many_make_a_step() -> None:
+    drawn = {}
+    for accumulate in (1, 2, 4):
+        one = noisy(run_config(accumulate=accumulate))
+        for _ in range(8 // accumulate):
+            one.advance()
+        drawn[accumulate] = one.task.drawn
+    assert drawn[1] == drawn[2] == drawn[4]
+
+
+def test_nothing_in_validation_is_left_to_chance() -> None:
+    one = noisy(run_config())
+    validate(one.model, one.task, examples(20), one.config.train, CPU)
+    assert set(one.task.drawn) == {-1.0}
 
 
 def test_nothing_to_restore_is_the_beginning(tmp_path: Path) -> None:

@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 
+import small_classifier
 from glassformer.errors import ConfigError, FileError
 from glassformer.runs import Run
 from glassformer.train import events
 from glassformer.train import sweep as module
 from glassformer.train.sweep import Diverged, Skipped, Variant, plan, sweep
+from glassformer.train.sweep_results import compare
 from small_translator import write_recipe
 
 VARY: dict[str, list[Any]] = {"model.norm_order": ["pre", "post"], "train.learning_rate": [1e-3, 2e-3]}
@@ -93,3 +95,17 @@ def test_asked_to_stop_it_begins_no_other(tmp_path: Path, monkeypatch: pytest.Mo
     trials = plan(write_recipe(tmp_path, steps=2), {}, 2, tmp_path / "out")
     monkeypatch.setattr(module, "watched", lambda job, resume: iter([events.Stopped(1, "interrupted")]))
     assert [trial.seed for trial, _ in sweep(trials)] == [0]
+
+
+def test_classifiers_side_by_side(tmp_path: Path) -> None:
+    """Labels and classes are only known once the data is read: no reason to take the same recipe for another."""
+    recipe, vary = small_classifier.write_recipe(tmp_path, steps=4), {"model.norm_order": ["pre", "post"]}
+    first = [event for _, event in sweep(plan(recipe, vary, 1, tmp_path / "out"))]
+    assert sum(isinstance(event, events.Stopped) for event in first) == 2
+    trials = plan(recipe, vary, 1, tmp_path / "out")
+    assert [type(event) for _, event in sweep(trials)] == [Skipped, Skipped]
+    row = compare("small", trials).rows[0]
+    assert {"loss", "accuracy", "f1"} <= set(row.results[0].metrics)
+    other = small_classifier.write_recipe(tmp_path, steps=4, changes={"train": {"loss": "focal"}})
+    with pytest.raises(FileError, match="was trained under another recipe than this sweep has"):
+        list(sweep(plan(other, vary, 1, tmp_path / "out")))

@@ -23,7 +23,7 @@ from glassformer.train.samples import Sample, read_samples
 from glassformer.train.watch import NotShown
 from glassformer.words import language, say
 
-VERBS = {"translation": "translate"}  # the command that uses what a task has trained
+VERBS = {"translation": "translate", "classification": "classify"}  # the command that uses what a task has trained
 
 
 @contextmanager

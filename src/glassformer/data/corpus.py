@@ -6,18 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from glassformer.config import Choice
 from glassformer.data import grammar
 from glassformer.data.jsonl import read_jsonl
 from glassformer.data.moses import prepared
 from glassformer.data.pairs import Pairs
 from glassformer.data.parallel import read_parallel
 from glassformer.data.read import read
+from glassformer.data.source import names, names_or_count, read_options, two_columns
 from glassformer.data.split import apart
 from glassformer.data.table import read_tsv
-from glassformer.errors import ConfigError, choose, suggest
+from glassformer.errors import ConfigError, choose
 from glassformer.recipe import DataConfig
-from glassformer.values import size, word, wrong_type
+from glassformer.values import size, word
 
 SPLITS = ("train", "validation", "test")
 T = TypeVar("T")  # what a split is made of: Pairs, Texts
@@ -57,7 +57,7 @@ class Corpus(Generic[T]):
 def corpus(config: DataConfig) -> Corpus[Pairs]:
     """All sentences of a run. The same configuration gives the same sentences in the same order."""
     make = choose("source", config.source.kind, CORPORA)
-    groups = make(config, **_options(config.source))
+    groups = make(config, **read_options(config.source, make, CHECKS))
     return Corpus(groups, prepared(config.prepare, config.source_language, config.target_language))
 
 
@@ -139,48 +139,14 @@ CORPORA: dict[str, Callable[..., Callable[[str], Groups]]] = {
 }
 
 
-def _options(source: Choice) -> dict[str, Any]:
-    """The options of a source; an unknown or a missing one is named."""
-    from inspect import Parameter, signature
-
-    known = {name: each for name, each in signature(CORPORA[source.kind]).parameters.items() if name != "config"}
-    for option in source.options:
-        if option not in known:
-            hint = suggest(option, known)
-            raise ConfigError("unknown_option", key="source", option=option, kind=source.kind, hint=hint)
-    for name, each in known.items():
-        if each.default is Parameter.empty and name not in source.options:
-            raise ConfigError("option_missing", key="source", kind=source.kind, option=name)
-    return {name: CHECKS[name](f"source.{name}", value) for name, value in source.options.items()}
-
-
-def _count(key: str, value: object) -> int:
-    return size(key, value, low=0)
-
-
-def _texts(key: str, value: object) -> str | list[str]:
-    """One name, or several."""
-    if isinstance(value, str):
-        return value
-    if not isinstance(value, list | tuple) or not value or not all(isinstance(each, str) for each in value):
-        raise wrong_type(key, value, "names")
-    return list(value)
-
-
-def _columns(key: str, value: object) -> list[str | int]:
-    if not isinstance(value, list | tuple) or len(value) != 2 or not all(type(each) in (str, int) for each in value):
-        raise wrong_type(key, value, "columns")
-    return list(value)
-
-
 CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "level": word,
     "count": size,
-    "test": lambda key, value: _texts(key, value) if isinstance(value, str | list | tuple) else _count(key, value),
-    "train": _texts,
-    "validation": _texts,
-    "names": _texts,
-    "columns": _columns,
+    "test": names_or_count,
+    "train": names,
+    "validation": names,
+    "names": names,
+    "columns": two_columns,
 }
 
 

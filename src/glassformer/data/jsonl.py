@@ -26,9 +26,16 @@ def jsonl_rows(path: str | Path, source: str, target: str) -> Iterator[tuple[str
             yield "", ""
             continue
         row = _object(line, path, number)
-        yield _text(row, source, path, number), _text(row, target, path, number)
+        yield text_of(row, source, path, number), text_of(row, target, path, number)
     if not number:
         raise FileError("data_empty_file", path=path)
+
+
+def jsonl_objects(path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Every object with the number of its line; empty lines are none."""
+    for number, line in enumerate(lines(path), 1):
+        if line.strip():
+            yield number, _object(line, path, number)
 
 
 def _object(line: str, path: str | Path, number: int) -> dict[str, Any]:
@@ -41,7 +48,8 @@ def _object(line: str, path: str | Path, number: int) -> dict[str, Any]:
     return row
 
 
-def _text(row: dict[str, Any], key: str, path: str | Path, number: int) -> str:
+def text_of(row: dict[str, Any], key: str, path: str | Path, number: int) -> str:
+    """The text under a key, composed; anything else there is refused."""
     if key not in row:
         raise FileError("data_no_key", path=path, line=number, name=key, known=", ".join(row))
     value = row[key]

@@ -16,7 +16,7 @@ Column = int | str  # a number counts from 1, as in `cut -f`; a name stands in t
 
 def read_tsv(path: str | Path, source: Column = 1, target: Column = 2, header: bool = False) -> Pairs:
     """The pairs in two columns. A column given by name means that there is a header."""
-    header = header or _named((source, target))
+    header = header or named((source, target))
     rows = tsv_rows(path, (source, target), header)
     return gather(((first, second) for first, second in rows), path, first_line=2 if header else 1)
 
@@ -27,7 +27,7 @@ def tsv_rows(path: str | Path, columns: Sequence[Column], header: bool = False) 
     first = next(rows, None)
     if first is None:
         raise FileError("data_empty_file", path=path)
-    header = header or _named(columns)
+    header = header or named(columns)
     places = [_place(column, first.split("\t"), path) for column in columns]
     needed = max(places) + 1
     for number, line in enumerate(rows if header else chain([first], rows), 2 if header else 1):
@@ -39,7 +39,8 @@ def tsv_rows(path: str | Path, columns: Sequence[Column], header: bool = False) 
         yield tuple(cells[place] for place in places)
 
 
-def _named(columns: Sequence[Column]) -> bool:
+def named(columns: Sequence[Column]) -> bool:
+    """Whether the first line is a header."""
     return any(isinstance(column, str) for column in columns)
 
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from rich.console import RenderableType
 
 from glassformer.errors import choose
+from glassformer.evaluate.classification import evaluate_classification
 from glassformer.evaluate.how import How, Progress
 from glassformer.evaluate.object_queries import evaluate_object_queries
 from glassformer.evaluate.translate import Search
@@ -52,6 +53,7 @@ class Evaluation(Protocol):
 
 EVALUATIONS: dict[str, Callable[[Loaded, str, How], Evaluation]] = {
     "translation": evaluate_translation,
+    "classification": evaluate_classification,
     "object_queries": evaluate_object_queries,
 }
 

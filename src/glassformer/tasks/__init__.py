@@ -2,12 +2,14 @@
 
 from glassformer.errors import choose
 from glassformer.recipe import RunConfig
+from glassformer.tasks.classification import Classification
 from glassformer.tasks.object_queries import ObjectQueries
 from glassformer.tasks.task import Kind, Material, Task
 from glassformer.tasks.translation import Translation
 
 TASKS: dict[str, Kind] = {
     "translation": Translation,
+    "classification": Classification,
     "object_queries": ObjectQueries,
 }
 
@@ -17,4 +19,4 @@ def kind_of(config: RunConfig) -> Kind:
     return choose("task", config.task.kind, TASKS)
 
 
-__all__ = ["TASKS", "Kind", "Material", "ObjectQueries", "Task", "Translation", "kind_of"]
+__all__ = ["TASKS", "Classification", "Kind", "Material", "ObjectQueries", "Task", "Translation", "kind_of"]

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from glassformer.runs import Run
+from glassformer.tasks.classification import LabelledTexts
 from glassformer.tasks.object_queries import Canvases
 from glassformer.tasks.translation import Sentences
+from glassformer.train.guesses import Guesses
 from glassformer.train.loop import Measure
-from glassformer.train.object_samples import SHOWN, ObjectSamples
-from glassformer.train.samples import Samples, chosen
+from glassformer.train.object_samples import ObjectSamples, shown
+from glassformer.train.samples import SHOWN, Samples, chosen
 
 
 def of_translation(run: Run, material: Sentences) -> Measure | None:
@@ -21,15 +23,21 @@ def of_translation(run: Run, material: Sentences) -> Measure | None:
     return Samples(run, material.vocabularies, pairs) if len(pairs) else None
 
 
+def of_classification(run: Run, material: LabelledTexts) -> Measure | None:
+    """Every evaluation shows what some of the validation texts are taken for."""
+    if material.validation is None:
+        return None
+    some = range(min(SHOWN, len(material.looked_at)))
+    return Guesses(run, material.task, material.looked_at.chosen(some), material.validation.select(some))
+
+
 def of_object_queries(run: Run, material: Canvases) -> Measure | None:
     """Every evaluation draws what the queries find on a few canvases."""
-    looked_at = material.validation
-    if looked_at is None:
-        return None
-    return ObjectSamples(run, material.task.collate([looked_at[i] for i in range(min(SHOWN, len(looked_at)))]))
+    return None if material.validation is None else ObjectSamples(run, shown(material.task, material.validation))
 
 
 MEASURES: dict[str, Callable[[Run, Any], Measure | None]] = {
     "translation": of_translation,
+    "classification": of_classification,
     "object_queries": of_object_queries,
 }

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from torch import Tensor, nn
 
+from glassformer.data.examples import Examples
 from glassformer.runs import Run
 from glassformer.runs.files import disk
-from glassformer.tasks.object_queries import Answers, CanvasBatch, answers
+from glassformer.tasks.object_queries import Answers, CanvasBatch, ObjectQueries, answers
 from glassformer.trace.record import record
 from glassformer.train.pictures import GREY, ORANGE, save
 
@@ -37,6 +38,11 @@ class ObjectSamples:
             self.run.samples.mkdir(exist_ok=True)
         draw(self.batch, Answers(*(part.cpu() for part in said)), looks.cpu(), picture_file(self.run, step))
         return {}
+
+
+def shown(task: ObjectQueries, examples: Examples) -> CanvasBatch:
+    """The first few canvases."""
+    return task.collate([examples[i] for i in range(min(SHOWN, len(examples)))])
 
 
 def picture_file(run: Run, step: int) -> Path:

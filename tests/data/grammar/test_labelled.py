@@ -71,3 +71,9 @@ def test_the_same_seed_gives_the_same_sentences() -> None:
 def test_an_unknown_label_is_refused() -> None:
     with pytest.raises(ConfigError, match="label='mood' is unknown; use one of: sentiment, topic"):
         labelled("train", 1, label="mood")
+
+
+def test_chosen_kinds_come_as_they_are_drawn() -> None:
+    rows = labelled("test", 12, kinds=["subject-verb"])
+    assert {row.pair.tags.kind for row in rows} == {"subject-verb"}
+    assert len({row.source_ko for row in rows}) == 12

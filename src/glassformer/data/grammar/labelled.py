@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from glassformer.data.grammar.level import feeling, level_of
@@ -75,20 +75,28 @@ JUDGES: dict[str, Callable[[Sentence], Cell | None]] = {"sentiment": sentiment, 
 
 
 def labelled(
-    split: str, count: int, *, label: str = "sentiment", seed: int = 0, level: str = "small"
+    split: str,
+    count: int,
+    *,
+    label: str = "sentiment",
+    seed: int = 0,
+    level: str = "small",
+    kinds: Sequence[str] | None = None,
 ) -> list[Labelled]:
     """`count` different labelled sentences of a split, as many of each label as of any other.
 
     Half of each sentiment comes from a negated word of the other one (안 좋다, 싫어하지 않는다), so that no single
-    word decides.
+    word decides. Of chosen `kinds` they come as the grammar draws them: few words are held out, not of every label.
     """
     judge = choose("label", label, JUDGES)
     turns = (False, True) if label == "sentiment" else (False,)
     cells = [(name, turned) for name in LABELS[label] for turned in turns]
-    kinds = kinds_of(split, None)
     levels = [level_of(level), feeling(level)] if label == "sentiment" else [level_of(level)]
-    found = trees(split, seed, levels, kinds, lambda tree: judge(tree) is not None)
-    chosen = evenly(found, count, cells, lambda tree, _: judge(tree))
+    found = trees(split, seed, levels, kinds_of(split, kinds), lambda tree: judge(tree) is not None)
+    if kinds is None:
+        chosen = evenly(found, count, cells, lambda tree, _: judge(tree))
+    else:
+        chosen = evenly(found, count, [True], lambda *_: True)
     return [Labelled(pair.source_ko, pair.target_en, _name(judge(tree)), pair) for tree, pair in chosen]
 
 

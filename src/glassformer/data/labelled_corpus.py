@@ -1,0 +1,111 @@
+"""Where the labelled texts of a run come from: the built-in grammar, files of one's own, or a set of the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from glassformer.data import grammar, read
+from glassformer.data.corpus import Corpus
+from glassformer.data.moses import prepared_side
+from glassformer.data.source import Check, count, names, read_options, two_columns
+from glassformer.data.texts import Texts, apart, read_texts
+from glassformer.errors import ConfigError, choose
+from glassformer.recipe import DataConfig
+from glassformer.values import one_of, size, word
+
+Groups = Mapping[str, Texts]
+COLUMNS = ("text", "label")
+
+
+def labelled_corpus(config: DataConfig) -> Corpus[Texts]:
+    """All labelled texts of a run. The same configuration gives the same texts in the same order."""
+    make = choose("source", config.source.kind, LABELLED)
+    change = prepared_side(config.prepare, config.source_language)
+    groups = make(config, **read_options(config.source, make, CHECKS[config.source.kind]))
+    return Corpus(groups, lambda some: Texts([change(text) for text in some.texts], some.labels))
+
+
+def from_grammar(
+    config: DataConfig, *, label: str = "sentiment", level: str = "small", count: int = 10_000, test: int = 100
+) -> Callable[[str], Groups]:
+    """The built-in corpus in `source_language`; of the test set each kind that is held out stands apart."""
+    if config.source_language not in ("ko", "en"):
+        raise ConfigError("grammar_language", language=config.source_language)
+
+    def some(split: str, number: int, kinds: Sequence[str] | None = None) -> Texts:
+        if not number:
+            return Texts([], [])
+        found = grammar.labelled(split, number, label=label, seed=config.seed, level=level, kinds=kinds)
+        korean = config.source_language == "ko"
+        return Texts([one.source_ko if korean else one.target_en for one in found], [one.label for one in found])
+
+    def groups(split: str) -> Groups:
+        if split == "test":
+            return {kind: some("test", test, [kind]) for kind in grammar.KINDS} if test else {}
+        return {split: some(split, count if split == "train" else config.validation)}
+
+    return groups
+
+
+def from_files(
+    config: DataConfig,
+    *,
+    train: str,
+    validation: str | None = None,
+    test: str | Sequence[str] | None = None,
+    columns: Sequence[str | int] = COLUMNS,
+) -> Callable[[str], Groups]:
+    """Files of one's own, .tsv or .jsonl, with a column of texts and one of labels (names, or numbers from 1)."""
+
+    def groups(split: str) -> Groups:
+        if split == "test":
+            tests = [test] if isinstance(test, str) else test or []
+            return {path if len(tests) > 1 else "test": read_texts(path, columns) for path in tests}
+        if validation is not None:
+            return {split: read_texts(train if split == "train" else validation, columns)}
+        learned, looked_at = apart(read_texts(train, columns), config.validation, config.seed)
+        return {split: learned if split == "train" else looked_at}
+
+    return groups
+
+
+def from_catalogue(
+    config: DataConfig, *, name: str, train: str = "train", validation: str = "", test: str | Sequence[str] = "test"
+) -> Callable[[str], Groups]:
+    """A set of the catalogue. Texts that are empty in the original are judged by, but not learned from."""
+    tests = [test] if isinstance(test, str) else test
+
+    def part(split: str) -> Texts:
+        found = read.labelled(name, split)
+        return Texts(found.texts, [str(label) for label in found.labels])
+
+    def groups(split: str) -> Groups:
+        if split == "test":
+            return {one: part(one) for one in tests}
+        if split == "validation" and validation:
+            return {split: part(validation)}
+        whole = part(train)
+        learned = whole.chosen(i for i, text in enumerate(whole.texts) if text.strip())
+        if validation:
+            return {split: learned}
+        rest, looked_at = apart(learned, config.validation, config.seed)
+        return {split: rest if split == "train" else looked_at}
+
+    return groups
+
+
+LABELLED: dict[str, Callable[..., Callable[[str], Groups]]] = {
+    "grammar": from_grammar,
+    "files": from_files,
+    "catalogue": from_catalogue,
+}
+CHECKS: dict[str, dict[str, Check]] = {
+    "grammar": {
+        "label": lambda key, value: one_of(key, value, grammar.LABELS),
+        "level": word,
+        "count": size,
+        "test": count,
+    },
+    "files": {"train": word, "validation": word, "test": names, "columns": two_columns},
+    "catalogue": {"name": word, "train": word, "validation": word, "test": names},
+}

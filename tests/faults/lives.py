@@ -1,0 +1,62 @@
+"""Trains the tiny recipe of a task once to the end, and once with three deaths by SIGKILL, forked as in nursery.py."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+import torch
+
+from glassformer.train.begin import again, begin
+from glassformer.train.events import StepDone
+from glassformer.train.loop import train
+from tiny_tasks import tiny
+
+KILLS, STEPS = 3, 24
+CHANGES = {"steps": STEPS, "save_every": 2, "evaluate_every": 6, "ema": 0.9, "average": 2}
+
+
+def live(kind: str, folder: Path, marks: mmap.mmap) -> None:
+    """One life: begin or go on, to the end; the step is written where it outlives a kill."""
+    torch.set_num_threads(1)
+    begun = (folder / "config.toml").is_file()
+    config = tiny(kind, train=CHANGES, model={"dropout": 0.1})
+    for event in train(again(folder) if begun else begin(config, folder), resume=begun):
+        if isinstance(event, StepDone):
+            marks[0] = event.step
+
+
+def life(kind: str, folder: Path, until: int | None) -> int:
+    """Fork; kill it a moment after that step, or let it live to its end. The wait status of the child."""
+    marks = mmap.mmap(-1, 1)
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            live(kind, folder, marks)
+            status = 0
+        finally:
+            os._exit(status)
+    if until is not None:
+        while marks[0] < until and os.waitpid(child, os.WNOHANG)[0] == 0:
+            time.sleep(0.001)
+        time.sleep(random.Random(until).uniform(0, 0.02))
+        os.kill(child, signal.SIGKILL)
+    return os.waitpid(child, 0)[1]
+
+
+def main(kind: str, folder: Path) -> None:
+    whole = life(kind, folder / "whole", None)
+    killed = [life(kind, folder / "killed", STEPS * (i + 1) // (KILLS + 2)) for i in range(KILLS)]
+    last = life(kind, folder / "killed", None)
+    deaths = sum(os.WIFSIGNALED(status) for status in killed)
+    sys.stdout.write(f"{deaths} {whole} {last}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]))
