@@ -63,7 +63,9 @@ def test_a_wrong_class_is_a_digit_less_and_a_false_alarm_more(tmp_path: Path) ->
 @pytest.mark.parametrize(("lang", "word"), [("en", "False alarms: 0.000"), ("ko", "거짓 경보")])
 def test_it_prints_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lang: str, word: str) -> None:
     monkeypatch.setenv("GLASSFORMER_LANG", lang)
-    text = repr(evaluate(loaded(tmp_path, "validation")))
+    found = evaluate(loaded(tmp_path, "validation"))
+    text = repr(found)
+    assert word in found._repr_html_()  # type: ignore[attr-defined]
     assert word in text and "100.0 [61.0–100.0]" in text
 
 

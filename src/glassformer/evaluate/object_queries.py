@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -17,6 +17,7 @@ from glassformer.data.examples import Examples
 from glassformer.errors import InputError
 from glassformer.evaluate.how import How
 from glassformer.evaluate.readings import Readings
+from glassformer.evaluate.render import as_html, as_text
 from glassformer.metrics.boxes import Claims, claim
 from glassformer.metrics.interval import Proportion, wilson
 from glassformer.open import Loaded
@@ -24,7 +25,6 @@ from glassformer.tasks.object_queries import Answers, CanvasBatch, ObjectQueries
 from glassformer.words import say
 
 PIECE = 128  # canvases in a pass
-WIDTH = 120
 
 
 @dataclass(frozen=True)
@@ -84,10 +84,10 @@ class ObjectEvaluation:
         return Group(table, *map(Text, notes))
 
     def __repr__(self) -> str:
-        console = Console(width=WIDTH, highlight=False)
-        with console.capture() as text:
-            console.print(self)
-        return text.get()
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
 
 
 def _share(one: Proportion) -> str:

@@ -56,8 +56,10 @@ def draw(batch: CanvasBatch, said: Answers, looks: Tensor, path: Path) -> None:
     rows, queries, patches = looks.shape
     side = round(patches**0.5)
     size = batch.images.shape[-1]
-    figure = Figure(figsize=(1.2 * (queries + 1), 1.35 * rows))
-    every = figure.subplots(rows, queries + 1, squeeze=False, gridspec_kw={"wspace": 0.06, "hspace": 0.25})
+    figure = Figure(figsize=(queries + 2, 2.1 * rows))
+    grid = {"left": 0.01, "right": 0.99, "bottom": 0.01, "top": 0.97, "wspace": 0.06, "hspace": 0.06}
+    grid |= {"width_ratios": [2, *[1] * queries]}  # the canvas is drawn larger
+    every = figure.subplots(rows, queries + 1, squeeze=False, gridspec_kw=grid)
     for row, (canvas, *seen) in enumerate(every):
         _picture(canvas, batch.images[row, 0])
         for label, box in zip(batch.labels[row].tolist(), batch.boxes[row] * size, strict=True):
