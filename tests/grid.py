@@ -28,6 +28,8 @@ OPTIONS: dict[str, list[Any]] = {
     ],
     "vocab_size": [None, 17],
     "target_vocab_size": [None, 13],
+    "queries": [0, 3],
+    "causal": [True, False],
     "max_len": [20, 50],
     "d_model": [12, 24],
     "n_heads": [2, 4, 6],
@@ -92,6 +94,7 @@ OPTIONS: dict[str, list[Any]] = {
         {"kind": "classifier", "classes": 3, "pool": "each", "pooler": True},
         {"kind": "distilled", "classes": 3},
         {"kind": "distilled", "classes": 2, "bias": False},
+        {"kind": "objects", "classes": 4},
     ],
 }  # fmt: skip
 

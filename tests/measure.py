@@ -37,7 +37,7 @@ def inputs(config: ModelConfig, dtype: torch.dtype, device: str = "cpu") -> tupl
     source = (
         tokens(config.vocab_size, LENGTH) if kind == "tokens" else torch.randn(shape[kind], dtype=dtype, device=device)
     )
-    if config.family != "encoder-decoder":
+    if config.family != "encoder-decoder" or config.queries:
         return (source,)
     if config.output_vocab_size is None:
         return source, torch.randn(BATCH, TARGET, config.d_model, dtype=dtype, device=device)

@@ -82,6 +82,8 @@ class ModelConfig:
     input: Choice = _key(Choice("tokens"), _choice)  # tokens, vectors, image, series
     vocab_size: int | None = _key(None, size, optional=True)
     target_vocab_size: int | None = _key(None, size, optional=True)  # default: vocab_size
+    queries: int = _key(0, _count)  # learned vectors that the decoder begins with, instead of a target
+    causal: bool = _key(True, truth)  # does the decoder see the past only?
     max_len: int = _key(5000, size)  # the size of the table of positions, not the training length
     d_model: int = _key(512, size)
     n_heads: int = _key(8, size)

@@ -20,6 +20,7 @@ from glassformer.layers.head import HEADS, LanguageModelHead
 from glassformer.layers.norm import NORMS, LayerNorm
 from glassformer.layers.patch import ImagePatches, SeriesPatches
 from glassformer.layers.position import POSITIONS
+from glassformer.layers.queries import LearnedQueries
 from glassformer.layers.residual import NORM_ORDERS
 from glassformer.ledger.parameters import count
 from glassformer.models.block import Block
@@ -161,6 +162,7 @@ BOXES = [
     Vectors,
     ImagePatches,
     SeriesPatches,
+    LearnedQueries,
     Block,
     Stack,
 ]

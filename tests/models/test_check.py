@@ -361,6 +361,42 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [  # key of the error, the tabl
         {**BOTH, "target_vocab_size": 50, "tie_embeddings": "inputs"},
         "tie_embeddings needs one vocabulary, here vocab_size=100 and target_vocab_size=50; use tie_embeddings=output",
     ),
+    (
+        "queries_family",
+        {**ENCODER, "queries": 3},
+        "queries=3 needs family=encoder-decoder, here encoder; leave it out or change the family",
+    ),
+    (
+        "queries_family",
+        {**DECODER, "causal": False},
+        "causal=false needs family=encoder-decoder, here decoder; leave it out or change the family",
+    ),
+    (
+        "queries_head",
+        {**BOTH, "queries": 3, "causal": False, "head": "language_model"},
+        "queries=3 leaves no order in which to say words, and head=language_model says words; use another head",
+    ),
+    (
+        "queries_head",
+        {**BOTH, "causal": False, "head": "language_model"},
+        "causal=false leaves no order in which to say words, and head=language_model says words; use another head",
+    ),
+    (
+        "queries_vocabulary",
+        {**BOTH, "queries": 3, "target_vocab_size": 7},
+        "queries=3 stand in the place of target tokens; leave out target_vocab_size and tie_embeddings",
+    ),
+    (
+        "queries_vocabulary",
+        {**BOTH, "queries": 3, "tie_embeddings": "inputs"},
+        "queries=3 stand in the place of target tokens; leave out target_vocab_size and tie_embeddings",
+    ),
+    (
+        "too_many_queries",
+        {**BOTH, "queries": 9, "max_len": 8},
+        "queries=9 is more than max_len=8; use fewer, or set max_len=9 or more",
+    ),
+    ("out_of_range", {**BOTH, "head": {"kind": "objects", "classes": 0}}, "head.classes=0 is out of range; use 1 to"),
 ]
 
 
@@ -408,6 +444,9 @@ def test_every_preset_passes(name: str) -> None:
         {**DECODER, "position": {"kind": "rotary", "scaling": "yarn", "factor": 4, "mscale": 1, "mscale_all_dim": 0.7}},
         {**ENCODER, "input": {**IMAGE, "class_tokens": 2}, "head": {"kind": "distilled", "classes": 2}},
         {**DECODER, "head": {"kind": "classifier", "classes": 2, "pool": "each"}},
+        {**BOTH, "queries": 9, "max_len": 8, "position": "none"},
+        {**BOTH, "queries": 3, "causal": False, "head": {"kind": "objects", "classes": 2}},
+        {**ENCODER, "head": {"kind": "objects", "classes": 2}},
         {**ENCODER, "position": {"kind": "sinusoidal", "base": 10**30}},
         {**DECODER, "position": {"kind": "rotary", "base": 500_000, "scaling": "llama3", "factor": 8}},
     ],
@@ -467,6 +506,8 @@ plausible: dict[str, st.SearchStrategy[Any]] = {
     ),
     "vocab_size": st.none() | sizes,
     "target_vocab_size": st.none() | sizes,
+    "queries": st.integers(0, 2),
+    "causal": truths,
     "max_len": sizes,
     "d_model": sizes,
     "n_heads": sizes,

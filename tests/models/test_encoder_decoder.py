@@ -1,11 +1,18 @@
 from __future__ import annotations
 
+from io import StringIO
+
 import pytest
 import torch
+from rich.console import Console
 from torch._dynamo.testing import CompileCounter
 
 import glassformer as gf
+from glassformer.config import ModelConfig
 from glassformer.errors import InputError
+from glassformer.ledger.job import Job
+from glassformer.ledger.show import table
+from glassformer.ledger.work import work
 
 TRANSLATOR = {
     "family": "encoder-decoder",
@@ -137,3 +144,68 @@ def test_a_compiled_encoder_decoder_answers_as_the_eager_one() -> None:
         compiled = torch.compile(model, fullgraph=True)(SOURCE, TARGET, SOURCE_MASK, TARGET_MASK)
         expected = model(SOURCE, TARGET, SOURCE_MASK, TARGET_MASK)
         torch.testing.assert_close(compiled, expected, atol=1e-4, rtol=0)
+
+
+# --- learned queries: object detection ---
+
+FINDER = {
+    "family": "encoder-decoder",
+    "input": {"kind": "image", "size": 8, "patch": 4, "channels": 1, "class_tokens": 0},
+    "queries": 3,
+    "causal": False,
+    "max_len": 8,
+    "d_model": 16,
+    "n_heads": 4,
+    "d_ff": 24,
+    "n_encoder_layers": 1,
+    "n_decoder_layers": 2,
+    "head": {"kind": "objects", "classes": 5},
+}
+IMAGES = torch.rand(2, 1, 8, 8, generator=torch.Generator().manual_seed(0))
+
+
+def test_queries_take_the_place_of_the_target() -> None:
+    model = gf.build(FINDER, seed=0).eval()
+    stream = model.decoder(model.target_embedding.weight.expand(2, -1, -1), model.encode(IMAGES))
+    torch.testing.assert_close(model(IMAGES), model.head(stream))
+    assert model(IMAGES).shape == (2, 3, 5 + 1 + 4)
+
+
+def test_a_target_too_much_or_too_few_is_refused() -> None:
+    with pytest.raises(InputError, match="begins with learned queries and was given a target; pass the source alone"):
+        gf.build(FINDER)(IMAGES, torch.zeros(2, 3, 16))
+    with pytest.raises(InputError, match="takes a source and a target, and was given a source alone; pass the target"):
+        gf.build(TRANSLATOR)(SOURCE)
+
+
+def test_queries_see_each_other_only_without_the_look_ahead_mask() -> None:
+    for causal in (True, False):
+        model = gf.build({**FINDER, "causal": causal}, seed=0).eval()
+        before = model(IMAGES)
+        with torch.no_grad():
+            model.target_embedding.weight[-1] += torch.linspace(-1, 1, 16)
+        after = model(IMAGES)
+        assert torch.equal(before[:, :2], after[:, :2]) == causal
+        assert not torch.equal(before[:, 2], after[:, 2])
+
+
+def test_a_finder_can_be_counted_traced_and_edited() -> None:
+    model = gf.build(FINDER, seed=0).eval()
+    rows = {row.name: row for row in gf.count(FINDER).parts}
+    assert rows["target_embedding"].numbers == "3×16"
+    assert rows["head"].formula == "d_model×(classes+1)+(classes+1)+d_model×d_model+d_model+d_model×4+4"
+    assert rows["head"].parameters == sum(p.numel() for p in model.head.parameters())
+    with gf.record(model) as trace:
+        plain = model(IMAGES)
+    assert [tuple(one.shape[1:]) for one in trace.attention("cross_attention")] == [(4, 3, 4), (4, 3, 4)]
+    assert {"target_embedding.output", "head.logits", "head.boxes"} <= set(trace.names())
+    with gf.edit(model, {"decoder.blocks.1.cross_attention.heads": gf.zero(head=0)}):
+        assert not torch.equal(model(IMAGES), plain)
+    assert work(ModelConfig.from_dict(FINDER), Job(batch=2)).tokens == 2 * (4 + 3)
+
+
+def test_both_languages_name_the_parts_of_a_finder() -> None:
+    console = Console(width=200, file=StringIO())
+    for lang, words in (("en", ("learned queries", "object head")), ("ko", ("학습되는 쿼리", "객체 헤드"))):
+        console.print(table("finder", gf.count(FINDER).parts, lang))
+        assert all(word in console.file.getvalue() for word in words)

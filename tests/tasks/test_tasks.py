@@ -21,7 +21,7 @@ from glassformer.train.resume import Trained
 from glassformer.train.step import Stepper
 from glassformer.train.watch import NotShown, watched
 from glassformer.words import LANGUAGES, sentences
-from tiny_tasks import TINY, tiny
+from tiny_tasks import BY_HEART, TINY, tiny
 
 CPU = torch.device("cpu")
 
@@ -53,7 +53,7 @@ def test_a_task_learns_one_batch_by_heart(name: str) -> None:
     stepper, batch = learner(material(name))
     for _ in range(300):
         stepper([batch], 3e-3)
-    assert stepper.task.loss(stepper.model, batch).mean.item() < 0.01
+    assert stepper.task.loss(stepper.model, batch).mean.item() < BY_HEART.get(name, 0.01)
 
 
 @pytest.mark.parametrize("name", TASKS)

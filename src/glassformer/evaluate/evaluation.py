@@ -15,6 +15,7 @@ from glassformer.evaluate.how import How, Progress
 from glassformer.evaluate.image_classification import evaluate_image_classification
 from glassformer.evaluate.language_model import evaluate_language_model
 from glassformer.evaluate.masked import evaluate_masked
+from glassformer.evaluate.object_queries import evaluate_object_queries
 from glassformer.evaluate.translate import Search
 from glassformer.evaluate.translation import evaluate_translation
 from glassformer.open import Loaded, load
@@ -61,6 +62,7 @@ EVALUATIONS: dict[str, Callable[[Loaded, str, How], Evaluation]] = {
     "language_model": evaluate_language_model,
     "masked_language_model": evaluate_masked,
     "image_classification": evaluate_image_classification,
+    "object_queries": evaluate_object_queries,
 }
 
 

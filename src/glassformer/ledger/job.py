@@ -80,7 +80,7 @@ class Job:
 def lengths(config: ModelConfig, job: Job) -> tuple[int, int]:
     """Source and target positions of one sample; an image or a series has a length of its own."""
     source = input_positions(config) or job.length or min(config.max_len, DEFAULT_LENGTH)
-    target = job.target_length or source
+    target = config.queries or job.target_length or source
     longest = max(source, target if config.family == "encoder-decoder" else 0)
     if longest > config.max_len:
         raise ConfigError("too_long", length=longest, max_len=config.max_len)

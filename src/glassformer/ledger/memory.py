@@ -158,7 +158,7 @@ def _moments(
 def _positions(config: ModelConfig, run: Pass) -> int:
     """Positions of the stream that the head sees."""
     source = input_positions(config) or run.length
-    return source if config.family != "encoder-decoder" else run.target_length or run.length
+    return source if config.family != "encoder-decoder" else config.queries or run.target_length or run.length
 
 
 def _largest_block(found: dict[str, Cost]) -> int:

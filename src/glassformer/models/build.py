@@ -17,6 +17,7 @@ from glassformer.layers.attention import KERNELS
 from glassformer.layers.embedding import TokenEmbedding
 from glassformer.layers.head import HEADS
 from glassformer.layers.norm import NORMS, Norm
+from glassformer.layers.queries import LearnedQueries
 from glassformer.models.check import INPUTS, check, input_positions
 from glassformer.models.decoder import Decoder, DecoderOnly
 from glassformer.models.encoder import Encoder, EncoderOnly
@@ -46,8 +47,8 @@ def plan(config: ModelConfig) -> dict[str, Box]:
     if config.family == "encoder-decoder" and config.tie_embeddings not in ("inputs", "all"):
         parts["target_embedding"] = _target_input(config)
     if config.decoder_layers:
-        cross = config.family == "encoder-decoder"
-        parts["decoder"] = Box(Decoder, {**_stack(config, config.decoder_layers), "cross_attention": cross})
+        own = {"cross_attention": config.family == "encoder-decoder", "causal": config.causal}
+        parts["decoder"] = Box(Decoder, {**_stack(config, config.decoder_layers), **own})
     parts["head"] = _head(config)
     return parts
 
@@ -104,7 +105,7 @@ def shadow(config: ModelConfig, tape: Tape, *, batch: int, length: int, target_l
         "vocab_size": config.output_vocab_size or 0,
     }
     source = input_positions(config) or length
-    target = source if config.family == "decoder" else target_length or length
+    target = source if config.family == "decoder" else config.queries or target_length or length
     memory: Shadow | None = None
     with tape.at("", b=batch, **sizes):
         if tape.past and config.family == "encoder-decoder":  # the encoder has done its part
@@ -192,7 +193,9 @@ def _input(config: ModelConfig) -> Box:
 
 
 def _target_input(config: ModelConfig) -> Box:
-    """The decoder's side: tokens where there is a vocabulary, vectors where there is none."""
+    """The decoder's side: learned queries, tokens where there is a vocabulary, vectors where there is neither."""
+    if config.queries:
+        return Box(LearnedQueries, {"d_model": config.d_model, "queries": config.queries})
     if config.output_vocab_size is None:
         return Box(INPUTS["vectors"], {"d_model": config.d_model})
     return Box(TokenEmbedding, {"d_model": config.d_model, "vocab_size": config.output_vocab_size} | _tokens(config))

@@ -72,6 +72,7 @@ def check(config: ModelConfig, norms: Collection[str] = tuple(NORMS)) -> None:
     _position(config)
     _layers(config)
     _input(config)
+    _target(config)
     _head(config)
 
 
@@ -167,6 +168,20 @@ def _input(config: ModelConfig) -> None:
         raise ConfigError("too_many_patches", count=count, max_len=config.max_len)
 
 
+def _target(config: ModelConfig) -> None:
+    """Who begins with queries, or sees everything at once, has no order in which to say words."""
+    given = {"queries": config.queries} if config.queries else {} if config.causal else {"causal": "false"}
+    for key, value in given.items():
+        if config.family != "encoder-decoder":
+            raise ConfigError("queries_family", key=key, value=value, family=config.family)
+        if config.head.kind == "language_model":
+            raise ConfigError("queries_head", key=key, value=value)
+    if config.queries and (config.target_vocab_size is not None or config.tie_embeddings != "none"):
+        raise ConfigError("queries_vocabulary", queries=config.queries)
+    if config.position.kind in ("sinusoidal", "learned") and config.queries > config.max_len:
+        raise ConfigError("too_many_queries", queries=config.queries, max_len=config.max_len)
+
+
 def input_positions(config: ModelConfig) -> int | None:
     """How many positions patches give; None where the length of the input is free."""
     options = _complete(config.input, INPUTS)
@@ -197,8 +212,9 @@ def _head(config: ModelConfig) -> None:
         raise ConfigError("flatten_needs_patches", head=kind, family=config.family, input=config.input.kind)
     if kind == "classifier" and not options.get("classes") and not options.get("pooler"):
         raise ConfigError("classes_missing")
-    if kind == "distilled":
+    if kind in ("distilled", "objects"):
         size("head.classes", options["classes"])
+    if kind == "distilled":
         tokens = _complete(config.input, INPUTS).get("class_tokens", 0)
         if config.family != "encoder" or tokens < 2:
             raise ConfigError("distilled_tokens", family=config.family, input=config.input.kind, tokens=tokens)

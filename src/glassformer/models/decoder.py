@@ -16,7 +16,8 @@ from glassformer.models.stack import Stack, places
 class Decoder(Stack):
     """The decoder, §3.1, on vectors: every position looks at those before it, N times, and at `memory` if it has one.
 
-    `cross_attention=True` gives the paper's decoder, without it the block of GPT. See `Stack`.
+    `cross_attention=True` gives the paper's decoder, without it the block of GPT. With `causal=False` all positions
+    look at each other, as object queries do: there is no order in which to decode them. See `Stack`.
     """
 
     block = DecoderBlock
@@ -39,11 +40,14 @@ class Decoder(Stack):
         into another, and places begin anew in each.
         """
         b, t, _ = check_vectors(x, self.d_model).shape
+        if not self.causal and not (prefix is None and cache is None):
+            raise InputError("not_causal")
         past = 0 if cache is None else self._check_cache(cache, b)
         allowed = as_allowed(mask, b, t, past + t)
         if documents is not None:
             allowed = combine(allowed, self._packed(documents, b, t, past))
         everywhere = Mask(causal=True, prefix=self._shared(prefix, mask, b, past + t), allowed=allowed)
+        everywhere = Mask(causal=self.causal, prefix=self._shared(prefix, mask, b, past + t), allowed=allowed)
         rules = self.rules(everywhere, t, past + t, x.device)
         x, place = self.enter(x, mask, past, documents)
         beams = 1 if cache is None else cache.beams

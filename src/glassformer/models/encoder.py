@@ -23,7 +23,7 @@ class Encoder(Stack):
     ) -> Float[Tensor, "b t d_model"]:
         """`mask`, True = may look: b s (True = a real token), b t s or b h t s."""
         b, t, _ = check_vectors(x, self.d_model).shape
-        rules = self.rules(Mask(allowed=as_allowed(mask, b, t, t)), t, t, x.device)
+        rules = self.rules(Mask(causal=self.causal, allowed=as_allowed(mask, b, t, t)), t, t, x.device)
         x, place = self.enter(x, mask)
         for block, seen in zip(self.blocks, rules, strict=True):
             x = block(x, seen, place=place)  # b t d_model

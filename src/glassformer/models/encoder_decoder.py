@@ -1,13 +1,15 @@
-"""The whole of Figure 1: encoder and decoder joined by cross-attention. The paper's model, T5, BART, Marian."""
+"""The whole of Figure 1: encoder and decoder joined by cross-attention. The paper's model, T5, BART, Marian; DETR."""
 
 from __future__ import annotations
 
 from jaxtyping import Bool, Float, Shaped
 from torch import Tensor, nn
 
+from glassformer.errors import InputError
 from glassformer.layers.attention import Cache
 from glassformer.layers.attention.mask import real_tokens
 from glassformer.layers.embedding import token_matrix
+from glassformer.layers.queries import LearnedQueries
 from glassformer.models.decoder import Decoder
 from glassformer.models.encoder import Encoder
 
@@ -15,7 +17,8 @@ from glassformer.models.encoder import Encoder
 class EncoderDecoder(nn.Module):
     """Source → encoder → memory; target → decoder, looking at memory → head.
 
-    `embedding` serves both sides when `target_embedding` is None; a tied head shares the target's matrix.
+    `embedding` serves both sides when `target_embedding` is None; a tied head shares the target's matrix. Where
+    `target_embedding` is `LearnedQueries` there is no target: `model(images)`.
     """
 
     def __init__(
@@ -35,7 +38,7 @@ class EncoderDecoder(nn.Module):
     def forward(
         self,
         source: Shaped[Tensor, "b s ..."],
-        target: Shaped[Tensor, "b t ..."],
+        target: Shaped[Tensor, "b t ..."] | None = None,
         source_mask: Bool[Tensor, "b s"] | None = None,
         target_mask: Bool[Tensor, "b t"] | None = None,
     ) -> Float[Tensor, "b t ..."]:
@@ -47,7 +50,7 @@ class EncoderDecoder(nn.Module):
 
     def decode(
         self,
-        target: Tensor,
+        target: Tensor | None,
         memory: Float[Tensor, "b s d_model"],
         mask: Tensor | None = None,
         memory_mask: Tensor | None = None,
@@ -56,5 +59,9 @@ class EncoderDecoder(nn.Module):
     ) -> Float[Tensor, "b t ..."]:
         """With a cache, `target` holds the new tokens only."""
         embedding = self.embedding if self.target_embedding is None else self.target_embedding
-        x = self.decoder(embedding(target), memory, mask, memory_mask, cache=cache)  # b t d_model
+        has_queries = isinstance(embedding, LearnedQueries)
+        if has_queries != (target is None):
+            raise InputError("target_unexpected" if has_queries else "target_missing")
+        begins = embedding(memory.shape[0]) if target is None else embedding(target)  # b t d_model
+        x = self.decoder(begins, memory, mask, memory_mask, cache=cache)  # b t d_model
         return self.head(x, real_tokens(mask, x.shape[1]), token_matrix(embedding))

@@ -15,6 +15,7 @@ from glassformer.layers.head import LanguageModelHead
 from glassformer.layers.norm import LayerNorm, RMSNorm
 from glassformer.layers.patch import ImagePatches
 from glassformer.layers.position import LearnedPositions, RelativePositions
+from glassformer.layers.queries import LearnedQueries
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def _one(m: Matrix) -> float:
 
 
 # role:        what it is
-#   embedding  tokens and segments          q, k, v   projections into heads      w_o, w_2  what adds to the stream
+#   embedding  tokens, segments, queries    q, k, v   projections into heads      w_o, w_2  what adds to the stream
 #   position   learned positions            w_1       into the feed-forward       other     patches, heads, poolers
 #   relative   T5's bias                    output    the language model's matrix
 RULES: dict[str, dict[str, Rule]] = {
@@ -111,6 +112,8 @@ def _matrices(model: nn.Module) -> list[tuple[str, Tensor, int]]:
                 found.append(("embedding", module.weight, 0))
                 if module.segments is not None:
                     found.append(("embedding", module.segments, 0))
+            case LearnedQueries():
+                found.append(("embedding", module.weight, 0))
             case LearnedPositions():
                 found.append(("position", module.weight, 0))
             case RelativePositions():

@@ -66,7 +66,7 @@ def _sublayers(
             return MultiHeadAttention.shadow(tape, y, y, look, rotation=rotation, qk_norm=norm)
 
     def cross_attention(y: Shadow) -> Shadow:
-        everything = Look(causal=False, masked=False, dropout=look.dropout, cached=True)
+        everything = Look(causal=False, masked=False, dropout=look.dropout, cached=look.cached)
         with tape.at("cross_attention"):
             seen = None if tape.past else memory  # the cache has its keys
             return MultiHeadAttention.shadow(tape, y, seen, everything, rotation=None, qk_norm=norm)

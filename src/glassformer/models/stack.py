@@ -33,11 +33,12 @@ class Stack(nn.Module):
     A pre-norm stream is never normalised on its way, so the stack normalises it at the end: `final_norm` is on for
     "pre" and "parallel" and off for "post" unless given. Stochastic depth rises evenly from 0 to its rate.
     `embedding_norm` normalises what enters, as BERT and BART do; `window` lets a token see no further than that,
-    in the layers from `window_from` on (Qwen2: the lower layers see everything).
+    in the layers from `window_from` on (Qwen2: the lower layers see everything). `causal`: may a position see those
+    before it only? A decoder's may unless told otherwise (object queries see each other), an encoder's see all.
     """
 
     block: type[Block]
-    bidirectional: bool
+    bidirectional: bool  # unless `causal` says otherwise
 
     def __init__(
         self,
@@ -50,10 +51,12 @@ class Stack(nn.Module):
         final_norm: bool | None = None,
         window: int | None = None,
         window_from: int = 0,
+        causal: bool | None = None,
         **block: Unpack[BlockOptions],
     ) -> None:
         super().__init__()
         check_window(window, window_from)
+        self.causal = not self.bidirectional if causal is None else causal
         self.d_model, self.window, self.window_from = block["d_model"], window, window_from
         kind, d_model = block.get("norm", "layer"), block["d_model"]
         make_norm = choose("norm", kind, NORMS) if isinstance(kind, str) else kind
@@ -64,7 +67,7 @@ class Stack(nn.Module):
             )
 
         self.positions = choose("position", position, POSITIONS)(
-            **self._sizes(position, max_len, block), **(position_options or {})
+            **self._sizes(position, max_len, self.causal, block), **(position_options or {})
         )
         self.embedding_norm = norm() if embedding_norm else None
         self.dropout = nn.Dropout(block.get("dropout", 0.0))
@@ -107,14 +110,14 @@ class Stack(nn.Module):
         return tap("output", x if self.final_norm is None else self.final_norm(x))
 
     @classmethod
-    def _sizes(cls, position: str, max_len: int, block: BlockOptions) -> dict[str, Any]:
+    def _sizes(cls, position: str, max_len: int, causal: bool, block: BlockOptions) -> dict[str, Any]:
         check_heads(block["d_model"], block["n_heads"], block.get("n_kv_heads"), block.get("d_k"))
         sizes = {
             "d_model": block["d_model"],
             "max_len": max_len,
             "n_heads": block["n_heads"],
             "d_k": block.get("d_k") or block["d_model"] // block["n_heads"],
-            "bidirectional": cls.bidirectional,
+            "bidirectional": not causal,
         }
         names = inspect.signature(choose("position", position, POSITIONS).account).parameters
         return {name: value for name, value in sizes.items() if name in names}
@@ -134,6 +137,7 @@ class Stack(nn.Module):
         final_norm: bool | None = None,
         window: int | None = None,
         window_from: int = 0,
+        causal: bool | None = None,
         **block: Unpack[BlockOptions],
     ) -> Shadow:
         """`enter`, the blocks and `leave`, line for line, on a tape."""
@@ -151,7 +155,7 @@ class Stack(nn.Module):
                 x = norm.shadow(tape, x)
         with tape.at("dropout"):
             x = tape.dropout(x, block.get("dropout", 0.0))
-        causal = not cls.bidirectional
+        causal = not cls.bidirectional if causal is None else causal
         dropout = block.get("attention_dropout")
         dropout = block.get("dropout", 0.0) if dropout is None else dropout
         far = Look(causal=causal, masked=causal and tape.value("t") > 1, dropout=dropout, bias=bias, cached=causal)
@@ -178,11 +182,12 @@ class Stack(nn.Module):
         final_norm: bool | None = None,
         window: int | None = None,
         window_from: int = 0,
+        causal: bool | None = None,
         **block: Unpack[BlockOptions],
     ) -> tuple[Row, ...]:
         kind = block.get("norm", "layer")
         assert isinstance(kind, str)
-        sizes = cls._sizes(position, max_len, block)
+        sizes = cls._sizes(position, max_len, not cls.bidirectional if causal is None else causal, block)
         rows = within("positions", POSITIONS[position].account(**sizes, **(position_options or {})))
 
         def norm(name: str) -> tuple[Row, ...]:

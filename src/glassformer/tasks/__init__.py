@@ -7,6 +7,7 @@ from glassformer.tasks.forecasting import Forecasting
 from glassformer.tasks.image_classification import ImageClassification
 from glassformer.tasks.language_model import LanguageModel
 from glassformer.tasks.masked_language_model import MaskedLanguageModel
+from glassformer.tasks.object_queries import ObjectQueries
 from glassformer.tasks.task import Kind, Material, Task
 from glassformer.tasks.translation import Translation
 
@@ -17,6 +18,7 @@ TASKS: dict[str, Kind] = {
     "language_model": LanguageModel,
     "masked_language_model": MaskedLanguageModel,
     "image_classification": ImageClassification,
+    "object_queries": ObjectQueries,
 }
 
 
@@ -25,4 +27,4 @@ def kind_of(config: RunConfig) -> Kind:
     return choose("task", config.task.kind, TASKS)
 
 
-__all__ = ["TASKS", "Classification", "Forecasting", "ImageClassification", "Kind", "LanguageModel", "MaskedLanguageModel", "Material", "Task", "Translation", "kind_of"]
+__all__ = ["TASKS", "Classification", "Forecasting", "ImageClassification", "Kind", "LanguageModel", "MaskedLanguageModel", "Material", "ObjectQueries", "Task", "Translation", "kind_of"]

@@ -10,10 +10,12 @@ import numpy as np
 from glassformer.runs import Run
 from glassformer.tasks.classification import LabelledTexts
 from glassformer.tasks.language_model import Reading, Writings
+from glassformer.tasks.object_queries import Canvases
 from glassformer.tasks.translation import Sentences
 from glassformer.train.continuations import Continuations, beginnings
 from glassformer.train.guesses import Guesses
 from glassformer.train.loop import Measure
+from glassformer.train.object_samples import ObjectSamples, shown
 from glassformer.train.samples import SHOWN, Samples, chosen
 
 
@@ -35,10 +37,14 @@ def of_language_model(run: Run, material: Writings) -> Measure | None:
     """Every evaluation goes on with the beginnings of some validation texts."""
     some = beginnings(material.looked_at, Reading.of(run.config).context)
     return Continuations(run, material.vocabularies, some) if some else None
+def of_object_queries(run: Run, material: Canvases) -> Measure | None:
+    """Every evaluation draws what the queries find on a few canvases."""
+    return None if material.validation is None else ObjectSamples(run, shown(material.task, material.validation))
 
 
 MEASURES: dict[str, Callable[[Run, Any], Measure | None]] = {
     "translation": of_translation,
     "classification": of_classification,
     "language_model": of_language_model,
+    "object_queries": of_object_queries,
 }

@@ -45,7 +45,7 @@ def draw(run: Run) -> list[Path]:
     with rc_context(style(font)):
         for name, figure in figures(run.log.read(), "ko" if font else "en", kind_of(run.config)).items():
             paths.append(run.pictures / f"{name}.png")
-            _save(figure, paths[-1])
+            save(figure, paths[-1])
     return paths
 
 
@@ -200,7 +200,8 @@ def _added(path: str) -> str | None:
     return font.family_name
 
 
-def _save(figure: Figure, path: Path) -> None:
+def save(figure: Figure, path: Path) -> None:
+    """The whole file, or the one that was there before."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     FigureCanvasAgg(figure)

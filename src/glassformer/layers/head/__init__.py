@@ -8,6 +8,7 @@ from glassformer.layers.head.classifier import ClassifierHead
 from glassformer.layers.head.distilled import DistilledHead
 from glassformer.layers.head.language_model import LanguageModelHead
 from glassformer.layers.head.none import NoHead
+from glassformer.layers.head.objects import ObjectsHead
 from glassformer.layers.head.pool import POOLS, pool
 from glassformer.layers.head.regression import RegressionHead
 
@@ -17,6 +18,17 @@ HEADS: dict[str, Any] = {
     "classifier": ClassifierHead,
     "regression": RegressionHead,
     "distilled": DistilledHead,
+    "objects": ObjectsHead,
 }
 
-__all__ = ["HEADS", "POOLS", "ClassifierHead", "DistilledHead", "LanguageModelHead", "NoHead", "RegressionHead", "pool"]
+__all__ = [
+    "HEADS",
+    "POOLS",
+    "ClassifierHead",
+    "DistilledHead",
+    "LanguageModelHead",
+    "NoHead",
+    "ObjectsHead",
+    "RegressionHead",
+    "pool",
+]

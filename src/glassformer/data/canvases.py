@@ -1,0 +1,128 @@
+"""Digits on a canvas, which and where: made of scikit-learn's 1,797 handwritten digits, so nothing is downloaded.
+
+The digits of training, validation and test are different ones; canvas i of a split is the same whenever it is made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer.data.arrays import Arrays
+from glassformer.errors import ConfigError, choose, suggest
+from glassformer.recipe import DataConfig
+from glassformer.values import one_of, size
+
+KIND = "canvases"
+SPLITS = {"train": 0.7, "validation": 0.15, "test": 0.15}  # shares of the digits
+CLASSES, SIDE, DARKEST = 10, 8, 16  # of scikit-learn's digits: classes, pixels of a side, the largest value
+GAP = 1  # pixels that stay free between two digits
+SPLIT_SEED = 2020  # which digits are whose does not depend on the recipe
+TRIES = 50  # places that are tried for a digit before the canvas counts as full
+NONE = -1  # the label where a canvas has fewer digits than another
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """How canvases are made: `source = { kind = "canvases", size = 32, most = 4, count = 20000 }`.
+
+    1 … `most` digits stand on size × size pixels, none over another, each enlarged 1 … `largest` times; their upper
+    left corners are at multiples of `raster` pixels.
+    """
+
+    size: int = 32
+    most: int = 4
+    largest: int = 1
+    raster: int = 1
+    count: int = 20_000  # canvases to train on
+    test: int = 500
+    validation: int = 500
+    seed: int = 0
+
+    @classmethod
+    def of(cls, config: DataConfig) -> Plan:
+        one_of("data.source", config.source.kind, (KIND,))
+        known = ("size", "most", "largest", "raster", "count", "test")
+        for option in config.source.options:
+            if option not in known:
+                hint = suggest(option, known)
+                raise ConfigError("unknown_option", key="data.source", option=option, kind=KIND, hint=hint)
+        given = {key: size(f"data.source.{key}", value) for key, value in config.source.options.items()}
+        plan = cls(**given, validation=config.validation, seed=config.seed)
+        # Whatever stands there already, one more must find a place somewhere: else most canvases would stay empty.
+        if plan.size < 2 * SIDE * plan.largest:
+            raise ConfigError("canvas_small", size=plan.size, largest=plan.largest, least=2 * SIDE * plan.largest)
+        return plan
+
+    def examples(self, split: str, positions: int = 1) -> Arrays:
+        """A split: image (size × size, 0 … 16), labels (most, -1: none), boxes (most × 4: cx, cy, w, h in 0 … 1)."""
+        counts = {"train": self.count, "validation": self.validation, "test": self.test}
+        count, number, digits = choose("split", split, counts), list(SPLITS).index(split), read_digits(split)
+        images = np.zeros((count, self.size, self.size), dtype=np.uint8)
+        labels = np.full((count, self.most), NONE, dtype=np.int64)
+        boxes = np.zeros((count, self.most, 4), dtype=np.float32)
+        for i in range(count):
+            random = np.random.default_rng([self.seed, number, i])
+            for k, digit in enumerate(random.integers(len(digits), size=random.integers(1, self.most + 1))):
+                box = self._place(random, images[i], boxes[i, :k], digits.images[digit])
+                if box is None:
+                    break
+                labels[i, k], boxes[i, k] = digits.labels[digit], box
+        return Arrays({"image": images, "labels": labels, "boxes": boxes / self.size}, positions)
+
+    def _place(
+        self,
+        random: np.random.Generator,
+        canvas: NDArray[np.uint8],
+        taken: NDArray[np.float32],
+        digit: NDArray[np.uint8],
+    ) -> tuple[float, ...] | None:
+        """Draw a digit where there is room for it; its box in pixels, or None where none was found."""
+        scale = int(random.integers(1, self.largest + 1))
+        drawn = digit.repeat(scale, axis=0).repeat(scale, axis=1)  # h w
+        h, w = drawn.shape
+        places = (self.size - w) // self.raster + 1, (self.size - h) // self.raster + 1
+        for x, y in (self.raster * random.integers(0, places, size=(TRIES, 2))).tolist():
+            apart = np.abs(taken[:, :2] - (x + w / 2, y + h / 2)) >= (taken[:, 2:] + (w, h)) / 2 + GAP  # k 2
+            if apart.any(axis=1).all():
+                canvas[y : y + h, x : x + w] = drawn
+                return x + w / 2, y + h / 2, w, h
+        return None
+
+
+@dataclass(frozen=True)
+class Digits:
+    """Handwritten digits, each cut out so that ink touches all four sides, and what they are."""
+
+    images: tuple[NDArray[np.uint8], ...]
+    labels: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+@cache
+def read_digits(split: str) -> Digits:
+    """The digits of a split: of every class the same share, no digit in two splits."""
+    try:
+        from sklearn.datasets import load_digits  # type: ignore[import-untyped]
+    except ImportError as error:
+        raise ConfigError("needs_package", what="data.source=canvases", package="glassformer[images]") from error
+    found = load_digits()
+    images, labels = found.images.astype(np.uint8), found.target.astype(np.int64)  # n 8 8, n
+    number, shares = list(SPLITS).index(split), np.cumsum([0.0, *SPLITS.values()])
+    random, kept = np.random.default_rng(SPLIT_SEED), []
+    for label in range(CLASSES):
+        order = random.permutation(np.flatnonzero(labels == label))
+        first, last = (shares[number : number + 2] * len(order)).round().astype(int)
+        kept += order[first:last].tolist()
+    return Digits(tuple(cut_out(images[i]) for i in kept), labels[kept])
+
+
+def cut_out(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The part of an image that holds ink."""
+    rows, columns = np.flatnonzero(image.any(axis=1)), np.flatnonzero(image.any(axis=0))
+    return image[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]

@@ -1,0 +1,68 @@
+"""What each position has found, and where: a class or nothing, and a box."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from glassformer.account import Row, linear
+from glassformer.tap import tap
+from glassformer.tape import Shadow, Tape
+
+SIDES = 4  # of a box: x and y of its centre, width, height
+
+
+class Seen(NamedTuple):
+    """The two halves of what an object head says."""
+
+    logits: Tensor  # … classes+1; the last one is "nothing"
+    boxes: Tensor  # … 4: cx, cy, w, h, each from 0 to 1
+
+
+class ObjectsHead(nn.Module):
+    r"""An object for every position, or none (Carion et al. 2020).
+
+        logits = x W + b                                   classes, and "nothing" behind them
+        box    = σ(max(0, x W_1 + b_1) W_2 + b_2)          cx, cy, w, h as shares of the whole image
+
+    Both stand side by side in one tensor, b t classes+1+4; `ObjectsHead.split` takes them apart.
+    Differs from the paper: the paper has none. DETR has one layer more in front of the box.
+    """
+
+    def __init__(self, *, d_model: int, classes: int) -> None:
+        super().__init__()
+        self.output = nn.Linear(d_model, classes + 1)
+        self.box_hidden = nn.Linear(d_model, d_model)
+        self.box = nn.Linear(d_model, SIDES)
+
+    def forward(
+        self, x: Float[Tensor, "b t d"], mask: Bool[Tensor, "b t"] | None = None, embedding: Tensor | None = None
+    ) -> Float[Tensor, "b t classes+5"]:
+        logits = tap("logits", self.output(x))  # b t classes+1
+        boxes = tap("boxes", torch.sigmoid(self.box(F.relu(self.box_hidden(x)))))  # b t 4
+        return torch.cat([logits, boxes], -1)  # b t classes+5
+
+    @staticmethod
+    def split(y: Float[Tensor, "... n"]) -> Seen:
+        return Seen(y[..., :-SIDES], y[..., -SIDES:])
+
+    @staticmethod
+    def shadow(tape: Tape, x: Shadow, *, classes: int, **_: object) -> None:
+        with tape.at("", classes=classes):
+            tape.linear(x, "(classes+1)", "output")
+            hidden = tape.activation(tape.linear(x, "d_model", "box_hidden"), "relu")
+            boxes = tape.linear(hidden, "4", "box")
+            tape.keep(tape.new(*boxes.shape, width=boxes.width), "sigmoid")
+
+    @staticmethod
+    def account(*, d_model: int, classes: int) -> tuple[Row, ...]:
+        tensors = (
+            *linear("output", "d_model", "(classes+1)", bias=True),
+            *linear("box_hidden", "d_model", "d_model", bias=True),
+            *linear("box", "d_model", "4", bias=True),
+        )
+        return (Row("", "head.objects", tensors, {"d_model": d_model, "classes": classes}),)

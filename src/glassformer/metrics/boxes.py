@@ -1,0 +1,65 @@
+"""Boxes (cx, cy, w, h) and how well they fit: what two of them share, and what was found of what is there."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+ENOUGH = 0.5  # share of overlap from which on a box counts as found
+SMALLEST = 1e-9  # an area that may be divided by
+
+
+def corners(boxes: Float[Tensor, "... 4"]) -> Float[Tensor, "... 4"]:
+    """cx, cy, w, h → left, top, right, bottom."""
+    centre, half = boxes[..., :2], boxes[..., 2:] / 2
+    return torch.cat([centre - half, centre + half], -1)
+
+
+def overlap(a: Float[Tensor, "... 4"], b: Float[Tensor, "... 4"]) -> tuple[Tensor, Tensor]:
+    r"""Intersection over union, and its generalisation (Rezatofighi et al. 2019), of boxes that broadcast.
+
+        IoU = |A ∩ B| / |A ∪ B|          GIoU = IoU − |C \ (A ∪ B)| / |C|,   C: the smallest box around both
+
+    IoU is 0 for all boxes that do not touch; GIoU falls to −1 the further they are apart, so it can be learned from.
+    """
+    a, b = corners(a), corners(b)
+    shared = (torch.minimum(a[..., 2:], b[..., 2:]) - torch.maximum(a[..., :2], b[..., :2])).clamp(min=0).prod(-1)
+    around = (torch.maximum(a[..., 2:], b[..., 2:]) - torch.minimum(a[..., :2], b[..., :2])).prod(-1)
+    areas = (a[..., 2:] - a[..., :2]).prod(-1) + (b[..., 2:] - b[..., :2]).prod(-1)
+    union = (areas - shared).clamp(min=SMALLEST)
+    share = shared / union
+    return share, share - 1 + union / around.clamp(min=SMALLEST)
+
+
+class Claims(NamedTuple):
+    """Which answers are right, and which objects they found."""
+
+    right: Tensor  # b q: this answer found an object that no surer one had found
+    found: Tensor  # b m: this object was found
+
+
+def claim(
+    sureness: Float[Tensor, "b q"],
+    said: Int[Tensor, "b q"],
+    boxes: Float[Tensor, "b q 4"],
+    labels: Int[Tensor, "b m"],
+    wanted: Float[Tensor, "b m 4"],
+) -> Claims:
+    """The surest answer first takes the object of its class that its box fits best, by at least half; each only once.
+
+    An answer of a negative class says nothing, and an object of a negative class is none.
+    """
+    share, _ = overlap(boxes[:, :, None], wanted[:, None])  # b q m
+    fits = (said[:, :, None] == labels[:, None]) & (labels >= 0)[:, None] & (share >= ENOUGH)  # b q m
+    found, right = torch.zeros_like(labels, dtype=torch.bool), torch.zeros_like(said, dtype=torch.bool)
+    rows = torch.arange(len(said), device=said.device)
+    for query in sureness.argsort(dim=1, descending=True, stable=True).T:  # b
+        free = fits[rows, query] & ~found  # b m
+        best = torch.where(free, share[rows, query], -1.0).argmax(1)  # b
+        hit: Bool[Tensor, " b"] = free.any(1)
+        found[rows, best] |= hit
+        right[rows, query] = hit
+    return Claims(right, found)
