@@ -253,6 +253,8 @@ def test_documents_behind_a_cache_are_refused() -> None:
     decoder(x, cache=cache)
     with pytest.raises(InputError, match="no cache may hold earlier ones"):
         decoder(x, documents=DOCUMENTS, cache=cache)
+
+
 def test_a_decoder_that_sees_everything_has_no_order_to_decode_in() -> None:
     decoder = Decoder(d_model=8, n_heads=2, d_ff=8, n_layers=1, causal=False).eval()
     x = torch.randn(1, 3, 8)
@@ -263,6 +265,8 @@ def test_a_decoder_that_sees_everything_has_no_order_to_decode_in() -> None:
             InputError, match=r"all positions at once \(causal=false\) and was given a cache or a prefix"
         ):
             decoder(x, **given)
+
+
 def test_relative_positions_of_a_decoder_that_sees_everything_look_both_ways() -> None:
     for causal in (None, True, False):
         decoder = Decoder(d_model=8, n_heads=2, d_ff=8, n_layers=1, position="relative", causal=causal)

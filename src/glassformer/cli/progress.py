@@ -26,11 +26,7 @@ from glassformer.train.watch import NotShown
 from glassformer.words import language, say
 
 NAMED = 4  # tensors, in a line
-VERBS = {  # the command that uses what a task has trained
-    "translation": "translate",
-    "classification": "classify",
-    "masked_language_model": "fill",
-}
+
 
 @contextmanager
 def preparing(*, quiet: bool) -> Iterator[None]:

@@ -46,7 +46,6 @@ class Decoder(Stack):
         allowed = as_allowed(mask, b, t, past + t)
         if documents is not None:
             allowed = combine(allowed, self._packed(documents, b, t, past))
-        everywhere = Mask(causal=True, prefix=self._shared(prefix, mask, b, past + t), allowed=allowed)
         everywhere = Mask(causal=self.causal, prefix=self._shared(prefix, mask, b, past + t), allowed=allowed)
         rules = self.rules(everywhere, t, past + t, x.device)
         x, place = self.enter(x, mask, past, documents)

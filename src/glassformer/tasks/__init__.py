@@ -27,4 +27,17 @@ def kind_of(config: RunConfig) -> Kind:
     return choose("task", config.task.kind, TASKS)
 
 
-__all__ = ["TASKS", "Classification", "Forecasting", "ImageClassification", "Kind", "LanguageModel", "MaskedLanguageModel", "Material", "ObjectQueries", "Task", "Translation", "kind_of"]
+__all__ = [
+    "TASKS",
+    "Classification",
+    "Forecasting",
+    "ImageClassification",
+    "Kind",
+    "LanguageModel",
+    "MaskedLanguageModel",
+    "Material",
+    "ObjectQueries",
+    "Task",
+    "Translation",
+    "kind_of",
+]

@@ -28,6 +28,8 @@ from glassformer.tasks.task import means
 from glassformer.text import Vocabularies
 from glassformer.values import truth
 
+OPTIONS = ("source_end", "start", "first", "last", "forbidden")  # all but the first are how an imported one decodes
+
 
 @dataclass(frozen=True, kw_only=True)
 class Sentences(TextMaterial):
@@ -61,7 +63,7 @@ class Translation:
 
     @classmethod
     def sketch(cls, config: RunConfig) -> RunConfig:
-        check_options(config, ("source_end",), ("cross_entropy", "focal"))
+        check_options(config, OPTIONS, ("cross_entropy", "focal"))
         truth("task.source_end", config.task.options.get("source_end", True))
         return config.with_vocabulary(config.text.vocab_size)
 
@@ -82,7 +84,7 @@ class Translation:
         train, special = config.train, vocabularies.target.specials
         return cls(
             pad=special.need("pad"),
-            bos=special.need("bos"),
+            bos=special.need(str(config.task.options.get("start", "bos"))),
             eos=special.need("eos"),
             criterion=make_loss(train.loss.kind, options("loss", train.loss)),
             source_end=truth("task.source_end", config.task.options.get("source_end", True)),

@@ -37,6 +37,8 @@ def of_language_model(run: Run, material: Writings) -> Measure | None:
     """Every evaluation goes on with the beginnings of some validation texts."""
     some = beginnings(material.looked_at, Reading.of(run.config).context)
     return Continuations(run, material.vocabularies, some) if some else None
+
+
 def of_object_queries(run: Run, material: Canvases) -> Measure | None:
     """Every evaluation draws what the queries find on a few canvases."""
     return None if material.validation is None else ObjectSamples(run, shown(material.task, material.validation))

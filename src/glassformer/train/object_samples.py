@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
@@ -57,7 +57,7 @@ def draw(batch: CanvasBatch, said: Answers, looks: Tensor, path: Path) -> None:
     side = round(patches**0.5)
     size = batch.images.shape[-1]
     figure = Figure(figsize=(queries + 2, 2.1 * rows))
-    grid = {"left": 0.01, "right": 0.99, "bottom": 0.01, "top": 0.97, "wspace": 0.06, "hspace": 0.06}
+    grid: dict[str, Any] = {"left": 0.01, "right": 0.99, "bottom": 0.01, "top": 0.97, "wspace": 0.06, "hspace": 0.06}
     grid |= {"width_ratios": [2, *[1] * queries]}  # the canvas is drawn larger
     every = figure.subplots(rows, queries + 1, squeeze=False, gridspec_kw=grid)
     for row, (canvas, *seen) in enumerate(every):
