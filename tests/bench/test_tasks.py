@@ -32,6 +32,11 @@ def test_every_recipe_of_the_benchmark_exists() -> None:
     assert {*tasks.RUNS, *tasks.ON_ACCELERATOR} <= {*recipes()}
 
 
+def test_each_worker_has_two_cores() -> None:
+    assert tasks._pairs([0, 1, 2, 3, 4]) == [[0, 1], [2, 3]]
+    assert tasks._pairs([7]) == [[7]]
+
+
 def test_a_number_inside_of_tables() -> None:
     assert tasks.at({"beside": {"persistence": {"mse": 2}}}, "beside.persistence.mse") == 2.0
 
