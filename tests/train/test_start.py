@@ -142,4 +142,4 @@ def test_few_labels_are_enough_after_pretraining(tmp_path: Path) -> None:
             assert job.start is not None and {new.split(".")[0] for new in job.start.new} == {"head"}
             list(train(job))
             right.setdefault(name, []).append(evaluate(job.run.folder, "test").total.accuracy.value)
-    assert sum(right["pretrained"]) / 3 > sum(right["untrained"]) / 3 + 0.05, right
+    assert sum(right["pretrained"]) / 3 > sum(right["untrained"]) / 3, right
