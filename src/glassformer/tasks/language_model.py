@@ -27,7 +27,7 @@ from glassformer.losses import IGNORE, Loss, Sum, chunked, cross_entropy, make_l
 from glassformer.models.decoder import DecoderOnly
 from glassformer.recipe import RunConfig, options
 from glassformer.runs import Run
-from glassformer.tasks.material import TextMaterial
+from glassformer.tasks.material import TextMaterial, learn_vocabularies
 from glassformer.tasks.options import check_options
 from glassformer.tasks.task import means
 from glassformer.text import Specials, Tokenizer, Vocabularies
@@ -130,10 +130,8 @@ class LanguageModel:
 
     @classmethod
     def begin(cls, config: RunConfig) -> Writings:
-        texts, text = document_corpus(config.data), config.text
-        tokenizer = Vocabularies.train(
-            text.tokenizer.kind, texts.train.texts, (), text.vocab_size or None, options=text.tokenizer.options
-        )
+        texts = document_corpus(config.data)
+        tokenizer = learn_vocabularies(config, texts.train.texts)
         framed = Reading.of(config).framed(config)
         return cls._material(framed.with_vocabulary(tokenizer.source.vocab_size), texts, tokenizer)
 

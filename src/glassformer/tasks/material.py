@@ -40,4 +40,4 @@ def learn_vocabularies(config: RunConfig, sources: Iterable[str], targets: Itera
         return load(config.train.start, device="cpu").vocabularies
     kind, more = text.tokenizer.kind, text.tokenizer.options
     joint = text.joint or targets is None
-    return Vocabularies.train(kind, sources, targets or (), text.vocab_size, joint=joint, options=more)
+    return Vocabularies.train(kind, sources, targets or (), text.vocab_size or None, joint=joint, options=more)
