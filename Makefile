@@ -5,7 +5,6 @@ BIN := .venv/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-
 .PHONY: setup pretrained demo test test-fast check format bench tables clean
 
 setup: .venv/ready  ## the virtual environment with everything installed
