@@ -26,6 +26,7 @@ CHANGES: dict[str, Any] = {
     "train.learning_rate": 1e-2,
     "train.warmup": 10,
     "train.ema": 0.0,
+    "train.average": 0,
     "train.evaluate_every": 75,
     "train.save_every": 75,
     "train.device": "cpu",
