@@ -93,7 +93,7 @@ def at(table: Mapping[str, Any], path: str) -> float:
 
 def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
     """Recipe, metric, value, and what it has to be compared with."""
-    lines = [[say(f"columns.{key}", lang) for key in ("recipe", "measured", "on_test", "beside")]]
+    lines = [[say(f"columns.{key}", lang) for key in ("recipe", "task_result", "on_test", "beside")]]
     for row in numbers["rows"]:
         write = WRITTEN[row["form"]]
         beside = write(row["beside"]) + " " + say(f"beside.{row['recipe']}", lang) if "beside" in row else "–"

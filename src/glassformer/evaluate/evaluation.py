@@ -58,10 +58,10 @@ class Evaluation(Protocol):
 EVALUATIONS: dict[str, Callable[[Loaded, str, How], Evaluation]] = {
     "translation": evaluate_translation,
     "classification": evaluate_classification,
-    "forecasting": evaluate_forecasting,
-    "language_model": evaluate_language_model,
     "masked_language_model": evaluate_masked,
+    "language_model": evaluate_language_model,
     "image_classification": evaluate_image_classification,
+    "forecasting": evaluate_forecasting,
     "object_queries": evaluate_object_queries,
 }
 

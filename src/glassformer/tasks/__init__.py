@@ -14,10 +14,10 @@ from glassformer.tasks.translation import Translation
 TASKS: dict[str, Kind] = {
     "translation": Translation,
     "classification": Classification,
-    "forecasting": Forecasting,
-    "language_model": LanguageModel,
     "masked_language_model": MaskedLanguageModel,
+    "language_model": LanguageModel,
     "image_classification": ImageClassification,
+    "forecasting": Forecasting,
     "object_queries": ObjectQueries,
 }
 
