@@ -124,7 +124,7 @@ class DataConfig(_Table):
     source_language: str = _key("ko", word)
     target_language: str = _key("en", word)
     prepare: str = _key("none", word)  # none, lowercase, moses, moses-lowercase: known by data/
-    max_length: int = _key(256, size)  # tokens; a longer example is left out
+    max_length: int = _key(256, size)  # tokens; a longer example is left out, a text to be classified is cut
     validation: int = _key(1000, _count)  # examples kept apart, where the source brings no validation set
     seed: int = _key(0, _count)
 

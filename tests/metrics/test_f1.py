@@ -22,7 +22,12 @@ def test_precision_and_recall_differ_where_one_class_is_overdone() -> None:
     assert found.f1.tolist() == pytest.approx([0.4, 8 / 11])
 
 
-def test_a_class_that_never_occurs_has_zero_not_nan() -> None:
+def test_a_class_that_never_occurs_has_zero_not_nan_and_no_part_in_the_mean() -> None:
     found = f1(np.array([[2, 0], [0, 0]]))
-    assert (found.f1.tolist(), found.macro, found.weighted) == ([1.0, 0.0], 0.5, 1.0)
-    assert f1(np.zeros((2, 2), dtype=np.int64)).weighted == 0.0
+    assert (found.f1.tolist(), found.macro, found.weighted) == ([1.0, 0.0], 1.0, 1.0)
+    nothing = f1(np.zeros((2, 2), dtype=np.int64))
+    assert (nothing.macro, nothing.weighted) == (0.0, 0.0)
+
+
+def test_a_class_that_is_only_said_or_only_true_counts() -> None:
+    assert f1(np.array([[1, 1, 0], [0, 0, 0], [0, 0, 0]])).macro == pytest.approx((2 / 3 + 0) / 2)

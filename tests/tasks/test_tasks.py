@@ -14,12 +14,12 @@ from glassformer.open import load
 from glassformer.runs import Run
 from glassformer.tasks import TASKS, Material
 from glassformer.train.begin import again, begin
-from glassformer.train.loop import train
 from glassformer.train.meter import Meter
 from glassformer.train.optimizer import make_optimizer
 from glassformer.train.precision import LossScale
 from glassformer.train.resume import Trained
 from glassformer.train.step import Stepper
+from glassformer.train.watch import NotShown, watched
 from glassformer.words import LANGUAGES, sentences
 from tiny_tasks import BY_HEART, TINY, tiny
 
@@ -108,8 +108,9 @@ def test_a_task_goes_on_bit_for_bit(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", TASKS)
 def test_a_run_is_begun_found_again_and_loaded(name: str, tmp_path: Path) -> None:
     job = begin(tiny(name), tmp_path / "run")
-    happened = list(train(job))
-    assert happened and job.validation is not None
+    happened = list(watched(job))
+    assert not [event for event in happened if isinstance(event, NotShown)]  # status, pictures, TensorBoard
+    assert job.validation is not None and len(list(job.run.pictures.iterdir())) == 3
     resumed = again(tmp_path / "run")
     assert (resumed.recipe, resumed.training.fingerprint) == (job.recipe, job.training.fingerprint)
     assert job.recipe.train.steps == Run.open(tmp_path / "run").status["step"]

@@ -8,19 +8,21 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.data.batch import PairBatch
-from glassformer.losses import LOSSES, Sum, make_loss, mean_absolute_error, mean_squared_error
+from glassformer.losses import LOSSES, Sum, make_loss
 from glassformer.tasks import Translation
 from glassformer.train.meter import Meter
 from glassformer.train.optimizer import OPTIMIZERS, make_optimizer
 from glassformer.train.precision import LossScale
 from glassformer.train.step import Stepper
-from small_run import examples, run_config, small_model, translation
+from small_run import VOCABULARY, examples, run_config, small_model, translation
 
 CPU = torch.device("cpu")
 CRITERIA: dict[str, Callable[[Tensor, Tensor], Sum]] = {
     "cross_entropy": make_loss("cross_entropy", {"smoothing": 0.0}),
     "cross_entropy, smoothed": make_loss("cross_entropy", {"smoothing": 0.1}),
     "focal": make_loss("focal", {"gamma": 2.0}),
+    "cross_entropy, weighted": make_loss("cross_entropy", {"weights": [0.5 + i / 10 for i in range(VOCABULARY)]}),
+    "focal, weighted": make_loss("focal", {"weights": [0.5 + i / 10 for i in range(VOCABULARY)]}),
 }
 
 
@@ -88,11 +90,21 @@ def test_a_mean_of_means_would_not_be() -> None:
     assert float((slopes(one.model)["embedding.weight"] - right).abs().max()) > 1e-4
 
 
-@pytest.mark.parametrize("loss", [mean_squared_error, mean_absolute_error])
-def test_accumulation_is_one_big_batch_for_regression(loss: Callable[[Tensor, Tensor], Sum]) -> None:
+ONE_NUMBER: dict[str, Callable[[Tensor, Tensor], Sum]] = {
+    "mse": make_loss("mse", {}),
+    "mae": make_loss("mae", {}),
+    "huber": make_loss("huber", {"delta": 0.5}),
+    "binary_cross_entropy": make_loss("binary_cross_entropy", {"weights": [0.5, 2.0]}),
+}
+
+
+@pytest.mark.parametrize("name", ONE_NUMBER)
+def test_accumulation_is_one_big_batch_for_one_number_too(name: str) -> None:
     torch.manual_seed(0)
+    loss = ONE_NUMBER[name]
     weight = torch.randn(4, dtype=torch.float64, requires_grad=True)
     x, y = torch.randn(9, 4, dtype=torch.float64), torch.randn(9, dtype=torch.float64)
+    y = (y > 0).long() if name == "binary_cross_entropy" else y
     whole = torch.autograd.grad(loss(x @ weight, y).mean, weight)[0]
     parts = [loss(x[rows] @ weight, y[rows]) for rows in (slice(0, 1), slice(1, 6), slice(6, 9))]
     count = sum(int(part.count) for part in parts)
@@ -101,7 +113,7 @@ def test_accumulation_is_one_big_batch_for_regression(loss: Callable[[Tensor, Te
 
 
 def test_every_loss_is_tried_here() -> None:
-    assert {name.split(",")[0] for name in CRITERIA} == set(LOSSES)
+    assert {name.split(",")[0] for name in CRITERIA} | set(ONE_NUMBER) == set(LOSSES)
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
