@@ -13,6 +13,7 @@ from glassformer.train import sweep as module
 from glassformer.train.sweep import Diverged, Skipped, Variant, plan, sweep
 from glassformer.train.sweep_results import compare
 from small_translator import write_recipe
+from tiny_tasks import tiny
 
 VARY: dict[str, list[Any]] = {"model.norm_order": ["pre", "post"], "train.learning_rate": [1e-3, 2e-3]}
 
@@ -109,3 +110,13 @@ def test_classifiers_side_by_side(tmp_path: Path) -> None:
     other = small_classifier.write_recipe(tmp_path, steps=4, changes={"train": {"loss": "focal"}})
     with pytest.raises(FileError, match="was trained under another recipe than this sweep has"):
         list(sweep(plan(other, vary, 1, tmp_path / "out")))
+
+
+def test_object_queries_side_by_side(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    recipe = tmp_path / "objects.toml"
+    recipe.write_text(tiny("object_queries", train={"steps": 4}).to_toml())
+    trials = plan(recipe, {"model.queries": [1, 3]}, 1, tmp_path / "out")
+    assert sum(isinstance(event, events.Stopped) for _, event in sweep(trials)) == 2
+    rows = compare("objects", trials).rows
+    assert all({"loss", "found", "box_overlap", "false_alarms"} <= set(row.results[0].metrics) for row in rows)
