@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -86,3 +87,19 @@ def test_a_batch_that_is_known_by_heart_is_found_as_a_whole() -> None:
 def test_with_another_loss_all_else_stays() -> None:
     task = material().task
     assert task.with_loss(task.criterion) == task
+
+
+def test_accumulation_is_one_big_batch() -> None:
+    """First F7 for the loss of sets: canvases with different numbers of digits, gradients ≤ 1e-12 in float64."""
+    made = material(data={"source": {"kind": "canvases", "size": 16, "most": 2, "count": 20}})
+    model = build(made.config.model, seed=0, dtype=torch.float64)
+
+    def gradients(*parts: range) -> list[torch.Tensor]:
+        batches = [made.task.collate([made.training[i] for i in part]) for part in parts]
+        batches = [replace(batch, images=batch.images.double(), boxes=batch.boxes.double()) for batch in batches]
+        sums = [made.task.loss(model, batch) for batch in batches]
+        total = torch.stack([one.total for one in sums]).sum() / sum(batch.count for batch in batches)
+        return list(torch.autograd.grad(total, list(model.parameters())))
+
+    for ours, theirs in zip(gradients(range(3), range(3, 10), range(10, 20)), gradients(range(20)), strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-12)

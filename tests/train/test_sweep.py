@@ -14,6 +14,7 @@ from glassformer.train import sweep as module
 from glassformer.train.sweep import Diverged, Skipped, Variant, plan, sweep
 from glassformer.train.sweep_results import compare
 from small_translator import write_recipe
+from tiny_tasks import tiny
 
 VARY: dict[str, list[Any]] = {"model.norm_order": ["pre", "post"], "train.learning_rate": [1e-3, 2e-3]}
 
@@ -119,3 +120,13 @@ def test_models_of_images_side_by_side(tmp_path: Path) -> None:
     assert sum(isinstance(event, events.Stopped) for event in first) == 2
     trials = plan(recipe, vary, 1, tmp_path / "out")
     assert [type(event) for _, event in sweep(trials)] == [Skipped, Skipped]
+
+
+def test_object_queries_side_by_side(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    recipe = tmp_path / "objects.toml"
+    recipe.write_text(tiny("object_queries", train={"steps": 4}).to_toml())
+    trials = plan(recipe, {"model.queries": [1, 3]}, 1, tmp_path / "out")
+    assert sum(isinstance(event, events.Stopped) for _, event in sweep(trials)) == 2
+    rows = compare("objects", trials).rows
+    assert all({"loss", "found", "box_overlap", "false_alarms"} <= set(row.results[0].metrics) for row in rows)
