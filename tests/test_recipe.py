@@ -174,3 +174,7 @@ def test_a_wrong_override_is_answered(key: str, message: str) -> None:
 def test_a_recipe_needs_no_torch() -> None:
     code = "import sys, glassformer.recipe; assert 'torch' not in sys.modules and 'numpy' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_options_of_the_task_have_a_short_name() -> None:
+    assert override({}, "task.context", 8) == override({}, "run.task.context", 8)

@@ -241,7 +241,8 @@ class RunConfig:
 
 
 def override(tables: Mapping[str, Any], key: str, value: object) -> dict[str, Any]:
-    """The tables with one key set: `train.steps`, or inside a choice `train.optimizer.beta2`."""
+    """The tables with one key set: `train.steps`, inside a choice `train.optimizer.beta2`; `task.x` is `run.task.x`."""
+    key = f"run.{key}" if key.startswith("task.") else key
     name, _, rest = key.partition(".")
     if name not in ("run", *TABLES) or not rest:
         raise ConfigError("unknown_key", key=key, hint=suggest(name, ("run", *TABLES)))

@@ -11,7 +11,7 @@ from glassformer.cli.app import main
 from glassformer.evaluate.classify import classify
 from small_models import LABELS, saved, small
 
-TEXTS = ["나는 학교에 간다.", "", "he", "I go to school! "]
+TEXTS = ["나는 학교에 간다.", "나는", "he", "I go to school! "]
 
 
 @pytest.fixture(scope="module")

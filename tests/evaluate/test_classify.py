@@ -10,7 +10,7 @@ from glassformer.errors import InputError
 from glassformer.evaluate.classify import class_names, classify, decided
 from small_models import LABELS, small
 
-TEXTS = ["나는 학교에 간다.", "", "I go to school! " * 3, "he", "한"]
+TEXTS = ["나는 학교에 간다.", "나는", "I go to school! " * 3, "he", "한"]
 
 
 def test_each_text_gets_what_the_model_says_of_it_alone() -> None:
@@ -98,3 +98,9 @@ def test_it_shows_itself() -> None:
     assert "<td>he</td>" in found._repr_html_() and found.__rich__().row_count == 1
     assert found.to_json()["probabilities"] == found.probabilities
     assert found.to_json(2)["probabilities"] == dict(found.top(2))
+
+
+@pytest.mark.parametrize("text", ["", "  \t"])
+def test_a_text_of_blanks_has_no_class(text: str) -> None:
+    with pytest.raises(InputError, match="the text is empty: there is no token in it; give at least one"):
+        classify(small("classification"), ["he", text])

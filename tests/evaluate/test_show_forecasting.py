@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
 
 from glassformer.evaluate import show_forecasting as show
 from glassformer.evaluate.evaluation import evaluate
+from glassformer.metrics.skill import Gain
 from small_forecaster import trained, written
 
 
@@ -22,3 +24,8 @@ def test_methods_series_and_a_plain_word(lang: str, word: str, tmp_path: Path, m
     lines = show.notes(found, lang)  # type: ignore[arg-type]
     assert len(lines) == 4 + 3 and word in lines[0]
     assert found.groups["<a>"].mase is None and found.groups["b"].mase > 0  # "<a>" is a clockwork: no naive error
+
+
+def test_too_few_windows_give_no_interval() -> None:
+    found = Gain(value=-0.7, low=-math.inf, high=math.inf)
+    assert show._gain(found) == "-70.0"

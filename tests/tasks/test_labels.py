@@ -75,3 +75,10 @@ def test_weights_of_ones_own_are_1_on_average() -> None:
 def test_weights_that_are_none(value: object, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         class_weights(recipe(weights=value), [0, 1], 2)
+
+
+def test_a_number_that_training_has_not_seen_is_no_other_class() -> None:
+    for names, labels in ((["1", "2", "3"], ["1", "0"]), (["mid", "neg"], ["mid", "0"])):
+        with pytest.raises(InputError, match="'0'"):
+            numbered(Texts(["a", "b"], labels), names, "test")
+    assert numbered(Texts(["a", "b"], ["1", "0"]), ["negative", "positive"], "test") == [1, 0]

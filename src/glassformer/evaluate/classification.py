@@ -14,7 +14,7 @@ from rich.console import RenderableType
 
 from glassformer.data.labelled_corpus import labelled_corpus
 from glassformer.data.texts import Texts
-from glassformer.errors import ConfigError, InputError
+from glassformer.errors import InputError
 from glassformer.evaluate import show_classification as show
 from glassformer.evaluate.how import How
 from glassformer.evaluate.readings import Readings
@@ -133,8 +133,6 @@ class ClassificationEvaluation:
 
 def evaluate_classification(loaded: Loaded, split: str, how: How) -> ClassificationEvaluation:
     """Classify a split and score it; groups as in `evaluate_translation`."""
-    if how.forensics:
-        raise ConfigError("forensics_task", task=loaded.task)
     readings = Readings(loaded.folder)
     found = {name: some for name, some in labelled_corpus(loaded.config.data).split(split).items() if len(some)}
     if not found:

@@ -10,6 +10,7 @@ import torch
 from rich.table import Table
 from torch import Tensor
 
+from glassformer.errors import InputError
 from glassformer.evaluate import answers
 from glassformer.evaluate.answers import Answers
 from glassformer.evaluate.rows import rows
@@ -52,6 +53,8 @@ def classify(loaded: Loaded, texts: str | Sequence[str]) -> Answers[Classified]:
     check_verb(loaded, "classify")
     every = [texts] if isinstance(texts, str) else list(texts)
     found: dict[int, Classified] = {}
+    if not all(text.strip() for text in every):
+        raise InputError("empty_text")
     with evaluating(loaded.model):
         for some in rows(loaded, [loaded.framed(text) for text in every]):
             logits = loaded.model(some.tokens, some.mask)  # b classes

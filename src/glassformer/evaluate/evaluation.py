@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from rich.console import RenderableType
 
-from glassformer.errors import choose
+from glassformer.errors import ConfigError, choose
 from glassformer.evaluate.classification import evaluate_classification
 from glassformer.evaluate.forecasting import evaluate_forecasting
 from glassformer.evaluate.how import How, Progress
@@ -81,4 +81,6 @@ def evaluate(
     """
     loaded = run if isinstance(run, Loaded) else load(run, checkpoint=checkpoint)
     judge = choose("task", loaded.task, EVALUATIONS)
+    if forensics and judge is not evaluate_translation:
+        raise ConfigError("forensics_task", task=loaded.task)
     return judge(loaded, split, How(search=search, forensics=forensics, progress=progress))

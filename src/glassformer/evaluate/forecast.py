@@ -100,7 +100,9 @@ def forecast(loaded: Loaded, path: str | Path, *, column: str = "", date: str = 
         raise FileError("too_few_rows", path=path, column=channel.name, rows=len(channel), context=context)
     past = Channel(channel.name, channel.moments[-context:], channel.values[-context:])
     check_constant(past, context, path)
-    step = step_of(past.moments) if gaps else refuse_gaps(past.moments, range(len(past)), path)
+    if not gaps:
+        refuse_gaps(past.moments, range(len(past)), path)
+    step = step_of(channel.moments)
     scale = _scale(loaded, channel)
     seen = scale.scaled(past.values, past.name)[None]  # 1 context
     season = Settings.of(loaded.config.task).season

@@ -16,7 +16,7 @@ from glassformer.data.batch import pad
 from glassformer.data.document_corpus import document_corpus
 from glassformer.data.documents import Documents
 from glassformer.data.store import Store, Tokens
-from glassformer.errors import ConfigError, InputError
+from glassformer.errors import InputError
 from glassformer.evaluate import show_masked as show
 from glassformer.evaluate.how import How
 from glassformer.evaluate.readings import Readings
@@ -110,8 +110,6 @@ class MaskedEvaluation:
 
 def evaluate_masked(loaded: Loaded, split: str, how: How) -> MaskedEvaluation:
     """Hide and find, in every text of a split; groups as in `evaluate_translation`."""
-    if how.forensics:
-        raise ConfigError("forensics_task", task=loaded.task)
     readings, task = Readings(loaded.folder), MaskedLanguageModel.make(loaded.config, loaded.tokenizer)
     groups = document_corpus(loaded.config.data).split(split)
     coded = {name: _encoded(loaded, task, some) for name, some in groups.items()}

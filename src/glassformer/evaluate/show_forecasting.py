@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING
@@ -56,7 +57,9 @@ def rows(of: ForecastEvaluation, lang: str | None) -> Iterator[list[str]]:
     """The model first, then what stands beside it."""
     yield [say("forecast.model", lang), *_cells(of.total), ""]
     for name, errors in of.beside.items():
-        yield [method(of, name, lang), *_cells(errors), _gain(of.gains[name])]
+        cells = _cells(errors)
+        cells[-1] = "–" if name == "persistence" else cells[-1]  # it foresees no movement, in no direction
+        yield [method(of, name, lang), *cells, _gain(of.gains[name])]
 
 
 def groups(of: ForecastEvaluation) -> Iterator[list[str]]:
@@ -78,6 +81,8 @@ def _cells(errors: Errors) -> list[str]:
 
 
 def _gain(found: Gain) -> str:
+    if not math.isfinite(found.low):  # too few windows for an interval
+        return f"{100 * found.value:.1f}"
     return f"{100 * found.value:.1f} [{100 * found.low:.1f} … {100 * found.high:.1f}]"
 
 
@@ -98,7 +103,8 @@ def verdict(of: ForecastEvaluation, name: str, lang: str | None) -> str:
     one = of.gains[name]
     ends = {"low": 100 * one.low, "high": 100 * one.high}
     values = {"gain": 100 * one.value, "loss": -100 * one.value}
-    return say(f"forecast.{one.verdict}", lang, method=method(of, name, lang), **values, **ends)
+    key = one.verdict if math.isfinite(one.low) else "few"
+    return say(f"forecast.{key}", lang, method=method(of, name, lang), **values, **ends)
 
 
 def html(of: ForecastEvaluation, lang: str | None = None) -> str:

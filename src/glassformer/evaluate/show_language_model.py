@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from glassformer.metrics.ngram import HIGHEST
 from glassformer.words import say
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def notes(of: LanguageModelEvaluation, lang: str | None) -> list[str]:
         say("writing.about", lang, half=of.context // 2, context=of.context),
         say("writing.in_windows", lang, loss=f"{of.total.in_windows:.4f}", context=of.context),
         say("writing.orders", lang, orders=orders, order=of.order),
+        *([say("writing.longest", lang)] if of.order == HIGHEST else []),
         say("writing.below" if ours < counted else "writing.not_below", lang, difference=f"{abs(counted - ours):.4f}"),
         *([say("judge.apart", lang, apart=", ".join(of.apart))] if of.apart else []),
         say("judge.test_read" if of.split == "test" else "judge.read", lang, count=of.readings, split=of.split),

@@ -12,6 +12,7 @@ VERBS = {
     "classification": "classify",
     "image_classification": "recognise",
     "forecasting": "forecast",
+    "object_queries": "evaluate",
     "features": "embed",
 }
 

@@ -150,7 +150,7 @@ def choose_family(config: RunConfig, name: str | None = None) -> tuple[Family, M
     Where none has it, the key that the nearest one cannot express is named.
     """
     families = FAMILIES if name is None else {name: choose("family", name, FAMILIES)}
-    nearest: tuple[int, str, str, object, object] | None = None
+    nearest: tuple[tuple[bool, int], str, str, object, object] | None = None
     for family in families.values():
         if config.task.kind not in family.tasks.values():
             continue
@@ -163,8 +163,9 @@ def choose_family(config: RunConfig, name: str | None = None) -> tuple[Family, M
         if not found:
             return family, described, table
         key, (ours, theirs) = next(iter(found.items()))
-        if nearest is None or len(found) < nearest[0]:
-            nearest = len(found), family.name, key, ours, theirs
+        distance = described.family != config.model.family, len(found)  # a decoder is never near an encoder
+        if nearest is None or distance < nearest[0]:
+            nearest = distance, family.name, key, ours, theirs
     if nearest is None:
         raise ConfigError("hub_no_family", task=config.task.kind, known=", ".join(families))
     _, best, key, ours, theirs = nearest

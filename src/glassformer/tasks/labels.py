@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -36,13 +36,25 @@ def learn_labels(config: RunConfig, training: Labelled) -> list[str]:
     found = set(training.labels)
     if len(found) < 2:
         raise InputError("one_label", labels=", ".join(found))
-    whole = all(re.fullmatch(r"-?\d+", label) for label in found)
-    return given_labels(config) or (sorted(found, key=int) if whole else sorted(found))
+    return given_labels(config) or (sorted(found, key=int) if _whole(found) else sorted(found))
+
+
+def _whole(labels: Iterable[str]) -> bool:
+    return all(re.fullmatch(r"-?\d+", label) for label in labels)
+
+
+def known_labels(some: Labelled, names: Sequence[str]) -> dict[str, int]:
+    """Label → class: by name; by number only where the data has nothing but numbers and the names are words.
+
+    So a label that is a number, and that training has not seen, is never taken for another class.
+    """
+    by_number = _whole(some.labels) and not any(_whole([name]) for name in names)
+    return {str(i) if by_number else name: i for i, name in enumerate(names)}
 
 
 def numbered(texts: Labelled, names: Sequence[str], split: str) -> list[int]:
-    """The class of each text: by name, or, where the data has numbers and the recipe names, by number."""
-    known = {str(number): number for number in range(len(names))} | {name: i for i, name in enumerate(names)}
+    """The class of each text."""
+    known = known_labels(texts, names)
     for i, label in enumerate(texts.labels):
         if label not in known:
             raise InputError("unseen_label", label=label, split=split, number=i + 1, known=", ".join(names))

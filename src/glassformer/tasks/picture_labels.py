@@ -22,8 +22,8 @@ def learn_labels(config: RunConfig, training: Pictures) -> list[str]:
 
 
 def numbered(pictures: Pictures, names: Sequence[str]) -> NDArray[np.int64]:
-    """The class of each image: by name, or, where the data has numbers and the recipe names, by number."""
-    known = {str(number): number for number in range(len(names))} | {name: i for i, name in enumerate(names)}
+    """The class of each image; see `labels.known_labels`."""
+    known = labels.known_labels(pictures, names)
     for label in pictures.labels:
         if label not in known:
             raise InputError("unseen_class", origin=pictures.origin, label=label, known=", ".join(names))

@@ -27,6 +27,7 @@ def draw_forecast(found: Forecast, path: Path) -> None:
     """The whole file or the old one. Korean labels where there is a font for them."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.dates import AutoDateLocator
     from matplotlib.figure import Figure
 
     check_picture(path)
@@ -43,9 +44,9 @@ def draw_forecast(found: Forecast, path: Path) -> None:
         for name, values in found.said.items():
             line = [found.past.values[-1], *values]
             above.plot(joined, line, color=COLOURS[name], linestyle=LINES[name], label=label(name, lang))
-        above.set_title(
-            say("forecast.of_series", lang, series=found.past.name if _plain(found.past.name, font) else "")
-        )
+        if _plain(found.past.name, font):
+            above.set_title(say("forecast.of_series", lang, series=found.past.name))
+        above.xaxis.set_major_locator(AutoDateLocator(maxticks=7))
         above.legend(loc="best")
         starts = range(len(found.patches))
         below.bar(starts, [100 * patch.share for patch in found.patches], color=ORANGE)
