@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import shutil
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import transformers
 from torch import nn
 
 import glassformer as gf
-from glassformer.errors import FileError, InputError
+from glassformer.errors import FileError, GlassformerError, InputError
 from glassformer.evaluate import compare_transformers
 from glassformer.evaluate.compare_transformers import Theirs, as_ours, is_theirs, theirs, theirs_in
 from glassformer.hub.families import FAMILIES
@@ -277,3 +278,12 @@ def test_what_they_read() -> None:
     assert theirs(pair("vit")[1]).reads.source.shape == (3, 12, 12)
     config = pair("vit")[1].config.__class__(**{**IMAGE, "image_size": [12, 8]})
     assert compare_transformers._reads(config).source.shape == (3, 12, 8)
+
+
+def test_a_program_in_their_folder_is_never_run(tmp_path: Path) -> None:
+    table = {"model_type": "unheard-of", "auto_map": {"AutoConfig": "conf.C"}}
+    (tmp_path / "config.json").write_text(json.dumps(table))
+    (tmp_path / "conf.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    with pytest.raises(GlassformerError):
+        theirs_in(tmp_path)
+    assert not (tmp_path / "ran").exists()

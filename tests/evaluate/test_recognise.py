@@ -9,6 +9,7 @@ import torch
 from PIL import Image
 
 from glassformer.config import Choice
+from glassformer.data.picture import read_picture
 from glassformer.errors import ConfigError, FileError, InputError
 from glassformer.evaluate.recognise import recognise, seen
 from small_models import LABELS, small
@@ -81,3 +82,13 @@ def test_the_same_pixels_as_in_transformers(resample: str, tmp_path: Path) -> No
     expected = processor([Image.open(path) for path in paths], return_tensors="pt")["pixel_values"]
     options = {"mean": mean, "std": std, "resample": resample}
     torch.testing.assert_close(seen(small("image_classification", options=options), paths), expected)
+
+
+def test_the_middle_of_an_enlarged_image(tmp_path: Path) -> None:
+    path = images(tmp_path, 1)
+    loaded = small("image_classification", options={"labels": LABELS, "enlarge": 12})
+    size = int(loaded.config.model.input.options["size"])
+    whole = read_picture(path[0], size=12, channels=3)
+    first = (12 - size) // 2
+    expected = whole[:, first : first + size, first : first + size]
+    assert torch.equal(seen(loaded, path)[0], expected) and size < 12

@@ -160,3 +160,10 @@ def test_as_people_say_it() -> None:
 def test_it_shows_itself() -> None:
     written = Written("I [go", "] home", 2, "eos")
     assert str(written) == written.__rich__().plain == "I [go] home"
+
+
+def test_a_text_may_end_in_several_ways() -> None:
+    loaded = writer()
+    (best,) = greedy(loaded.model, ids_of(loaded, PROMPT), eos=2, forbidden=FORBIDDEN, max_len=12)[0]
+    ended = write(writer(options={"ends": [2, best.tokens[3]]}), PROMPT, Writing(tokens=12))
+    assert ended.ended != "length" and ended.tokens < len(best.tokens)

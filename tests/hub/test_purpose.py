@@ -91,3 +91,27 @@ def test_pixels_as_the_preprocessor_says(tmp_path: Path) -> None:
     assert config.task.options["resample"] == "bicubic"
     (tmp_path / "preprocessor_config.json").write_text(json.dumps({**told, "do_normalize": False}))
     assert "mean" not in found(tmp_path, "vit", "image_classification", IMAGE)[0].task.options
+
+
+def test_a_text_may_end_in_several_ways(tmp_path: Path) -> None:
+    (tmp_path / "generation_config.json").write_text(json.dumps({"eos_token_id": [2, 382]}))
+    config, _ = found(tmp_path, "llama", "language_model", eos_token_id=2)
+    assert config.task.options["ends"] == [2, 382]
+
+
+def test_classes_that_do_not_exclude_each_other_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="problem_type is 'multi_label_classification'; only"):
+        found(tmp_path, "bert", "classification", problem_type="multi_label_classification")
+
+
+def test_the_middle_of_a_larger_image(tmp_path: Path) -> None:
+    told: dict[str, object] = {"do_center_crop": True, "size": {"height": 48, "width": 48}}
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps(told))
+    assert found(tmp_path, "deit", "image_classification", IMAGE)[0].task.options["enlarge"] == 48
+
+
+@pytest.mark.parametrize("told", [{"resample": 0}, {"rescale_factor": 0.5}, {"do_resize": False}])
+def test_what_cannot_be_done_to_an_image_is_refused(tmp_path: Path, told: dict[str, object]) -> None:
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps(told))
+    with pytest.raises(FileError, match=f"{next(iter(told))} is"):
+        found(tmp_path, "vit", "image_classification", IMAGE)

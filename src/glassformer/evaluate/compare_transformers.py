@@ -118,14 +118,18 @@ def theirs_in(folder: str | Path) -> TheirsClosed:
     if not Path(folder).is_dir():
         raise FileError("no_such_file", path=folder)
     with _said_by_us(folder):
-        config = library.AutoConfig.from_pretrained(str(folder), local_files_only=True)
+        config = library.AutoConfig.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False)
     family, named = _family(config), config.architectures or ["AutoModel"]
     made = getattr(library, named[0], library.AutoModel)
 
     def make(dtype: torch.dtype | None) -> Theirs:
         with _said_by_us(folder), _quiet(library):
             model = made.from_pretrained(
-                str(folder), local_files_only=True, use_safetensors=True, dtype=dtype or torch.float32
+                str(folder),
+                local_files_only=True,
+                use_safetensors=True,
+                trust_remote_code=False,  # else it asks, and runs what lies in the folder
+                dtype=dtype or torch.float32,
             )
         return Theirs(model, family)
 

@@ -39,8 +39,9 @@ def seen(loaded: Loaded, images: Sequence[str | Path]) -> Tensor:
     options, task = loaded.config.model.input.options, loaded.config.task.options
     size, channels = int(options["size"]), int(options.get("channels", 3))
     resample = str(task.get("resample", "bilinear"))
-    pixels = torch.stack(
-        [read_picture(path, size=size, channels=channels, resample=resample) for path in images]
-    )  # b c size size
+    whole = max(size, int(task.get("enlarge", size)))  # DeiT sees the middle of a larger image
+    pixels = torch.stack([read_picture(path, size=whole, channels=channels, resample=resample) for path in images])
+    first = (whole - size) // 2
+    pixels = pixels[..., first : first + size, first : first + size]  # b c size size
     mean, std = (statistic(key, task.get(key), channels) for key in ("mean", "std"))
     return ((pixels - mean) / std).to(next(loaded.model.parameters()))

@@ -107,7 +107,8 @@ class Pen:
     def _limits(self) -> dict[str, Any]:
         specials = self.loaded.tokenizer.specials
         forbidden = forbidden_ids(specials, forbidden_roles(self.loaded.config.task.options))
-        return {"eos": specials.eos, "forbidden": forbidden, "max_len": self.most}
+        ends = self.loaded.config.task.options.get("ends", specials.eos)  # several, for some imported models
+        return {"eos": ends, "forbidden": forbidden, "max_len": self.most}
 
 
 def write(loaded: Loaded, prompt: str = "", writing: Writing = Writing()) -> Written:  # noqa: B008

@@ -37,6 +37,7 @@ def purpose(
     options: dict[str, Any] = {}
     match task:
         case "classification":
+            foreign.only("problem_type", "single_label_classification")
             options = {"labels": foreign.labels()}
         case "image_classification":
             options = {"labels": foreign.labels(), **_pixels(folder)}
@@ -59,7 +60,7 @@ def _tokenizers(folder: Path) -> Vocabularies | None:
 
 def _said(
     folder: Path, foreign: Foreign, tokenizers: Vocabularies | None, forced: Mapping[str, str]
-) -> dict[str, str | list[str]]:
+) -> dict[str, str | list[str] | list[int]]:
     """What decoding must say and may not say, by role: `forced` (ours → their key) and `forbidden`.
 
     Of `bad_words_ids` the special tokens alone are taken, as Marian forbids its padding; words are nobody's role.
@@ -71,12 +72,15 @@ def _said(
         value = generation.table.get(key)
         return foreign.table.get(key) if value is None else value
 
-    found: dict[str, str | list[str]] = {}
+    found: dict[str, str | list[str] | list[int]] = {}
     for ours, key in forced.items():
         role = _role(foreign, tokenizers, key, given(key))
         found |= {} if role is None else {ours: role}
     bad = given("bad_words_ids") or []
     single = [words[0] for words in bad if isinstance(words, list) and len(words) == 1] if isinstance(bad, list) else []
+    ends = given("eos_token_id")
+    if isinstance(ends, list) and len(ends) > 1:
+        found["ends"] = ends
     ids = _ids(foreign, tokenizers)
     return found | {"forbidden": [role for role in ROLES if ids.get(role) is not None and ids[role] in single]}
 
@@ -99,14 +103,21 @@ def _ids(foreign: Foreign, tokenizers: Vocabularies | None) -> dict[str, Any]:
     return {role: foreign.table.get(f"{role}_token_id") for role in ROLES}
 
 
-def _pixels(folder: Path) -> dict[str, str | list[float]]:
+def _pixels(folder: Path) -> dict[str, str | int | list[float]]:
     """How the model learned to see: mean and spread of the pixels, and how images were made to fit; if it is said."""
     path = folder / "preprocessor_config.json"
     if not path.is_file():
         return {}
     foreign = read_foreign(path)
-    resample = RESAMPLING.get(foreign.whole("resample", 2))
-    found: dict[str, str | list[float]] = {} if resample is None else {"resample": resample}
+    for key, value in (("do_resize", True), ("do_rescale", True), ("rescale_factor", 1 / 255)):
+        foreign.only(key, value)
+    resample = foreign.whole("resample", 2)
+    if resample not in RESAMPLING:
+        known = ", ".join(f"{number} ({name})" for number, name in RESAMPLING.items())
+        raise FileError("hub_unsupported", path=path, key="resample", value=resample, known=known)
+    found: dict[str, str | int | list[float]] = {"resample": RESAMPLING[resample]}
+    if foreign.truth("do_center_crop", False):
+        found["enlarge"] = foreign.within("size").whole("height")
     if not foreign.truth("do_normalize", True):
         return found
     for ours, theirs in (("mean", "image_mean"), ("std", "image_std")):
