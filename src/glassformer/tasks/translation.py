@@ -28,7 +28,14 @@ from glassformer.tasks.task import means
 from glassformer.text import Vocabularies
 from glassformer.values import truth
 
-OPTIONS = ("source_end", "start", "first", "last", "forbidden", "ends")  # all but the first are how an imported one decodes
+OPTIONS = (
+    "source_end",
+    "start",
+    "first",
+    "last",
+    "forbidden",
+    "ends",
+)  # all but the first are how an imported one decodes
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,9 +7,10 @@ from torch import nn
 from glassformer.layers.attention import MultiHeadAttention
 from glassformer.layers.embedding import TokenEmbedding
 from glassformer.layers.feed_forward import FeedForward, GatedFeedForward
-from glassformer.layers.head import ClassifierHead, DistilledHead, LanguageModelHead, RegressionHead
+from glassformer.layers.head import ClassifierHead, DistilledHead, LanguageModelHead, ObjectsHead, RegressionHead
 from glassformer.layers.patch import ImagePatches, SeriesPatches
 from glassformer.layers.position import LearnedPositions, SinusoidalPositions
+from glassformer.layers.queries import LearnedQueries
 from glassformer.models.block import Block
 from glassformer.models.stack import Stack
 
@@ -17,6 +18,7 @@ TAPS: dict[type[nn.Module], tuple[str, ...]] = {
     TokenEmbedding: ("output",),
     ImagePatches: ("output",),
     SeriesPatches: ("output",),
+    LearnedQueries: ("output",),
     SinusoidalPositions: ("encoding",),
     LearnedPositions: ("encoding",),
     Stack: ("input", "output"),
@@ -28,6 +30,7 @@ TAPS: dict[type[nn.Module], tuple[str, ...]] = {
     ClassifierHead: ("pooled", "logits"),
     RegressionHead: ("pooled", "output"),
     DistilledHead: ("labelled", "taught", "logits"),
+    ObjectsHead: ("logits", "boxes"),
 }
 
 
