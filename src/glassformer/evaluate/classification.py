@@ -16,7 +16,7 @@ from glassformer.data.labelled_corpus import labelled_corpus
 from glassformer.data.texts import Texts
 from glassformer.errors import InputError
 from glassformer.evaluate import show_classification as show
-from glassformer.evaluate.how import How
+from glassformer.evaluate.how import How, set_apart
 from glassformer.evaluate.readings import Readings
 from glassformer.evaluate.render import as_html, as_text
 from glassformer.metrics.accuracy import accuracy
@@ -27,7 +27,6 @@ from glassformer.metrics.interval import Proportion
 from glassformer.open import Loaded
 from glassformer.tasks.classification import Classification
 
-APART = ("long",)  # longer than anything trained on: reported as it comes out, not part of the main number
 TEXTS = 64  # in a batch, of like length
 
 
@@ -140,7 +139,7 @@ def evaluate_classification(loaded: Loaded, split: str, how: How) -> Classificat
     readings.check()
     task = Classification.make(loaded.config, loaded.vocabularies)
     guesses = _guesses(loaded, task, found, split, how)
-    apart = tuple(name for name in APART if name in found and len(found) > 1)
+    apart = set_apart(found)
     main = [one for name, one in guesses.items() if name not in apart]
     probabilities = np.concatenate([one.probabilities for one in main])
     total = Scores.of(Guesses(probabilities, np.concatenate([one.true for one in main])))

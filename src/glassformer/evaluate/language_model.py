@@ -16,7 +16,7 @@ from glassformer.data.documents import Documents, together
 from glassformer.data.store import Tokens
 from glassformer.errors import InputError
 from glassformer.evaluate import show_language_model as show
-from glassformer.evaluate.how import How
+from glassformer.evaluate.how import How, set_apart
 from glassformer.evaluate.readings import Readings
 from glassformer.evaluate.render import as_html, as_text
 from glassformer.evaluate.sliding import Foreseen, foresee
@@ -25,8 +25,6 @@ from glassformer.metrics.ngram import NGrams
 from glassformer.metrics.perplexity import Surprise, bits_per_character, perplexity
 from glassformer.open import Loaded
 from glassformer.tasks.language_model import Reading, joined
-
-APART = ("long",)  # longer than anything trained on: reported as it comes out, not part of the main number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +117,7 @@ def evaluate_language_model(loaded: Loaded, split: str, how: How) -> LanguageMod
     order = baseline.best_order(looked_at.texts)
     judged = _Judge(loaded, reading, baseline, how)
     scores = {name: judged(some) for name, some in groups.items()}
-    apart = tuple(name for name in APART if name in groups and len(groups) > 1)
+    apart = set_apart(groups)
     main = [name for name in groups if name not in apart]
     total = scores[main[0]] if len(main) == 1 else judged(together(groups[name] for name in main))
     found = LanguageModelEvaluation(

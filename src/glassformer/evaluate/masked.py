@@ -18,7 +18,7 @@ from glassformer.data.documents import Documents
 from glassformer.data.store import Store, Tokens
 from glassformer.errors import InputError
 from glassformer.evaluate import show_masked as show
-from glassformer.evaluate.how import How
+from glassformer.evaluate.how import How, set_apart
 from glassformer.evaluate.readings import Readings
 from glassformer.evaluate.render import as_html, as_text
 from glassformer.generate.step import evaluating
@@ -28,7 +28,6 @@ from glassformer.recipe import DataConfig
 from glassformer.tasks.masked_language_model import MaskedLanguageModel
 from glassformer.tasks.material import longest
 
-APART = ("long",)  # longer than anything trained on: reported as it comes out, not part of the main number
 TEXTS = 64  # in a batch, of like length
 GAPS = 20_000  # words of a group that are hidden in turn; of a larger one, texts taken evenly
 
@@ -118,7 +117,7 @@ def evaluate_masked(loaded: Loaded, split: str, how: How) -> MaskedEvaluation:
         raise InputError("split_empty", split=split, path=loaded.folder)
     readings.check()
     counts, said = _counted(loaded, task, stores, how)
-    apart = tuple(name for name in APART if name in stores and len(stores) > 1)
+    apart = set_apart(stores)
     main = [name for name in stores if name not in apart]
     sure = determined(loaded.config.data)
     texts = sum(len(stores[name]) for name in main)

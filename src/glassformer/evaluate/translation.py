@@ -13,7 +13,7 @@ from glassformer.data.corpus import corpus
 from glassformer.data.pairs import Pairs
 from glassformer.errors import ConfigError, InputError
 from glassformer.evaluate import show
-from glassformer.evaluate.how import How, Progress
+from glassformer.evaluate.how import How, Progress, set_apart
 from glassformer.evaluate.readings import Readings
 from glassformer.evaluate.scores import Scores, judge
 from glassformer.evaluate.surprise import total_loss
@@ -23,7 +23,6 @@ from glassformer.metrics.outputs import Outputs
 from glassformer.metrics.perplexity import perplexity
 from glassformer.open import Loaded
 
-APART = ("long",)  # longer than anything trained on: reported as it comes out, not part of the main number
 PIECE = 256  # sentences between two signs of life
 
 
@@ -92,7 +91,7 @@ def evaluate_translation(loaded: Loaded, split: str, how: How) -> TranslationEva
         name: judge(Outputs(hypotheses[name], some.targets), perplexity(*losses[name]), data)
         for name, some in pairs.items()
     }
-    apart = tuple(name for name in APART if name in pairs and len(pairs) > 1)
+    apart = set_apart(pairs)
     main = [name for name in pairs if name not in apart]
     together = _together(main, hypotheses, pairs)
     nats, tokens = map(sum, zip(*(losses[name] for name in main), strict=True))
