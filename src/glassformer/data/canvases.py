@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glassformer.data.arrays import Arrays
+from glassformer.data.pictures import load_handwritten
 from glassformer.errors import ConfigError, choose, suggest
 from glassformer.recipe import DataConfig
 from glassformer.values import one_of, size
@@ -107,12 +108,7 @@ class Digits:
 @cache
 def read_digits(split: str) -> Digits:
     """The digits of a split: of every class the same share, no digit in two splits."""
-    try:
-        from sklearn.datasets import load_digits  # type: ignore[import-untyped]
-    except ImportError as error:
-        raise ConfigError("needs_package", what="data.source=canvases", package="glassformer[images]") from error
-    found = load_digits()
-    images, labels = found.images.astype(np.uint8), found.target.astype(np.int64)  # n 8 8, n
+    images, labels = load_handwritten("data.source=canvases")  # n 8 8, n
     number, shares = list(SPLITS).index(split), np.cumsum([0.0, *SPLITS.values()])
     random, kept = np.random.default_rng(SPLIT_SEED), []
     for label in range(CLASSES):

@@ -61,16 +61,22 @@ def resized(pixels: Bytes, size: int) -> Bytes:
     return found.round().clamp(0, WHITE).byte().numpy()
 
 
-@cache
-def read_digits() -> Pictures:
-    """scikit-learn's 1,797 handwritten digits, 8 × 8, which come with the package: 16 grey levels become bytes."""
+def load_handwritten(asked: str) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """scikit-learn's 1,797 handwritten digits, n 8 8 in 0 … 16, and what they are; `asked` is what needs them."""
     try:
         from sklearn.datasets import load_digits  # type: ignore[import-untyped]
     except ImportError as error:
-        raise ConfigError("needs_package", what="source=digits", package="glassformer[images]") from error
+        raise ConfigError("needs_package", what=asked, package="glassformer[images]") from error
     found = load_digits()
-    pixels = (found.images * (WHITE / DARKEST)).round().astype(np.uint8)[:, None]  # n 1 8 8
-    return Pictures(pixels, [str(label) for label in found.target.tolist()], "digits")
+    return found.images.astype(np.uint8), found.target.astype(np.int64)
+
+
+@cache
+def read_digits() -> Pictures:
+    """The handwritten digits with their 16 grey levels made bytes."""
+    images, labels = load_handwritten("source=digits")
+    pixels = (images * (WHITE / DARKEST)).round().astype(np.uint8)[:, None]  # n 1 8 8
+    return Pictures(pixels, [str(label) for label in labels.tolist()], "digits")
 
 
 def apart(pictures: Pictures, number: int, seed: int) -> tuple[Pictures, Pictures]:
