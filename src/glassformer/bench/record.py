@@ -6,13 +6,11 @@ Written as JSON in numbers and codes alone, rendered as tables in either languag
 from __future__ import annotations
 
 import json
-import os
-import platform
-import subprocess
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from glassformer.provenance import commit, machine, versions
 from glassformer.words import say
 
 RESULTS = Path(__file__).parent / "results"
@@ -52,27 +50,11 @@ class Result:
 
 def result(name: str, numbers: Any) -> Result:
     """The numbers, with everything needed to repeat them."""
-    import torch
-
-    card = torch.cuda.get_device_name(0) if torch.cuda.is_available() else ""
     return Result(
         name=name,
         command=f"glassformer bench {name}",
         numbers=numbers,
-        commit=_commit(),
-        versions={"python": platform.python_version(), "torch": torch.__version__},
-        machine={"cores": os.cpu_count() or 1, "accelerator": card},
+        commit=commit(),
+        versions=versions(),
+        machine=machine(),
     )
-
-
-def _commit() -> str:
-    """The commit of the checkout that this runs from; "unknown" outside a checkout."""
-    given = os.environ.get("GLASSFORMER_COMMIT", "")
-    if given:
-        return given
-    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=12", "HEAD"]
-    try:
-        found = subprocess.run(command, capture_output=True, text=True, timeout=10)
-    except (OSError, subprocess.TimeoutExpired):
-        return "unknown"
-    return found.stdout.strip() or "unknown"

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from glassformer.errors import InputError
 from glassformer.evaluate.forecast import Forecast, label
+from glassformer.fonts import hangul_font
 from glassformer.runs.files import TEMPORARY, disk
-from glassformer.train.pictures import BLUE, GREEN, GREY, ORANGE, VERMILION, hangul_font, style
+from glassformer.train.pictures import BLUE, GREEN, GREY, ORANGE, VERMILION, style
 from glassformer.words import language, say
 
 PURPLE = "#CC79A7"

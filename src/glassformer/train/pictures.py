@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from glassformer.fonts import hangul_font
 from glassformer.runs import Run
 from glassformer.runs.files import TEMPORARY, disk
 from glassformer.tasks import Kind, kind_of
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 # Okabe and Ito: told apart by everybody, also by the colour-blind
 BLUE, ORANGE, GREEN, VERMILION, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#767676"
-FAMILIES = ("NanumGothic", "Noto Sans CJK KR", "Noto Sans KR", "Malgun Gothic", "Apple SD Gothic Neo", "AppleGothic")
 STYLE: dict[str, Any] = {
     "font.size": 10,
     "axes.titlesize": 11,
@@ -164,40 +162,7 @@ def _finish(axes: Axes, records: Records, words: Words, title: str) -> None:
     axes.xaxis.set_major_formatter("{x:,.0f}")
 
 
-# --- fonts and files ---
-
-
-@cache
-def hangul_font() -> str | None:
-    """The name of a font that has Hangul; None where the machine has none."""
-    from matplotlib.font_manager import fontManager
-
-    known = set(fontManager.get_font_names())
-    named = next((family for family in FAMILIES if family in known), None)
-    return named or next(filter(None, map(_added, _files())), None)
-
-
-def _files() -> list[str]:
-    """Files of fonts for Korean, as fontconfig knows them."""
-    try:
-        listed = subprocess.run(["fc-list", ":lang=ko", "file"], capture_output=True, text=True, timeout=10).stdout
-    except (OSError, subprocess.TimeoutExpired):
-        return []
-    return sorted(line.strip().rstrip(":") for line in listed.splitlines() if line.strip())
-
-
-def _added(path: str) -> str | None:
-    """The name under which matplotlib now knows the font; None where it has no Hangul after all."""
-    from matplotlib.font_manager import fontManager, get_font
-
-    try:
-        font = get_font(path)
-        if not font.get_char_index(ord("한")):
-            return None
-        fontManager.addfont(path)
-    except (OSError, RuntimeError):  # gone, or in a format that FreeType does not read
-        return None
-    return font.family_name
+# --- files ---
 
 
 def save(figure: Figure, path: Path) -> None:

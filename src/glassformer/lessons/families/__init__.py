@@ -1,0 +1,1 @@
+"""Chapter 11: one skeleton, many families."""

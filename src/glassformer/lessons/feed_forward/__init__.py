@@ -1,0 +1,1 @@
+"""Chapter 5: what every token thinks by itself."""

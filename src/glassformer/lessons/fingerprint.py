@@ -1,0 +1,98 @@
+"""What a result depends on, in sixteen letters: the code that measured it and the recipes it trained.
+
+Comments, docstrings, drawings and sentences are left out: they cannot change a number. Verdicts neither: they are
+computed anew from the recorded data whenever they are read.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+# what only speaks or draws, or decides where files go
+WITHOUT = (
+    *("words", "errors", "fonts", "formula", "provenance", "hub", "evaluate.render"),
+    *("lessons.theme", "lessons.drawing", "lessons.svg", "lessons.hover", "lessons.texts"),
+    *("lessons.fingerprint", "lessons.trained", "lessons.desk"),
+    *("train.pictures", "train.board", "train.status", "train.watch", "train.events", "train.forecast_picture"),
+)
+JUDGES = "verdict"  # functions whose names begin so judge, they do not measure
+
+
+def fingerprint(module: str, recipes: tuple[str, ...] = ()) -> str:
+    """Of a module of the package ("lessons.attention.scaled_scores") with all that it imports, and of recipes."""
+    digest = hashlib.sha256()
+    for name in sorted(closure(module)):
+        digest.update(f"{name}\n{code(name)}\n".encode())
+    for recipe in sorted(recipes):
+        digest.update((ROOT / "recipes" / f"{recipe}.toml").read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def closure(module: str) -> set[str]:
+    """The module and every module of the package that it imports, wherever the import stands."""
+    found: set[str] = set()
+    waiting = [module]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += imports(name)
+    return found
+
+
+@cache
+def imports(module: str) -> tuple[str, ...]:
+    """What a module imports of the package, but for what only speaks or draws."""
+    names: set[str] = set()
+    for node in ast.walk(_tree(module)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("glassformer"):
+            of = (node.module or "").removeprefix("glassformer").lstrip(".")
+            inner = [f"{of}.{alias.name}".lstrip(".") for alias in node.names]
+            names |= {name if _path(name) else of for name in inner if _path(name) or of}
+    return tuple(sorted(name for name in names if not _left_out(name)))
+
+
+def _left_out(name: str) -> bool:
+    return name.endswith("_picture") or any(name == left or name.startswith(f"{left}.") for left in WITHOUT)
+
+
+@cache
+def code(module: str) -> str:
+    """The lines of a module that can change a number."""
+    lines = _text(module).splitlines()
+    for node in ast.walk(_tree(module)):
+        if (
+            isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+            and ast.get_docstring(node, clean=False) is not None
+        ):
+            _blank(lines, node.body[0].lineno, node.body[0].end_lineno)
+        if isinstance(node, ast.FunctionDef) and node.name.lstrip("_").startswith(JUDGES):
+            _blank(lines, node.lineno, node.end_lineno)
+    kept = (line.split("  # ")[0].rstrip() for line in lines)
+    return "\n".join(line for line in kept if line.strip() and not line.lstrip().startswith("#"))
+
+
+def _blank(lines: list[str], first: int, last: int | None) -> None:
+    for number in range(first - 1, last or first):
+        lines[number] = ""
+
+
+@cache
+def _tree(module: str) -> ast.Module:
+    return ast.parse(_text(module))
+
+
+def _text(module: str) -> str:
+    path = _path(module)
+    return "" if path is None else path.read_text(encoding="utf-8")
+
+
+def _path(module: str) -> Path | None:
+    """The file of a module or package; None where the name is neither."""
+    place = ROOT.joinpath(*module.split("."))
+    files = (place.with_suffix(".py"), place / "__init__.py")
+    return next((file for file in files if module and file.is_file()), None)

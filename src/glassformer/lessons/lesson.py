@@ -1,0 +1,48 @@
+"""What a lesson is: a value with three functions. Report, command line, notebooks and tests use the same three."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from glassformer.lessons.desk import Desk
+    from glassformer.lessons.texts import Words
+    from glassformer.lessons.theme import Theme
+
+Data = Mapping[str, Any]  # JSON: numbers, texts, lists and tables of them
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a measurement says about a claim. `measured` fills the sentence of the claim in words/LANG/lessons/."""
+
+    verdict: Literal["confirmed", "refuted", "depends"]
+    measured: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lesson:
+    """`run` measures, `verdicts` judges the claims by rules that stand beside it, `draw` makes the picture.
+
+    What they hand on is JSON, so that a result of last year, or of another machine, is judged and drawn the same way.
+    """
+
+    run: Callable[[Desk], Data]
+    verdicts: Callable[[Data], Mapping[str, Verdict]]
+    draw: Callable[[Data, Theme, Words], Figure]
+    claims: tuple[str, ...] = ()  # the ids that `verdicts` answers
+    models: tuple[str, ...] = ()  # recipes whose trained models are looked into
+    equation: str = ""  # LaTeX
+    formula: str = ""  # the same in Unicode, for a terminal
+    paper: str = ""  # its place in "Attention Is All You Need": "§3.2.1, Eq. (1)"
+    sources: tuple[str, ...] = ()  # the files that do it, from src/glassformer/: "layers/attention/kernel.py"
+    picture: str = ""  # the name under which reports know the picture; default: the lesson's own
+
+
+def no_verdicts(data: Data) -> Mapping[str, Verdict]:
+    """Of a lesson that shows and claims nothing."""
+    return {}

@@ -1,0 +1,118 @@
+"""A lesson's result and where it comes from; kept beside the code, or in the cache of whoever ran it again."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from glassformer.lessons.catalogue import lesson, module_of
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.fingerprint import fingerprint
+from glassformer.lessons.lesson import Verdict
+from glassformer.lessons.trained import cache
+from glassformer.provenance import commit, machine, versions
+from glassformer.runs.files import disk
+
+RECORDED = Path(__file__).parent / "results"  # committed
+
+
+@dataclass(frozen=True)
+class Result:
+    """One run of one lesson. Verdicts are not in it: they are computed from the data when they are asked for."""
+
+    name: str
+    command: str
+    data: dict[str, Any]
+    fingerprint: str  # of the code that measured
+    seeds: list[int]
+    seconds: float
+    commit: str
+    versions: dict[str, str]
+    machine: dict[str, Any]
+
+    @property
+    def stale(self) -> bool:
+        """Whether the code or a recipe has changed since."""
+        return self.fingerprint != current(self.name)
+
+    def verdicts(self) -> Mapping[str, Verdict]:
+        return lesson(self.name).verdicts(self.data)
+
+    def write(self, folder: Path) -> Path:
+        """Under another name first, so that a full disk leaves the old result as it was."""
+        path = folder / f"{self.name}.json"
+        draft = path.with_suffix(".draft")
+        with disk(path):
+            folder.mkdir(parents=True, exist_ok=True)
+            try:
+                draft.write_text(
+                    json.dumps(asdict(self), ensure_ascii=False, allow_nan=False, indent=1) + "\n", "utf-8"
+                )
+                draft.replace(path)
+            finally:
+                draft.unlink(missing_ok=True)
+        return path
+
+    @classmethod
+    def read(cls, path: Path) -> Result:
+        return cls(**json.loads(path.read_text(encoding="utf-8")))
+
+
+def current(name: str) -> str:
+    """The fingerprint of a lesson as its code stands now."""
+    return fingerprint(module_of(name), lesson(name).models)
+
+
+def measure(name: str, desk: Desk) -> Result:
+    """Run a lesson now, on one thread: the same numbers on any number of cores."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    began = time.monotonic()
+    try:
+        data = rounded(dict(lesson(name).run(desk)))
+    finally:
+        torch.set_num_threads(threads)
+    return Result(
+        name=name,
+        command=f"glassformer lesson {name} --fresh",
+        data=data,
+        fingerprint=current(name),
+        seeds=list(desk.seeds),
+        seconds=round(time.monotonic() - began, 1),
+        commit=commit(),
+        versions=versions(),
+        machine=machine(),
+    )
+
+
+def own() -> Path:
+    """Where results go that a person measures."""
+    return cache() / "results"
+
+
+def recorded(name: str) -> Result | None:
+    """A person's own result if it is of the code as it stands, else the one that comes with the package."""
+    candidates = [own() / f"{name}.json", RECORDED / f"{name}.json"]
+    found = [Result.read(path) for path in candidates if path.is_file()]
+    return next((result for result in found if not result.stale), found[-1] if found else None)
+
+
+def rounded(value: Any, digits: int = 7) -> Any:
+    """JSON with numbers of seven digits, enough for every picture and table; what is not finite is null."""
+    match value:
+        case bool() | int() | str() | None:
+            return value
+        case float():
+            return float(f"{value:.{digits}g}") if math.isfinite(value) else None
+        case dict():
+            return {str(key): rounded(item, digits) for key, item in value.items()}
+        case list() | tuple():
+            return [rounded(item, digits) for item in value]
+    raise TypeError(f"a lesson's data is JSON, not {type(value).__name__}")

@@ -1,0 +1,92 @@
+"""Short trainings for experiments: the package's own tasks, batches, step and schedules, without a run folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import nn
+
+from glassformer.data.examples import Examples
+from glassformer.models.build import build
+from glassformer.open import open_recipe
+from glassformer.recipe import RunConfig, override
+from glassformer.tasks import Material, kind_of
+from glassformer.train.resume import Trained
+from glassformer.train.validate import validate
+
+CPU = torch.device("cpu")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A model after a short training, and how it came there. A loss that was not finite is NaN."""
+
+    model: nn.Module
+    config: RunConfig
+    losses: list[float] = field(repr=False)  # one for each step, of its batch, before the step
+    gradient_norms: list[float] = field(repr=False)  # before clipping
+    validation: dict[str, float] = field(default_factory=dict)  # the task's metrics, "loss" among them
+
+    @property
+    def diverged(self) -> bool:
+        """Whether any step had no finite loss or gradient."""
+        return any(loss != loss for loss in self.losses)
+
+
+class Experiment:
+    """One recipe's material, read once; trained as often as there are variants and seeds.
+
+    `changes` are keys of the recipe: {"model.norm_order": "post", "train.steps": 200}. Keys of [data] and [text] make
+    other material and belong to the constructor.
+    """
+
+    def __init__(self, recipe: str, changes: Mapping[str, Any] | None = None) -> None:
+        config = open_recipe(recipe, {"train.threads": 1, "train.device": "cpu", **(changes or {})})
+        self.material: Material = kind_of(config).begin(config)
+
+    def config(self, changes: Mapping[str, Any], seed: int) -> RunConfig:
+        """The recipe with these keys."""
+        tables = self.material.config.to_dict()
+        for key, value in {**changes, "train.seed": seed}.items():
+            tables = override(tables, key, value)
+        return RunConfig.from_dict(tables)
+
+    def train(
+        self,
+        seed: int,
+        changes: Mapping[str, Any] | None = None,
+        *,
+        make: Callable[[RunConfig], nn.Module] | None = None,
+        training: Examples | None = None,
+        validated: bool = True,
+    ) -> Outcome:
+        """A new model of this seed, trained for `train.steps`; judged on the validation examples at the end.
+
+        `make` builds another model than the configuration says: one with a box of one's own, for example.
+        """
+        config = self.config(changes or {}, seed)
+        model = make(config) if make is not None else build(config.model, seed=seed)
+        task, store = self.material.task, self.material.training if training is None else training
+        trained = Trained.begin(config, model, task, store, CPU)
+        losses, norms = [], []
+        for _ in range(config.train.steps):
+            trained.advance()
+            reading = trained.stepper.meter.read()
+            losses.append(reading.loss)
+            norms.append(reading.gradient_norm)
+            trained.stepper.meter.begin_line()
+        model.eval()
+        found = self.validate(model, config) if validated else {}
+        return Outcome(model, config, losses, norms, found)
+
+    def validate(
+        self, model: nn.Module, config: RunConfig | None = None, store: Examples | None = None
+    ) -> dict[str, float]:
+        """The task's metrics on the validation examples, or on others."""
+        examples = store if store is not None else self.material.validation
+        assert examples is not None
+        train = (config or self.material.config).train
+        return validate(model, self.material.task, examples, train, CPU)

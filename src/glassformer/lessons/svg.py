@@ -1,0 +1,60 @@
+"""A figure as SVG for a page: colours become variables of the style sheet, marks become titles, names stay apart."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from io import BytesIO, StringIO
+from typing import TYPE_CHECKING
+
+from glassformer.lessons.hover import MARK
+from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.texts import Words
+from glassformer.lessons.theme import LIGHT, Theme
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_HEAD = re.compile(r"^.*?(?=<svg)", re.DOTALL)
+_METADATA = re.compile(r"\s*<metadata>.*?</metadata>", re.DOTALL)
+_MARKED = re.compile(r'<g id="' + MARK + r'([^"]*)">')
+_SIZE = re.compile(r'<svg ([^>]*?)\bwidth="[^"]*"([^>]*?)\bheight="[^"]*"')
+_HEIGHT_FIRST = re.compile(r'<svg ([^>]*?)\bheight="[^"]*"([^>]*?)\bwidth="[^"]*"')
+
+
+def drawn(lesson: Lesson, data: Data, words: Words, theme: Theme = LIGHT) -> Figure:
+    """The figure of a lesson in a theme and a language."""
+    from matplotlib import rc_context
+
+    with rc_context(theme.style(words.lang)):  # type: ignore[arg-type]
+        return lesson.draw(data, theme, words)
+
+
+def as_svg(figure: Figure, name: str, lang: str, alternative: str, theme: Theme = LIGHT) -> str:
+    """Ready to stand inside a page. `name` keeps the ids of several pictures apart, `alternative` says what is seen."""
+    from matplotlib import rc_context
+
+    text = StringIO()
+    with rc_context(theme.style(lang)):  # type: ignore[arg-type]
+        figure.savefig(text, format="svg", metadata={"Date": None}, facecolor="none")
+    svg = _METADATA.sub("", _HEAD.sub("", text.getvalue()))
+    svg = _MARKED.sub(lambda found: f'<g class="hover"><title>{found[1]}</title>', svg)
+    for pattern, made in ((r' id="', f' id="{name}-'), (r"url\(#", f"url(#{name}-"), (r'href="#', f'href="#{name}-')):
+        svg = re.sub(pattern, made, svg)
+    for role, colour in theme.colours.items():
+        svg = re.sub(re.escape(colour), f"var(--{role}, {colour})", svg, flags=re.IGNORECASE)
+    for size in (_SIZE, _HEIGHT_FIRST):
+        svg = size.sub(r"<svg \1\2", svg)
+    return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(alternative)}" ', 1)
+
+
+def as_png(figure: Figure, lang: str, theme: Theme = LIGHT, dpi: int = 130) -> bytes:
+    """For Markdown, and wherever an image is wanted."""
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    image = BytesIO()
+    with rc_context(theme.style(lang)):  # type: ignore[arg-type]
+        FigureCanvasAgg(figure)
+        figure.savefig(image, format="png", dpi=dpi)
+    return image.getvalue()

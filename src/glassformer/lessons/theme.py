@@ -1,0 +1,116 @@
+"""How pictures look: colours that everybody tells apart, light and dark, and a font with Hangul."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from glassformer.fonts import hangul_font
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Theme:
+    """Colours by what they are for. The series are those of Okabe and Ito (2008), told apart by the colour-blind too.
+
+    In a web page each of them becomes a variable of the style sheet, so one drawing serves light and dark.
+    """
+
+    name: str
+    ink: str  # text and axes
+    paper: str
+    muted: str  # second lines, ticks
+    grid: str
+    blue: str
+    orange: str
+    green: str
+    vermilion: str
+    purple: str
+    sky: str
+
+    @property
+    def series(self) -> tuple[str, ...]:
+        """In the order in which they are taken."""
+        return (self.blue, self.vermilion, self.green, self.orange, self.purple, self.sky)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """A pattern beside each colour, for those who print in grey."""
+        return ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))  # type: ignore[return-value]
+
+    @property
+    def markers(self) -> tuple[str, ...]:
+        return ("o", "s", "^", "D", "v", "P")
+
+    @property
+    def colours(self) -> dict[str, str]:
+        """Name → colour, for whoever turns colours into variables."""
+        return {name: value for name, value in vars(self).items() if name != "name"}
+
+    def style(self, lang: str) -> dict[str, Any]:
+        """matplotlib's settings. Titles stay regular in Korean: a Hangul font may have no bold, and it would say so."""
+        font = hangul_font() if lang == "ko" else None
+        return {
+            "font.family": [font, "DejaVu Sans"] if font else ["DejaVu Sans"],
+            "font.size": 10,
+            "text.color": self.ink,
+            "axes.titlesize": 11,
+            "axes.titlelocation": "left",
+            "axes.titleweight": "normal" if lang == "ko" else "bold",
+            "axes.titlecolor": self.ink,
+            "axes.labelcolor": self.ink,
+            "axes.edgecolor": self.muted,
+            "axes.facecolor": "none",
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.grid": True,
+            "axes.axisbelow": True,
+            "axes.unicode_minus": True,
+            "grid.color": self.grid,
+            "grid.linewidth": 0.8,
+            "xtick.color": self.muted,
+            "ytick.color": self.muted,
+            "legend.frameon": False,
+            "lines.linewidth": 1.8,
+            "figure.facecolor": self.paper,
+            "figure.constrained_layout.use": True,
+            "svg.fonttype": "none",
+            "svg.hashsalt": "glassformer",
+        }
+
+    def figure(self, width: float = 9.0, height: float = 4.5) -> Figure:
+        """An empty figure that nothing else holds on to (no pyplot); sizes in inches, at most 10 wide."""
+        from matplotlib.figure import Figure
+
+        return Figure(figsize=(width, height), layout="constrained")
+
+
+LIGHT = Theme(
+    name="light",
+    ink="#1b1f24",
+    paper="#fffffe",
+    muted="#59636e",
+    grid="#e4e7eb",
+    blue="#0072b2",
+    orange="#c98a00",
+    green="#007f5f",
+    vermilion="#d55e00",
+    purple="#a8508a",
+    sky="#3f9bd1",
+)
+DARK = Theme(
+    name="dark",
+    ink="#e6e9ed",
+    paper="#14181d",
+    muted="#a3adb8",
+    grid="#2d343c",
+    blue="#58b0e8",
+    orange="#f0b429",
+    green="#3dc9a0",
+    vermilion="#ff8f4d",
+    purple="#e29ac9",
+    sky="#9ad4f5",
+)
+THEMES = {"light": LIGHT, "dark": DARK}

@@ -1,0 +1,64 @@
+"""Models that the lessons look into: recipes of the package, trained once by the package itself, kept in the cache."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from glassformer.open import open_recipe
+from glassformer.runs import Run
+from glassformer.runs.files import disk
+from glassformer.train import events
+from glassformer.train.begin import begin_or_again
+from glassformer.train.watch import watched
+
+Watch = Callable[[str, float], None]  # (what is being done, share that is done)
+
+
+def cache() -> Path:
+    """GLASSFORMER_CACHE, else the person's own cache folder."""
+    if given := os.environ.get("GLASSFORMER_CACHE", ""):
+        return Path(given)
+    return Path(os.environ.get("XDG_CACHE_HOME", "") or Path.home() / ".cache") / "glassformer"
+
+
+def trained(recipe: str, watch: Watch) -> Path:
+    """The run folder of a recipe: trained to its end now if it was not before; an interrupted training goes on.
+
+    Another process that asks for the same model at the same time waits for the first.
+    """
+    settings = {"train.threads": 1, "train.device": "cpu"}  # the same bits, however many cores there are
+    config = open_recipe(recipe, settings)
+    digest = hashlib.sha256(config.to_toml().encode()).hexdigest()[:10]
+    folder = cache() / "models" / f"{recipe}-{digest}"
+    with _alone(folder):
+        if not _finished(folder):
+            job, resumed = begin_or_again(recipe, folder, True, settings)
+            for event in watched(job, resume=resumed):
+                if isinstance(event, events.StepDone):
+                    watch(recipe, event.step / config.train.steps)
+    return folder
+
+
+def _finished(folder: Path) -> bool:
+    if not (folder / "config.toml").is_file():
+        return False
+    run = Run.open(folder)
+    return run.status.get("state") in ("finished", "early")
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """The kernel's lock beside the folder: a killed process leaves none behind."""
+    with disk(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

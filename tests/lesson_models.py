@@ -1,0 +1,47 @@
+"""Hardly trained models for tests of lessons: the right shapes and words, within seconds."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from glassformer.api import train
+from glassformer.lessons.catalogue import lesson
+from glassformer.lessons.desk import Desk
+
+LESS: dict[str, dict[str, Any]] = {
+    "ko-en": {"data.source.count": 2000, "data.validation": 40, "text.vocab_size": 1000},
+    "sentiment": {"data.source.count": 1000, "data.validation": 40, "text.vocab_size": 800},
+    "fill": {"data.source.count": 1000, "data.validation": 40, "text.vocab_size": 800},
+    "characters": {"data.source.count": 1000},
+    "digits": {},
+    "prices": {},
+    "object-queries": {},
+}
+STEPS = 4
+
+
+def tiny(recipe: str, seed: int = 0) -> Path:
+    """The run folder of a recipe after four steps; made once for all workers of a test session."""
+    session = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
+    home = Path(tempfile.gettempdir()) / f"glassformer-lessons-{session}"
+    home.mkdir(exist_ok=True)
+    folder = home / f"{recipe}-{seed}"
+    with (home / f"{recipe}-{seed}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "done").exists():
+            every = {"train.evaluate_every": STEPS, "train.save_every": STEPS, "train.log_every": 2}
+            changes = {"train.steps": STEPS, "train.seed": seed, "train.average": 1, **every, **LESS[recipe]}
+            train(recipe, out=folder, overrides=changes)
+            (folder / "done").touch()
+    return folder
+
+
+def tiny_desk(name: str, *, seed: int = 0, others: Mapping[str, Path] | None = None) -> Desk:
+    """A desk for a lesson at hardly any effort, with tiny models for those it asks for."""
+    models = {recipe: tiny(recipe, seed) for recipe in lesson(name).models}
+    return Desk(seeds=(0, 1), effort=0.01, models={**models, **(others or {})})

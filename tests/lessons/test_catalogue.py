@@ -1,0 +1,107 @@
+"""What holds for every lesson: a new one is tested by its line in the catalogue."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from typing import Any
+
+import pytest
+
+from glassformer.lessons.catalogue import LESSONS, claims, lesson
+from glassformer.lessons.fingerprint import ROOT
+from glassformer.lessons.record import RECORDED, Result, rounded
+from glassformer.lessons.svg import as_png, as_svg, drawn
+from glassformer.lessons.texts import HOLE, Words, fill, tables
+from glassformer.lessons.theme import DARK, LIGHT
+from glassformer.words import LANGUAGES
+from lesson_models import tiny_desk
+
+NAMES = list(LESSONS)
+PARTS = ("title", "question", "caption", "alt", "easy", "deep", "picture")
+# 은/는, 이/가, 을/를 … behind a number that is put in: right for one value, wrong for another
+PARTICLE = re.compile(r"\}\}(은|는|이|가|을|를|과|와|으로|로)(?=[\s,.])")
+
+
+def recorded(name: str) -> Result:
+    return Result.read(RECORDED / f"{name}.json")
+
+
+def flat(table: Any, path: str = "") -> dict[str, str]:
+    if isinstance(table, dict):
+        return {key: text for name, inner in table.items() for key, text in flat(inner, f"{path}.{name}").items()}
+    return {path: str(table)}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_lesson_says_what_it_is(name: str) -> None:
+    found = lesson(name)
+    assert found.sources and all((ROOT / source).is_file() for source in found.sources)
+    assert bool(found.equation) == bool(found.formula)
+    for lang in LANGUAGES:
+        texts = tables(lang, "lessons", name)
+        assert not [part for part in PARTS if part not in texts]
+        assert set(texts.get("claims", {})) == set(found.claims)
+        for words in texts.get("claims", {}).values():
+            assert set(words) == {"claim", "measured", "condition"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_both_languages_say_the_same(name: str) -> None:
+    english, korean = (flat(tables(lang, "lessons", name)) for lang in ("en", "ko"))
+    assert list(english) == list(korean)
+    for key, text in english.items():
+        ours, theirs = ({found[0] for found in HOLE.finditer(one)} for one in (text, korean[key]))
+        assert {hole.partition("|")[0].rstrip("}") for hole in ours} == {
+            hole.partition("|")[0].rstrip("}") for hole in theirs
+        }, key
+        assert not PARTICLE.search(korean[key]), key
+    prose = " ".join(korean[f".{part}"] for part in ("easy", "deep"))
+    assert len(re.findall(r"[가-힣]", prose)) > 200
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_recorded_result_is_judged_in_words(name: str) -> None:
+    result = recorded(name)
+    verdicts = result.verdicts()
+    assert set(verdicts) == set(lesson(name).claims)
+    for lang in LANGUAGES:
+        texts = tables(lang, "lessons", name)
+        for part in ("caption", "alt", "easy", "deep"):
+            assert "{{" not in fill(texts[part], result.data, lambda of, hole: of)
+        for claim, verdict in verdicts.items():
+            assert verdict.measured
+            for part in ("measured", "condition"):
+                assert "{{" not in fill(texts["claims"][claim][part], verdict.measured)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("name", NAMES)
+def test_it_draws_itself_from_the_recorded_result(name: str, lang: str, caplog: pytest.LogCaptureFixture) -> None:
+    """A glyph that no font has is a warning, and warnings are errors; inside mathematics it is only logged."""
+    data = recorded(name).data
+    figure = drawn(lesson(name), data, Words(name, lang), LIGHT)
+    assert max(figure.get_size_inches()) <= 12
+    svg = as_svg(figure, name, lang, "what is seen")
+    assert svg.startswith('<svg role="img" aria-label="what is seen"') and len(svg) < 600_000
+    assert LIGHT.ink not in re.sub(r"var\([^)]*\)", "", svg)
+    assert as_png(drawn(lesson(name), data, Words(name, lang), DARK), lang, DARK)
+    assert [entry for entry in caplog.records if entry.levelno >= logging.WARNING] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_it_runs(name: str) -> None:
+    """With hardly any effort: the numbers mean nothing, but they are JSON, they are judged, and they can be drawn."""
+    found = lesson(name)
+    data = rounded(dict(found.run(tiny_desk(name))))
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+    assert set(found.verdicts(data)) == set(found.claims)
+    for lang in LANGUAGES:
+        drawn(found, data, Words(name, lang))
+
+
+def test_a_claim_is_answered_once() -> None:
+    answered = [claim for name in LESSONS for claim in lesson(name).claims]
+    assert len(answered) == len(set(answered)) == len(claims())
