@@ -34,6 +34,11 @@ def flat(table: Any, path: str = "") -> dict[str, str]:
     return {path: str(table)}
 
 
+def holes(text: str) -> set[tuple[str, str]]:
+    """What is put in; each language may show it with other digits."""
+    return {(found["of"] or "", found["path"]) for found in HOLE.finditer(text)}
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_lesson_says_what_it_is(name: str) -> None:
     found = lesson(name)

@@ -130,17 +130,6 @@ def test_bold_titles_only_where_there_is_a_bold_font() -> None:
     assert style("NanumGothic")["font.family"] == ["NanumGothic", "DejaVu Sans"]
 
 
-def test_a_font_without_hangul_is_not_taken() -> None:
-    latin = Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
-    assert pictures._added(str(latin)) is None
-    assert pictures._added("/nowhere/font.ttf") is None
-
-
-def test_no_fontconfig_means_no_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "")
-    assert pictures._files() == []
-
-
 def test_the_style_of_others_is_left_alone(run: Run) -> None:
     before = {key: matplotlib.rcParams[key] for key in (*STYLE, "font.family", "backend")}
     draw(run)

@@ -47,7 +47,7 @@ def lines(
 
 
 def logarithmic(axes: Axes, which: str = "y", base: int = 10) -> None:
-    """A scale of powers, plain numbers beside it (matplotlib's own 10⁻³ knows no Hangul font); call it after drawing."""
+    """A scale of powers, plain numbers beside it (matplotlib's own 10⁻³ has no Hangul font); call it after drawing."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
     (axes.set_yscale if which == "y" else axes.set_xscale)("log", base=base)
