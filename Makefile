@@ -5,7 +5,7 @@ BIN := .venv/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup pretrained demo test test-fast check format bench tables clean
+.PHONY: setup pretrained demo test test-fast check format bench tables docs clean
 
 setup: .venv/ready  ## the virtual environment with everything installed
 
@@ -44,8 +44,12 @@ format: setup  ## put everything into the house's form
 bench: setup  ## measure on this machine; the recorded results stay as they are
 	$(BIN)/glassformer bench published-sizes table3 training-step decoding
 
-tables: setup  ## render the tables of README and docs from the recorded results
-	$(BIN)/python -m glassformer.bench.tables
+tables: setup  ## render the tables of README and docs, and the notebooks, from the recorded results
+	$(BIN)/python -m glassformer.report.tables
+	$(BIN)/python -m glassformer.report.notebooks
+
+docs: setup  ## the documents as a site, in build/site
+	$(BIN)/mkdocs build --strict
 
 clean:
 	rm -rf .venv build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from glassformer.bench.tables import documents, render
+from glassformer.bench.tables import documents
+from glassformer.report.tables import render
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = documents(ROOT)

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
 from glassformer.bench.catalogue import BENCHMARKS
@@ -43,19 +42,3 @@ def documents(root: Path) -> list[tuple[Path, str]]:
     english += sorted((root / "docs" / "en").glob("**/*.md"))
     korean = [root / "README.ko.md", *sorted((root / "docs" / "ko").glob("**/*.md"))]
     return [(path, "en") for path in english] + [(path, "ko") for path in korean]
-
-
-def main(root: Path) -> int:
-    """Fill in the tables of a checkout; returns how many documents changed."""
-    changed = 0
-    for path, lang in documents(root):
-        text = path.read_text(encoding="utf-8")
-        filled = render(text, lang)
-        if filled != text:
-            path.write_text(filled, encoding="utf-8")
-            changed += 1
-    return changed
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "."))

@@ -1,0 +1,57 @@
+"""Tables of README and docs: those of the benchmarks, and the verdicts of the lessons; nobody types a number in.
+
+<!-- verdicts -->
+<!-- end -->
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from glassformer.bench import tables as of_benchmarks
+from glassformer.lessons.catalogue import LESSONS
+from glassformer.lessons.record import RECORDED, Result
+from glassformer.lessons.texts import fill, tables
+from glassformer.words import say
+
+_MARKED = re.compile(r"(?P<head><!-- verdicts -->\n)(?:.*?)(?P<end><!-- end -->)", re.DOTALL)
+
+
+def verdicts(lang: str) -> str:
+    """Every claim, its verdict, what was measured, and the command that measures it again."""
+    titles = [say(f"tables.{key}", lang) for key in ("claim", "verdict", "measured", "command")]
+    lines = [titles, ["---"] * len(titles)]
+    for name in LESSONS:
+        result = Result.read(RECORDED / f"{name}.json")
+        for claim, verdict in result.verdicts().items():
+            texts = tables(lang, "lessons", name)["claims"][claim]
+            said = fill(texts["measured"], verdict.measured)
+            if verdict.verdict == "depends":
+                said += " " + fill(texts["condition"], verdict.measured)
+            word = say(f"verdicts.{verdict.verdict}", lang)
+            lines.append([texts["claim"], f"**{word}**", said, f"`glassformer claims {claim} --fresh`"])
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n"
+
+
+def render(text: str, lang: str) -> str:
+    """A document with every marked table filled in."""
+    found = _MARKED.sub(lambda found: found["head"] + verdicts(lang) + found["end"], text)
+    return of_benchmarks.render(found, lang)
+
+
+def main(root: Path) -> int:
+    """Fill in the tables of a checkout; returns how many documents changed."""
+    changed = 0
+    for path, lang in of_benchmarks.documents(root):
+        text = path.read_text(encoding="utf-8")
+        filled = render(text, lang)
+        if filled != text:
+            path.write_text(filled, encoding="utf-8")
+            changed += 1
+    return changed
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "."))
