@@ -49,7 +49,7 @@ tables: setup  ## render the tables of README and docs, and the notebooks, from 
 	$(BIN)/python -m glassformer.report.notebooks
 
 docs: setup  ## the documents as a site, in build/site
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 clean:
 	rm -rf .venv build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

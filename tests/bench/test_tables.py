@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
 from glassformer.bench import published, published_runs, table3
 from glassformer.bench.catalogue import BENCHMARKS
 from glassformer.bench.record import RESULTS, Result
-from glassformer.bench.tables import main, markdown, recorded, render
+from glassformer.bench.tables import markdown, recorded, render
 
 
 def test_every_benchmark_is_recorded() -> None:
@@ -45,12 +44,3 @@ def test_a_korean_table_holds_no_english_words_of_ours(name: str) -> None:
     )
     assert not ours.search(markdown(name, "ko"))
     assert not re.search(r"[가-힣]", markdown(name, "en"))
-
-
-def test_main_changes_only_what_is_out_of_date(tmp_path: Path) -> None:
-    (tmp_path / "docs").mkdir()
-    for name in ("README.md", "README.ko.md"):
-        (tmp_path / name).write_text("<!-- table: published-sizes -->\n<!-- end -->\n", encoding="utf-8")
-    assert main(tmp_path) == 2
-    assert "124,439,808" in (tmp_path / "README.md").read_text(encoding="utf-8")
-    assert main(tmp_path) == 0
