@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+FETCHED = re.compile(r"<(?:script|link|img)[^>]*(?:src|href)=\"(https?:[^\"]+)\"")
 
 
 @pytest.mark.slow
