@@ -1,0 +1,10 @@
+"""placeholder"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class RunChapter:
+    """A run."""
