@@ -137,6 +137,7 @@ class Told:
         """Everything but the picture, for a terminal."""
         from rich.console import Group
         from rich.markdown import Markdown
+        from rich.padding import Padding
         from rich.text import Text
 
         found = self.lesson
@@ -148,7 +149,7 @@ class Told:
             lines.append(
                 Text.assemble((f"{mark} {say(f'verdicts.{answer.verdict}', self.lang)}", style), f"  {answer.claim}")
             )
-            lines += [Text(f"  {part}") for part in (answer.says, answer.condition) if part]
+            lines += [Padding(Text(part), (0, 0, 0, 2)) for part in (answer.says, answer.condition) if part]
         lines += [Text(), *(Text(f"{label}: {value}", style="dim") for label, value in self.facts().items())]
         return Group(*lines)
 

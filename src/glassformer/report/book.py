@@ -15,7 +15,6 @@ from glassformer.lessons.shelf import Answer, Shelf
 from glassformer.lessons.texts import fill, tables
 from glassformer.lessons.told import Told
 from glassformer.report.pictures import Picture, picture
-from glassformer.report.run import RunChapter
 
 FIRST = ("welcome",)
 LAST = (
@@ -71,7 +70,6 @@ class Book:
 
     lang: str
     shelf: Shelf = field(default_factory=Shelf)
-    run: RunChapter | None = None
 
     @cached_property
     def first(self) -> list[Page]:

@@ -8,11 +8,15 @@ from pathlib import Path
 from glassformer.lessons.shelf import in_line
 from glassformer.lessons.told import Told, provenance
 from glassformer.report.book import Book, Page
+from glassformer.report.cards import Say
+from glassformer.report.predicted import Card
+from glassformer.report.run import RunChapter
+from glassformer.report.run_page import run_markdown
 from glassformer.runs.files import disk, write_text
 from glassformer.words import say
 
 
-def write_markdown(book: Book, out: Path) -> Path:
+def write_markdown(book: Book, out: Path, run: RunChapter | None = None, card: Card | None = None) -> Path:
     """report.LANG.md, pictures/LANG/*.png, numbers/*.json."""
     folder = out / "pictures" / book.lang
     with disk(folder):
@@ -24,7 +28,9 @@ def write_markdown(book: Book, out: Path) -> Path:
         if told.result is not None:
             told.result.write(out / "numbers")
     path = out / f"report.{book.lang}.md"
-    write_text(path, "\n\n".join(blocks(book)) + "\n", durable=False)
+    chapter = [] if run is None else list(run_markdown(run, card, Say(book.lang), out))
+    title, *rest = blocks(book)
+    write_text(path, "\n\n".join([title, *chapter, *rest]) + "\n", durable=False)
     return path
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import cache
+from functools import cache, cached_property
 from html import escape
 from pathlib import Path
 from string import Template
@@ -12,10 +12,14 @@ from glassformer.lessons.theme import DARK, LIGHT, Theme
 from glassformer.report.book import Book, Chapter, Page
 from glassformer.report.cards import Say, claims_table, inline
 from glassformer.report.lesson import lesson_html, source_id
+from glassformer.report.predicted import Card
 from glassformer.report.prose import html, line
+from glassformer.report.run import RunChapter
+from glassformer.report.run_page import run_html
 from glassformer.words import say
 
 TEMPLATES = Path(__file__).parent / "templates"
+RELOAD = 8  # seconds, while there is something to wait for
 MARK = "\ue000{}\ue001"  # where a claim stands in a text, until it is HTML
 
 
@@ -28,34 +32,39 @@ def filled(name: str, **values: str) -> str:
     return Template(template(name)).substitute(values)
 
 
-def page(book: Book, *, unfinished: bool = False, others: tuple[str, ...] = ()) -> str:
-    """The whole page. `unfinished`: pictures are still being drawn, or the run goes on, so it loads itself again.
+class Printer:
+    """Makes the page of a book; what does not depend on the run is made once."""
 
-    `others` are languages whose report stands beside this one.
-    """
-    words = Say(book.lang)
-    script = {key: words(f"script.{key}") for key in ("found", "nothing", "light", "dark")}
-    return filled(
-        "page.html",
-        lang=book.lang,
-        title=escape(words("title")),
-        brand="Glassformer",
-        colours=colours(),
-        style=template("style.css"),
-        script=template("page.js"),
-        said=escape(json.dumps(script, ensure_ascii=False)),
-        reload="8" if unfinished else "0",
-        skip=escape(words("skip")),
-        contents_label=escape(words("contents")),
-        search_label=escape(words("search")),
-        depth_label=escape(words("deep_texts")),
-        theme_label=escape(words("theme")),
-        results_label=escape(words("results")),
-        languages="".join(_language(lang) for lang in others if lang != book.lang),
-        contents=contents(book, words),
-        body=body(book, words),
-        foot=escape(words("foot")),
-    )
+    def __init__(self, book: Book, others: tuple[str, ...] = ()) -> None:
+        """`others` are languages whose report stands beside this one."""
+        self.book, self.words = book, Say(book.lang)
+        self.others = [lang for lang in others if lang != book.lang]
+
+    @cached_property
+    def text(self) -> str:
+        """Pages and lessons, with the pictures that are drawn by now."""
+        return body(self.book, self.words)
+
+    def page(self, run: RunChapter | None = None, card: Card | None = None, *, unfinished: bool = False) -> str:
+        """The whole page. `unfinished`: pictures are still being drawn, so it loads itself again; so does a run's."""
+        words, again = self.words, unfinished or (run is not None and run.running)
+        script = {key: words(f"script.{key}") for key in ("found", "nothing", "light", "dark")}
+        labels = ("skip", "contents", "search", "deep_texts", "theme", "results", "foot", "title")
+        return filled(
+            "page.html",
+            **{key: escape(words(key)) for key in labels},
+            lang=self.book.lang,
+            brand="Glassformer",
+            colours=colours(),
+            style=template("style.css"),
+            script=template("page.js"),
+            said=escape(json.dumps(script, ensure_ascii=False)),
+            reload=str(RELOAD if again else 0),
+            languages="".join(map(_language, self.others)),
+            table=contents(self.book, words, run is not None),
+            run="" if run is None else run_html(run, card, words),
+            body=body(self.book, words) if unfinished else self.text,
+        )
 
 
 def _language(lang: str) -> str:
@@ -80,8 +89,8 @@ def colours() -> str:
 # --- contents ---
 
 
-def contents(book: Book, words: Say) -> str:
-    parts = [_entry("run", words("run.title"))] if book.run is not None else []
+def contents(book: Book, words: Say, with_run: bool) -> str:
+    parts = [_entry("run", words("run.title"))] if with_run else []
     parts += [_entry(f"page-{one.name}", one.title) for one in book.first]
     for chapter in book.chapters:
         lessons = "".join(_entry(told.name, told.title) for told in chapter.lessons)
