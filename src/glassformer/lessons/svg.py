@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 _HEAD = re.compile(r"^.*?(?=<svg)", re.DOTALL)
 _METADATA = re.compile(r"\s*<metadata>.*?</metadata>", re.DOTALL)
-_MARKED = re.compile(r'<g id="' + MARK + r'([^"]*)">')
+_MARKED = re.compile(r"<g id=([\"'])" + MARK + r"(.*?)\1>")  # matplotlib writes 'a "b"' where a text holds a quote
 _SIZE = re.compile(r'<svg ([^>]*?)\bwidth="[^"]*"([^>]*?)\bheight="[^"]*"')
 _HEIGHT_FIRST = re.compile(r'<svg ([^>]*?)\bheight="[^"]*"([^>]*?)\bwidth="[^"]*"')
 
-_PLACES = re.compile(r' (?:d|points|x|y|x1|x2|y1|y2|width|height|transform)="[^"]*"')
+_PLACES = re.compile(r' (?:d|points|x|y|x1|x2|y1|y2|width|height)="[^"]*"')
 _DIGITS = re.compile(r"(\.\d\d)\d+")  # a hundredth of a point is finer than any screen
 
 
@@ -55,7 +55,7 @@ def as_svg(figure: Figure, name: str, lang: str, alternative: str, theme: Theme 
     with styled(theme, lang):
         figure.savefig(text, format="svg", metadata={"Date": None}, facecolor="none")
     svg = _METADATA.sub("", _HEAD.sub("", text.getvalue()))
-    svg = _MARKED.sub(lambda found: f'<g class="hover"><title>{found[1]}</title>', svg)
+    svg = _MARKED.sub(lambda found: f'<g class="hover"><title>{found[2]}</title>', svg)
     svg = _PLACES.sub(lambda found: _DIGITS.sub(r"\1", found[0]), svg)
     for pattern, made in ((r' id="', f' id="{name}-'), (r"url\(#", f"url(#{name}-"), (r'href="#', f'href="#{name}-')):
         svg = re.sub(pattern, made, svg)

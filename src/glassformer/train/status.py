@@ -28,6 +28,9 @@ class Lowest:
         if not self.latest >= self.lowest and not math.isnan(self.latest):
             self.lowest, self.step = self.latest, step
 
+    def __str__(self) -> str:
+        return self.said()
+
     def said(self, lang: str | None = None) -> str:
         if math.isnan(self.lowest):
             return "–"
