@@ -5,7 +5,7 @@ BIN := .venv/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup pretrained demo test test-fast check format bench tables docs clean
+.PHONY: setup pretrained demo browser test test-fast check format bench tables report docs clean
 
 setup: .venv/ready  ## the virtual environment with everything installed
 
@@ -24,12 +24,26 @@ demo: setup  ## count a model by hand, build an encoder, follow a sentence; then
 	$(BIN)/glassformer train ko-en --out runs/demo --resume
 	$(BIN)/glassformer translate runs/demo "나는 학교에 간다" "우리 어머니께서는 매일 시장에서 꽃을 사신다" "너는 왜 이 책을 읽었니?"
 	$(BIN)/glassformer evaluate runs/demo --split test --beam 1
+	$(BIN)/glassformer report --run runs/demo --out runs/demo/report
 
 test-fast: setup  ## about two minutes
 	OMP_NUM_THREADS=1 $(BIN)/pytest -m "not slow and not gpu" -n auto
 
-test: setup pretrained  ## all that a CPU can show
+test: setup pretrained browser  ## all that a CPU can show
 	OMP_NUM_THREADS=1 $(BIN)/pytest -m "not gpu" -n auto
+
+# The only target that touches the system's packages: as root, after saying so; otherwise it says what is missing.
+browser:  ## Chromium for the tests of the pages, and a font with Hangul
+	@missing=""; \
+	command -v chromium >/dev/null || missing="chromium"; \
+	[ -n "$$(fc-list :lang=ko 2>/dev/null)" ] || missing="$$missing fonts-nanum"; \
+	if [ -z "$$missing" ]; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "apt-get install -y $$missing"; \
+		apt-get install -y $$missing || echo "not installed: $$missing; the tests that need it are skipped"; \
+	else \
+		echo "missing: $$missing; install with: sudo apt-get install -y $$missing (the tests that need it are skipped)"; \
+	fi
 
 check: setup  ## format, lint, types, direction of imports
 	$(BIN)/ruff format --check src tests examples
@@ -43,6 +57,9 @@ format: setup  ## put everything into the house's form
 
 bench: setup  ## measure on this machine; the recorded results stay as they are
 	$(BIN)/glassformer bench published-sizes table3 training-step decoding
+
+report: setup  ## the textbook as web pages and Markdown, in report/
+	$(BIN)/glassformer report --out report
 
 tables: setup  ## render the tables of README and docs, and the notebooks, from the recorded results
 	$(BIN)/python -m glassformer.report.tables

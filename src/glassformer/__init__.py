@@ -58,12 +58,17 @@ if TYPE_CHECKING:
     from glassformer.ledger.job import Job as Job
     from glassformer.ledger.parameters import Ledger as Ledger
     from glassformer.ledger.plan import Plan as Plan
+    from glassformer.lessons.shelf import Answer as Answer
+    from glassformer.lessons.told import Told as Told
     from glassformer.models.block import DecoderBlock as DecoderBlock
     from glassformer.models.block import EncoderBlock as EncoderBlock
     from glassformer.models.block import recompute as recompute
     from glassformer.models.decoder import Decoder as Decoder
     from glassformer.models.encoder import Encoder as Encoder
     from glassformer.open import Loaded as Loaded
+    from glassformer.report.verbs import claims as claims
+    from glassformer.report.verbs import lesson as lesson
+    from glassformer.report.verbs import report as report
     from glassformer.trace.catalogue import taps as taps
     from glassformer.trace.edit import edit as edit
     from glassformer.trace.edit import patch as patch
@@ -74,6 +79,8 @@ if TYPE_CHECKING:
     from glassformer.trace.trace import Trace as Trace
 
 _HOME = {
+    "Answer": "lessons.shelf",
+    "Told": "lessons.told",
     "AlibiPositions": "layers.position",
     "Cache": "layers.attention",
     "Choice": "config",
@@ -115,6 +122,7 @@ _HOME = {
     "Written": "evaluate.write",
     "build": "api",
     "check": "api",
+    "claims": "report.verbs",
     "compare": "api",
     "classify": "api",
     "count": "api",
@@ -124,6 +132,7 @@ _HOME = {
     "fill": "api",
     "generate": "api",
     "forecast": "api",
+    "lesson": "report.verbs",
     "load": "api",
     "patch": "trace.edit",
     "plan": "api",
@@ -131,6 +140,7 @@ _HOME = {
     "recompute": "models.block",
     "record": "trace.record",
     "replace": "trace.edit",
+    "report": "report.verbs",
     "scale": "trace.edit",
     "taps": "trace.catalogue",
     "train": "api",
@@ -152,7 +162,7 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """`gf.train`, `gf.evaluate` and `gf.generate` are verbs, though there are folders of these names.
+    """`gf.train`, `gf.evaluate`, `gf.generate` and `gf.report` are verbs, though there are folders of these names.
 
     Python hangs every folder that it imports into its package; here that would put a module in the place of the verb.
     """

@@ -38,7 +38,7 @@ def test_a_file_is_short_and_says_what_it_is(path: Path) -> None:
 def test_a_test_stands_where_its_source_stands() -> None:
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
         place = path.relative_to(ROOT / "tests")
-        if place.parts[0] in ("parity", "properties", "faults", "architecture"):
+        if place.parts[0] in ("parity", "properties", "faults", "architecture", "browser"):
             continue
         name = place.name.removeprefix("test_")
         source = SOURCE / place.with_name(name)

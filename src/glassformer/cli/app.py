@@ -70,6 +70,8 @@ def _language(argv: Sequence[str]) -> str:
             given = after
         elif word.startswith("--lang="):
             given = word.removeprefix("--lang=")
+    if given == "both" and "report" in argv:  # the one command that can speak both at once
+        return language()
     if given is not None and given not in LANGUAGES:
         raise UsageError("bad_lang", given=given or '""')
     return given or language()

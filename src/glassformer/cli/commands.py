@@ -10,6 +10,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from glassformer.cli import (
     bench,
+    claims,
     classify,
     compare,
     count,
@@ -22,9 +23,12 @@ from glassformer.cli import (
     forecast,
     generate,
     import_,
+    lesson,
+    lessons,
     plan,
     presets,
     recognise,
+    report,
     sweep,
     trace,
     train,
@@ -103,3 +107,7 @@ app.command("evaluate", cls=Command, help=say("help.evaluate"))(evaluate.command
 app.command("import", cls=Command, help=say("help.import"))(import_.command)
 app.command("export", cls=Command, help=say("help.export"))(export.command)
 app.command("sweep", cls=Command, help=say("help.sweep"))(sweep.command)
+app.command("lessons", cls=Command, help=say("help.lessons"))(lessons.command)
+app.command("lesson", cls=Command, help=say("help.lesson"))(lesson.command)
+app.command("claims", cls=Command, help=say("help.claims"))(claims.command)
+app.command("report", cls=Command, help=say("help.report"))(report.command)

@@ -100,8 +100,16 @@ def own() -> Path:
 def recorded(name: str) -> Result | None:
     """A person's own result if it is of the code as it stands, else the one that comes with the package."""
     candidates = [own() / f"{name}.json", RECORDED / f"{name}.json"]
-    found = [Result.read(path) for path in candidates if path.is_file()]
+    found = [result for result in map(_readable, candidates) if result is not None]
     return next((result for result in found if not result.stale), found[-1] if found else None)
+
+
+def _readable(path: Path) -> Result | None:
+    """None where there is no result, or none that this version can read: it is measured again."""
+    try:
+        return Result.read(path)
+    except (OSError, TypeError, ValueError):
+        return None
 
 
 def rounded(value: Any, digits: int = 7) -> Any:

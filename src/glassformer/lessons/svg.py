@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from html import escape
 from io import BytesIO, StringIO
 from typing import TYPE_CHECKING
@@ -17,28 +20,43 @@ if TYPE_CHECKING:
 
 _HEAD = re.compile(r"^.*?(?=<svg)", re.DOTALL)
 _METADATA = re.compile(r"\s*<metadata>.*?</metadata>", re.DOTALL)
-_MARKED = re.compile(r'<g id="' + MARK + r'([^"]*)">')
+_MARKED = re.compile(r"<g id=([\"'])" + MARK + r"(.*?)\1>")  # matplotlib writes 'a "b"' where a text holds a quote
 _SIZE = re.compile(r'<svg ([^>]*?)\bwidth="[^"]*"([^>]*?)\bheight="[^"]*"')
 _HEIGHT_FIRST = re.compile(r'<svg ([^>]*?)\bheight="[^"]*"([^>]*?)\bwidth="[^"]*"')
+
+_PLACES = re.compile(r' (?:d|points|x|y|x1|x2|y1|y2|width|height)="[^"]*"')
+_DIGITS = re.compile(r"(\.\d\d)\d+")  # a hundredth of a point is finer than any screen
+
+
+@contextmanager
+def styled(theme: Theme, lang: str) -> Iterator[None]:
+    """matplotlib under a theme. It says of every Hangul font without a bold that it takes another weight: not here."""
+    from matplotlib import rc_context
+
+    fonts = logging.getLogger("matplotlib.font_manager")
+    before = fonts.level
+    fonts.setLevel(logging.ERROR)
+    try:
+        with rc_context(theme.style(lang)):  # type: ignore[arg-type]
+            yield
+    finally:
+        fonts.setLevel(before)
 
 
 def drawn(lesson: Lesson, data: Data, words: Words, theme: Theme = LIGHT) -> Figure:
     """The figure of a lesson in a theme and a language."""
-    from matplotlib import rc_context
-
-    with rc_context(theme.style(words.lang)):  # type: ignore[arg-type]
+    with styled(theme, words.lang):
         return lesson.draw(data, theme, words)
 
 
 def as_svg(figure: Figure, name: str, lang: str, alternative: str, theme: Theme = LIGHT) -> str:
     """Ready to stand inside a page. `name` keeps the ids of several pictures apart, `alternative` says what is seen."""
-    from matplotlib import rc_context
-
     text = StringIO()
-    with rc_context(theme.style(lang)):  # type: ignore[arg-type]
+    with styled(theme, lang):
         figure.savefig(text, format="svg", metadata={"Date": None}, facecolor="none")
     svg = _METADATA.sub("", _HEAD.sub("", text.getvalue()))
-    svg = _MARKED.sub(lambda found: f'<g class="hover"><title>{found[1]}</title>', svg)
+    svg = _MARKED.sub(lambda found: f'<g class="hover"><title>{found[2]}</title>', svg)
+    svg = _PLACES.sub(lambda found: _DIGITS.sub(r"\1", found[0]), svg)
     for pattern, made in ((r' id="', f' id="{name}-'), (r"url\(#", f"url(#{name}-"), (r'href="#', f'href="#{name}-')):
         svg = re.sub(pattern, made, svg)
     for role, colour in theme.colours.items():
@@ -50,11 +68,10 @@ def as_svg(figure: Figure, name: str, lang: str, alternative: str, theme: Theme 
 
 def as_png(figure: Figure, lang: str, theme: Theme = LIGHT, dpi: int = 130) -> bytes:
     """For Markdown, and wherever an image is wanted."""
-    from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     image = BytesIO()
-    with rc_context(theme.style(lang)):  # type: ignore[arg-type]
+    with styled(theme, lang):
         FigureCanvasAgg(figure)
         figure.savefig(image, format="png", dpi=dpi)
     return image.getvalue()

@@ -10,12 +10,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from glassformer.open import open_recipe
+from glassformer.recipe import RunConfig
 from glassformer.runs import Run
 from glassformer.runs.files import disk
 from glassformer.train import events
 from glassformer.train.begin import begin_or_again
 from glassformer.train.watch import watched
 
+SETTINGS = {"train.threads": 1, "train.device": "cpu"}  # the same bits, however many cores there are
 Watch = Callable[[str, float], None]  # (what is being done, share that is done)
 
 
@@ -31,17 +33,26 @@ def trained(recipe: str, watch: Watch) -> Path:
 
     Another process that asks for the same model at the same time waits for the first.
     """
-    settings = {"train.threads": 1, "train.device": "cpu"}  # the same bits, however many cores there are
-    config = open_recipe(recipe, settings)
-    digest = hashlib.sha256(config.to_toml().encode()).hexdigest()[:10]
-    folder = cache() / "models" / f"{recipe}-{digest}"
+    config, folder = _place(recipe)
     with _alone(folder):
         if not _finished(folder):
-            job, resumed = begin_or_again(recipe, folder, True, settings)
+            job, resumed = begin_or_again(recipe, folder, True, SETTINGS)
             for event in watched(job, resume=resumed):
                 if isinstance(event, events.StepDone):
                     watch(recipe, event.step / config.train.steps)
     return folder
+
+
+def is_trained(recipe: str) -> bool:
+    """Whether `trained` would have nothing left to do."""
+    return _finished(_place(recipe)[1])
+
+
+def _place(recipe: str) -> tuple[RunConfig, Path]:
+    """Another recipe under the same name has another folder."""
+    config = open_recipe(recipe, SETTINGS)
+    digest = hashlib.sha256(config.to_toml().encode()).hexdigest()[:10]
+    return config, cache() / "models" / f"{recipe}-{digest}"
 
 
 def _finished(folder: Path) -> bool:

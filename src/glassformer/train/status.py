@@ -29,9 +29,13 @@ class Lowest:
             self.lowest, self.step = self.latest, step
 
     def __str__(self) -> str:
+        return self.said()
+
+    def said(self, lang: str | None = None) -> str:
         if math.isnan(self.lowest):
             return "–"
-        return say("watch.status.lowest", latest=f"{self.latest:.4f}", lowest=f"{self.lowest:.4f}", step=self.step)
+        values = {"latest": f"{self.latest:.4f}", "lowest": f"{self.lowest:.4f}", "step": self.step}
+        return say("watch.status.lowest", lang, **values)
 
 
 class Standing:
@@ -55,32 +59,37 @@ class Standing:
             self.epoch, self.steps_per_epoch = record["epoch"], record["step"] // record["epoch"]
 
 
-def block(run: Run, standing: Standing, now: Mapping[str, Any] | None = None) -> str:
-    """The block, in the language of the process. `now`: what is known better than status.json, written now and then."""
+def rows(run: Run, standing: Standing, now: Mapping[str, Any] | None = None, lang: str | None = None) -> dict[str, str]:
+    """How it stands: label → value. `now`: what is known better than status.json, written now and then."""
     config, status = run.config.train, {"state": "running", "step": 0, "epoch": 0, **run.status, **(now or {})}
-    batch = say("watch.status.tokens", tokens=f"{config.batch_tokens * config.accumulate:,}")
+    batch = say("watch.status.tokens", lang, tokens=f"{config.batch_tokens * config.accumulate:,}")
     epochs = round(config.steps / standing.steps_per_epoch) if standing.steps_per_epoch else 0
-    mixed = config.precision if config.precision != "float32" else say("watch.status.off")
+    mixed = config.precision if config.precision != "float32" else say("watch.status.off", lang)
     rate = "–" if math.isnan(standing.learning_rate) else f"{standing.learning_rate:.3e}"
-    rows = {
-        "state": say(f"watch.state.{status['state']}"),
+    found = {
+        "state": say(f"watch.state.{status['state']}", lang),
         "updated": datetime.now().astimezone().strftime("%Y-%m-%d %H:%M:%S %z"),
         "batch": batch,
         "learning_rate": f"{rate} ({config.schedule.kind})",
-        "epochs": say("watch.status.about", count=epochs) if epochs else "–",
+        "epochs": say("watch.status.about", lang, count=epochs) if epochs else "–",
         "mixed_precision": mixed,
         "step": f"{status['step']:,} / {config.steps:,}",
         "epoch": f"{status['epoch'] + 1:,}",
-        "training_loss": str(standing.training),
-        "validation_loss": str(standing.validation),
+        "training_loss": standing.training.said(lang),
+        "validation_loss": standing.validation.said(lang),
         "elapsed": duration(status.get("elapsed", 0.0)),
         "checkpoints": str(run.checkpoints_folder),
     }
     if "error" in status and status["state"] == "failed":
-        rows["error"] = str(status["error"])
-    labels = {key: say(f"watch.status.{key}") for key in rows}
-    width = max(map(cell_len, labels.values()))
-    lines = [f"{labels[key]}{' ' * (width - cell_len(labels[key]))}  {value}" for key, value in rows.items()]
+        found["error"] = str(status["error"])
+    return {say(f"watch.status.{key}", lang): value for key, value in found.items()}
+
+
+def block(run: Run, standing: Standing, now: Mapping[str, Any] | None = None) -> str:
+    """The same in lines, in the language of the process."""
+    found = rows(run, standing, now)
+    width = max(map(cell_len, found))
+    lines = [f"{label}{' ' * (width - cell_len(label))}  {value}" for label, value in found.items()]
     return "\n".join(lines) + "\n"
 
 

@@ -1,0 +1,82 @@
+"""`glassformer claims [ID …]`: what people say about Transformers, each with its verdict and what was measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from glassformer.cli.options import Debug, Json, Lang
+from glassformer.cli.output import print_json, print_rich
+from glassformer.errors import UsageError
+from glassformer.words import language, say
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from glassformer.lessons.shelf import Answer
+
+MOST_WORKERS = 256
+
+
+def command(
+    ids: Annotated[
+        list[str] | None, typer.Argument(help=say("help.claim_ids"), metavar="[ID]...", show_default=False)
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help=say("help.claims_fresh"))] = False,
+    workers: Annotated[int | None, typer.Option("--workers", help=say("help.workers"), show_default=False)] = None,
+    record: Annotated[Path | None, typer.Option("--record", help=say("help.claims_record"), hidden=True)] = None,
+    json: Json = False,
+    lang: Lang = None,
+    debug: Debug = False,
+) -> int:
+    from glassformer.lessons import index
+    from glassformer.lessons.catalogue import LESSONS
+
+    if workers is not None and not 1 <= workers <= MOST_WORKERS:
+        raise UsageError("out_of_range", key="--workers", value=workers, low=1, high=MOST_WORKERS)
+    asked = list(LESSONS) if fresh and not ids else index.lessons_of(ids or [])
+    from glassformer.cli.measuring import cores, measured
+    from glassformer.lessons.record import own
+    from glassformer.lessons.shelf import Shelf
+
+    shelf, well = Shelf(), True
+    wanted = asked if fresh else [name for name in asked if shelf.result(name) is None]
+    if wanted:
+        results, well = measured(wanted, record or own(), workers or cores(), quiet=json)
+        shelf = Shelf(results)
+    answers = [shelf.answer(claim, language()) for claim in ids or index.claims()]
+    found = [answer for answer in answers if answer is not None]
+    if json:
+        print_json([answer.to_json() for answer in found])
+    elif found:
+        print_rich(_table(found), summary(found))
+    return 0 if well else 1
+
+
+def summary(found: list[Answer]) -> str:
+    """So many claims, so many of each verdict; how to measure again what is stale."""
+    counts = {name: sum(answer.verdict == name for answer in found) for name in ("confirmed", "refuted", "depends")}
+    line = say("lesson.summary", count=len(found), **counts)
+    stale = [answer.id for answer in found if answer.stale]
+    return line if not stale else f"{line}\n{say('lesson.some_stale', count=len(stale))}"
+
+
+def _table(found: list[Answer]) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    from glassformer.lessons.told import MARKS
+
+    table = Table(show_lines=True)
+    for column in ("id", "verdict", "claim", "measured"):
+        table.add_column(say(f"lesson.columns.{column}"), no_wrap=column in ("id", "verdict"), overflow="fold")
+    for answer in found:
+        mark, style = MARKS[answer.verdict]
+        verdict = Text(f"{mark} {say(f'verdicts.{answer.verdict}')}", style=style)
+        if answer.stale:
+            verdict.append(f"\n{say('lesson.stale_mark')}", style="yellow")
+        says = answer.says if answer.condition is None else f"{answer.says}\n{answer.condition}"
+        table.add_row(answer.id, verdict, answer.claim, says)
+    return table

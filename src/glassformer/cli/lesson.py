@@ -1,0 +1,52 @@
+"""`glassformer lesson NAME`: text, numbers, verdicts and picture of one lesson, from its result or measured now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from glassformer.cli.options import Debug, Json, Lang
+from glassformer.cli.output import print_json, print_rich
+from glassformer.errors import UsageError
+from glassformer.words import language, say
+
+
+def command(
+    name: Annotated[str, typer.Argument(help=say("help.lesson_name"), metavar="NAME", show_default=False)],
+    depth: Annotated[str, typer.Option("--depth", help=say("help.depth"))] = "easy",
+    fresh: Annotated[bool, typer.Option("--fresh", help=say("help.lesson_fresh"))] = False,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", help=say("help.picture_file"), show_default=False)
+    ] = None,
+    json: Json = False,
+    lang: Lang = None,
+    debug: Debug = False,
+) -> None:
+    from glassformer.lessons.catalogue import module_of
+
+    module_of(name)
+    if depth not in ("easy", "deep"):
+        raise UsageError("usage_bad_value", name="--depth", value=depth, expected="easy, deep")
+    from glassformer.cli.measuring import watched
+    from glassformer.lessons.desk import Desk
+    from glassformer.lessons.record import measure, own
+    from glassformer.lessons.shelf import Shelf
+    from glassformer.lessons.told import Told, check_picture
+    from glassformer.lessons.trained import cache
+
+    if picture is not None:
+        check_picture(picture)
+    shelf = Shelf()
+    if fresh or shelf.result(name) is None or shelf.stale(name):
+        with watched(Told(name, language(), shelf).title, quiet=json) as watch:
+            result = measure(name, Desk(watch=watch))
+        result.write(own())
+        shelf = Shelf({name: result})
+    told = Told(name, language(), shelf)
+    path = told.save(picture or cache() / "pictures" / f"{name}.{language()}.svg")
+    if json:
+        print_json({**told.to_json(), "picture": str(path)})
+    else:
+        print_rich(told.shown(depth), say("lesson.picture_in", path=path))

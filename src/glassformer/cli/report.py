@@ -1,0 +1,84 @@
+"""`glassformer report`: the textbook as a web page and as Markdown, with a chapter on a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from glassformer.cli.options import Debug, Json
+from glassformer.cli.output import print_json, print_rich
+from glassformer.errors import UsageError
+from glassformer.words import LANGUAGES, say
+
+if TYPE_CHECKING:
+    from glassformer.report.build import Report
+
+CHOICES = {"both": LANGUAGES, **{lang: (lang,) for lang in LANGUAGES}}
+
+
+def command(
+    run: Annotated[Path | None, typer.Option("--run", help=say("help.report_run"), show_default=False)] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help=say("help.report_fresh"))] = False,
+    out: Annotated[Path, typer.Option("--out", help=say("help.report_out"))] = Path("report"),
+    refresh: Annotated[
+        float | None, typer.Option("--refresh", help=say("help.report_refresh"), show_default=False)
+    ] = None,
+    json: Json = False,
+    lang: Annotated[str, typer.Option("--lang", help=say("help.report_lang"))] = "both",
+    debug: Debug = False,
+) -> int:
+    if lang not in CHOICES:
+        raise UsageError("bad_lang", given=lang)
+    if refresh is not None and (run is None or not refresh > 0):
+        raise UsageError("report_refresh", given=refresh)
+    from glassformer.cli.measuring import cores, measured
+    from glassformer.lessons.catalogue import LESSONS
+    from glassformer.lessons.record import own
+    from glassformer.lessons.shelf import Shelf
+    from glassformer.report.build import Order, Report
+
+    if run is not None:
+        Report(Order(out, (), run=run))  # a folder that is no run is refused before anything is measured
+    shelf, well = Shelf(), True
+    if fresh:
+        results, well = measured(list(LESSONS), own(), cores(), quiet=json)
+        shelf = Shelf(results)
+    report = Report(Order(out, CHOICES[lang], shelf, run, workers=cores()))
+    paths = _build(report, quiet=json)
+    if json:
+        print_json({"files": [str(path) for path in paths]})
+    else:
+        print_rich(*(say("report.written", path=path) for path in paths))
+    if refresh is not None:
+        _follow(report, refresh, quiet=json)
+    return 0 if well else 1
+
+
+def _build(report: Report, *, quiet: bool) -> list[Path]:
+    """With a bar while pictures are drawn; before that a line that says what can be read already."""
+    from glassformer.cli.measuring import bars
+
+    with bars(quiet=quiet) as shown:
+        task = shown.add_task(say("report.drawing"), total=1.0, visible=False)
+
+        def watch(name: str, share: float) -> None:
+            shown.update(task, completed=share, description=f"{say('report.drawing')} · {name}", visible=True)
+
+        def readable(paths: list[Path]) -> None:
+            if not quiet:
+                shown.console.print(say("report.readable", path=paths[0]))
+
+        return report.build(watch, readable)
+
+
+def _follow(report: Report, seconds: float, *, quiet: bool) -> None:
+    """Until the run has ended; Ctrl-C only stops following."""
+    import time
+
+    if not quiet:
+        print_rich(say("report.following", path=report.order.run, seconds=f"{seconds:g}"))
+    while report.refresh():
+        time.sleep(seconds)
+    report.build()

@@ -1,0 +1,55 @@
+"""What there is to read, without loading any of it: titles, questions and claims come from the words alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from glassformer.errors import UsageError, suggest
+from glassformer.lessons.catalogue import CHAPTERS, LESSONS
+from glassformer.lessons.texts import tables
+from glassformer.words import say
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One lesson in the list of lessons."""
+
+    name: str
+    chapter: str
+    title: str
+    question: str
+    claims: dict[str, str]  # id → the claim as a sentence
+
+    def to_json(self) -> dict[str, Any]:
+        return {**vars(self), "command": f"glassformer lesson {self.name}"}
+
+
+def entry(name: str, lang: str) -> Entry:
+    texts = tables(lang, "lessons", name)
+    claims = {claim: words["claim"] for claim, words in texts.get("claims", {}).items()}
+    return Entry(name, LESSONS[name], texts["title"], texts["question"], claims)
+
+
+def entries(lang: str) -> list[Entry]:
+    """Every lesson, in the order of reading."""
+    return [entry(name, lang) for name in LESSONS]
+
+
+def chapters(lang: str) -> dict[str, str]:
+    """The chapters that have lessons, and their titles."""
+    return {chapter: say(f"chapters.{chapter}", lang) for chapter, names in CHAPTERS.items() if names}
+
+
+def claims() -> dict[str, str]:
+    """Every claim and the lesson that answers it, in the order of reading."""
+    return {claim: found.name for found in entries("en") for claim in found.claims}
+
+
+def lessons_of(ids: list[str]) -> list[str]:
+    """The lessons that answer these claims, each once; all lessons that answer any where none is named."""
+    known = claims()
+    for claim in ids:
+        if claim not in known:
+            raise UsageError("claim_unknown", name=claim, hint=suggest(claim, known))
+    return list(dict.fromkeys(known[claim] for claim in ids or known))

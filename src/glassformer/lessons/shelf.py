@@ -1,0 +1,140 @@
+"""The results at hand, each read once: what lessons, claims, report and notebooks take their numbers from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from glassformer.lessons import index
+from glassformer.lessons.catalogue import LESSONS, lesson
+from glassformer.lessons.lesson import Verdict
+from glassformer.lessons.record import Result, recorded
+from glassformer.lessons.texts import HOLE, fill, look_up, shown, tables
+from glassformer.words import say
+
+MISFITS = (AttributeError, IndexError, KeyError, TypeError, ValueError)  # a result of another time, read by this code
+MISSING = "–"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A claim, what was measured about it, and what that says."""
+
+    id: str
+    lesson: str
+    claim: str  # the sentence that is tested
+    verdict: str  # confirmed, refuted or depends
+    measured: Mapping[str, Any]
+    says: str  # the measurement in a sentence
+    condition: str | None  # what it depends on
+    stale: bool
+    source: Mapping[str, Any]  # where the numbers come from
+
+    @property
+    def command(self) -> str:
+        return f"glassformer claims {self.id} --fresh"
+
+    def to_json(self) -> dict[str, Any]:
+        first = {"id": self.id, "claim": self.claim, "verdict": self.verdict, "measured": dict(self.measured)}
+        rest = {"lesson": self.lesson, "says": self.says, "stale": self.stale, "source": dict(self.source)}
+        return {**first, "condition": self.condition, "command": self.command, **rest}
+
+
+class Shelf:
+    """`given` results come first, then a person's own, then those of the package."""
+
+    def __init__(self, given: Mapping[str, Result] | None = None) -> None:
+        self._results: dict[str, Result | None] = dict(given or {})
+        self._stale: dict[str, bool] = {}
+        self._verdicts: dict[str, Mapping[str, Verdict]] = {}
+
+    def result(self, name: str) -> Result | None:
+        """None where a lesson was never measured, or only by code whose numbers this one cannot read."""
+        if name not in self._results:
+            found = recorded(name)
+            self._results[name] = found if found is not None and self._readable(name, found) else None
+        return self._results[name]
+
+    def _readable(self, name: str, result: Result) -> bool:
+        """Whether judge and sentences find all that they need in it."""
+        try:
+            verdicts = lesson(name).verdicts(result.data)
+            texts = tables("en", "lessons", name)
+            for part in ("caption", "alt", "easy", "deep"):
+                fill(texts[part], result.data, lambda of, hole: "")
+            for claim, verdict in verdicts.items():
+                fill(texts["claims"][claim]["measured"], verdict.measured)
+        except MISFITS:
+            return False
+        return True
+
+    def stale(self, name: str) -> bool:
+        if name not in self._stale:
+            result = self.result(name)
+            self._stale[name] = result is not None and result.stale
+        return self._stale[name]
+
+    def verdicts(self, name: str) -> Mapping[str, Verdict]:
+        if name not in self._verdicts:
+            result = self.result(name)
+            self._verdicts[name] = {} if result is None else result.verdicts()
+        return self._verdicts[name]
+
+    def answer(self, claim: str, lang: str) -> Answer | None:
+        """None where it was not measured, or no lesson is about it."""
+        name = index.claims().get(claim)
+        verdict = None if name is None else self.verdicts(name).get(claim)
+        result = None if name is None else self.result(name)
+        if name is None or verdict is None or result is None:
+            return None
+        words = tables(lang, "lessons", name)["claims"][claim]
+        return Answer(
+            id=claim,
+            lesson=name,
+            claim=words["claim"],
+            verdict=verdict.verdict,
+            measured=verdict.measured,
+            says=fill(words["measured"], verdict.measured),
+            condition=fill(words["condition"], verdict.measured) if verdict.verdict == "depends" else None,
+            stale=self.stale(name),
+            source=source(result),
+        )
+
+    def answers(self, lang: str) -> list[Answer]:
+        """Of every claim that was measured, in the order of reading."""
+        found = (self.answer(claim, lang) for claim in index.claims())
+        return [answer for answer in found if answer is not None]
+
+    def insert(self, lang: str, of: str, hole: str) -> str:
+        """What {{claim:ID}} and {{LESSON:path|form}} stand for, as Markdown; a dash for what is not there."""
+        found = HOLE.fullmatch(hole)
+        path, form = (found["path"].strip(), found["form"] or "") if found else ("", "")
+        if of == "claim":
+            return in_line(self.answer(path, lang), path, lang)
+        result = self.result(of) if of in LESSONS else None
+        try:
+            return MISSING if result is None else shown(look_up(result.data, path), form)
+        except MISFITS:
+            return MISSING
+
+
+def source(result: Result) -> dict[str, Any]:
+    """Where numbers come from."""
+    keys = ("command", "commit", "versions", "machine", "seeds", "seconds", "fingerprint")
+    return {key: getattr(result, key) for key in keys}
+
+
+def in_line(answer: Answer | None, claim: str, lang: str) -> str:
+    """A claim with its verdict inside a text."""
+    if answer is None:
+        return say("lesson.claim_unmeasured", lang, command=f"glassformer claims {claim} --fresh")
+    verdict = say(f"verdicts.{answer.verdict}", lang)
+    sentence = f"{answer.claim} **{verdict}**: {answer.says}"
+    return sentence if answer.condition is None else f"{sentence} {answer.condition}"
+
+
+def unfilled(text: str) -> str:
+    """A text of a lesson that was not measured: a dash in the place of every number."""
+    return re.sub(HOLE, MISSING, text)

@@ -1,0 +1,208 @@
+"""A lesson as a person meets it: texts with the numbers put in, verdicts in words, the picture. Prints itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from glassformer.errors import UsageError
+from glassformer.lessons.catalogue import lesson
+from glassformer.lessons.index import Entry, entry
+from glassformer.lessons.lesson import Lesson, Verdict
+from glassformer.lessons.record import Result
+from glassformer.lessons.shelf import Answer, Shelf, source, unfilled
+from glassformer.lessons.svg import as_png, as_svg, drawn
+from glassformer.lessons.texts import Words, fill, tables
+from glassformer.lessons.theme import LIGHT, Theme
+from glassformer.runs.files import disk
+from glassformer.words import language, say
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from rich.console import RenderableType
+
+DEPTHS = ("easy", "deep")
+KINDS = (".svg", ".png")
+_VARIABLE = re.compile(r"var\(--\w+, (#[0-9a-fA-F]+)\)")
+
+
+@dataclass(frozen=True, repr=False)
+class Told:
+    """A lesson with its result, in a language. `data` are the numbers, `figure()` the picture drawn from them."""
+
+    name: str
+    lang: str = field(default_factory=language)
+    shelf: Shelf = field(default_factory=Shelf)
+
+    # --- what was measured ---
+
+    @property
+    def lesson(self) -> Lesson:
+        return lesson(self.name)
+
+    @property
+    def result(self) -> Result | None:
+        """None: not measured yet."""
+        return self.shelf.result(self.name)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        return {} if self.result is None else self.result.data
+
+    @property
+    def verdicts(self) -> Mapping[str, Verdict]:
+        return self.shelf.verdicts(self.name)
+
+    @property
+    def stale(self) -> bool:
+        return self.shelf.stale(self.name)
+
+    # --- in words ---
+
+    def entry(self, lang: str | None = None) -> Entry:
+        return entry(self.name, lang or self.lang)
+
+    @property
+    def title(self) -> str:
+        return self.entry().title
+
+    @property
+    def question(self) -> str:
+        return self.entry().question
+
+    def part(self, name: str, lang: str | None = None) -> str:
+        """caption, alt, easy or deep, with the numbers."""
+        text: str = tables(lang or self.lang, "lessons", self.name)[name]
+        if self.result is None:
+            return unfilled(text)
+        return fill(text, self.data, partial(self.shelf.insert, lang or self.lang))
+
+    def text(self, depth: str = "easy", lang: str | None = None) -> str:
+        """Markdown."""
+        if depth not in DEPTHS:
+            raise UsageError("usage_bad_value", name="depth", value=depth, expected=", ".join(DEPTHS))
+        return self.part(depth, lang).strip()
+
+    def answers(self, lang: str | None = None) -> list[Answer]:
+        found = (self.shelf.answer(claim, lang or self.lang) for claim in self.lesson.claims)
+        return [answer for answer in found if answer is not None]
+
+    # --- the picture ---
+
+    def figure(self, theme: Theme = LIGHT, lang: str | None = None) -> Figure:
+        return drawn(self.lesson, self.data, Words(self.name, lang or self.lang), theme)
+
+    def svg(self, theme: Theme = LIGHT) -> str:
+        """For a page: colours are variables of its style sheet."""
+        return as_svg(self.figure(theme), self.name, self.lang, self.part("alt"), theme)
+
+    def save(self, path: Path, theme: Theme = LIGHT) -> Path:
+        """The picture as .svg or .png, for whatever opens such files."""
+        check_picture(path)
+        if path.suffix.lower() == ".png":
+            image = as_png(self.figure(theme), self.lang, theme)
+        else:
+            plain = _VARIABLE.sub(r"\1", self.svg(theme))
+            image = plain.replace("<svg ", f'<svg style="background:{theme.paper}" ', 1).encode("utf-8")
+        with disk(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(image)
+        return path
+
+    # --- how it shows itself ---
+
+    def to_json(self) -> dict[str, Any]:
+        found, result = self.lesson, self.result
+        return {
+            **self.entry().to_json(),
+            "easy": self.text("easy"),
+            "deep": self.text("deep"),
+            "caption": self.part("caption"),
+            "formula": found.formula,
+            "equation": found.equation,
+            "paper": found.paper,
+            "sources": [f"src/glassformer/{file}" for file in found.sources],
+            "verdicts": [answer.to_json() for answer in self.answers()],
+            "stale": self.stale,
+            "data": self.data,
+            "source": {} if result is None else source(result),
+        }
+
+    def shown(self, depth: str) -> RenderableType:
+        """Everything but the picture, for a terminal."""
+        from rich.console import Group
+        from rich.markdown import Markdown
+        from rich.padding import Padding
+        from rich.text import Text
+
+        found = self.lesson
+        lines: list[RenderableType] = [Text(self.title, style="bold underline"), Text(self.question, style="italic")]
+        lines += [Text(), *([Text(f"    {found.formula}", style="bold"), Text()] if found.formula else [])]
+        lines += [Markdown(self.text(depth)), Text()]
+        for answer in self.answers():
+            mark, style = MARKS[answer.verdict]
+            lines.append(
+                Text.assemble((f"{mark} {say(f'verdicts.{answer.verdict}', self.lang)}", style), f"  {answer.claim}")
+            )
+            lines += [Padding(Text(part), (0, 0, 0, 2)) for part in (answer.says, answer.condition) if part]
+        lines += [Text(), *(Text(f"{label}: {value}", style="dim") for label, value in self.facts().items())]
+        return Group(*lines)
+
+    def facts(self) -> dict[str, str]:
+        """Files, section of the paper, command, provenance: label → value."""
+        found, result = self.lesson, self.result
+        facts = {
+            "sources": ", ".join(f"src/glassformer/{file}" for file in found.sources),
+            "paper": found.paper,
+            "command": f"glassformer lesson {self.name} --fresh",
+            "source": "" if result is None else provenance(result, self.lang),
+            "stale": say("lesson.stale", self.lang) if self.stale else "",
+        }
+        return {say(f"lesson.facts.{key}", self.lang): value for key, value in facts.items() if value}
+
+    def __repr__(self) -> str:
+        from rich.console import Console
+
+        console = Console(width=100, highlight=False, markup=False, emoji=False)
+        with console.capture() as text:
+            console.print(self.shown("easy"))
+        return text.get()
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<li><b>{escape(say(f'verdicts.{answer.verdict}', self.lang))}</b> · {escape(answer.claim)}<br>"
+            f"{escape(answer.says)} {escape(answer.condition or '')}</li>"
+            for answer in self.answers()
+        )
+        paper = f"background:{LIGHT.paper};color:{LIGHT.ink};padding:1em;max-width:60em"
+        return f'<div style="{paper}"><h3>{escape(self.title)}</h3>{self.svg()}<ul>{rows}</ul></div>'
+
+
+MARKS = {"confirmed": ("✓", "bold green"), "refuted": ("✗", "bold red"), "depends": ("◐", "bold yellow")}
+
+
+def check_picture(path: Path) -> None:
+    """Before anything is computed: can it be drawn into this file?"""
+    if path.suffix.lower() not in KINDS:
+        raise UsageError("lesson_picture", path=path)
+
+
+def provenance(result: Result, lang: str) -> str:
+    """One line on where the numbers come from."""
+    machine = say("lesson.machine", lang, cores=result.machine.get("cores", "?"))
+    card = result.machine.get("accelerator") or ""
+    versions = ", ".join(f"{package} {version}" for package, version in result.versions.items())
+    return say(
+        "lesson.provenance",
+        lang,
+        commit=result.commit,
+        versions=versions,
+        machine=f"{machine}, {card}" if card else machine,
+        seeds=", ".join(map(str, result.seeds)),
+        seconds=f"{result.seconds:g}",
+    )

@@ -1,0 +1,117 @@
+"""What stands in the report, in order, for both of its forms: pages, chapters with lessons, claims, a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import glassformer.words
+from glassformer.lessons import index
+from glassformer.lessons.catalogue import CHAPTERS
+from glassformer.lessons.shelf import Answer, Shelf
+from glassformer.lessons.texts import fill, tables
+from glassformer.lessons.told import Told
+from glassformer.report.pictures import Picture, picture
+
+FIRST = ("welcome",)
+LAST = (
+    *("summary", "families", "misunderstandings", "tips", "remarks", "open_questions"),
+    *("conclusion", "history", "reading", "glossary"),
+)
+Insert = Callable[[str], str]  # a claim's id, or "" for the table of all → what stands in its place
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page that is no lesson: words/LANG/pages/NAME.toml."""
+
+    name: str
+    lang: str
+
+    @property
+    def title(self) -> str:
+        return str(self.table["title"])
+
+    @property
+    def table(self) -> dict[str, Any]:
+        return tables(self.lang, "pages", self.name)
+
+    @property
+    def terms(self) -> Mapping[str, Mapping[str, str]]:
+        """Of the glossary: term, the same in the other language, meaning."""
+        found: Mapping[str, Mapping[str, str]] = self.table.get("terms", {})
+        return found
+
+    def text(self, shelf: Shelf, insert: Insert) -> str:
+        """Markdown with the numbers, claims as `insert` gives them."""
+
+        def others(of: str, hole: str) -> str:
+            return insert(hole[2:-2].partition(":")[2].strip()) if of == "claim" else shelf.insert(self.lang, of, hole)
+
+        return fill(str(self.table.get("body", self.table.get("intro", ""))), {"claims": insert("")}, others)
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """Lessons that belong together."""
+
+    name: str
+    number: int
+    title: str
+    lessons: tuple[Told, ...]
+
+
+@dataclass(frozen=True)
+class Book:
+    """All of it, in one language."""
+
+    lang: str
+    shelf: Shelf = field(default_factory=Shelf)
+
+    @cached_property
+    def first(self) -> list[Page]:
+        return [Page(name, self.lang) for name in FIRST if name in _pages(self.lang)]
+
+    @cached_property
+    def last(self) -> list[Page]:
+        """Pages that nobody has put in order come before the glossary."""
+        there = _pages(self.lang)
+        others = sorted(set(there) - set(FIRST) - set(LAST))
+        return [Page(name, self.lang) for name in [*LAST[:-1], *others, LAST[-1]] if name in there]
+
+    @cached_property
+    def chapters(self) -> list[Chapter]:
+        titles = index.chapters(self.lang)
+        return [
+            Chapter(name, number, title, tuple(Told(one, self.lang, self.shelf) for one in CHAPTERS[name]))
+            for number, (name, title) in enumerate(titles.items(), 1)
+        ]
+
+    @cached_property
+    def lessons(self) -> list[Told]:
+        return [told for chapter in self.chapters for told in chapter.lessons]
+
+    @cached_property
+    def pictures(self) -> dict[str, Picture]:
+        found = {told.name: picture(told) for told in self.lessons}
+        return {name: each for name, each in found.items() if each is not None}
+
+    @cached_property
+    def answers(self) -> dict[str, Answer | None]:
+        """Every claim; None: not measured yet."""
+        return {claim: self.shelf.answer(claim, self.lang) for claim in index.claims()}
+
+    @cached_property
+    def sources(self) -> dict[str, str]:
+        """The files that lessons speak of, each once: path → text."""
+        paths = dict.fromkeys(path for told in self.lessons for path in told.lesson.sources)
+        root = Path(glassformer.words.__file__).parents[1]
+        return {path: (root / path).read_text(encoding="utf-8") for path in paths if (root / path).is_file()}
+
+
+def _pages(lang: str) -> list[str]:
+    folder = Path(glassformer.words.__file__).parent / lang / "pages"
+    return sorted(path.stem for path in folder.glob("*.toml"))

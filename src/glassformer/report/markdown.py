@@ -1,0 +1,98 @@
+"""The report as Markdown: the same texts, pictures as PNG files under the names that reports know them by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from glassformer.lessons.shelf import in_line
+from glassformer.lessons.told import Told, provenance
+from glassformer.report.book import Book, Page
+from glassformer.report.cards import Say
+from glassformer.report.predicted import Card
+from glassformer.report.run import RunChapter
+from glassformer.report.run_page import run_markdown
+from glassformer.runs.files import disk, write_text
+from glassformer.words import say
+
+
+def write_markdown(book: Book, out: Path, run: RunChapter | None = None, card: Card | None = None) -> Path:
+    """report.LANG.md, pictures/LANG/*.png, numbers/*.json."""
+    folder = out / "pictures" / book.lang
+    with disk(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, picture in book.pictures.items():
+            if picture.png:
+                (folder / f"{picture_name(book, name)}.png").write_bytes(picture.png)
+    for told in book.lessons:
+        if told.result is not None:
+            told.result.write(out / "numbers")
+    path = out / f"report.{book.lang}.md"
+    chapter = [] if run is None else list(run_markdown(run, card, Say(book.lang), out))
+    title, *rest = blocks(book)
+    write_text(path, "\n\n".join([title, *chapter, *rest]) + "\n", durable=False)
+    return path
+
+
+def picture_name(book: Book, name: str) -> str:
+    told = next(told for told in book.lessons if told.name == name)
+    return told.lesson.picture or name
+
+
+def blocks(book: Book) -> Iterator[str]:
+    yield f"# {say('report.title', book.lang)}"
+    for page in book.first:
+        yield from _page(page, book)
+    for chapter in book.chapters:
+        yield f"## {chapter.number} {chapter.title}"
+        for number, told in enumerate(chapter.lessons, 1):
+            yield from _lesson(told, f"{chapter.number}.{number}", book)
+    for page in book.last:
+        yield from _page(page, book)
+
+
+def _page(page: Page, book: Book) -> Iterator[str]:
+    yield f"## {page.title}"
+    yield page.text(book.shelf, lambda claim: _claim(claim, book)).strip()
+    if page.terms:
+        yield "\n".join(
+            f"- **{term['term']}** ({term.get('other', '')}): {term['meaning']}" for term in page.terms.values()
+        )
+
+
+def _claim(claim: str, book: Book) -> str:
+    if claim:
+        return in_line(book.answers.get(claim), claim, book.lang)
+    columns = [say(f"report.table.{column}", book.lang) for column in ("claim", "verdict", "measured")]
+    rows = [columns, ["---"] * len(columns)]
+    for name, answer in book.answers.items():
+        if answer is None:
+            rows.append([name, say("report.unmeasured", book.lang), ""])
+        else:
+            rows.append([answer.claim, say(f"verdicts.{answer.verdict}", book.lang), answer.says])
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
+
+
+def _lesson(told: Told, number: str, book: Book) -> Iterator[str]:
+    found = told.lesson
+    yield f'<a id="{told.name}"></a>\n\n### {number} {told.title}'
+    yield f"*{told.question}*"
+    if told.result is None:
+        yield f"> {say('report.lesson_unmeasured', book.lang)} `glassformer lesson {told.name} --fresh`"
+    elif told.stale:
+        yield f"> {say('report.lesson_stale', book.lang)} `glassformer lesson {told.name} --fresh`"
+    yield told.text("easy")
+    if told.result is not None:
+        alternative = told.part("alt").replace("]", ")").replace("[", "(")
+        yield f"![{alternative}](pictures/{book.lang}/{picture_name(book, told.name)}.png)"
+        yield told.part("caption").strip()
+    yield f"#### {say('report.deeper', book.lang)}"
+    if found.formula:
+        yield f"```text\n{found.formula}\n```"
+    yield told.text("deep")
+    for claim in found.claims:
+        yield f"- {_claim(claim, book)} `glassformer claims {claim} --fresh`"
+    facts = [found.paper, *(f"`src/glassformer/{path}`" for path in found.sources)]
+    if told.result is not None:
+        facts.append(f"`{told.result.command}`: {provenance(told.result, book.lang)}")
+    yield "<sub>" + " · ".join(filter(None, facts)) + "</sub>"

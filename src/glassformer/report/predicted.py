@@ -1,0 +1,122 @@
+"""Predicted and measured: what the ledger says about a run from its configuration alone, and what its log says."""
+
+from __future__ import annotations
+
+import os
+import platform
+from dataclasses import dataclass
+
+from glassformer.errors import GlassformerError
+from glassformer.ledger.costs import Pass
+from glassformer.ledger.devices import Device, this_machine
+from glassformer.ledger.job import OPTIMIZERS, Job
+from glassformer.ledger.plan import UTILISATION, Plan, plan
+from glassformer.models.check import input_positions
+from glassformer.recipe import RunConfig
+from glassformer.report.measured import step
+from glassformer.report.run import RunChapter
+
+
+@dataclass(frozen=True)
+class Row:
+    """One quantity; None: not known."""
+
+    name: str  # a key of [report.predicted] in words/
+    predicted: float | None
+    measured: float | None
+
+    @property
+    def error(self) -> float | None:
+        """How far the prediction was off, as a share of what was measured."""
+        if self.predicted is None or not self.measured:
+            return None
+        return self.predicted / self.measured - 1
+
+
+@dataclass(frozen=True)
+class Card:
+    """All rows, and what they assume."""
+
+    rows: tuple[Row, ...]
+    batch: int
+    length: int
+    utilisation: float = UTILISATION
+
+
+def full_batch(config: RunConfig) -> Job:
+    """The largest micro-batch that the recipe allows: `batch_tokens` on either side, in the longest examples."""
+    train, model = config.train, config.model
+    given = config.data.max_length or model.max_len
+    length = input_positions(model) or min(model.max_len, given, train.batch_tokens)
+    sentences = max(1, train.batch_tokens // length)
+    dtype = "float32" if train.precision == "float32" else train.precision
+    return Job(
+        batch=min(sentences, train.max_sentences or sentences),
+        length=None if input_positions(model) else length,
+        accumulate=train.accumulate,
+        dtype=dtype,
+        optimizer=train.optimizer.kind if train.optimizer.kind in OPTIMIZERS else "adamw",
+        parallel="ddp",
+    )
+
+
+def card(chapter: RunChapter, device: Device | None = None) -> Card | None:
+    """None where the ledger cannot tell. Time is predicted only for a run of this machine, which is measured now."""
+    config, log = chapter.run.config, [r for r in chapter.records if r.get("kind") == "train"]
+    try:
+        job = full_batch(config)
+        known = device or (_measured(chapter) if is_of_this_machine(chapter) else None)
+        made = _plan(config, job, known or _any(job))
+    except GlassformerError:
+        return None
+    size = Pass(batch=job.batch, length=made.work.run.length, target_length=made.work.run.target_length)
+    one = step(config.model, size) if config.train.precision == "float32" else None
+    steps, done = config.train.steps, log[-1] if log else {}
+    share, each = done.get("step", 0) / steps, _counted(config)
+    count = {"tokens": job.batch * (size.target_length or size.length), "examples": job.batch}.get(each)
+    flops = [] if one is None else [Row("flops", one.predicted_flops, one.measured_flops)]
+    memory = [] if one is None else [Row("memory", one.predicted_bytes, one.measured_bytes)]
+    seen = [] if count is None else [Row(each, count * job.accumulate * steps * share, done.get("tokens"))]
+    seconds = Row("seconds", None if known is None else made.step * steps * share, done.get("elapsed"))
+    return Card(rows=(*flops, *memory, *seen, seconds), length=size.length, batch=job.batch)
+
+
+def _counted(config: RunConfig) -> str:
+    """What the log of a task counts: target tokens, examples of one size each, or neither."""
+    if config.task.kind in ("translation", "language_model"):
+        return "tokens"
+    return "examples" if input_positions(config.model) else ""
+
+
+def _plan(config: RunConfig, job: Job, device: Device) -> Plan:
+    return plan(config.name, config.model, tokens=1, device=device, job=job)
+
+
+def _any(job: Job) -> Device:
+    """FLOPs and memory do not depend on the device; seconds are then not shown."""
+    from glassformer.ledger.devices import DEVICES
+
+    return next(device for device in DEVICES.values() if (job.dtype or "") in device.peaks)
+
+
+def _measured(chapter: RunChapter) -> Device:
+    """This machine with as many threads as the run had."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(int(chapter.run.environment.get("threads", threads)))
+    try:
+        return this_machine()
+    finally:
+        torch.set_num_threads(threads)
+
+
+def is_of_this_machine(chapter: RunChapter) -> bool:
+    """By what the run wrote down when it began."""
+    import torch
+
+    environment = chapter.run.environment
+    processor = platform.processor() or platform.machine()
+    device = torch.cuda.get_device_name(0) if torch.cuda.is_available() else processor
+    here = {"device": device, "cores": os.cpu_count() or 1, "platform": platform.platform()}
+    return all(environment.get(key) == value for key, value in here.items())

@@ -1,0 +1,50 @@
+"""The textbook from Python: `gf.lesson("scaled_scores")`, `gf.claims()`, `gf.report("runs/first")`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Protocol
+
+from glassformer.lessons.catalogue import module_of
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.index import lessons_of
+from glassformer.lessons.record import measure
+from glassformer.lessons.shelf import Answer, Shelf
+from glassformer.lessons.told import Told
+from glassformer.report.build import Order, Report
+from glassformer.values import one_of
+from glassformer.words import LANGUAGES, language
+
+
+class Trained(Protocol):
+    """What training gave back: a run that knows its folder."""
+
+    @property
+    def folder(self) -> Path: ...
+
+
+def lesson(name: str, *, lang: str | None = None, fresh: bool = False) -> Told:
+    """A lesson with its result: `.text("deep")`, `.verdicts`, `.data`, `.figure()`. It shows itself in a notebook.
+
+    Measured now where there is no result, or with `fresh`; models that it looks into are trained on first use.
+    """
+    module_of(name)
+    spoken, shelf = one_of("lang", lang or language(), LANGUAGES), Shelf()
+    if fresh or shelf.result(name) is None or shelf.stale(name):
+        shelf = Shelf({name: measure(name, Desk())})
+    return Told(name, spoken, shelf)
+
+
+def claims(*ids: str, lang: str | None = None) -> list[Answer]:
+    """What was measured about every claim, or about those named: `.verdict`, `.says`, `.measured`, `.condition`."""
+    spoken = one_of("lang", lang or language(), LANGUAGES)
+    lessons_of(list(ids))  # a claim that there is not is refused
+    return [answer for answer in Shelf().answers(spoken) if not ids or answer.id in ids]
+
+
+def report(run: str | Path | Trained | None = None, *, out: str | Path = "report", lang: str = "both") -> list[Path]:
+    """Write the textbook, with a chapter on a run where one is given; the files that were written."""
+    folder = Path(run) if isinstance(run, str | Path) else None if run is None else run.folder
+    langs = LANGUAGES if lang == "both" else (one_of("lang", lang, LANGUAGES),)
+    return Report(Order(Path(out), langs, run=folder, workers=os.cpu_count() or 1)).build()

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from glassformer.lessons import batch
+from glassformer.lessons.batch import Began, Done, Failed, Happening, Job, Moved, jobs, measure_all
+from glassformer.lessons.journal import Journal
+from glassformer.lessons.record import Result, current
+
+NAME = "scaled_scores"
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("GLASSFORMER_LANG", "en")
+
+
+def measured(folder: Path, workers: int = 1) -> Iterator[Happening]:
+    return measure_all([NAME], folder, workers, Journal([NAME], folder))
+
+
+def test_a_lesson_in_a_process_of_its_own(tmp_path: Path) -> None:
+    events = list(measured(tmp_path, workers=3))
+    job = Job("lesson", NAME)
+    assert events[0] == Began(job)
+    assert isinstance(events[1], Moved) and events[1].what == "d_k"
+    last = events[-1]
+    assert isinstance(last, Done) and last.result == Result.read(tmp_path / f"{NAME}.json")
+    assert last.result.fingerprint == current(NAME) and not Journal([NAME], tmp_path).path.exists()
+
+
+def test_what_was_interrupted_goes_on(tmp_path: Path) -> None:
+    first = list(measured(tmp_path))[-1]
+    assert isinstance(first, Done) and first.result is not None
+    journal = Journal([NAME], tmp_path)
+    journal.note(first.result)
+    assert list(measured(tmp_path)) == [first]
+    assert not journal.path.exists()
+
+
+def test_a_lesson_that_fails_stops_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch, "jobs", lambda names: [Job("lesson", "no_such_lesson"), Job("lesson", NAME)])
+    events = list(measured(tmp_path))
+    failed = [event for event in events if isinstance(event, Failed)]
+    assert [event.job.name for event in failed] == ["no_such_lesson"]
+    assert failed[0].why.startswith("there is no lesson 'no_such_lesson'")
+    assert isinstance(events[-1], Done)
+    assert list(Journal([NAME], tmp_path).results()) == [NAME]  # not closed: the same command goes on with the rest
+
+
+def test_a_process_that_cannot_start_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "no-python"))
+    events = list(measured(tmp_path))
+    assert isinstance(events[-1], Failed) and "FileNotFoundError" in events[-1].why
+
+
+def test_whoever_stops_listening_stops_the_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[Any] = []
+    real = batch.subprocess.Popen
+
+    def popen(*arguments: Any, **options: Any) -> Any:
+        started.append(real(*arguments, **options))
+        return started[-1]
+
+    monkeypatch.setattr(batch.subprocess, "Popen", popen)
+    happening = measured(tmp_path)
+    next(happening)
+    while not started:
+        time.sleep(0.01)
+    happening.close()  # type: ignore[attr-defined]
+    assert started[0].wait(timeout=30) != 0
+    assert not (tmp_path / f"{NAME}.json").exists()
+
+
+def test_models_come_first_and_the_longest_before_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Known:
+        def __init__(self, *models: str) -> None:
+            self.models = models
+
+    lessons = {"short": Known("digits"), "long": Known("ko-en", "digits"), "new": Known()}
+    seconds = {"short": 1.0, "long": 100.0}
+    monkeypatch.setattr(batch, "lesson", lessons.__getitem__)
+    monkeypatch.setattr(batch, "is_trained", lambda recipe: recipe == "ko-en")
+    monkeypatch.setattr(batch, "_seconds", lambda name: seconds.get(name, batch.UNKNOWN))
+    assert [(job.kind, job.name) for job in jobs(list(lessons))] == [
+        ("model", "digits"),
+        ("lesson", "long"),
+        ("lesson", "new"),
+        ("lesson", "short"),
+    ]

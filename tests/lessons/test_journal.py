@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from glassformer.lessons.journal import Journal
+from glassformer.lessons.record import RECORDED, Result, current
+
+NAME = "scaled_scores"
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def result(tmp_path: Path) -> Result:
+    found = replace(Result.read(RECORDED / f"{NAME}.json"), fingerprint=current(NAME))
+    found.write(tmp_path / "results")
+    return found
+
+
+def test_what_is_noted_is_found_again(result: Result, tmp_path: Path) -> None:
+    folder = tmp_path / "results"
+    journal = Journal([NAME, "other"], folder)
+    assert journal.results() == {}
+    journal.note(result)
+    assert Journal(["other", NAME], folder).results() == {NAME: result}
+
+
+def test_another_measuring_has_another_journal(result: Result, tmp_path: Path) -> None:
+    Journal([NAME, "other"], tmp_path / "results").note(result)
+    assert Journal([NAME], tmp_path / "results").results() == {}
+    assert Journal([NAME, "other"], tmp_path / "elsewhere").results() == {}
+
+
+def test_what_other_code_has_done_does_not_count(result: Result, tmp_path: Path) -> None:
+    journal = Journal([NAME], tmp_path / "results")
+    journal.note(replace(result, fingerprint="another"))
+    assert Journal([NAME], tmp_path / "results").results() == {}
+
+
+def test_a_result_that_is_gone_does_not_count(result: Result, tmp_path: Path) -> None:
+    journal = Journal([NAME], tmp_path / "results")
+    journal.note(result)
+    (tmp_path / "results" / f"{NAME}.json").unlink()
+    assert journal.results() == {}
+
+
+def test_a_journal_that_is_closed_or_damaged_is_empty(result: Result, tmp_path: Path) -> None:
+    journal = Journal([NAME], tmp_path / "results")
+    journal.note(result)
+    journal.path.write_text("{half")
+    assert Journal([NAME], tmp_path / "results").results() == {}
+    journal.note(result)
+    journal.close()
+    journal.close()
+    assert Journal([NAME], tmp_path / "results").results() == {}

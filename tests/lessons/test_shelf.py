@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from glassformer.lessons.index import claims
+from glassformer.lessons.record import RECORDED, Result, own
+from glassformer.lessons.shelf import Shelf, in_line, source, unfilled
+from glassformer.lessons.texts import HOLE
+from glassformer.words import LANGUAGES, say
+
+NAME, CLAIM = "scaled_scores", "scale-variance"
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path))
+
+
+@pytest.fixture
+def result() -> Result:
+    return Result.read(RECORDED / f"{NAME}.json")
+
+
+def with_variance(result: Result, plain: float, scaled: float) -> Result:
+    """The same measurement with other variances at every width."""
+    rows = [
+        {
+            **row,
+            "plain": {**row["plain"], "variance": {"mean": plain * row["d_k"]}},
+            "scaled": {**row["scaled"], "variance": {"mean": scaled}},
+        }
+        for row in result.data["rows"]
+    ]
+    return replace(result, data={**result.data, "rows": rows})
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_claim_with_its_verdict_in_words(lang: str) -> None:
+    answer = Shelf().answer(CLAIM, lang)
+    assert answer is not None
+    assert answer.verdict == "confirmed" and answer.condition is None
+    assert not HOLE.search(answer.says) and str(answer.measured["d_k"]) in answer.says
+    assert answer.command == f"glassformer claims {CLAIM} --fresh"
+    assert in_line(answer, CLAIM, lang).startswith(f"{answer.claim} **{say('verdicts.confirmed', lang)}**: ")
+
+
+def test_the_document_for_programs() -> None:
+    answer = Shelf().answer(CLAIM, "en")
+    assert answer is not None
+    found = answer.to_json()
+    assert list(found)[:4] == ["id", "claim", "verdict", "measured"]
+    assert {"condition", "command", "lesson", "says", "stale", "source"} <= set(found)
+    assert set(found["source"]) == {"command", "commit", "versions", "machine", "seeds", "seconds", "fingerprint"}
+
+
+def test_another_measurement_is_another_verdict(result: Result) -> None:
+    for plain, scaled, verdict in ((1.0, 1.0, "confirmed"), (1.0, 3.0, "depends"), (3.0, 3.0, "refuted")):
+        answer = Shelf({NAME: with_variance(result, plain, scaled)}).answer(CLAIM, "en")
+        assert answer is not None and answer.verdict == verdict
+        assert (answer.condition is not None) == (verdict == "depends")
+
+
+def test_what_other_code_measured_is_stale(result: Result) -> None:
+    assert not Shelf({NAME: replace(result, fingerprint=result.fingerprint)}).stale(NAME) or result.stale
+    shelf = Shelf({NAME: replace(result, fingerprint="another")})
+    answer = shelf.answer(CLAIM, "en")
+    assert shelf.stale(NAME) and answer is not None and answer.stale
+
+
+def test_what_this_code_cannot_read_is_not_measured(result: Result, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("glassformer.lessons.shelf.recorded", lambda name: replace(result, data={"other": 1}))
+    shelf = Shelf()
+    assert shelf.result(NAME) is None and not shelf.stale(NAME)
+    assert shelf.answer(CLAIM, "en") is None
+    assert "glassformer claims scale-variance --fresh" in in_line(None, CLAIM, "en")
+
+
+def test_what_stands_in_other_texts() -> None:
+    shelf = Shelf()
+    assert shelf.insert("en", NAME, f"{{{{{NAME}:last.d_k}}}}") == "512"
+    assert shelf.insert("en", NAME, f"{{{{{NAME}:last.nothing|.2f}}}}") == "–"
+    assert shelf.insert("en", "no_such_lesson", "{{no_such_lesson:x}}") == "–"
+    assert "**confirmed**" in shelf.insert("en", "claim", f"{{{{claim:{CLAIM}}}}}")
+    assert "not measured yet" in shelf.insert("en", "claim", "{{claim:no-such-claim}}")
+
+
+def test_every_claim_that_was_measured() -> None:
+    found = Shelf().answers("ko")
+    assert [answer.id for answer in found] == [claim for claim in claims() if Shelf().answer(claim, "ko")]
+    assert CLAIM in [answer.id for answer in found]
+
+
+def test_an_own_result_is_taken(result: Result) -> None:
+    changed = replace(result, seconds=1234.5)
+    changed.write(own())
+    found = Shelf().result(NAME)
+    assert found is not None and (found.seconds == 1234.5 or result.stale)
+    assert source(changed)["seconds"] == 1234.5
+
+
+def test_without_numbers_a_text_has_dashes() -> None:
+    assert unfilled("{{a.b|.2f}} of {{c}}") == "– of –"

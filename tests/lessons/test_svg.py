@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import logging
+import re
+
+import pytest
+from matplotlib.figure import Figure
+
+from glassformer.lessons.hover import hover
+from glassformer.lessons.svg import as_png, as_svg, styled
+from glassformer.lessons.theme import DARK, LIGHT, Theme
+
+
+def figure(theme: Theme = LIGHT, title: str = "title") -> Figure:
+    with styled(theme, "en"):
+        made = theme.figure(4, 3)
+        axes = made.subplots()
+        (mark,) = axes.plot([1 / 3], [2 / 3], color=theme.blue, marker="o")
+        hover(mark, 'a "value" <0.333>')
+        axes.set_title(title)
+    return made
+
+
+def test_colours_are_variables_with_the_colour_behind_them() -> None:
+    for theme in (LIGHT, DARK):
+        svg = as_svg(figure(theme), "one", "en", "seen", theme)
+        assert f"var(--blue, {theme.blue})" in svg
+        assert not [colour for colour in theme.colours.values() if colour in re.sub(r"var\([^)]*\)", "", svg)]
+
+
+def test_a_mark_is_a_title() -> None:
+    svg = as_svg(figure(), "one", "en", "seen")
+    assert '<g class="hover"><title>a "value" &lt;0.333&gt;</title>' in svg
+    assert "hover:" not in svg
+
+
+def test_two_pictures_on_a_page_do_not_share_names() -> None:
+    first, second = (as_svg(figure(), name, "en", "seen") for name in ("one", "two"))
+    names = [set(re.findall(r' id="([^"]+)"', svg)) for svg in (first, second)]
+    assert names[0] and not names[0] & names[1]
+    for svg, own in zip((first, second), names, strict=True):
+        assert set(re.findall(r'(?:url\(#|href="#)([^)"]+)', svg)) <= own
+
+
+def test_it_has_no_size_of_its_own_and_says_what_is_seen() -> None:
+    svg = as_svg(figure(), "one", "en", 'a "picture"')
+    head = svg[: svg.index(">")]
+    assert head.startswith('<svg role="img" aria-label="a &quot;picture&quot;"')
+    assert "viewBox" in head and not re.search(r'\b(width|height)="', head)
+
+
+def test_places_have_two_digits_and_texts_all_of_theirs() -> None:
+    svg = as_svg(figure(title="0.123456"), "one", "en", "seen")
+    assert not re.search(r' (?:d|x|y)="[^"]*\.\d{3}', svg)
+    assert "0.123456" in svg
+
+
+def test_a_png() -> None:
+    assert as_png(figure(), "en").startswith(b"\x89PNG")
+
+
+def test_nothing_is_said_about_weights_of_fonts(caplog: pytest.LogCaptureFixture) -> None:
+    fonts = logging.getLogger("matplotlib.font_manager")
+    with styled(LIGHT, "ko"):
+        fonts.warning("no bold")
+    assert caplog.records == []
+    fonts.warning("afterwards")
+    assert [record.message for record in caplog.records] == ["afterwards"]

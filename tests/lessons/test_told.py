@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from glassformer.errors import UsageError
+from glassformer.lessons.record import RECORDED, Result
+from glassformer.lessons.shelf import Shelf
+from glassformer.lessons.texts import HOLE
+from glassformer.lessons.theme import DARK
+from glassformer.lessons.told import Told, provenance
+from glassformer.words import LANGUAGES
+
+NAME = "scaled_scores"
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path))
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("depth", ["easy", "deep"])
+def test_texts_have_their_numbers(lang: str, depth: str) -> None:
+    told = Told(NAME, lang)
+    assert not HOLE.search(told.text(depth))
+    assert told.text(depth, "en") == Told(NAME, "en").text(depth)
+    assert "512" in told.part("caption" if depth == "easy" else "alt") or depth == "easy"
+
+
+def test_a_depth_that_there_is_not() -> None:
+    with pytest.raises(UsageError, match="easy, deep"):
+        Told(NAME, "en").text("deeper")
+
+
+def test_it_prints_and_shows_itself_in_a_notebook() -> None:
+    told = Told(NAME, "en")
+    assert "confirmed  Dot products grow with d_k" in repr(told)
+    html = told._repr_html_()
+    assert "<svg" in html and "<b>confirmed</b>" in html
+    console = Console(width=100)
+    with console.capture() as text:
+        console.print(Told(NAME, "ko").shown("deep"))
+    assert "맞음" in text.get() and "src/glassformer/layers/attention/kernel.py" in text.get()
+
+
+def test_the_picture_in_a_file(tmp_path: Path) -> None:
+    told = Told(NAME, "ko")
+    svg = told.save(tmp_path / "new" / "picture.svg").read_text(encoding="utf-8")
+    assert svg.startswith("<svg ") and "var(--" not in svg and "xmlns" in svg
+    assert told.save(tmp_path / "picture.PNG", DARK).read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(UsageError, match=r"picture\.jpg is neither \.svg nor \.png"):
+        told.save(tmp_path / "picture.jpg")
+
+
+def test_the_document_for_programs() -> None:
+    found = Told(NAME, "en").to_json()
+    assert found["name"] == NAME and found["data"]["keys"] == 64
+    assert found["verdicts"][0]["id"] == "scale-variance"
+    assert found["sources"] == ["src/glassformer/layers/attention/kernel.py"]
+
+
+def test_a_lesson_that_was_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("glassformer.lessons.shelf.recorded", lambda name: None)
+    told = Told(NAME, "en", Shelf())
+    assert told.result is None and told.data == {} and told.answers() == [] and not told.stale
+    assert "–" in told.text("deep") and not HOLE.search(told.text("deep"))
+    assert told.to_json()["source"] == {}
+
+
+def test_where_the_numbers_come_from() -> None:
+    result = Result.read(RECORDED / f"{NAME}.json")
+    line = provenance(result, "en")
+    assert result.commit in line and "seeds 0, 1, 2, 3, 4" in line and "2 cores" in line
+    with_card = Result(**{**vars(result), "machine": {"cores": 4, "accelerator": "Card"}})
+    assert "코어 4개, Card" in provenance(with_card, "ko")
