@@ -26,10 +26,10 @@ SMALL = {
     "model.d_model": 64,
     "model.d_ff": 128,
     "model.n_encoder_layers": 1,
-    "train.batch_tokens": 512,
+    "train.batch_tokens": 320,
     "train.warmup": 20,
 }
-STEPS = 200
+STEPS = 150
 KINDS = {"sine": len(ROLES), "noise": 0}  # how many tokens begin as a sinusoid
 NEIGHBOURS = 4  # ordinary tokens beside the special ones in the picture
 
