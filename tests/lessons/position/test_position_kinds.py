@@ -13,9 +13,7 @@ from glassformer.models.build import build
 
 def model(kind: str, seed: int = 0) -> torch.nn.Module:
     sizes: dict[str, Any] = {"d_model": 32, "n_heads": 4, "d_ff": 32, "n_decoder_layers": 1, "max_len": 64}
-    config = ModelConfig(
-        family="decoder", vocab_size=20, position=Choice(kind), head=Choice("language_model"), **sizes
-    )
+    config = ModelConfig(family="decoder", vocab_size=20, position=Choice(kind), head=Choice("language_model"), **sizes)
     return build(config, seed=seed).eval()
 
 

@@ -77,7 +77,7 @@ def look(matrix: Tensor, n: int) -> dict[str, float]:
     """How well one direction tells the first n tokens from the rest, and how alike the groups are inside and across.
 
     `separation`: the share of pairs, one special and one ordinary token, of which the special one points more towards
-    the other special tokens (the area below the ROC curve). Each special token is left out of the direction that judges it.
+    the other special tokens (the area below the ROC curve). No special token is part of the direction that judges it.
     """
     unit = matrix / matrix.norm(dim=1, keepdim=True)
     cosines = unit @ unit.T  # v v

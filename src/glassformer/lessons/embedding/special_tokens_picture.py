@@ -1,4 +1,4 @@
-"""The picture of special_tokens: who resembles whom before and after training, and how well the groups are told apart."""
+"""The picture of special_tokens: who resembles whom before and after training, and how well they are told apart."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ if TYPE_CHECKING:
 def draw(data: Data, theme: Theme, words: Words) -> Figure:
     """Two maps of cosines above, the separation below."""
     figure = theme.figure(10, 7.6)
-    above, below = figure.subfigures(2, 1, height_ratios=(3, 2))
+    panels = figure.subplot_mosaic([["before", "after"], ["separation"] * 2], height_ratios=(3, 2))
     names = [*data["roles"], *data["neighbours"]]
-    for axes, when in zip(above.subplots(1, 2), ("before", "after"), strict=True):
+    for when in ("before", "after"):
+        axes = panels[when]
         heat(axes, theme, data["maps"][when], rows=names, columns=names, most=1.0)
         axes.set_title(words(f"map_{when}"))
         last = len(data["roles"]) - 0.5
         axes.axhline(last, color=theme.ink, linewidth=0.8)
         axes.axvline(last, color=theme.ink, linewidth=0.8)
-    axes = below.subplots()
+    axes = panels["separation"]
     times, kinds = ("before", "after"), ("sine", "noise")
     found = {kind: [data["found"][kind][when]["separation"] for when in times] for kind in kinds}
     bars(

@@ -121,9 +121,10 @@ def _balance(desk: Desk, config: ModelConfig) -> list[dict[str, Any]]:
 def verdicts(data: Data) -> dict[str, Verdict]:
     """Rules.
 
-    embedding-norms: confirmed if, at the start, the interval over the seeds of the Kolmogorov distance between norms and
-    normal distribution lies below 0.05 (of 100 tokens fewer than 5 would have to be moved), the mean cosine within a tenth
-    of 1/√d of 0, and the deviation of the cosines within 10 % of 1/√d, what independent directions give. Else refuted.
+    embedding-norms: confirmed if, at the start, the interval over the seeds of the Kolmogorov distance between norms
+    and normal distribution lies below 0.05 (of 100 tokens fewer than 5 would have to be moved), the mean cosine within
+    a tenth of 1/√d of 0, and the deviation of the cosines within 10 % of 1/√d, what independent directions give. Else
+    refuted.
 
     embedding-scale: balanced means that neither side is more than twice as long as the other. An initialisation agrees
     if at every width the factor balances and its absence does not. Confirmed if all agree, refuted if none does; else
@@ -152,10 +153,10 @@ def _verdict_scale(data: Data) -> Verdict:
     def balanced(ratio: float) -> bool:
         return abs(log(ratio)) < log(2)
 
-    starts = {row["start"]: [other for other in data["balance"] if other["start"] == row["start"]] for row in data["balance"]}
-    agree = [
-        all(balanced(row["scaled"]) and not balanced(row["plain"]) for row in rows) for rows in starts.values()
-    ]
+    starts = {
+        row["start"]: [other for other in data["balance"] if other["start"] == row["start"]] for row in data["balance"]
+    }
+    agree = [all(balanced(row["scaled"]) and not balanced(row["plain"]) for row in rows) for rows in starts.values()]
     at = {row["start"]: row for row in data["balance"] if row["d_model"] == data["d_model"]}
     measured = {"d_model": data["d_model"], **{start: at[start] for start in starts}}
     return Verdict("confirmed" if all(agree) else "depends" if any(agree) else "refuted", measured)

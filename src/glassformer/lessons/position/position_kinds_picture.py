@@ -16,14 +16,15 @@ if TYPE_CHECKING:
 def draw(data: Data, theme: Theme, words: Words) -> Figure:
     """Five small maps above, the curves below."""
     figure = theme.figure(10, 7)
-    above, below = figure.subfigures(2, 1, height_ratios=(2, 3))
-    for axes, (kind, found) in zip(above.subplots(1, 5), data["does"].items(), strict=True):
+    panels = figure.subplot_mosaic([list(data["does"]), ["loss"] * len(data["does"])], height_ratios=(2, 3))
+    for kind, found in data["does"].items():
+        axes = panels[kind]
         heat(axes, theme, found["matrix"])
         axes.set_title(words(kind))
         axes.set_xlabel(words(f"{kind}_does"), fontsize=8)
         axes.set_xticks([])
         axes.set_yticks([])
-    axes = below.subplots()
+    axes = panels["loss"]
     kinds = data["kinds"]
     lines(
         axes,

@@ -5,6 +5,7 @@ Claims pe-linear, pe-difference, pe-distance, pe-near and pe-frequency; the rule
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import pi
 from typing import Any
 
@@ -23,7 +24,7 @@ OFFSETS = (1, 2, 5, 10, 50, 100, 500, 1000)
 WIDTHS = (8, 16, 32, 64, 128, 256, 512)
 BANDS = ((1, 3), (4, 10), (11, 31), (32, 99))  # half a power of ten each
 EPS = float(torch.finfo(torch.float64).eps)
-# An angle of up to LAST + offset has that many times eps of rounding: in the division, in the power and on the other side.
+# An angle of up to LAST + offset has that many times eps of rounding: in the power, in the division, on either side.
 TOLERANCE = 8 * EPS * (LAST + max(OFFSETS))
 
 
@@ -93,7 +94,7 @@ def _similarity(d_model: int) -> dict[str, Any]:
     unit = table / table.norm(dim=1, keepdim=True)
     cosine = [float((unit[k:] * unit[: len(unit) - k]).sum(1).mean()) for k in range(SHOWN)]
     bands = [sum(cosine[low : high + 1]) / (high + 1 - low) for low, high in BANDS]
-    falling = sum(later < now for now, later in zip(cosine[:-1], cosine[1:], strict=True)) / (SHOWN - 1)
+    falling = sum(later < now for now, later in pairwise(cosine)) / (SHOWN - 1)
     return {"cosine": cosine, "bands": bands, "falling": falling}
 
 
@@ -123,8 +124,8 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     """Rules. `tolerance` is what float64 rounds off an angle of the largest position, 8 · eps · (last + offset).
 
     pe-linear: confirmed if M_k PE(p) is PE(p + k) within the tolerance, for every offset and position; else refuted.
-    pe-difference: taken literally, PE(p + k) − PE(p) is one vector for all p: confirmed if no difference is further from
-    that of p = 0 than the tolerance (relative to its length), else refuted.
+    pe-difference: taken literally, PE(p + k) − PE(p) is one vector for all p: confirmed if no difference is further
+    from that of p = 0 than the tolerance (relative to its length), else refuted.
     pe-distance: confirmed if the length of that difference varies over p by no more than the tolerance times √d_model.
     pe-near: confirmed at a width if the mean cosine falls from band to band (offsets 1–3, 4–10, 11–31, 32–99); over all
     widths confirmed, over none refuted, else it depends on the width.
@@ -135,7 +136,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     spread = max(row["distance_spread"] for row in offsets)
     literal = max(row["difference_spread"] for row in offsets)
     periods = [row["measured"] for row in data["periods"]]
-    rising = all(slow > fast for fast, slow in zip(periods[:-1], periods[1:], strict=True))
+    rising = all(slow > fast for fast, slow in pairwise(periods))
     noise = data["noise"]["left"]
     return {
         "pe-linear": _verdict(linear <= tolerance, error=linear, tolerance=tolerance, noise=noise, last=data["last"]),
@@ -155,10 +156,7 @@ def _verdict(holds: bool, **measured: float) -> Verdict:
 
 
 def _verdict_near(data: Data) -> Verdict:
-    holds = {
-        width: all(far < near for near, far in zip(bands[:-1], bands[1:], strict=True))
-        for width, bands in data["similarity"].items()
-    }
+    holds = {width: all(far < near for near, far in pairwise(bands)) for width, bands in data["similarity"].items()}
     good = [width for width, so in holds.items() if so]
     bad = [width for width, so in holds.items() if not so]
     bands = data["similarity"][str(data["d_model"])]

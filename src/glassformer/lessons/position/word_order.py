@@ -86,7 +86,7 @@ def _outputs(model: nn.Module) -> tuple[Tensor, Tensor]:
 
 @torch.no_grad()
 def apart(model: nn.Module, family: str) -> float:
-    """How far apart the two sentences are where a model sums them up: an encoder at [CLS], a decoder at its last word."""
+    """How far apart the sentences are where a model sums them up: an encoder at [CLS], a decoder at its last word."""
     first, second = _outputs(model)
     at = 0 if family == "encoder" else -1
     return float((first[at] - second[at]).norm() / first[at].norm())

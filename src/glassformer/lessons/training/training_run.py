@@ -1,4 +1,4 @@
-"""A real training from its own log: loss, gradient norm, learning rate and throughput of the Korean-English translator."""
+"""A real training from its own log: loss, gradient norm, learning rate and throughput of a translator."""
 
 from __future__ import annotations
 
