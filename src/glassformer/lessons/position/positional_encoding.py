@@ -41,13 +41,12 @@ def run(desk: Desk) -> Data:
         "tolerance": TOLERANCE,
         "heat": _bytes(shown),
         "dots": _bytes(_cosines(shown)),
-        "waves": {str(dimension): shown[:, dimension].tolist() for dimension in DIMENSIONS},
+        "waves": {str(dimension): [round(x, 3) for x in shown[:, dimension].tolist()] for dimension in DIMENSIONS},
         "map": {"k": 10, "matrix": [[round(x, 3) for x in row] for row in linear_map(10, 16).tolist()]},
         "offsets": offsets,
         "near": offsets[0],
         "noise": _noise(desk),
         "similarity": {width: found["bands"] for width, found in similar.items()},
-        "cosine": similar[str(D_MODEL)]["cosine"],
         "falling": similar[str(D_MODEL)]["falling"],
         "periods": _periods(table),
     }
@@ -95,7 +94,7 @@ def _similarity(d_model: int) -> dict[str, Any]:
     cosine = [float((unit[k:] * unit[: len(unit) - k]).sum(1).mean()) for k in range(SHOWN)]
     bands = [sum(cosine[low : high + 1]) / (high + 1 - low) for low, high in BANDS]
     falling = sum(later < now for now, later in pairwise(cosine)) / (SHOWN - 1)
-    return {"cosine": cosine, "bands": bands, "falling": falling}
+    return {"bands": bands, "falling": falling}
 
 
 def _cosines(table: Tensor) -> Tensor:
@@ -109,10 +108,7 @@ def _periods(table: Tensor) -> list[dict[str, float]]:
     sin, cos = pairs[..., 0], pairs[..., 1]
     turned = torch.atan2(sin[1:] * cos[:-1] - cos[1:] * sin[:-1], (pairs[1:] * pairs[:-1]).sum(-1)).mean(0)
     measured = (2 * pi / turned).tolist()
-    return [
-        {"pair": i, "measured": period, "formula": 2 * pi * 10000 ** (2 * i / D_MODEL)}
-        for i, period in enumerate(measured)
-    ]
+    return [{"measured": period, "formula": 2 * pi * 10000 ** (2 * i / D_MODEL)} for i, period in enumerate(measured)]
 
 
 def _bytes(values: Tensor) -> list[str]:
