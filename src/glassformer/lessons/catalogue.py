@@ -8,14 +8,14 @@ from glassformer.errors import UsageError, suggest
 from glassformer.lessons.lesson import Lesson
 
 CHAPTERS: dict[str, tuple[str, ...]] = {
-    "embedding": (),
-    "position": (),
+    "embedding": ("token_embedding", "special_tokens"),
+    "position": ("positional_encoding", "position_kinds", "word_order"),
     "attention": ("scaled_scores",),
     "norm": (),
     "feed_forward": (),
     "residual": (),
     "stacks": (),
-    "training": (),
+    "training": ("training_run", "accumulation"),
     "data": (),
     "evaluation": (),
     "families": (),

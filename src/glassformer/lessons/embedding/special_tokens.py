@@ -1,0 +1,138 @@
+"""Special tokens that begin as a sinusoidal pattern: are they told from ordinary ones, before and after training?
+
+Claim special-distinct; the rule stands in `verdicts`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from glassformer.layers.embedding import token_matrix
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.embedding.special_tokens_picture import draw
+from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.short import Experiment
+from glassformer.lessons.statistics import above, interval
+from glassformer.models.build import build
+from glassformer.text.special import ROLES
+
+SMALL = {
+    "data.source.count": 3000,
+    "data.validation": 100,
+    "text.vocab_size": 500,
+    "model.d_model": 64,
+    "model.d_ff": 128,
+    "model.n_encoder_layers": 1,
+    "train.batch_tokens": 320,
+    "train.warmup": 20,
+}
+STEPS = 150
+KINDS = {"sine": len(ROLES), "noise": 0}  # how many tokens begin as a sinusoid
+NEIGHBOURS = 4  # ordinary tokens beside the special ones in the picture
+
+
+def run(desk: Desk) -> Data:
+    """A masked language model, which uses [CLS], [SEP], [PAD] and [MASK], from both beginnings, for every seed."""
+    experiment = Experiment("fill", SMALL)
+    steps = desk.some(STEPS)
+    found: dict[str, Any] = {}
+    maps: dict[str, Any] = {}
+    pairs = [(kind, seed) for kind in KINDS for seed in desk.seeds]
+    looks: dict[str, dict[str, list[dict[str, float]]]] = {kind: {"before": [], "after": []} for kind in KINDS}
+    for kind, seed in desk.each("trainings", pairs):
+        changes = {"model.special_tokens": KINDS[kind], "train.steps": steps}
+        before = _matrix(build(experiment.config(changes, seed).model, seed=seed))
+        after = _matrix(experiment.train(seed, changes, validated=False).model)
+        for when, matrix in (("before", before), ("after", after)):
+            looks[kind][when].append(look(matrix, len(ROLES)))
+            if seed == desk.seeds[0]:
+                maps.setdefault(kind, {})[when] = _map(matrix)
+    for kind, times in looks.items():
+        found[kind] = {
+            when: {name: interval([one[name] for one in seen]) for name in seen[0]} for when, seen in times.items()
+        }
+    vocabulary = experiment.material.vocabularies.source  # type: ignore[attr-defined]
+    return {
+        "roles": [f"[{role.upper()}]" for role in ROLES],
+        "neighbours": [vocabulary.piece(len(ROLES) + i) for i in range(NEIGHBOURS)],
+        "tokens": vocabulary.vocab_size,
+        "d_model": SMALL["model.d_model"],
+        "steps": steps,
+        "found": found,
+        "maps": maps["sine"],
+        "recipe": look(_matrix(desk.model("fill").model), len(ROLES)),
+    }
+
+
+def _matrix(model: nn.Module) -> Tensor:
+    matrix = token_matrix(model.get_submodule("embedding"))
+    assert matrix is not None
+    return matrix.detach().double()  # v d_model
+
+
+def look(matrix: Tensor, n: int) -> dict[str, float]:
+    """How well one direction tells the first n tokens from the rest, and how alike the groups are inside and across.
+
+    `separation`: the share of pairs, one special and one ordinary token, of which the special one points more towards
+    the other special tokens (the area below the ROC curve). No special token is part of the direction that judges it.
+    """
+    unit = matrix / matrix.norm(dim=1, keepdim=True)
+    cosines = unit @ unit.T  # v v
+    special, ordinary = unit[:n], unit[n:]
+    wins = []
+    for i in range(n):
+        direction = torch.cat([special[:i], special[i + 1 :]]).mean(0)  # d_model
+        own, others = special[i] @ direction, ordinary @ direction
+        wins.append((own > others).double().mean() + 0.5 * (own == others).double().mean())
+    inside = cosines[:n, :n][~torch.eye(n, dtype=torch.bool)]
+    return {
+        "separation": float(torch.stack(wins).mean()),
+        "inside": float(inside.mean()),
+        "closest": float(inside.max()),
+        "across": float(cosines[:n, n:].mean()),
+        "across_most": float(cosines[:n, n:].max()),
+    }
+
+
+def _map(matrix: Tensor) -> list[list[float]]:
+    """Cosines of the special tokens with themselves and with the first ordinary ones."""
+    unit = (matrix / matrix.norm(dim=1, keepdim=True))[: len(ROLES) + NEIGHBOURS]
+    return [[round(value, 3) for value in row] for row in (unit @ unit.T).tolist()]
+
+
+def verdicts(data: Data) -> dict[str, Verdict]:
+    """Distinguishable: a special and an ordinary token are ordered right in at least 95 of 100 pairs.
+
+    The interval of `separation` over the seeds must lie above 0.95 (tokens that are told apart by chance give 0.5; one
+    wrong pair in twenty is the usual price of a decision). Confirmed if so before and after training, refuted if
+    neither; if only one of both, it depends on training.
+    """
+    sine = data["found"]["sine"]
+    distinct = [above(sine[when]["separation"], 0.95) for when in ("before", "after")]
+    measured = {
+        "before": sine["before"]["separation"]["mean"],
+        "after": sine["after"]["separation"]["mean"],
+        "noise_before": data["found"]["noise"]["before"]["separation"]["mean"],
+        "noise_after": data["found"]["noise"]["after"]["separation"]["mean"],
+        "inside": sine["before"]["inside"]["mean"],
+        "inside_after": sine["after"]["inside"]["mean"],
+    }
+    verdict = Verdict("confirmed" if all(distinct) else "depends" if any(distinct) else "refuted", measured)
+    return {"special-distinct": verdict}
+
+
+LESSON = Lesson(
+    run=run,
+    verdicts=verdicts,
+    draw=draw,
+    claims=("special-distinct",),
+    models=("fill",),
+    equation=r"E[\mathrm{special}_i] = \sigma\sqrt{2}\,\mathrm{PE}(i)",
+    formula="E[special_i] = σ·√2 · PE(i)",
+    paper="",
+    sources=("layers/embedding.py", "text/special.py"),
+    picture="special_token_embeddings",
+)

@@ -1,0 +1,176 @@
+"""Token vectors, §3.4: how long they are and where they point, before and after training; the factor √d_model.
+
+Claims embedding-norms and embedding-scale; the rules stand in `verdicts`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import erf, log, sqrt
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from glassformer.config import ModelConfig
+from glassformer.layers.embedding import token_matrix
+from glassformer.layers.position.sinusoidal import sinusoid
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.embedding.token_embedding_picture import draw
+from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.statistics import interval
+from glassformer.models.build import build
+
+BINS = 40
+WIDTHS = (64, 128, 256, 512, 1024)
+STARTS = ("xavier", "normal", "t5")  # rows of deviation 1/√d_model, 0.02, 1: see models/initialize.py
+TOKENS = 500  # in each model of `balance`: their mean norm is known to a fraction of a percent
+
+
+def run(desk: Desk) -> Data:
+    """The vectors of the Korean-English translator as it began and as it ended; then the balance at other widths."""
+    trained = desk.model("ko-en")
+    config = trained.config.model
+    untrained = [_matrix(build(config, seed=seed)) for seed in desk.each("seeds", desk.seeds)]
+    after = _matrix(trained.model)
+    looks = [_look(matrix) for matrix in untrained]
+    positions = _length(sinusoid(torch.arange(config.max_len), config.d_model, dtype=torch.float64))
+    return {
+        "d_model": config.d_model,
+        "tokens": len(after),
+        "expected": {"cosine": 1 / sqrt(config.d_model), "norm": 1.0, "positions": sqrt(config.d_model / 2)},
+        "initial": {name: interval([look[name] for look in looks]) for name in looks[0]},
+        "trained": _look(after),
+        "norms": _histogram(untrained[0].norm(dim=1), after.norm(dim=1)),
+        "cosines": _histogram(_cosines(untrained[0]), _cosines(after)),
+        "trained_ratio": {
+            "plain": _length(after) / positions,
+            "scaled": _length(after) * sqrt(config.d_model) / positions,
+        },
+        "balance_tokens": TOKENS,
+        "balance": _balance(desk, config),
+    }
+
+
+def _matrix(model: nn.Module) -> Tensor:
+    matrix = token_matrix(model.get_submodule("embedding"))
+    assert matrix is not None
+    return matrix.detach().double()  # v d_model
+
+
+def _length(vectors: Tensor) -> float:
+    return float(vectors.norm(dim=-1).mean())
+
+
+def _cosines(matrix: Tensor) -> Tensor:
+    """Of every pair of different tokens."""
+    unit = matrix / matrix.norm(dim=1, keepdim=True)
+    rows, columns = torch.triu_indices(len(unit), len(unit), offset=1)
+    return (unit @ unit.T)[rows, columns]  # v(v−1)/2
+
+
+def _look(matrix: Tensor) -> dict[str, float]:
+    norms, cosines = matrix.norm(dim=1), _cosines(matrix)
+    z = (norms - norms.mean()) / norms.std(correction=0)
+    skew, excess = float((z**3).mean()), float((z**4).mean()) - 3
+    return {
+        "norm": float(norms.mean()),
+        "norm_spread": float(norms.std()),
+        "away_from_normal": kolmogorov(norms),
+        "jarque_bera": len(norms) / 6 * (skew**2 + excess**2 / 4),
+        "skew": skew,
+        "cosine": float(cosines.mean()),
+        "cosine_spread": float(cosines.std()),
+    }
+
+
+def kolmogorov(values: Tensor) -> float:
+    """The largest gap between the shares below x, of the values and of the normal distribution with their moments."""
+    z = ((values - values.mean()) / values.std()).sort().values
+    normal = torch.tensor([(1 + erf(float(x) / sqrt(2))) / 2 for x in z], dtype=torch.float64)
+    steps = torch.arange(len(z) + 1, dtype=torch.float64) / len(z)
+    return float(torch.maximum((steps[1:] - normal).abs().max(), (steps[:-1] - normal).abs().max()))
+
+
+def _histogram(before: Tensor, after: Tensor) -> dict[str, list[float]]:
+    """Densities over the same bins."""
+    low, high = (float(edge) for edge in torch.cat([before, after]).aminmax())
+    width = (high - low) / BINS
+    centres = [low + (i + 0.5) * width for i in range(BINS)]
+    found = {
+        name: [float(n) / (len(values) * width) for n in torch.histc(values, BINS, low, high)]
+        for name, values in (("initial", before), ("trained", after))
+    }
+    return {"at": centres, **found}
+
+
+def _balance(desk: Desk, config: ModelConfig) -> list[dict[str, Any]]:
+    """Mean norm of the embeddings by that of the positions, for every start and width, without the factor and with."""
+    rows = []
+    for start in desk.each("initialisation", STARTS):
+        for d_model in sorted({*WIDTHS, config.d_model}):
+            small = {"d_ff": 4, "n_encoder_layers": 1, "n_decoder_layers": 1, "vocab_size": TOKENS}
+            model = build(replace(config, d_model=d_model, init=start, **small), seed=desk.seeds[0])  # type: ignore[arg-type]
+            positions = _length(sinusoid(torch.arange(config.max_len), d_model, dtype=torch.float64))
+            plain = _length(_matrix(model)) / positions
+            scale = float(model.get_submodule("embedding").scale)  # type: ignore[arg-type]
+            rows.append({"start": start, "d_model": d_model, "plain": plain, "scaled": plain * scale})
+    return rows
+
+
+def verdicts(data: Data) -> dict[str, Verdict]:
+    """Rules.
+
+    embedding-norms: confirmed if, at the start, the interval over the seeds of the Kolmogorov distance between norms
+    and normal distribution lies below 0.05 (of 100 tokens fewer than 5 would have to be moved), the mean cosine within
+    a tenth of 1/√d of 0, and the deviation of the cosines within 10 % of 1/√d, what independent directions give. Else
+    refuted.
+
+    embedding-scale: balanced means that neither side is more than twice as long as the other. An initialisation agrees
+    if at every width the factor balances and its absence does not. Confirmed if all agree, refuted if none does; else
+    it depends on the initialisation.
+    """
+    return {"embedding-norms": _verdict_norms(data), "embedding-scale": _verdict_scale(data)}
+
+
+def _verdict_norms(data: Data) -> Verdict:
+    initial, expected = data["initial"], data["expected"]["cosine"]
+    near_normal = initial["away_from_normal"]["high"] < 0.05
+    centred = abs(initial["cosine"]["mean"]) < 0.1 * expected
+    spread = abs(initial["cosine_spread"]["mean"] / expected - 1) < 0.1
+    measured = {
+        "distance": initial["away_from_normal"]["mean"],
+        "jarque_bera": initial["jarque_bera"]["mean"],
+        "cosine": initial["cosine"]["mean"],
+        "spread": initial["cosine_spread"]["mean"],
+        "expected": expected,
+        "tokens": data["tokens"],
+    }
+    return Verdict("confirmed" if near_normal and centred and spread else "refuted", measured)
+
+
+def _verdict_scale(data: Data) -> Verdict:
+    def balanced(ratio: float) -> bool:
+        return abs(log(ratio)) < log(2)
+
+    starts = {
+        row["start"]: [other for other in data["balance"] if other["start"] == row["start"]] for row in data["balance"]
+    }
+    agree = [all(balanced(row["scaled"]) and not balanced(row["plain"]) for row in rows) for rows in starts.values()]
+    at = {row["start"]: row for row in data["balance"] if row["d_model"] == data["d_model"]}
+    measured = {"d_model": data["d_model"], **{start: at[start] for start in starts}}
+    return Verdict("confirmed" if all(agree) else "depends" if any(agree) else "refuted", measured)
+
+
+LESSON = Lesson(
+    run=run,
+    verdicts=verdicts,
+    draw=draw,
+    claims=("embedding-norms", "embedding-scale"),
+    models=("ko-en",),
+    equation=r"x_t = E[\mathrm{token}_t]\cdot\sqrt{d_{\mathrm{model}}}",
+    formula="x_t = E[token_t] · √d_model",
+    paper="§3.4",
+    sources=("layers/embedding.py", "models/initialize.py"),
+    picture="token_embedding_analysis",
+)

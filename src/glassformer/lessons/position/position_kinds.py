@@ -1,0 +1,155 @@
+"""Five ways to say where a token stands, and what each of them does with texts longer than any seen in training.
+
+Claim pe-unseen; the rule stands in `verdicts`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from glassformer.layers.position import AlibiPositions, RelativePositions, RotaryPositions
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.position.position_kinds_picture import draw
+from glassformer.lessons.short import Experiment
+from glassformer.lessons.statistics import above, difference, interval
+from glassformer.losses import cross_entropy
+
+KINDS = ("sinusoidal", "learned", "rotary", "alibi", "relative")
+TRAINED = 24  # no text of the training is longer
+LENGTHS = (6, 12, 18, 24, 30, 36, 48, 72, 96, 120)
+TARGETS = 6  # the last tokens of a text, which are foreseen
+TEXTS = 96
+STEPS = 300
+SHOWN = 12  # positions in the small pictures
+SMALL = {
+    "run.task": {"kind": "language_model", "context": TRAINED, "documents": "stream"},
+    "data.source.count": 4000,
+    "data.validation": 300,
+    "model.max_len": max(LENGTHS),
+    "model.d_model": 32,
+    "model.d_ff": 128,
+    "model.n_decoder_layers": 2,
+    "train.batch_tokens": 480,
+    "train.warmup": 30,
+    "train.learning_rate": 5e-3,
+}
+
+
+def run(desk: Desk) -> Data:
+    """A small language model of letters for each kind and seed, trained on 24 of them, asked at 6 to 120."""
+    experiment = Experiment("characters", SMALL)
+    tokens = experiment.material.validation.tokens  # type: ignore[union-attr]
+    texts = _texts(torch.from_numpy(tokens).long(), desk.some(TEXTS, 4))
+    losses: dict[str, dict[int, list[float]]] = {kind: {length: [] for length in LENGTHS} for kind in KINDS}
+    does: dict[str, Any] = {}
+    for kind, seed in desk.each("trainings", [(kind, seed) for kind in KINDS for seed in desk.seeds]):
+        changes = {"model.position": kind, "train.steps": desk.some(STEPS)}
+        model = experiment.train(seed, changes, validated=False).model
+        does.setdefault(kind, shown(model))
+        for length in LENGTHS:
+            losses[kind][length].append(loss_at(model, texts, length))
+    return {
+        "trained": TRAINED,
+        "d_model": SMALL["model.d_model"],
+        "lengths": list(LENGTHS),
+        "targets": TARGETS,
+        "texts": len(texts),
+        "steps": desk.some(STEPS),
+        "kinds": {
+            kind: {
+                "loss": [interval(found[length]) for length in LENGTHS],
+                "more": [difference(found[length], found[TRAINED]) for length in LENGTHS],
+                "last": interval(found[LENGTHS[-1]]),
+                "known": interval(found[TRAINED]),
+                "twice": difference(found[2 * TRAINED], found[TRAINED]),
+                "five": difference(found[LENGTHS[-1]], found[TRAINED]),
+            }
+            for kind, found in losses.items()
+        },
+        "does": does,
+    }
+
+
+def _texts(tokens: torch.Tensor, count: int) -> torch.Tensor:
+    """Stretches of the validation text, as long as the longest question and one token more."""
+    longest = LENGTHS[-1] + 1
+    starts = torch.linspace(0, len(tokens) - longest, count).long()
+    return torch.stack([tokens[start : start + longest] for start in starts.tolist()])  # n longest
+
+
+@torch.no_grad()
+def loss_at(model: nn.Module, texts: torch.Tensor, length: int) -> float:
+    """Nats a token on the last tokens of each text, when the model is given the `length` tokens before the end.
+
+    The targets are the same for every length: only how much stands before them, and so their positions, differs.
+    """
+    rows = texts[:, -(length + 1) :]  # n length+1
+    logits = model(rows[:, :-1])[:, -TARGETS:]  # n targets v
+    return float(cross_entropy(logits, rows[:, -TARGETS:]).mean)
+
+
+@torch.no_grad()
+def shown(model: nn.Module) -> dict[str, Any]:
+    """What its positions do, as a small matrix: added to the stream, to the scores, or a turn of queries and keys."""
+    stack: Any = model.get_submodule("decoder")
+    positions = stack.positions
+    match positions:
+        case AlibiPositions() | RelativePositions():
+            matrix = positions(SHOWN, SHOWN, torch.zeros(1))[0]  # t s, of the first head
+            rows = [[x if s <= t else None for s, x in enumerate(row)] for t, row in enumerate(matrix.tolist())]
+        case RotaryPositions():
+            angles = positions.rotation(torch.arange(SHOWN), torch.float32)
+            rows = angles.cos.tolist()  # t d_k/2
+        case _:
+            rows = positions(torch.zeros(1, SHOWN, stack.d_model))[0, :, :SHOWN].tolist()  # t d_model
+    return {"matrix": [[None if x is None else round(x, 3) for x in row] for row in rows]}
+
+
+def verdicts(data: Data) -> dict[str, Verdict]:
+    """It works at a length if the loss on the same tokens is not higher than with the longest known length before them.
+
+    It fails where the whole 95 % interval of (loss at this length − loss at the trained length), paired by seed, lies
+    above 0: more text before a token can only help a model that can use it. Confirmed if it fails at no unseen length,
+    refuted if at every one, else it depends on the length.
+    """
+    found = data["kinds"]["sinusoidal"]
+    unseen = [i for i, length in enumerate(data["lengths"]) if length > data["trained"]]
+    fails = [i for i in unseen if above(found["more"][i])]
+    works = [i for i in unseen if i not in fails]
+
+    def listed(which: list[int]) -> str:
+        return ", ".join(str(data["lengths"][i]) for i in which) or "–"
+
+    measured = {
+        "trained": data["trained"],
+        "last": data["lengths"][-1],
+        "known": found["known"]["mean"],
+        "unseen": found["last"]["mean"],
+        "works": listed(works),
+        "fails": listed(fails),
+        **{kind: data["kinds"][kind]["five"] for kind in data["kinds"]},
+    }
+    verdict = Verdict("confirmed" if not fails else "depends" if works else "refuted", measured)
+    return {"pe-unseen": verdict}
+
+
+LESSON = Lesson(
+    run=run,
+    verdicts=verdicts,
+    draw=draw,
+    claims=("pe-unseen",),
+    equation=r"x_t + p_t \qquad R(t\theta)\,q_t \qquad q_t^{\top}k_s + b(t-s)",
+    formula="x_t + p_t     R(t·θ) q_t     q_tᵀ k_s + b(t − s)",
+    paper="§3.5, Table 3 (E)",
+    sources=(
+        "layers/position/sinusoidal.py",
+        "layers/position/learned.py",
+        "layers/position/rotary.py",
+        "layers/position/alibi.py",
+        "layers/position/relative.py",
+    ),
+)

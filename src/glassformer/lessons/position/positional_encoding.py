@@ -1,0 +1,182 @@
+"""Sinusoidal positions, §3.5: waves, the linear map for an offset, distances and similarities of positions.
+
+Claims pe-linear, pe-difference, pe-distance, pe-near and pe-frequency; the rules stand in `verdicts`.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import pi
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from glassformer.layers.position.sinusoidal import sinusoid
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.position.positional_encoding_picture import draw
+
+D_MODEL, SHOWN = 128, 100  # the picture: so many dimensions, so many positions
+DIMENSIONS = (0, 10, 50, 100)
+LAST = 5000  # positions that are looked at
+OFFSETS = (1, 2, 5, 10, 50, 100, 500, 1000)
+WIDTHS = (8, 16, 32, 64, 128, 256, 512)
+BANDS = ((1, 3), (4, 10), (11, 31), (32, 99))  # half a power of ten each
+EPS = float(torch.finfo(torch.float64).eps)
+# An angle of up to LAST + offset has that many times eps of rounding: in the power, in the division, on either side.
+TOLERANCE = 8 * EPS * (LAST + max(OFFSETS))
+
+
+def run(desk: Desk) -> Data:
+    """All in float64, but for one look at the table of float32 that a model uses."""
+    table = sinusoid(torch.arange(LAST), D_MODEL, dtype=torch.float64)  # p d_model
+    offsets = [_offset(table, k) for k in desk.each("offsets", OFFSETS)]
+    shown = table[:SHOWN]
+    similar = {str(width): _similarity(width) for width in WIDTHS}
+    return {
+        "d_model": D_MODEL,
+        "positions": SHOWN,
+        "last": LAST,
+        "tolerance": TOLERANCE,
+        "heat": _bytes(shown),
+        "dots": _bytes(_cosines(shown)),
+        "waves": {str(dimension): [round(x, 3) for x in shown[:, dimension].tolist()] for dimension in DIMENSIONS},
+        "map": {"k": 10, "matrix": [[round(x, 3) for x in row] for row in linear_map(10, 16).tolist()]},
+        "offsets": offsets,
+        "near": offsets[0],
+        "noise": _noise(desk),
+        "similarity": {width: found["bands"] for width, found in similar.items()},
+        "falling": similar[str(D_MODEL)]["falling"],
+        "periods": _periods(table),
+    }
+
+
+def linear_map(k: int, d_model: int) -> Tensor:
+    """M_k: every pair (sin, cos) of dimensions turned by k·θ_i. It knows k and nothing of any position."""
+    angles = k / 10000.0 ** (torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)  # d_model/2
+    blocks = [
+        torch.tensor([[c, s], [-s, c]], dtype=torch.float64)
+        for c, s in zip(angles.cos().tolist(), angles.sin().tolist(), strict=True)
+    ]
+    return torch.block_diag(*blocks)  # d_model d_model
+
+
+def _offset(table: Tensor, k: int) -> dict[str, float]:
+    """PE(p + k) against M_k PE(p); how far differences and distances vary over p."""
+    now, later = table[:-k], table[k:]
+    differences = later - now  # p d_model
+    lengths = differences.norm(dim=1)  # p
+    narrow = sinusoid(torch.arange(LAST), D_MODEL, dtype=torch.float32).double()
+    return {
+        "k": k,
+        "error": float((now @ linear_map(k, D_MODEL).T - later).abs().max()),
+        "error_float32": float((narrow[:-k] @ linear_map(k, D_MODEL).T - narrow[k:]).abs().max()),
+        "difference_spread": float((differences - differences[0]).norm(dim=1).max() / lengths.mean()),
+        "difference_cosine": float((differences @ differences[0] / (lengths * lengths[0])).min()),
+        "distance": float(lengths.mean()),
+        "distance_spread": float(lengths.max() - lengths.min()),
+    }
+
+
+def _noise(desk: Desk) -> dict[str, float]:
+    """What the best linear map leaves for a table of noise, by least squares: the control of pe-linear."""
+    random = torch.Generator().manual_seed(desk.seeds[0])
+    table = torch.randn(LAST, D_MODEL, generator=random, dtype=torch.float64)
+    best = torch.linalg.lstsq(table[:-1], table[1:]).solution
+    return {"left": float((table[:-1] @ best - table[1:]).norm() / table[1:].norm())}
+
+
+def _similarity(d_model: int) -> dict[str, Any]:
+    """Cosine against offset, mean over positions; then in bands, and how often one step further is less similar."""
+    table = sinusoid(torch.arange(LAST), d_model, dtype=torch.float64)
+    unit = table / table.norm(dim=1, keepdim=True)
+    cosine = [float((unit[k:] * unit[: len(unit) - k]).sum(1).mean()) for k in range(SHOWN)]
+    bands = [sum(cosine[low : high + 1]) / (high + 1 - low) for low, high in BANDS]
+    falling = sum(later < now for now, later in pairwise(cosine)) / (SHOWN - 1)
+    return {"bands": bands, "falling": falling}
+
+
+def _cosines(table: Tensor) -> Tensor:
+    unit = table / table.norm(dim=1, keepdim=True)
+    return unit @ unit.T
+
+
+def _periods(table: Tensor) -> list[dict[str, float]]:
+    """Of each pair of dimensions: read from the angle between one position and the next, and from the formula."""
+    pairs = table.unflatten(1, (-1, 2))  # p d_model/2 2
+    sin, cos = pairs[..., 0], pairs[..., 1]
+    turned = torch.atan2(sin[1:] * cos[:-1] - cos[1:] * sin[:-1], (pairs[1:] * pairs[:-1]).sum(-1)).mean(0)
+    measured = (2 * pi / turned).tolist()
+    return [{"measured": period, "formula": 2 * pi * 10000 ** (2 * i / D_MODEL)} for i, period in enumerate(measured)]
+
+
+def _bytes(values: Tensor) -> list[str]:
+    """Numbers from −1 to 1 as a byte each, two hexadecimal digits: what a picture can show, in little room."""
+    return [bytes(row).hex() for row in ((values.clamp(-1, 1) + 1) * 127.5).round().to(torch.uint8).tolist()]
+
+
+def verdicts(data: Data) -> dict[str, Verdict]:
+    """Rules. `tolerance` is what float64 rounds off an angle of the largest position, 8 · eps · (last + offset).
+
+    pe-linear: confirmed if M_k PE(p) is PE(p + k) within the tolerance, for every offset and position; else refuted.
+    pe-difference: taken literally, PE(p + k) − PE(p) is one vector for all p: confirmed if no difference is further
+    from that of p = 0 than the tolerance (relative to its length), else refuted.
+    pe-distance: confirmed if the length of that difference varies over p by no more than the tolerance times √d_model.
+    pe-near: confirmed at a width if the mean cosine falls from band to band (offsets 1–3, 4–10, 11–31, 32–99); over all
+    widths confirmed, over none refuted, else it depends on the width.
+    pe-frequency: confirmed if the period that is read off the encodings rises from each pair of dimensions to the next.
+    """
+    offsets, tolerance, first = data["offsets"], data["tolerance"], data["near"]
+    linear = max(row["error"] for row in offsets)
+    spread = max(row["distance_spread"] for row in offsets)
+    literal = max(row["difference_spread"] for row in offsets)
+    periods = [row["measured"] for row in data["periods"]]
+    rising = all(slow > fast for fast, slow in pairwise(periods))
+    noise = data["noise"]["left"]
+    return {
+        "pe-linear": _verdict(linear <= tolerance, error=linear, tolerance=tolerance, noise=noise, last=data["last"]),
+        "pe-difference": _verdict(
+            literal <= tolerance, spread=first["difference_spread"], cosine=first["difference_cosine"]
+        ),
+        "pe-distance": _verdict(
+            spread <= tolerance * data["d_model"] ** 0.5, spread=spread, distance=first["distance"], last=data["last"]
+        ),
+        "pe-near": _verdict_near(data),
+        "pe-frequency": _verdict(rising, first=periods[0], last=periods[-1], pairs=len(periods)),
+    }
+
+
+def _verdict(holds: bool, **measured: float) -> Verdict:
+    return Verdict("confirmed" if holds else "refuted", measured)
+
+
+def _verdict_near(data: Data) -> Verdict:
+    holds = {width: all(far < near for near, far in pairwise(bands)) for width, bands in data["similarity"].items()}
+    good = [width for width, so in holds.items() if so]
+    bad = [width for width, so in holds.items() if not so]
+    bands = data["similarity"][str(data["d_model"])]
+    measured = {
+        "near": bands[0],
+        "far": bands[-1],
+        "falling": data["falling"],
+        "good": ", ".join(good) or "–",
+        "bad": ", ".join(bad) or "–",
+    }
+    return Verdict("confirmed" if not bad else "depends" if good else "refuted", measured)
+
+
+LESSON = Lesson(
+    run=run,
+    verdicts=verdicts,
+    draw=draw,
+    claims=("pe-linear", "pe-difference", "pe-distance", "pe-near", "pe-frequency"),
+    equation=(
+        r"PE_{(pos,2i)}=\sin\!\left(\frac{pos}{10000^{2i/d_{\mathrm{model}}}}\right),\quad "
+        r"PE_{(pos,2i+1)}=\cos\!\left(\frac{pos}{10000^{2i/d_{\mathrm{model}}}}\right)"
+    ),
+    formula="PE(pos, 2i) = sin(pos / 10000^(2i/d_model)),  PE(pos, 2i+1) = cos(pos / 10000^(2i/d_model))",
+    paper="§3.5",
+    sources=("layers/position/sinusoidal.py",),
+    picture="positional_encoding_analysis",
+)

@@ -1,0 +1,132 @@
+"""What attention knows of order when nobody tells it: an encoder without positions sees a bag of words.
+
+Claim order-lost; the rule stands in `verdicts`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from glassformer.config import Choice, ModelConfig
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.position.word_order_picture import draw
+from glassformer.lessons.statistics import interval
+from glassformer.models.build import build
+
+CAT = ("고양이", "가", "쥐", "를", "잡았다")
+MOUSE = ("쥐", "가", "고양이", "를", "잡았다")
+VOCABULARY = tuple(dict.fromkeys(("[CLS]", *CAT)))
+SIZES: dict[str, Any] = {"d_model": 64, "n_heads": 4, "d_ff": 256, "norm_order": "pre", "max_len": 64}
+LAYERS = 6
+LENGTH = 16  # tokens that are shuffled
+SHUFFLES = 8
+# A stream of six layers of sums of 64 to 256 products of size 1, in another order: some thousand roundings.
+TOLERANCE = 1e4 * float(torch.finfo(torch.float64).eps)
+
+
+def run(desk: Desk) -> Data:
+    """Untrained models in float64, every seed: with and without positions, as an encoder and as a causal decoder."""
+    cases = {
+        "encoder_none": ("encoder", "none"),
+        "encoder_sinusoidal": ("encoder", "sinusoidal"),
+        "decoder_none": ("decoder", "none"),
+        "decoder_sinusoidal": ("decoder", "sinusoidal"),
+    }
+    found: dict[str, Any] = {}
+    for name, (family, position) in desk.each("models", cases.items()):
+        models = [make(family, position, seed) for seed in desk.seeds]
+        found[name] = {
+            "shuffled": interval([shuffled(model, seed) for model, seed in zip(models, desk.seeds, strict=True)]),
+            "sentences": interval([apart(model, family) for model in models]),
+            "words": words(models[0], family),
+        }
+    return {
+        "tokens": ["[CLS]", *CAT],
+        "other": ["[CLS]", *MOUSE],
+        "layers": LAYERS,
+        "length": LENGTH,
+        "shuffles": SHUFFLES,
+        "tolerance": TOLERANCE,
+        "cases": found,
+    }
+
+
+def make(family: str, position: str, seed: int) -> nn.Module:
+    """In float64: what is left when a sum is taken in another order is then far below anything that matters."""
+    layers = {f"n_{family}_layers": LAYERS}
+    vocabulary = len(VOCABULARY)
+    config = ModelConfig(family=family, vocab_size=vocabulary, position=Choice(position), **SIZES, **layers)  # type: ignore[arg-type]
+    return build(config, seed=seed, dtype=torch.float64).eval()
+
+
+@torch.no_grad()
+def shuffled(model: nn.Module, seed: int) -> float:
+    """How far f(shuffled tokens) is from the shuffled f(tokens), relative to f: 0 if order tells it nothing."""
+    random = torch.Generator().manual_seed(seed)
+    tokens = torch.randint(0, len(VOCABULARY), (1, LENGTH), generator=random)
+    plain = model(tokens)[0]  # t d_model
+    worst = 0.0
+    for _ in range(SHUFFLES):
+        order = torch.randperm(LENGTH, generator=random)
+        worst = max(worst, float((model(tokens[:, order])[0] - plain[order]).norm() / plain.norm()))
+    return worst
+
+
+def _outputs(model: nn.Module) -> tuple[Tensor, Tensor]:
+    """Of both sentences; the words of the second are put into the order of the first."""
+    first, second = (
+        model(torch.tensor([[VOCABULARY.index(word) for word in ("[CLS]", *sentence)]]))[0] for sentence in (CAT, MOUSE)
+    )
+    return first, second[[0, *(1 + MOUSE.index(word) for word in CAT)]]  # t d_model
+
+
+@torch.no_grad()
+def apart(model: nn.Module, family: str) -> float:
+    """How far apart the sentences are where a model sums them up: an encoder at [CLS], a decoder at its last word."""
+    first, second = _outputs(model)
+    at = 0 if family == "encoder" else -1
+    return float((first[at] - second[at]).norm() / first[at].norm())
+
+
+@torch.no_grad()
+def words(model: nn.Module, family: str) -> list[float]:
+    """The same for every word: the vector of 쥐 in one sentence against that of 쥐 in the other."""
+    first, second = _outputs(model)
+    return ((first - second).norm(dim=1) / first.norm(dim=1)).tolist()
+
+
+def verdicts(data: Data) -> dict[str, Verdict]:
+    """Order is lost if shuffling the tokens only shuffles the outputs, and the two sentences have one and the same sum.
+
+    Both within float64's rounding (`tolerance`: some thousand roundings), for every seed. Confirmed if it is lost
+    without positions in the encoder and in the causal decoder, refuted if in neither, else it depends on the mask.
+    """
+
+    def lost(name: str) -> bool:
+        case = data["cases"][name]
+        return all(value <= data["tolerance"] for kind in ("shuffled", "sentences") for value in case[kind]["values"])
+
+    so = [lost("encoder_none"), lost("decoder_none")]
+    measured = {
+        "encoder": data["cases"]["encoder_none"]["sentences"]["mean"],
+        "shuffled": data["cases"]["encoder_none"]["shuffled"]["mean"],
+        "positions": data["cases"]["encoder_sinusoidal"]["sentences"]["mean"],
+        "decoder": data["cases"]["decoder_none"]["sentences"]["mean"],
+    }
+    return {"order-lost": Verdict("confirmed" if all(so) else "depends" if any(so) else "refuted", measured)}
+
+
+LESSON = Lesson(
+    run=run,
+    verdicts=verdicts,
+    draw=draw,
+    claims=("order-lost",),
+    equation=r"f(\Pi X) = \Pi f(X)",
+    formula="f(Π X) = Π f(X)",
+    paper="§3.5",
+    sources=("layers/position/none.py", "models/encoder.py"),
+)

@@ -1,0 +1,147 @@
+"""Gradient accumulation: are the gradients of k small batches, added up, those of one big batch?
+
+Claim accumulation; the rule stands in `verdicts`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from glassformer.data.batch import Batch
+from glassformer.data.examples import Example
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.short import CPU, Experiment
+from glassformer.lessons.statistics import interval
+from glassformer.lessons.training.accumulation_picture import draw
+from glassformer.models.build import build
+from glassformer.train.meter import Meter
+from glassformer.train.optimizer import make_optimizer
+from glassformer.train.precision import LossScale
+from glassformer.train.step import Stepper
+
+SMALL = {
+    "data.source.count": 2000,
+    "data.validation": 20,
+    "text.vocab_size": 600,
+    "model.d_model": 32,
+    "model.d_ff": 64,
+    "model.n_encoder_layers": 1,
+    "model.n_decoder_layers": 1,
+}
+SENTENCES = 32
+PARTS = (2, 4, 8, 16, 32)
+# Sums of some thousand products in another order: 10⁴ roundings of float64.
+TOLERANCE = 1e4 * float(torch.finfo(torch.float64).eps)
+
+
+def run(desk: Desk) -> Data:
+    """A translator in float64; sentences of many lengths, and of one; a new model and other sentences for each seed."""
+    experiment = Experiment("ko-en", SMALL)
+    seen = {
+        lengths: [_once(experiment, lengths, seed) for seed in desk.seeds]
+        for lengths in desk.each("lengths", ("ragged", "equal"))
+    }
+    found = {
+        lengths: {
+            way: [interval([one[way][i] for one in each]) for i in range(len(PARTS))] for way in ("whole", "naive")
+        }
+        for lengths, each in seen.items()
+    }
+    counts = seen["ragged"][0]["counts"]
+    return {
+        "sentences": SENTENCES,
+        "d_model": SMALL["model.d_model"],
+        "parts": list(PARTS),
+        "tolerance": TOLERANCE,
+        "counts": counts,
+        "fewest": min(counts),
+        "most": max(counts),
+        "found": found,
+        "worst": {
+            lengths: {way: max(one["high"] for one in ways[way]) for way in ways} for lengths, ways in found.items()
+        },
+    }
+
+
+def _once(experiment: Experiment, lengths: str, seed: int) -> dict[str, Any]:
+    """Relative errors for each number of parts, and how many targets each of four parts has."""
+    task, config = experiment.material.task, experiment.config({}, seed)
+    model = build(config.model, seed=seed, dtype=torch.float64)
+    stepper = Stepper(
+        model=model,
+        task=task,
+        optimizer=make_optimizer(model, config.train),
+        scale=LossScale(config.train.precision, CPU),
+        meter=Meter(CPU),
+        device=CPU,
+    )
+    examples = _examples(experiment, lengths, seed)
+    big = _gradient(stepper, [task.collate(examples)])
+    errors: dict[str, Any] = {"whole": [], "naive": [], "counts": []}
+    for parts in PARTS:
+        batches = [task.collate(examples[i::parts]) for i in range(parts)]
+        errors["whole"].append(error(_gradient(stepper, batches), big))
+        means = [_gradient(stepper, [batch]) for batch in batches]
+        errors["naive"].append(error(torch.stack(means).mean(0), big))
+        if parts == 4:
+            errors["counts"] = [batch.count for batch in batches]
+    return errors
+
+
+def _examples(experiment: Experiment, lengths: str, seed: int) -> list[Example]:
+    """Sentences of the training, drawn anew for each seed; "equal": those whose translation has the usual length."""
+    store = experiment.material.training
+    order = torch.randperm(len(store), generator=torch.Generator().manual_seed(seed)).tolist()
+    chosen = [store[i] for i in order]
+    if lengths == "equal":
+        usual, _ = Counter(len(target) for _, target in chosen).most_common(1)[0]
+        chosen = [example for example in chosen if len(example[1]) == usual]
+    return chosen[:SENTENCES]
+
+
+def _gradient(stepper: Stepper, batches: Sequence[Batch]) -> Tensor:
+    """What one step of the package would follow, all parameters in one row."""
+    stepper.gradients(batches, sum(batch.count for batch in batches))
+    return torch.cat([p.grad.flatten() for p in stepper.model.parameters() if p.grad is not None])
+
+
+def error(found: Tensor, wanted: Tensor) -> float:
+    return float((found - wanted).norm() / wanted.norm())
+
+
+def verdicts(data: Data) -> dict[str, Verdict]:
+    """Equal: the gradients differ by no more than float64 rounds off when it adds in another order (`tolerance`).
+
+    The package's way, every loss divided by the number of targets of the whole step, must be equal for every number of
+    parts, lengths and seed, else refuted. If then the mean of the small batches' means is equal too, confirmed; if that
+    differs where lengths do, it depends on the division.
+    """
+    worst, tolerance = data["worst"], data["tolerance"]
+    whole = all(worst[lengths]["whole"] <= tolerance for lengths in worst)
+    naive = all(worst[lengths]["naive"] <= tolerance for lengths in worst)
+    measured = {
+        "whole": worst["ragged"]["whole"],
+        "naive": data["found"]["ragged"]["naive"][1]["mean"],
+        "equal": worst["equal"]["naive"],
+        "parts": data["parts"][1],
+        "tolerance": tolerance,
+    }
+    return {"accumulation": Verdict("refuted" if not whole else "confirmed" if naive else "depends", measured)}
+
+
+LESSON = Lesson(
+    run=run,
+    verdicts=verdicts,
+    draw=draw,
+    claims=("accumulation",),
+    equation=r"g=\frac{\nabla\sum_i L_i}{\sum_i n_i}\;\neq\;\frac{1}{k}\sum_i\frac{\nabla L_i}{n_i}",
+    formula="g = ∇ Σ_i L_i / Σ_i n_i   ≠   (1/k) Σ_i ∇L_i / n_i",
+    paper="§5.1",
+    sources=("train/step.py", "losses.py"),
+)
