@@ -10,8 +10,8 @@ from glassformer.lessons.lesson import Lesson
 CHAPTERS: dict[str, tuple[str, ...]] = {
     "embedding": (),
     "position": (),
-    "attention": ("scaled_scores",),
-    "norm": (),
+    "attention": ("scaled_scores", "worked_example", "attention_patterns", "masking", "look_ahead_mask"),
+    "norm": ("layer_norm", "norm_kinds", "pre_or_post_norm"),
     "feed_forward": (),
     "residual": (),
     "stacks": (),
