@@ -17,6 +17,7 @@ from glassformer.trace.sentence import follow
 SENTENCE = "나는 친구와 함께 학교에 갔다."  # I went to school with a friend.
 SENTENCES = 32  # for each seed
 EPSILON = 2.0**-23  # of float32
+MOST = ("attentions", "error", "leak", "longest", "dropped_high")  # of the seeds the largest counts
 
 
 def run(desk: Desk) -> Data:
@@ -42,8 +43,10 @@ def run(desk: Desk) -> Data:
         "n_heads": config.n_heads,
         "sentences": len(chosen) * len(desk.seeds),
         "sums": {
-            **{key: sum(row[key] for row in rows) for key in ("rows", "blocked", "attentions")},
-            **{key: max(row[key] for row in rows) for key in ("error", "leak", "longest", "dropped_high")},
+            **{key: sum(row[key] for row in rows) for key in ("rows", "blocked")},
+            **{
+                key: max(row[key] for row in rows) for key in ("attentions", "error", "leak", "longest", "dropped_high")
+            },
             "dropped_low": min(row["dropped_low"] for row in rows),
         },
         "apart": {

@@ -64,8 +64,8 @@ def _shown(model: EncoderDecoder, source: Tensor, target: Tensor) -> tuple[Tenso
 
 def _ask(config: ModelConfig, desk: Desk, masked: bool = True) -> dict[str, float]:
     """Over kernels and seeds: the largest change before the changed token, the smallest at it."""
-    seeds = desk.seeds[: SEEDS if masked else 1]
-    results = [probe(_built(config, seed, kernel, masked), seed) for kernel in KERNELS for seed in seeds]
+    seeds, kernels = (desk.seeds[:SEEDS], KERNELS) if masked else (desk.seeds[:1], KERNELS[1:])
+    results = [probe(_built(config, seed, kernel, masked), seed) for kernel in kernels for seed in seeds]
     return {"before": max(one["before"] for one in results), "after": min(one["after"] for one in results)}
 
 

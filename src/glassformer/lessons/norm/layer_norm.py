@@ -5,6 +5,7 @@ Claims norm-zero-one, norm-batch-free and norm-stabilises; the rules stand in `v
 
 from __future__ import annotations
 
+from math import log
 from typing import Any
 
 from glassformer.lessons.desk import Desk
@@ -31,7 +32,9 @@ def run(desk: Desk) -> Data:
         row: dict[str, Any] = {**setting}
         for name in ("loss", "spread"):
             row[name] = {kind: interval([one[kind][name] for one in found]) for kind in ("layer", "none")}
-            row[name]["less"] = difference([one["layer"][name] for one in found], [one["none"][name] for one in found])
+        row["loss"]["less"] = difference(*([one[kind]["loss"] for one in found] for kind in ("layer", "none")))
+        # a spread is a scale: two scales are compared by their ratio, so the logarithms are subtracted
+        row["spread"]["less"] = difference(*([log(one[kind]["spread"]) for one in found] for kind in ("layer", "none")))
         row["curve"] = {kind: _mean([one[kind]["curve"] for one in found]) for kind in ("layer", "none")}
         rows.append(row)
     return {
@@ -63,7 +66,8 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     norm-batch-free: confirmed if no answer for a sentence changes by one bit when the other sentences of its batch are
     replaced; else refuted. The tolerance is 0: the same numbers go through the same operations.
     norm-stabilises: in a setting (depth, learning rate) it holds if with the norm both the loss on unseen text and the
-    spread of the gradient's norm from step to step are lower (95 % interval of the paired difference below 0).
+    spread of the gradient's norm from step to step are lower (95 % interval of the paired difference, of the logarithm
+    for the spread, below 0).
     Confirmed if in every setting, refuted if in none, else it depends on the setting.
     """
     token, others = data["token"], data["others"]

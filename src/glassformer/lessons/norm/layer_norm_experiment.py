@@ -161,7 +161,7 @@ def _trained(material: Experiment, kind: str, setting: dict[str, Any], seed: int
     every = max(1, len(outcome.losses) // SHOWN)
     return {
         "loss": final_loss(outcome),
-        "spread": stdev(map(log, finite)) if len(finite) > 1 else 0.0,
+        "spread": stdev(map(log, finite)) if len(finite) > 1 else float("inf"),
         "curve": [loss if loss == loss else None for loss in outcome.losses[::every]],
         "skipped": len(outcome.losses) - len(finite),
     }

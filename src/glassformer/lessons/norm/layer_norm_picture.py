@@ -31,6 +31,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     points = len(hardest["curve"]["layer"])
     steps = [1 + place * max(1, data["steps"] // points) for place in range(points)]
     lines(last, theme, steps, curves)
+    logarithmic(last)
     last.set_title(words("training", depth=hardest["depth"], rate=f"{hardest['rate']:g}"))
     last.set_xlabel(words("step"))
     return figure

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isfinite, log
 from typing import Any
 
 import torch
@@ -43,9 +44,13 @@ def train(material: Experiment, seed: int, depth: int, steps: int, changes: Mapp
 
 
 def final_loss(outcome: Outcome) -> float:
-    """On letters never seen, in nats; a model that is not finite any more knows nothing: the loss of an even guess."""
-    loss, size = outcome.validation["loss"], outcome.config.model.vocab_size or 1
-    return loss if loss == loss and loss != float("inf") else float(torch.log(torch.tensor(float(size))))
+    """On letters never seen, in nats. A model that has exploded knows nothing, however large its loss: an even guess.
+
+    Losses of thousands would leave no interval between seeds that means anything.
+    """
+    guess = log(outcome.config.model.vocab_size or 1)
+    loss = outcome.validation["loss"]
+    return min(loss, guess) if isfinite(loss) else guess
 
 
 def first_gradients(material: Experiment, seed: int, depth: int, order: str) -> list[float]:
