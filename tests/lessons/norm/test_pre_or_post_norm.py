@@ -22,6 +22,7 @@ def grid(*, stable: tuple[bool, bool], shallow: bool, final: tuple[bool, bool]) 
     rows = [
         {
             "depth": depth,
+            "steps": 80,
             "with": interval(LOW),
             "without": interval(HIGH if needed else LOW),
             "more": difference(HIGH if needed else LOW, LOW),
@@ -34,7 +35,8 @@ def grid(*, stable: tuple[bool, bool], shallow: bool, final: tuple[bool, bool]) 
         "cells": cells,
         "worst": [{"depth": depth, **both(stable[depth])} for depth in (0, 1)],
         "shallow": [{"rate": 0.1, **both(shallow)}, {"rate": 0.2, **both(shallow)}],
-        "final": rows,
+        "final": rows[:1],
+        "final_longer": {**rows[1], "steps": 240},
     }
 
 

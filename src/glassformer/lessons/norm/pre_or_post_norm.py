@@ -16,7 +16,7 @@ from glassformer.lessons.statistics import above, below, difference, interval
 
 DEPTHS = (2, 6, 12)
 ORDERS = ("pre", "post")
-STEPS, LONGER = 80, 160  # of the grid; of the shallow models whose best result counts
+STEPS, LONGER = 80, 240  # of the grid; of the shallow models whose best result counts
 WARMUP = 0.3  # share of the steps
 SHALLOW, SHALLOW_RATES = 2, (3e-3, 1e-2)
 
@@ -35,6 +35,7 @@ def run(desk: Desk) -> Data:
         "worst": [_worst(cells, depth) for depth in DEPTHS],
         "shallow": best,
         "final": final,
+        "final_longer": _final_norm_longer(best, longer),
     }
 
 
@@ -73,34 +74,41 @@ def _worst(cells: list[dict[str, Any]], depth: int) -> dict[str, Any]:
 
 
 def _shallow(material: Experiment, desk: Desk, rate: float, steps: int) -> dict[str, Any]:
-    """Two layers, warmed up, trained for longer, at one learning rate."""
-    losses = {
-        order: [
-            final_loss(
-                train(material, seed, SHALLOW, steps, {**_changes(order, 1, steps), "train.learning_rate": rate})
-            )
-            for seed in desk.seeds
-        ]
-        for order in ORDERS
+    """Two layers, warmed up, trained for longer and to the end (half a cosine down), at one learning rate.
+
+    "open" is pre-norm without the final norm.
+    """
+    ended = {"train.schedule": "cosine", "train.learning_rate": rate}
+    variants = {
+        **{order: _changes(order, 1, steps) for order in ORDERS},
+        "open": {**_changes("pre", 1, steps), "model.final_norm": False},
     }
-    return {"rate": rate, **{order: interval(each) for order, each in losses.items()}}
+    losses = {
+        name: [final_loss(train(material, seed, SHALLOW, steps, {**changes, **ended})) for seed in desk.seeds]
+        for name, changes in variants.items()
+    }
+    return {"rate": rate, **{name: interval(each) for name, each in losses.items()}}
 
 
 def _final_norm(material: Experiment, desk: Desk, cell: dict[str, Any], steps: int) -> dict[str, Any]:
-    """Pre-norm without the final norm, against the cell that has it."""
+    """Pre-norm without the final norm, against the cell that has it; and how the stream has grown where it has."""
     without = [
         train(material, seed, cell["depth"], steps, {**_changes("pre", 1, steps), "model.final_norm": False})
         for seed in desk.seeds
     ]
-    losses = [final_loss(one) for one in without]
-    return {
-        "depth": cell["depth"],
-        "with": cell["pre"],
-        "without": interval(losses),
-        "more": difference(losses, cell["pre"]["values"]),
-        "first": cell["stream"]["pre"][0],
-        "last": cell["stream"]["pre"][-1],
-    }
+    sizes = cell["stream"]["pre"]
+    compared = _compared(cell["pre"], interval([final_loss(one) for one in without]))
+    return {"depth": cell["depth"], "steps": steps, **compared, "first": sizes[0], "last": sizes[-1]}
+
+
+def _final_norm_longer(shallow: list[dict[str, Any]], steps: int) -> dict[str, Any]:
+    """The same of the longer trainings, each at its better learning rate."""
+    best = {name: min((row[name] for row in shallow), key=lambda found: found["mean"]) for name in ("pre", "open")}
+    return {"depth": SHALLOW, "steps": steps, **_compared(best["pre"], best["open"])}
+
+
+def _compared(kept: dict[str, Any], left_out: dict[str, Any]) -> dict[str, Any]:
+    return {"with": kept, "without": left_out, "more": difference(left_out["values"], kept["values"])}
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
@@ -111,8 +119,8 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     pre-norm-always: the best final loss of each order, over the learning rates, shallow and warmed up; and the deepest
     cell without warm-up as the other side. Confirmed if pre-norm is better in both, refuted if in neither, else it
     depends (interval below 0 each time).
-    final-norm: at a depth it is needed if the loss without it is higher (interval above 0). Confirmed if at every
-    depth, refuted if at none, else it depends on the depth.
+    final-norm: needed where the loss without it is higher (interval above 0): at every depth after the short training,
+    and at the smallest after the longer one. Confirmed if in all of these, refuted if in none, else it depends.
     """
     return {
         "pre-norm-stable": _verdict_stable(data),
@@ -164,20 +172,19 @@ def _verdict_always(data: Data) -> Verdict:
 
 
 def _verdict_final(data: Data) -> Verdict:
-    rows = data["final"]
-    holds = [above(row["more"]) for row in rows]
-    sides = {
-        name: {
-            "depth": row["depth"],
-            "with": row["with"]["mean"],
-            "without": row["without"]["mean"],
-            "first": row["first"],
-            "last": row["last"],
-            **_verdict_ends(row["more"]),
-        }
-        for name, row in (("shallow", rows[0]), ("deep", rows[-1]))
+    rows = [*data["final"], data["final_longer"]]
+    pairs = [(f"{row['depth']}/{row['steps']}", above(row["more"])) for row in rows]
+    deepest = data["final"][-1]
+    measured: dict[str, Any] = {
+        "holds": ", ".join(name for name, held in pairs if held) or "–",
+        "fails": ", ".join(name for name, held in pairs if not held) or "–",
+        "first": deepest["first"],
+        "last": deepest["last"],
     }
-    return Verdict(_verdict_of(holds), {**_verdict_depths(rows, holds), **sides})
+    for name, row in (("shallow", rows[0]), ("deep", deepest), ("longer", rows[-1])):
+        losses = {kind: row[kind]["mean"] for kind in ("with", "without")}
+        measured[name] = {"depth": row["depth"], "steps": row["steps"], **losses, **_verdict_ends(row["more"])}
+    return Verdict(_verdict_of([held for _, held in pairs]), measured)
 
 
 def _verdict_ends(effect: dict[str, Any]) -> dict[str, Any]:

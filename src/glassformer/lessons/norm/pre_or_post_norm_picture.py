@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ORDERS = ("pre", "post")
+KINDS = ("with", "without")
 
 
 def draw(data: Data, theme: Theme, words: Words) -> Figure:
@@ -37,12 +38,11 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     logarithmic(stream)
     stream.set_title(words("stream", depth=deepest["depth"]))
     stream.set_xlabel(words("layer"))
-    rows = data["final"]
-    groups = {words(f"{kind}_final"): [row[kind]["mean"] for row in rows] for kind in ("with", "without")}
-    ends = {
-        words(f"{kind}_final"): [(row[kind]["low"], row[kind]["high"]) for row in rows] for kind in ("with", "without")
-    }
-    bars(final, theme, [words("layers", depth=row["depth"]) for row in rows], groups, spread=ends, form=".2f")
+    rows = [*data["final"], data["final_longer"]]
+    groups = {words(f"{kind}_final"): [row[kind]["mean"] for row in rows] for kind in KINDS}
+    ends = {words(f"{kind}_final"): [(row[kind]["low"], row[kind]["high"]) for row in rows] for kind in KINDS}
+    labels = [words("layers", depth=row["depth"], steps=row["steps"]) for row in rows]
+    bars(final, theme, labels, groups, spread=ends, form=".2f")
     final.set_title(words("final"))
     final.margins(y=0.25)
     return figure
