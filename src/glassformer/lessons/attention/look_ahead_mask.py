@@ -1,0 +1,102 @@
+"""The triangle, and the proof: change one token of the target, and nothing before it moves, in every kind of decoder.
+
+Claim causal; the rule stands in `verdicts`.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from glassformer.config import ModelConfig
+from glassformer.lessons.attention.look_ahead_mask_experiment import configurations, probe
+from glassformer.lessons.attention.look_ahead_mask_picture import draw
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.models.build import build
+from glassformer.models.decoder import DecoderOnly
+from glassformer.models.encoder_decoder import EncoderDecoder
+from glassformer.trace.record import record
+
+SOURCE, TARGET = "나는 친구와 함께 학교에 갔다.", "I went to school with a friend."
+KERNELS = ("reference", "fused")
+SEEDS = 2  # of each configuration: what is exact needs no statistics
+
+
+def run(desk: Desk) -> Data:
+    """The trained translator shows it; every decoder that can be configured is asked."""
+    loaded = desk.model("ko-en")
+    assert isinstance(loaded.model, EncoderDecoder)
+    reader = loaded.reader()
+    source, target = reader.source(SOURCE), reader.target(TARGET)
+    weights, moved = _shown(loaded.model, source.ids, target.ids)
+    found = {name: _ask(config, desk) for name, config in desk.each("decoders", list(configurations().items()))}
+    unmasked = [_ask(config, desk, masked=False) for config in configurations().values()]
+    return {
+        "source": SOURCE,
+        "target": TARGET,
+        "tokens": target.tokens,
+        "weights": weights.tolist(),
+        "moved": moved.tolist(),
+        "moved_before": float(moved.tril(-1).max()),
+        "configurations": len(found),
+        "passes": len(found) * len(KERNELS) * len(desk.seeds[:SEEDS]),
+        "leaks": sum(one["before"] != 0.0 for one in found.values()),
+        "before": max(one["before"] for one in found.values()),
+        "after": min(one["after"] for one in found.values()),
+        "unmasked": min(one["before"] for one in unmasked),
+        "names": list(found),
+    }
+
+
+@torch.no_grad()
+def _shown(model: EncoderDecoder, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """One head's weights, t t; and how far each position moves (column) when one token is changed (row), t t."""
+    with record(model, "decoder.blocks.0.self_attention.weights") as trace:
+        before = model(source, target)[0]  # t v
+    rows = []
+    for place in range(target.shape[1]):
+        other = target.clone()
+        other[0, place] = (target[0, place] + 7) % before.shape[-1]
+        rows.append(torch.linalg.vector_norm(model(source, other)[0] - before, dim=-1))
+    return trace["decoder.blocks.0.self_attention.weights"][0].mean(0), torch.stack(rows)
+
+
+def _ask(config: ModelConfig, desk: Desk, masked: bool = True) -> dict[str, float]:
+    """Over kernels and seeds: the largest change before the changed token, the smallest at it."""
+    seeds, kernels = (desk.seeds[:SEEDS], KERNELS) if masked else (desk.seeds[:1], KERNELS[1:])
+    results = [probe(_built(config, seed, kernel, masked), seed) for kernel in kernels for seed in seeds]
+    return {"before": max(one["before"] for one in results), "after": min(one["after"] for one in results)}
+
+
+def _built(config: ModelConfig, seed: int, kernel: str, masked: bool) -> nn.Module:
+    """Without the triangle the question must be answered with no: so one sees that it can be."""
+    model = build(config, seed=seed, kernel=kernel).eval()
+    assert isinstance(model, EncoderDecoder | DecoderOnly)
+    model.decoder.causal = masked
+    return model
+
+
+def verdicts(data: Data) -> dict[str, Verdict]:
+    """Confirmed if in no configuration an output before the changed token differs by a single bit; else refuted.
+
+    The tolerance is 0: the same numbers go through the same operations. So that a model which answers always the same
+    cannot pass, the outputs at the changed token must move in every configuration.
+    """
+    confirmed = data["before"] == 0.0 and data["after"] > 0.0
+    measured = {name: data[name] for name in ("configurations", "passes", "before", "after", "unmasked", "leaks")}
+    return {"causal": Verdict("confirmed" if confirmed else "refuted", measured)}
+
+
+LESSON = Lesson(
+    run=run,
+    verdicts=verdicts,
+    draw=draw,
+    claims=("causal",),
+    models=("ko-en",),
+    equation=r"M_{ts}=[s\le t]",
+    formula="M_ts = (s ≤ t)",
+    paper="§3.1, §3.2.3",
+    sources=("layers/attention/mask.py", "models/decoder.py"),
+    picture="look_ahead_mask",
+)

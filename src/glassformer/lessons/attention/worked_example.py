@@ -1,0 +1,132 @@
+"""나는 학교에 간다 through one attention of the paper's base model, number by number; then a second sentence.
+
+Claim worked-shapes; the rule stands in `verdicts`.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from glassformer.lessons.attention.worked_example_picture import draw
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.models.presets import PRESETS
+from glassformer.trace.sentence import Story, follow
+
+MODEL = "paper-base"
+SENTENCE = "나는 학교에 간다"  # I go to school
+ASKING = "나는 Transformer를 공부한다"  # I study the Transformer
+LAYER = "encoder.blocks.0.self_attention"
+SHOWN = 32  # of the 512 numbers of a token
+HEAD = 0
+# what the claim says: the stations and their shapes, heads × tokens × numbers
+CLAIMED = {
+    "input": [3, 512],
+    "q": [8, 3, 64],
+    "k": [8, 3, 64],
+    "v": [8, 3, 64],
+    "scores": [8, 3, 3],
+    "weights": [8, 3, 3],
+    "heads": [8, 3, 64],
+    "concat": [3, 512],
+    "output": [3, 512],
+}
+
+
+def run(desk: Desk) -> Data:
+    """The base model as it is before training: its numbers are random, its shapes are those of every base model."""
+    seed = desk.seeds[0]
+    story = follow(MODEL, PRESETS[MODEL](), SENTENCE, seed=seed)
+    stations = _stations(story)
+    return {
+        "model": MODEL,
+        "seed": seed,
+        "tokens": story.tokens,
+        "shapes": {name: list(x.shape) for name, x in stations.items()},
+        "written": {name: _written(list(x.shape)) for name, x in stations.items()},
+        "numbers": {name: _first(x) for name, x in stations.items()},
+        "by_hand": _by_hand(stations),
+        "question": _question(desk, seed),
+    }
+
+
+def _stations(story: Story) -> dict[str, Tensor]:
+    """Every tensor on the way, without the batch; concat is what W_O is multiplied with."""
+    recorded = {name: story.trace[f"{LAYER}.{name}"][0] for name in ("q", "k", "v", "scores", "weights", "heads")}
+    return {
+        "input": story.trace["encoder.input"][0],  # t d_model
+        **recorded,  # h t …
+        "concat": recorded["heads"].transpose(0, 1).flatten(1),  # t d_model
+        "output": story.trace[f"{LAYER}.output"][0],  # t d_model
+    }
+
+
+def _written(shape: list[int]) -> str:
+    """8×(3×64): so many heads, each of so many rows and columns."""
+    inner = "×".join(map(str, shape[-2:]))
+    return inner if len(shape) == 2 else f"{shape[0]}×({inner})"
+
+
+def _first(x: Tensor) -> list[Any]:
+    """Of the first head (where there are heads), the first numbers of every token; of the weights all heads."""
+    return x.tolist() if x.shape[-1] <= x.shape[-2] else (x[HEAD] if x.dim() == 3 else x)[:, :SHOWN].tolist()
+
+
+def _by_hand(stations: dict[str, Tensor]) -> dict[str, float]:
+    """The equation once more, from the recorded Q, K, V alone, and one score as a person would add it up."""
+    q, k, v = (stations[name].double() for name in ("q", "k", "v"))
+    d_k = q.shape[-1]
+    heads = (q @ k.transpose(-2, -1) / sqrt(d_k)).softmax(-1) @ v  # h t d_v
+    dot = float(sum(a * b for a, b in zip(q[HEAD, -1].tolist(), k[HEAD, 1].tolist(), strict=True)))
+    exps = stations["scores"][HEAD, -1].double().exp()
+    return {
+        "dot": dot,
+        "d_k": d_k,
+        "root": sqrt(d_k),
+        "score": dot / sqrt(d_k),
+        "weight": float(exps[1] / exps.sum()),
+        "error": float((heads - stations["heads"]).abs().max()),
+    }
+
+
+def _question(desk: Desk, seed: int) -> dict[str, Any]:
+    """The last word asks: its weights in every head, in the untrained base model and in a trained translator."""
+    untrained = follow(MODEL, PRESETS[MODEL](), ASKING, seed=seed)
+    loaded = desk.model("ko-en")
+    trained = follow("ko-en", loaded.config.model, ASKING, trained=loaded.reader())
+    last = loaded.config.model.encoder_layers - 1
+    read = trained.trace[f"encoder.blocks.{last}.self_attention.weights"][0]  # h t t
+    asked = len(trained.tokens) - 2  # the last piece of the last word; behind it stands eos
+    return {
+        "tokens": untrained.tokens,
+        "untrained": untrained.trace[f"{LAYER}.weights"][0, :, -1].tolist(),
+        "pieces": trained.tokens,
+        "trained": read[:, asked].tolist(),
+        "asks": trained.tokens[asked],
+        "value_norms": torch.linalg.vector_norm(untrained.trace[f"{LAYER}.v"][0], dim=-1).mean(0).tolist(),
+    }
+
+
+def verdicts(data: Data) -> dict[str, Verdict]:
+    """Confirmed if every recorded shape is exactly the one that the claim says; else refuted. Nothing is rounded."""
+    same = {name: data["shapes"].get(name) == shape for name, shape in CLAIMED.items()}
+    measured = {**data["written"], "stations": len(CLAIMED), "right": sum(same.values())}
+    return {"worked-shapes": Verdict("confirmed" if all(same.values()) else "refuted", measured)}
+
+
+LESSON = Lesson(
+    run=run,
+    verdicts=verdicts,
+    draw=draw,
+    claims=("worked-shapes",),
+    models=("ko-en",),
+    equation=r"\mathrm{MultiHead}(Q,K,V)=\mathrm{Concat}(\mathrm{head}_1,\ldots,\mathrm{head}_h)W_O,\quad"
+    r"\mathrm{head}_i=\mathrm{Attention}(XW_{Q,i},XW_{K,i},XW_{V,i})",
+    formula="MultiHead(Q, K, V) = Concat(head_1, …, head_h) W_O,  head_i = Attention(X W_Q_i, X W_K_i, X W_V_i)",
+    paper="§3.2.2",
+    sources=("layers/attention/multi_head.py", "layers/attention/kernel.py", "trace/sentence.py"),
+)

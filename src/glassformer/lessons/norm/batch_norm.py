@@ -1,0 +1,67 @@
+"""BatchNorm (Ioffe & Szegedy 2015) as a norm of one's own, to be put where LayerNorm stands: `build(…, norms=…)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+MOMENTUM = 0.1  # the usual one: each batch moves the stored averages by a tenth
+
+
+class BatchNorm(nn.Module):
+    r"""Each feature over all tokens of the batch.
+
+        BatchNorm(x) = γ ⊙ (x − mean_batch(x)) / √(var_batch(x) + ε) + β
+
+    In evaluation the stored averages of the training batches take the place of the batch's own. `real`, b t, says
+    which tokens are counted; None: all of them, padding too, as in a network that knows of none.
+    """
+
+    mean: Tensor
+    variance: Tensor
+
+    def __init__(self, d_model: int, *, eps: float = 1e-5, bias: bool = True) -> None:
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model)) if bias else None
+        self.register_buffer("mean", torch.zeros(d_model))
+        self.register_buffer("variance", torch.ones(d_model))
+        self.real: Tensor | None = None
+
+    def forward(self, x: Tensor) -> Tensor:
+        mean, variance = self._batch(x) if self.training else (self.mean, self.variance)
+        y = (x - mean) * torch.rsqrt(variance + self.eps) * self.weight
+        return y if self.bias is None else y + self.bias
+
+    def _batch(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        known = self.real is not None and self.real.shape == x.shape[:2]
+        counted = x[self.real] if known else x.flatten(0, -2)  # tokens d_model
+        mean, variance = counted.mean(0), counted.var(0, unbiased=False)
+        with torch.no_grad():
+            self.mean.lerp_(mean, MOMENTUM)
+            self.variance.lerp_(variance, MOMENTUM)
+        return mean, variance
+
+
+class NoNorm(nn.Identity):
+    """No norm at all, in the place of one."""
+
+    def __init__(self, d_model: int, *, eps: float = 1e-5, bias: bool = True) -> None:
+        super().__init__()
+
+
+def told_of_padding(model: nn.Module, masks: Callable[[Any], dict[str, Tensor | None]]) -> nn.Module:
+    """The same model, whose BatchNorms are told before each pass which tokens are real: `masks(inputs)` by stack."""
+
+    def tell(_: nn.Module, inputs: Any) -> None:
+        found = masks(inputs)
+        for name, module in model.named_modules():
+            if isinstance(module, BatchNorm):
+                module.real = found.get(name.partition(".")[0])
+
+    model.register_forward_pre_hook(tell)
+    return model

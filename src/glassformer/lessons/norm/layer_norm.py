@@ -1,0 +1,113 @@
+"""What LayerNorm does to a token, that it looks at nothing else, and what a training is like without it.
+
+Claims norm-zero-one, norm-batch-free and norm-stabilises; the rules stand in `verdicts`.
+"""
+
+from __future__ import annotations
+
+from math import log
+from typing import Any
+
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.norm.layer_norm_experiment import inside, settings, with_and_without
+from glassformer.lessons.norm.layer_norm_picture import draw
+from glassformer.lessons.norm.letters import first_gradients, letters
+from glassformer.lessons.statistics import below, difference, interval
+
+DEPTH = 12  # of the untrained models whose gradients are looked at
+STEPS = 80
+EPSILON = 2.0**-23  # of float32
+
+
+def run(desk: Desk) -> Data:
+    """The trained translator from inside; the gradient by depth in both orders; trainings with and without norm."""
+    material = letters(desk)
+    gradients = {
+        order: [first_gradients(material, seed, DEPTH, order) for seed in desk.seeds] for order in ("pre", "post")
+    }
+    rows = []
+    for setting in desk.each("with and without norm", settings()):
+        found = [with_and_without(material, setting, seed, desk.some(STEPS, 3)) for seed in desk.seeds]
+        row: dict[str, Any] = {**setting}
+        for name in ("loss", "spread"):
+            row[name] = {kind: interval([one[kind][name] for one in found]) for kind in ("layer", "none")}
+        row["loss"]["less"] = difference(*([one[kind]["loss"] for one in found] for kind in ("layer", "none")))
+        # a spread is a scale: two scales are compared by their ratio, so the logarithms are subtracted
+        row["spread"]["less"] = difference(*([log(one[kind]["spread"]) for one in found] for kind in ("layer", "none")))
+        row["curve"] = {kind: _mean([one[kind]["curve"] for one in found]) for kind in ("layer", "none")}
+        rows.append(row)
+    return {
+        **inside(desk),
+        "depth": DEPTH,
+        "gradients": {
+            order: [interval(list(at)) for at in zip(*each, strict=True)] for order, each in gradients.items()
+        },
+        "ratio": {order: sum(one[-1] / one[0] for one in each) / len(each) for order, each in gradients.items()},
+        "steps": desk.some(STEPS, 3),
+        "settings": rows,
+    }
+
+
+def _mean(curves: list[list[float | None]]) -> list[float | None]:
+    """Point by point; where one has no number there is none."""
+    means: list[float | None] = []
+    for values in zip(*curves, strict=True):
+        known = [value for value in values if value is not None]
+        means.append(sum(known) / len(known) if len(known) == len(values) else None)
+    return means
+
+
+def verdicts(data: Data) -> dict[str, Verdict]:
+    """norm-zero-one: before γ (also called α) and β. Confirmed if every token's mean is 0 and its deviation is 1.
+
+    The mean of d_model rounded numbers may be off by d_model × 2⁻²³; of the deviation ε takes a part, so it must be
+    √(var / (var + ε)) within the same rounding, and no further below 1 than 1 %. Else refuted.
+    norm-batch-free: confirmed if no answer for a sentence changes by one bit when the other sentences of its batch are
+    replaced; else refuted. The tolerance is 0: the same numbers go through the same operations.
+    norm-stabilises: in a setting (depth, learning rate) it holds if with the norm both the loss on unseen text and the
+    spread of the gradient's norm from step to step are lower (95 % interval of the paired difference, of the logarithm
+    for the spread, below 0).
+    Confirmed if in every setting, refuted if in none, else it depends on the setting.
+    """
+    token, others = data["token"], data["others"]
+    rounding = data["d_model"] * EPSILON
+    exact = token["mean"] <= rounding and token["off"] <= rounding and token["deviation_low"] > 0.99
+    holds = [below(row["loss"]["less"]) and below(row["spread"]["less"]) for row in data["settings"]]
+    named = [f"{row['depth']}/{row['rate']:g}" for row in data["settings"]]
+    last = data["settings"][-1]
+    measured = {
+        "holds": ", ".join(name for name, held in zip(named, holds, strict=True) if held) or "–",
+        "fails": ", ".join(name for name, held in zip(named, holds, strict=True) if not held) or "–",
+        "settings": len(holds),
+        "held": sum(holds),
+        "first": _row(data["settings"][0]),
+        "last": _row(last),
+    }
+    verdict = "confirmed" if all(holds) else "depends" if any(holds) else "refuted"
+    return {
+        "norm-zero-one": Verdict("confirmed" if exact else "refuted", {**token, "d_model": data["d_model"]}),
+        "norm-batch-free": Verdict("confirmed" if others["layer"] == 0.0 else "refuted", dict(others)),
+        "norm-stabilises": Verdict(verdict, measured),  # type: ignore[arg-type]
+    }
+
+
+def _row(row: dict[str, Any]) -> dict[str, Any]:
+    names = {"loss": "loss", "spread": "spread"}
+    means = {f"{kind}_{name}": row[name][kind]["mean"] for name in names for kind in ("layer", "none")}
+    ends = {f"{name}_{end}": row[name]["less"][end] for name in names for end in ("low", "high")}
+    return {"depth": row["depth"], "rate": row["rate"], **means, **ends}
+
+
+LESSON = Lesson(
+    run=run,
+    verdicts=verdicts,
+    draw=draw,
+    claims=("norm-zero-one", "norm-batch-free", "norm-stabilises"),
+    models=("ko-en",),
+    equation=r"\mathrm{LayerNorm}(x)=\gamma\odot\frac{x-\mathrm{mean}(x)}{\sqrt{\mathrm{var}(x)+\varepsilon}}+\beta",
+    formula="LayerNorm(x) = γ ⊙ (x − mean(x)) / √(var(x) + ε) + β",
+    paper="§3.1, §5.4",
+    sources=("layers/norm.py", "layers/residual.py"),
+    picture="layer_norm_effects",
+)

@@ -1,0 +1,77 @@
+"""LayerNorm, RMSNorm and BatchNorm in one translator, with few sentences in a batch and with lengths that differ.
+
+Claim layer-not-batch; the rule stands in `verdicts`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.norm.norm_kinds_experiment import KINDS, SIZES, experiment, padded_share, train
+from glassformer.lessons.norm.norm_kinds_picture import draw
+from glassformer.lessons.statistics import above, difference, interval
+
+STEPS = 160
+
+
+def run(desk: Desk) -> Data:
+    """Each kind of norm with each size of batch, the same seeds, data and number of steps for all."""
+    material = experiment(desk)
+    rows: list[dict[str, Any]] = []
+    for size in desk.each("sentences in a batch", SIZES):
+        outcomes = {
+            kind: [train(material, kind, size, seed, desk.some(STEPS, 2)) for seed in desk.seeds] for kind in KINDS
+        }
+        row: dict[str, Any] = {"size": size, "padding": padded_share(material, size, desk.seeds[0])}
+        for kind, found in outcomes.items():
+            row[kind] = {name: interval([one[name] for one in found]) for name in found[0]}
+        for kind in ("rms", "batch", "batch_real"):
+            row[f"{kind}_more"] = difference(
+                [one["loss"] for one in outcomes[kind]], [one["loss"] for one in outcomes["layer"]]
+            )
+        rows.append(row)
+    return {"steps": desk.some(STEPS, 2), "rows": rows, "first": rows[0], "last": rows[-1]}
+
+
+def verdicts(data: Data) -> dict[str, Verdict]:
+    """At a size of batch LayerNorm is the better choice if BatchNorm ends with a higher loss on unseen sentences.
+
+    The loss is that of evaluation mode, in which a model is used, so the gap between the modes is part of it. The 95 %
+    interval of the paired difference over the seeds must lie above 0. BatchNorm is taken as it is, padding counted,
+    and with padding left out of its averages; the better of the two has to be worse than LayerNorm. Confirmed if so at
+    every size, refuted if at none, else it depends on the size.
+    """
+    holds = {row["size"]: above(row["batch_more"]) and above(row["batch_real_more"]) for row in data["rows"]}
+    first, last = data["rows"][0], data["rows"][-1]
+    measured: dict[str, Any] = {
+        "holds": ", ".join(str(size) for size in holds if holds[size]) or "–",
+        "fails": ", ".join(str(size) for size in holds if not holds[size]) or "–",
+        "steps": data["steps"],
+    }
+    for name, row in (("small", first), ("large", last)):
+        measured[name] = {
+            "size": row["size"],
+            **{kind: row[kind]["loss"]["mean"] for kind in KINDS},
+            "gap": row["batch"]["gap"]["mean"],
+            "gap_real": row["batch_real"]["gap"]["mean"],
+            "gap_layer": row["layer"]["gap"]["mean"],
+            **{
+                f"{kind}_{end}": row[f"{kind}_more"][end] for kind in ("batch", "batch_real") for end in ("low", "high")
+            },
+        }
+    verdict = "confirmed" if all(holds.values()) else "depends" if any(holds.values()) else "refuted"
+    return {"layer-not-batch": Verdict(verdict, measured)}  # type: ignore[arg-type]
+
+
+LESSON = Lesson(
+    run=run,
+    verdicts=verdicts,
+    draw=draw,
+    claims=("layer-not-batch",),
+    equation=r"\hat{x}=\gamma\odot\frac{x-\mathrm{mean}(x)}{\sqrt{\mathrm{var}(x)+\varepsilon}}+\beta",
+    formula="y = γ ⊙ (x − mean(x)) / √(var(x) + ε) + β;  the mean is taken over a token (LayerNorm) or over the batch",
+    paper="§3.1",
+    sources=("layers/norm.py", "lessons/norm/batch_norm.py"),
+)

@@ -1,0 +1,204 @@
+"""Norm before or after the sub-layer: what comes of a short training at several depths, with and without warm-up.
+
+Claims pre-norm-stable, pre-norm-always and final-norm; the rules stand in `verdicts`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.norm.letters import final_loss, letters, stream_sizes, train
+from glassformer.lessons.norm.pre_or_post_norm_picture import draw
+from glassformer.lessons.short import Experiment
+from glassformer.lessons.statistics import above, below, difference, interval
+
+DEPTHS = (2, 6, 12)
+ORDERS = ("pre", "post")
+STEPS, LONGER = 80, 240  # of the grid; of the shallow models whose best result counts
+WARMUP = 0.3  # share of the steps
+SHALLOW, SHALLOW_RATES = 2, (3e-3, 1e-2)
+
+
+def run(desk: Desk) -> Data:
+    """Depth × warm-up × order; the best of each order when shallow; pre-norm with its final norm left out."""
+    material = letters(desk)
+    steps, longer = desk.some(STEPS, 3), desk.some(LONGER, 3)
+    cells = [_cell(material, desk, depth, warm, steps) for depth in desk.each("depths", DEPTHS) for warm in (0, 1)]
+    best = [_shallow(material, desk, rate, longer) for rate in desk.each("shallow", SHALLOW_RATES)]
+    final = [_final_norm(material, desk, cell, steps) for cell in desk.each("final norm", cells) if cell["warmup"]]
+    return {
+        "steps": steps,
+        "longer": longer,
+        "cells": cells,
+        "worst": [_worst(cells, depth) for depth in DEPTHS],
+        "shallow": best,
+        "final": final,
+        "final_longer": _final_norm_longer(best, longer),
+    }
+
+
+def _changes(order: str, warm: int, steps: int) -> dict[str, Any]:
+    return {"model.norm_order": order, "train.warmup": round(WARMUP * steps) if warm else 0}
+
+
+def _cell(material: Experiment, desk: Desk, depth: int, warm: int, steps: int) -> dict[str, Any]:
+    """Both orders, all seeds; of the first seed also how the stream grows."""
+    found = {
+        order: [train(material, seed, depth, steps, _changes(order, warm, steps)) for seed in desk.seeds]
+        for order in ORDERS
+    }
+    losses = {order: [final_loss(one) for one in each] for order, each in found.items()}
+    return {
+        "depth": depth,
+        "warmup": warm,
+        **{order: interval(each) for order, each in losses.items()},
+        "less": difference(losses["pre"], losses["post"]),
+        "stream": {order: stream_sizes(material, each[0]) for order, each in found.items()},
+        "diverged": {order: sum(one.diverged for one in each) for order, each in found.items()},
+    }
+
+
+def _worst(cells: list[dict[str, Any]], depth: int) -> dict[str, Any]:
+    """For every seed the worse of the two: with and without warm-up."""
+    here = [cell for cell in cells if cell["depth"] == depth]
+    worse = {
+        order: [max(pair) for pair in zip(*(cell[order]["values"] for cell in here), strict=True)] for order in ORDERS
+    }
+    return {
+        "depth": depth,
+        **{order: interval(each) for order, each in worse.items()},
+        "less": difference(worse["pre"], worse["post"]),
+    }
+
+
+def _shallow(material: Experiment, desk: Desk, rate: float, steps: int) -> dict[str, Any]:
+    """Two layers, warmed up, trained for longer and to the end (half a cosine down), at one learning rate.
+
+    "open" is pre-norm without the final norm.
+    """
+    ended = {"train.schedule": "cosine", "train.learning_rate": rate}
+    variants = {
+        **{order: _changes(order, 1, steps) for order in ORDERS},
+        "open": {**_changes("pre", 1, steps), "model.final_norm": False},
+    }
+    losses = {
+        name: [final_loss(train(material, seed, SHALLOW, steps, {**changes, **ended})) for seed in desk.seeds]
+        for name, changes in variants.items()
+    }
+    return {"rate": rate, **{name: interval(each) for name, each in losses.items()}}
+
+
+def _final_norm(material: Experiment, desk: Desk, cell: dict[str, Any], steps: int) -> dict[str, Any]:
+    """Pre-norm without the final norm, against the cell that has it; and how the stream has grown where it has."""
+    without = [
+        train(material, seed, cell["depth"], steps, {**_changes("pre", 1, steps), "model.final_norm": False})
+        for seed in desk.seeds
+    ]
+    sizes = cell["stream"]["pre"]
+    compared = _compared(cell["pre"], interval([final_loss(one) for one in without]))
+    return {"depth": cell["depth"], "steps": steps, **compared, "first": sizes[0], "last": sizes[-1]}
+
+
+def _final_norm_longer(shallow: list[dict[str, Any]], steps: int) -> dict[str, Any]:
+    """The same of the longer trainings, each at its better learning rate."""
+    best = {name: min((row[name] for row in shallow), key=lambda found: found["mean"]) for name in ("pre", "open")}
+    return {"depth": SHALLOW, "steps": steps, **_compared(best["pre"], best["open"])}
+
+
+def _compared(kept: dict[str, Any], left_out: dict[str, Any]) -> dict[str, Any]:
+    return {"with": kept, "without": left_out, "more": difference(left_out["values"], kept["values"])}
+
+
+def verdicts(data: Data) -> dict[str, Verdict]:
+    """pre-norm-stable: stable is what comes out well even in the worse of two settings, with and without warm-up.
+
+    It holds at a depth if the worse loss of pre-norm is below that of post-norm (95 % interval of the paired
+    difference below 0). Confirmed if at every depth, refuted if at none, else it depends on the depth.
+    pre-norm-always: the best final loss of each order, over the learning rates, shallow and warmed up; and the deepest
+    cell without warm-up as the other side. Confirmed if pre-norm is better in both, refuted if in neither, else it
+    depends (interval below 0 each time).
+    final-norm: needed where the loss without it is higher (interval above 0): at every depth after the short training,
+    and at the smallest after the longer one. Confirmed if in all of these, refuted if in none, else it depends.
+    """
+    return {
+        "pre-norm-stable": _verdict_stable(data),
+        "pre-norm-always": _verdict_always(data),
+        "final-norm": _verdict_final(data),
+    }
+
+
+def _verdict_of(holds: list[bool]) -> Literal["confirmed", "refuted", "depends"]:
+    return "confirmed" if all(holds) else "depends" if any(holds) else "refuted"
+
+
+def _verdict_depths(rows: list[dict[str, Any]], holds: list[bool]) -> dict[str, str]:
+    pairs = list(zip(rows, holds, strict=True))
+    return {
+        "holds": ", ".join(str(row["depth"]) for row, held in pairs if held) or "–",
+        "fails": ", ".join(str(row["depth"]) for row, held in pairs if not held) or "–",
+    }
+
+
+def _verdict_stable(data: Data) -> Verdict:
+    rows = data["worst"]
+    holds = [below(row["less"]) for row in rows]
+    sides = {
+        name: {"depth": row["depth"], **{order: row[order]["mean"] for order in ORDERS}, **_verdict_ends(row["less"])}
+        for name, row in (("shallow", rows[0]), ("deep", rows[-1]))
+    }
+    return Verdict(_verdict_of(holds), {**_verdict_depths(rows, holds), **sides})
+
+
+def _verdict_always(data: Data) -> Verdict:
+    best = {order: min(data["shallow"], key=lambda row: row[order]["mean"]) for order in ORDERS}
+    shallow = difference(best["pre"]["pre"]["values"], best["post"]["post"]["values"])
+    deep = next(cell for cell in reversed(data["cells"]) if not cell["warmup"])
+    measured = {
+        "shallow": {
+            "depth": SHALLOW,
+            **{order: best[order][order]["mean"] for order in ORDERS},
+            **{f"{order}_rate": best[order]["rate"] for order in ORDERS},
+            **_verdict_ends(shallow),
+        },
+        "deep": {
+            "depth": deep["depth"],
+            **{order: deep[order]["mean"] for order in ORDERS},
+            **_verdict_ends(deep["less"]),
+        },
+    }
+    return Verdict(_verdict_of([below(shallow), below(deep["less"])]), measured)
+
+
+def _verdict_final(data: Data) -> Verdict:
+    rows = [*data["final"], data["final_longer"]]
+    pairs = [(f"{row['depth']}/{row['steps']}", above(row["more"])) for row in rows]
+    deepest = data["final"][-1]
+    measured: dict[str, Any] = {
+        "holds": ", ".join(name for name, held in pairs if held) or "–",
+        "fails": ", ".join(name for name, held in pairs if not held) or "–",
+        "first": deepest["first"],
+        "last": deepest["last"],
+    }
+    for name, row in (("shallow", rows[0]), ("deep", deepest), ("longer", rows[-1])):
+        losses = {kind: row[kind]["mean"] for kind in ("with", "without")}
+        measured[name] = {"depth": row["depth"], "steps": row["steps"], **losses, **_verdict_ends(row["more"])}
+    return Verdict(_verdict_of([held for _, held in pairs]), measured)
+
+
+def _verdict_ends(effect: dict[str, Any]) -> dict[str, Any]:
+    return {"effect": effect["mean"], "low": effect["low"], "high": effect["high"]}
+
+
+LESSON = Lesson(
+    run=run,
+    verdicts=verdicts,
+    draw=draw,
+    claims=("pre-norm-stable", "pre-norm-always", "final-norm"),
+    equation=r"\text{post: }x\leftarrow\mathrm{LayerNorm}(x+f(x))\qquad"
+    r"\text{pre: }x\leftarrow x+f(\mathrm{LayerNorm}(x))",
+    formula="post: x ← LayerNorm(x + f(x));  pre: x ← x + f(LayerNorm(x))",
+    paper="§3.1, §5.3, §5.4",
+    sources=("layers/residual.py", "models/stack.py", "train/schedule.py"),
+)

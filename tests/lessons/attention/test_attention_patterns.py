@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from glassformer.lessons.attention.attention_patterns import run, verdicts
+from lesson_models import tiny_desk
+
+
+def found(*, error: float = 0.0, leak: float = 0.0, more: tuple[float, ...] = (0.1, 0.2)) -> dict[str, Any]:
+    sums = {"error": error, "leak": leak, "longest": 16, "rows": 1, "blocked": 1}
+    apart = {
+        f"encoder-{layer}": {
+            "trained": 0.5,
+            "untrained": 0.5 - effect,
+            "more": {"mean": effect, "low": effect - 0.01, "high": effect + 0.01},
+        }
+        for layer, effect in enumerate(more)
+    }
+    return {"sums": sums, "apart": apart}
+
+
+def test_the_rule_of_softmax_sums() -> None:
+    assert verdicts(found(error=1e-6))["softmax-sums"].verdict == "confirmed"
+    assert verdicts(found(error=1e-5))["softmax-sums"].verdict == "refuted"
+    assert verdicts(found(leak=1e-30))["softmax-sums"].verdict == "refuted"
+
+
+def test_the_rule_of_heads_differ() -> None:
+    assert verdicts(found())["heads-differ"].verdict == "confirmed"
+    assert verdicts(found(more=(-0.1, 0.0)))["heads-differ"].verdict == "refuted"
+    mixed = verdicts(found(more=(-0.1, 0.2)))["heads-differ"]
+    assert mixed.verdict == "depends"
+    assert (mixed.measured["where"], mixed.measured["where_not"]) == ("encoder-1", "encoder-0")
+
+
+@pytest.mark.slow
+def test_another_model_gives_other_numbers() -> None:
+    one, other = (run(tiny_desk("attention_patterns", seed=seed)) for seed in (0, 1))
+    assert one["sums"]["blocked"] > 0 and one["sums"]["leak"] == 0.0
+    assert one["heads"] != other["heads"]
+    assert one["apart"]["encoder-1"]["trained"] != other["apart"]["encoder-1"]["trained"]

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from glassformer.lessons.attention.look_ahead_mask import run, verdicts
+from lesson_models import tiny_desk
+
+
+def found(before: float, after: float) -> dict[str, Any]:
+    return {"configurations": 1, "passes": 1, "before": before, "after": after, "unmasked": 1.0, "leaks": 0}
+
+
+def test_the_rule() -> None:
+    assert verdicts(found(0.0, 1.0))["causal"].verdict == "confirmed"
+    assert verdicts(found(1e-30, 1.0))["causal"].verdict == "refuted"
+    assert verdicts(found(0.0, 0.0))["causal"].verdict == "refuted"
+
+
+@pytest.mark.slow
+def test_the_picture_shows_two_triangles_and_another_model_gives_other_numbers() -> None:
+    one, other = (run(tiny_desk("look_ahead_mask", seed=seed)) for seed in (0, 1))
+    size = len(one["tokens"])
+    for i in range(size):
+        assert all(one["weights"][i][j] == 0.0 for j in range(i + 1, size))
+        assert all(one["moved"][i][j] == 0.0 for j in range(i))
+        assert one["moved"][i][i] > 0.0
+    assert one["moved_before"] == 0.0 and one["before"] == 0.0 and one["unmasked"] > 0.0
+    assert one["weights"] != other["weights"]
