@@ -12,13 +12,13 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     "position": (),
     "attention": ("scaled_scores",),
     "norm": (),
-    "feed_forward": (),
-    "residual": (),
+    "feed_forward": ("feed_forward", "ffn_memory"),
+    "residual": ("residual", "stochastic_depth"),
     "stacks": (),
     "training": (),
     "data": (),
     "evaluation": (),
-    "families": (),
+    "families": ("parameters", "parts_that_matter"),
 }
 LESSONS: dict[str, str] = {name: chapter for chapter, names in CHAPTERS.items() for name in names}
 
