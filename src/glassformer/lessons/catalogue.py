@@ -12,13 +12,13 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     "position": ("positional_encoding", "position_kinds", "word_order"),
     "attention": ("worked_example", "scaled_scores", "attention_patterns", "masking", "look_ahead_mask"),
     "norm": ("layer_norm", "norm_kinds", "pre_or_post_norm"),
-    "feed_forward": (),
-    "residual": (),
+    "feed_forward": ("feed_forward", "ffn_memory"),
+    "residual": ("residual", "stochastic_depth"),
     "stacks": (),
     "training": ("accumulation", "training_run"),
     "data": (),
     "evaluation": (),
-    "families": (),
+    "families": ("parameters", "parts_that_matter"),
 }
 LESSONS: dict[str, str] = {name: chapter for chapter, names in CHAPTERS.items() for name in names}
 

@@ -1,0 +1,191 @@
+"""Where the parameters are: the ledger of the named models by part, each beside the model as it is built.
+
+Claims count-classifier, count-lesson, attention-most and ffn-two-thirds; the rules stand in `verdicts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from glassformer.account import Row
+from glassformer.config import ModelConfig
+from glassformer.ledger.parameters import Total, count
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.families.parameters_picture import draw
+from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.models.block import EncoderBlock
+from glassformer.models.build import build
+from glassformer.models.presets import PRESETS
+
+NAMED = ("mini-classifier", "paper-base", "bert-base", "gpt2", "llama2-7b", "llama3-8b")
+PARTS = ("embedding", "attention", "feed_forward", "norm", "head")
+BLOCK: dict[str, Any] = {"d_model": 512, "n_heads": 8, "d_ff": 2048}
+# what is claimed: the rows of a classifier that fits on a sheet of paper, and two sizes of a lesson's encoder
+CLASSIFIER = {
+    "token_embedding": 976_704,
+    "positions_fixed": 12_800,
+    "positions_trained": 0,
+    "qkv": 3_168,
+    "attention_output": 1_056,
+    "attention": 4_224,
+    "norm": 64,
+    "feed_forward": 2_112,
+    "classifier": 33,
+    "one_layer": 983_201,
+    "five_layers": 1_009_057,
+}
+LESSON_ENCODER = {"six_layers": 4_739_072, "one_of_them": 789_760, "final_norm": 512, "block": 3_152_384}
+ABOUT = 0.05  # "about 2/3" is what rounds to 0.65 … 0.7: within 5 points
+
+
+def run(desk: Desk) -> Data:
+    """Ledgers need no weights: the largest models are counted as quickly as the smallest."""
+    models = [_model(name, PRESETS[name]()) for name in desk.each("model", NAMED)]
+    return {
+        "models": models,
+        "by_name": {row["name"]: row for row in models},
+        "classifier": _classifier(PRESETS["mini-classifier"]()),
+        "lesson": _lesson(PRESETS["lesson-encoder"]()),
+        "feed_forward": _feed_forward(PRESETS["paper-base"]()),
+    }
+
+
+def built(config: ModelConfig) -> int:
+    """The parameters of the model itself, tied ones once; on the device "meta" it takes no memory."""
+    return sum(parameter.numel() for parameter in build(config, device="meta").parameters())
+
+
+def part_of(row: Row) -> str:
+    """The part of the model that a row of the ledger belongs to."""
+    steps = row.name.split(".")
+    if steps[0] == "head":
+        return "head"
+    if {"self_attention", "cross_attention"} & set(steps):
+        return "attention"
+    if "feed_forward" in steps:
+        return "feed_forward"
+    return "norm" if any(step.endswith("norm") for step in steps) else "embedding"
+
+
+def shares(rows: Iterable[Row]) -> dict[str, float]:
+    """Each part's share of the parameters of some rows."""
+    rows = list(rows)
+    whole = Total.of(rows).parameters
+    return {part: Total.of(row for row in rows if part_of(row) == part).parameters / whole for part in PARTS}
+
+
+def _model(name: str, config: ModelConfig) -> dict[str, Any]:
+    rows = count(name, config).parts
+    layers = [row for row in rows if ".blocks." in row.name]
+    return {
+        "name": name,
+        "total": Total.of(rows).parameters,
+        "built": built(config),
+        "layers": Total.of(layers).parameters,
+        "of_model": shares(rows),
+        "of_layers": shares(layers),
+    }
+
+
+def _classifier(config: ModelConfig) -> dict[str, Any]:
+    ledger, single = count("five", config), replace(config, n_encoder_layers=1)
+    layer = "encoder.blocks.0"
+    counted = {
+        "token_embedding": ledger.part("embedding").parameters,
+        "positions_fixed": ledger.part("encoder.positions").buffers,
+        "positions_trained": ledger.part("encoder.positions").trained,
+        "qkv": ledger.part(f"{layer}.self_attention.qkv").parameters,
+        "attention_output": ledger.part(f"{layer}.self_attention.w_o").parameters,
+        "attention": ledger.part(f"{layer}.self_attention").parameters,
+        "norm": ledger.part(f"{layer}.self_attention_norm").parameters,
+        "feed_forward": ledger.part(f"{layer}.feed_forward").parameters,
+        "classifier": ledger.part("head").parameters,
+        "one_layer": count("one", single).total.parameters,
+        "five_layers": ledger.total.parameters,
+    }
+    return {"claimed": CLASSIFIER, "counted": counted, "built_one": built(single), "built_five": built(config)}
+
+
+def _lesson(config: ModelConfig) -> dict[str, Any]:
+    ledger = count("lesson-encoder", config)
+    counted = {
+        "six_layers": ledger.total.parameters,
+        "one_of_them": ledger.part("encoder.blocks.0").parameters,
+        "final_norm": ledger.part("encoder.final_norm").parameters,
+        "block": Total.of(EncoderBlock.account(**BLOCK)).parameters,
+    }
+    block = sum(parameter.numel() for parameter in EncoderBlock(**BLOCK).parameters())
+    return {"claimed": LESSON_ENCODER, "counted": counted, "built_six": built(config), "built_block": block}
+
+
+def _feed_forward(config: ModelConfig) -> dict[str, float]:
+    rows = count("paper-base", config).parts
+
+    def share(path: str) -> float:
+        return shares(row for row in rows if row.name.startswith(path))["feed_forward"]
+
+    return {
+        "encoder_layer": share("encoder.blocks.0."),
+        "decoder_layer": share("decoder.blocks.0."),
+        "whole_model": share(""),
+    }
+
+
+def verdicts(data: Data) -> dict[str, Verdict]:
+    """Counts are whole numbers: confirmed if every claimed one is the ledger's, and the ledger's that of the model.
+
+    attention-most: the largest part, of the whole model and of its layers alone, in each named model. ffn-two-thirds:
+    2/3 within 5 points, in an encoder layer, in a decoder layer and in the whole base model. Confirmed if it is so
+    everywhere, refuted if nowhere, else it depends.
+    """
+    classifier, lesson = data["classifier"], data["lesson"]
+    exact = {
+        "count-classifier": classifier["claimed"] == classifier["counted"]
+        and classifier["built_one"] == classifier["counted"]["one_layer"]
+        and classifier["built_five"] == classifier["counted"]["five_layers"],
+        "count-lesson": lesson["claimed"] == lesson["counted"]
+        and lesson["built_six"] == lesson["counted"]["six_layers"]
+        and lesson["built_block"] == lesson["counted"]["block"],
+    }
+    measured = {
+        "count-classifier": {**classifier["counted"], "built": classifier["built_five"]},
+        "count-lesson": {**lesson["counted"], "built": lesson["built_six"]},
+    }
+    found = {claim: Verdict("confirmed" if exact[claim] else "refuted", measured[claim]) for claim in exact}
+    return {**found, "attention-most": verdict_most(data), "ffn-two-thirds": verdict_thirds(data)}
+
+
+def verdict_most(data: Data) -> Verdict:
+    """See `verdicts`."""
+    most = [
+        max(row[whole], key=row[whole].get) == "attention"
+        for row in data["models"]
+        for whole in ("of_model", "of_layers")
+    ]
+    measured = {
+        "held": sum(most),
+        "asked": len(most),
+        **{name.replace("-", "_").replace(".", "_"): row for name, row in data["by_name"].items()},
+    }
+    return Verdict("confirmed" if all(most) else "depends" if any(most) else "refuted", measured)
+
+
+def verdict_thirds(data: Data) -> Verdict:
+    """See `verdicts`."""
+    near = [abs(share - 2 / 3) <= ABOUT for share in data["feed_forward"].values()]
+    return Verdict("confirmed" if all(near) else "depends" if any(near) else "refuted", dict(data["feed_forward"]))
+
+
+LESSON = Lesson(
+    run=run,
+    verdicts=verdicts,
+    draw=draw,
+    claims=("count-classifier", "count-lesson", "attention-most", "ffn-two-thirds"),
+    equation=r"N_{\text{layer}}=4\,(d_{\text{model}}^2+d_{\text{model}})+2\,d_{\text{model}}d_{\text{ff}}"
+    r"+d_{\text{ff}}+d_{\text{model}}+4\,d_{\text{model}}",
+    formula="N_layer = 4(d_model² + d_model) + 2·d_model·d_ff + d_ff + d_model + 4·d_model",
+    paper="§3.1–3.3, Table 3",
+    sources=("ledger/parameters.py", "account.py", "models/build.py"),
+)

@@ -1,0 +1,120 @@
+"""Stochastic depth (Huang et al. 2016): whole sub-layers are left out at random while training; does it regularise?
+
+Claim stochastic-depth; the rule stands in `verdicts`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from glassformer.layers.residual import StochasticDepth
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.residual.stochastic_depth_picture import draw
+from glassformer.lessons.short import Experiment
+from glassformer.lessons.statistics import below, difference, interval
+
+LAYERS = 6
+HIGHEST = 0.5  # the rate of the last layer, as in Huang et al.
+STEPS = 200
+FEW = 100  # images: learned by heart within these steps
+DRAWS = 20_000
+RECIPE: dict[str, Any] = {
+    "data.validation": 400,
+    "task.crop": 0,
+    "task.erase": 0.0,
+    "task.mixup": 0.0,
+    "model.d_model": 32,
+    "model.d_ff": 64,
+    "model.n_encoder_layers": LAYERS,
+    "train.batch_tokens": 160,
+    "train.warmup": 20,
+    "train.ema": 0.0,
+    "train.average": 0,
+}
+RATES = {"without": 0.0, "with": HIGHEST}
+
+
+def run(desk: Desk) -> Data:
+    """Handwritten digits, few and all of them, the same steps; nothing else that regularises but weight decay."""
+    experiment = Experiment("digits", {**RECIPE, "train.steps": desk.some(STEPS)})
+    whole = experiment.material.training
+    stores = {"few": whole.select(range(FEW)), "all": whole}
+    jobs = [(seed, size, kind) for seed in desk.seeds for size in stores for kind in RATES]
+    losses: dict[str, dict[str, dict[str, list[float]]]] = {
+        size: {kind: {"train": [], "validation": [], "accuracy": []} for kind in RATES} for size in stores
+    }
+    for seed, size, kind in desk.each("training", jobs):
+        ended = experiment.train(seed, {"model.stochastic_depth": RATES[kind]}, training=stores[size])
+        found = losses[size][kind]
+        found["train"].append(experiment.validate(ended.model, ended.config, stores[size])["loss"])
+        found["validation"].append(ended.validation["loss"])
+        found["accuracy"].append(ended.validation["accuracy"])
+    return {
+        "layers": LAYERS,
+        "highest": HIGHEST,
+        "steps": STEPS,
+        "images": {size: len(store) for size, store in stores.items()},
+        "schedule": schedule(),
+        **{size: _compared(found) for size, found in losses.items()},
+    }
+
+
+def schedule() -> list[dict[str, float]]:
+    """The rate of each layer as it is set, what is left of many draws, and their mean output for an input of 1."""
+    rows = []
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        for layer, rate in enumerate(StochasticDepth.rates(HIGHEST, LAYERS)):
+            drawn = StochasticDepth(rate).train()(torch.ones(DRAWS, 1, 1, dtype=torch.float64))  # b 1 1
+            kept, mean = float((drawn > 0).double().mean()), float(drawn.mean())
+            rows.append({"layer": layer + 1, "survival": 1 - rate, "kept": kept, "mean": mean})
+    return rows
+
+
+def _compared(found: dict[str, dict[str, list[float]]]) -> dict[str, Any]:
+    """Each side with its intervals; the effect is with − without, seed by seed."""
+    gaps = {
+        kind: [late - early for late, early in zip(values["validation"], values["train"], strict=True)]
+        for kind, values in found.items()
+    }
+    return {
+        **{
+            kind: {**{name: interval(numbers) for name, numbers in values.items()}, "gap": interval(gaps[kind])}
+            for kind, values in found.items()
+        },
+        "gap_change": difference(gaps["with"], gaps["without"]),
+        "validation_change": difference(found["with"]["validation"], found["without"]["validation"]),
+        "train_change": difference(found["with"]["train"], found["without"]["train"]),
+    }
+
+
+def verdicts(data: Data) -> dict[str, Verdict]:
+    """To regularise is to fit the training data less and new data better: with it, the gap between validation and
+    training loss is smaller and the validation loss is lower (both 95 % intervals of the paired change below 0).
+
+    A smaller gap alone may be mere under-fitting, hence both. Confirmed if so with few and with all images, depends if
+    with one of the two, refuted if with neither.
+    """
+    held = [below(data[size]["gap_change"]) and below(data[size]["validation_change"]) for size in ("few", "all")]
+    measured = {
+        "highest": data["highest"],
+        **{size: {"images": data["images"][size], **data[size]} for size in ("few", "all")},
+    }
+    verdict = Verdict("confirmed" if all(held) else "depends" if any(held) else "refuted", measured)
+    return {"stochastic-depth": verdict}
+
+
+LESSON = Lesson(
+    run=run,
+    verdicts=verdicts,
+    draw=draw,
+    claims=("stochastic-depth",),
+    equation=r"x_{l+1}=x_l+\frac{B_l}{1-r_l}\,f(x_l),\quad B_l\sim\mathrm{Bernoulli}(1-r_l),\quad "
+    r"r_l=r\,\frac{l-1}{L-1}",
+    formula="x_(l+1) = x_l + f(x_l) · B_l / (1 − r_l),   B_l ~ Bernoulli(1 − r_l),   r_l = r (l − 1)/(L − 1)",
+    paper="not in it; Huang et al. 2016",
+    sources=("layers/residual.py", "models/stack.py"),
+)
