@@ -14,7 +14,7 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     "norm": (),
     "feed_forward": (),
     "residual": (),
-    "stacks": (),
+    "stacks": ("architecture",),
     "training": (),
     "data": (),
     "evaluation": (),
