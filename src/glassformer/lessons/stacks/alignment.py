@@ -1,4 +1,4 @@
-"""From cross-attention to word alignment, and how far that is from the right one: alignment error rate (Och & Ney 2003)."""
+"""From cross-attention to word alignment, and how wrong it is: the alignment error rate (Och & Ney 2003)."""
 
 from __future__ import annotations
 
