@@ -20,7 +20,7 @@ from glassformer.lessons.stacks.sentences import batch_of, held_out
 from glassformer.lessons.statistics import above, below, interval
 from glassformer.models.encoder_decoder import EncoderDecoder
 
-LAYERS, STEPS, SENTENCES = 6, 200, 3000
+LAYERS, STEPS, SENTENCES = 6, 120, 3000
 ORDERS = ("pre", "post")
 NAMES = ("self_attention", "feed_forward", "whole")
 
