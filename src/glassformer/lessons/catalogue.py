@@ -14,7 +14,7 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     "norm": ("layer_norm", "norm_kinds", "pre_or_post_norm"),
     "feed_forward": ("feed_forward", "ffn_memory"),
     "residual": ("residual", "stochastic_depth"),
-    "stacks": (),
+    "stacks": ("architecture", "encoder_attention", "encoder_contributions", "decoder_attention", "decoder_contributions", "generation", "transformer_attention", "cross_attention_elsewhere"),
     "training": ("accumulation", "training_run"),
     "data": (),
     "evaluation": (),

@@ -1,0 +1,130 @@
+"""The two attentions of a decoder layer: back to its own words, and across to the encoder. Who gives Q, who K and V?
+
+Claim cross-attention; the rule stands in `verdicts`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from glassformer.evaluate.translate import Search, translate
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.stacks.decoder_attention_picture import draw
+from glassformer.lessons.stacks.sentences import SENTENCE, follow
+from glassformer.models.block import DecoderBlock
+from glassformer.models.encoder_decoder import EncoderDecoder
+from glassformer.open import Loaded
+from glassformer.trace.watch import Watcher, watching
+
+PARTS = ("q", "k", "v")
+LONGEST = 16  # tokens; a model that was hardly trained does not know when to stop
+
+
+class Keeper(Watcher):
+    """Keeps q, k and v as they are, so that gradients can be asked of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept: dict[str, Tensor] = {}
+
+    def meet(self, name: str, x: Tensor) -> Tensor:
+        if name.rpartition(".")[2] in PARTS:
+            self.kept[name] = x
+        return x
+
+
+def run(desk: Desk) -> Data:
+    """One translation of the trained translator: where its decoder looks, and which way the gradients go."""
+    loaded = desk.model("ko-en")
+    target = translate(loaded, SENTENCE, Search(max_len=LONGEST))[0]
+    followed = follow(loaded, SENTENCE, target, ("decoder.*.weights",))
+    causal, cross = (followed.trace.attention(kind) for kind in ("self_attention", "cross_attention"))
+    layers = [(own[0].mean(0).tolist(), across[0].mean(0).tolist()) for own, across in zip(causal, cross, strict=True)]
+    return {
+        "sentence": SENTENCE,
+        "translation": target,
+        "source": followed.source,
+        "target": followed.target,
+        "layers": [{"self": _hidden(own), "cross": across} for own, across in layers],
+        "future": max((v for own, _ in layers for i, row in enumerate(own) for v in row[i + 1 :]), default=0.0),
+        "n_heads": causal[0].shape[1],
+        **_gradients(loaded, target),
+    }
+
+
+def _hidden(rows: list[list[float]]) -> list[list[float | None]]:
+    """What the mask hides does not exist."""
+    return [[value if j <= i else None for j, value in enumerate(row)] for i, row in enumerate(rows)]
+
+
+def _gradients(loaded: Loaded, target: str) -> dict[str, Any]:
+    """Through one cross-attention alone, with its two inputs held apart; and through the whole model."""
+    model, reader = loaded.model, loaded.reader()
+    assert isinstance(model, EncoderDecoder)
+    ids, said = reader.source(SENTENCE).ids, reader.target(target).ids
+    source, begins = model.embedding(ids).detach(), model.embedding(said).detach()  # 1 s d_model, 1 t d_model
+    source.requires_grad_(), begins.requires_grad_()
+    with watching(model, keeper := Keeper()):
+        model.decoder(begins, model.encoder(source))
+    every = range(len(model.decoder.blocks))
+    paths = [f"decoder.blocks.{layer}.cross_attention" for layer in every]
+    whole = [{p: _norms(keeper.kept[f"{path}.{p}"], begins, source) for p in PARTS} for path in paths]
+    direct = [_direct(model, layer, begins.detach(), source.detach()) for layer in every]
+    return {"direct": direct, "whole": whole, "n_layers": len(direct)}
+
+
+def _direct(model: EncoderDecoder, layer: int, begins: Tensor, source: Tensor) -> dict[str, dict[str, float]]:
+    """One layer's cross-attention on the very stream and memory it gets, which are two separate inputs here."""
+    entered: list[Tensor] = []
+    block = model.decoder.blocks[layer]
+    assert isinstance(block, DecoderBlock) and isinstance(block.cross_attention, nn.Module)
+    hook = block.cross_attention.register_forward_pre_hook(lambda _, inputs: entered.extend(inputs[:2]))
+    with torch.no_grad():
+        model.decoder(begins, model.encoder(source))
+    hook.remove()
+    stream, memory = (x.detach().requires_grad_() for x in entered)
+    with watching(block.cross_attention, keeper := Keeper()):
+        output = block.cross_attention(stream, memory, memory)
+    kept = {**keeper.kept, "output": output}
+    return {part: _norms(x, stream, memory) for part, x in kept.items()}
+
+
+def _norms(x: Tensor, decoder: Tensor, encoder: Tensor) -> dict[str, float]:
+    """The lengths of the gradients of Σ r·x, r random: 0 where there is no way from x back to an input."""
+    random = torch.randn(x.shape, generator=torch.Generator().manual_seed(0))
+    found = torch.autograd.grad((x * random).sum(), (decoder, encoder), allow_unused=True, retain_graph=True)
+    lengths = [0.0 if one is None else float(one.norm()) for one in found]
+    return {"decoder": lengths[0], "encoder": lengths[1]}
+
+
+def verdicts(data: Data) -> dict[str, Verdict]:
+    """Exact, so there is no tolerance: a path that does not exist has gradient 0, not a small one.
+
+    Confirmed if in every layer, of the cross-attention alone, q has a gradient from the decoder's stream and none from
+    memory, k and v have one from memory and none from the stream, and the output has both. Refuted otherwise.
+    """
+    layers = data["direct"]
+    query = all(one["q"]["decoder"] > 0 and one["q"]["encoder"] == 0 for one in layers)
+    offered = all(one[part]["encoder"] > 0 and one[part]["decoder"] == 0 for one in layers for part in ("k", "v"))
+    joined = all(one["output"]["encoder"] > 0 and one["output"]["decoder"] > 0 for one in layers)
+    measured = {"layers": len(layers), **{part: layers[0][part] for part in (*PARTS, "output")}}
+    return {"cross-attention": Verdict("confirmed" if query and offered and joined else "refuted", measured)}
+
+
+LESSON = Lesson(
+    run=run,
+    verdicts=verdicts,
+    draw=draw,
+    claims=("cross-attention",),
+    models=("ko-en",),
+    equation=r"\begin{aligned}Z_1&=\mathrm{LayerNorm}(Y+\mathrm{MaskedMultiHead}(Y))\\"
+    r"Z_2&=\mathrm{LayerNorm}(Z_1+\mathrm{MultiHead}(Z_1,M,M))\\Z_3&=\mathrm{LayerNorm}(Z_2+\mathrm{FFN}(Z_2))\end{aligned}",
+    formula="Z1 = LN(Y + MaskedMultiHead(Y)),  Z2 = LN(Z1 + MultiHead(Q=Z1, K=M, V=M)),  Z3 = LN(Z2 + FFN(Z2))",
+    paper="§3.1, §3.2.3",
+    sources=("models/decoder.py", "models/block.py", "layers/attention/multi_head.py"),
+    picture="decoder_attention_patterns",
+)

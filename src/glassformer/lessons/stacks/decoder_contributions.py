@@ -1,0 +1,119 @@
+"""What the three sub-layers of a decoder contribute, layer by layer: how far they move the stream, what they are worth.
+
+Claim sublayer-order; the rule stands in `verdicts`.
+"""
+
+from __future__ import annotations
+
+from statistics import fmean
+from typing import Any
+
+import torch
+from torch import nn
+
+from glassformer.data.batch import PairBatch
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.stacks.contribution import SUBLAYERS, contributions
+from glassformer.lessons.stacks.decoder_contributions_picture import draw
+from glassformer.lessons.stacks.sentences import batch_of, held_out
+from glassformer.lessons.stacks.small_translators import SmallTranslators
+from glassformer.lessons.statistics import above, difference, interval
+from glassformer.losses import IGNORE, cross_entropy
+from glassformer.models.encoder_decoder import EncoderDecoder
+from glassformer.trace.edit import edit, zero
+
+LAYERS = {"model.n_encoder_layers": 2, "model.n_decoder_layers": 3}
+NAMES = SUBLAYERS["decoder"]
+MEASURES = ("update", "worth")
+JUDGED = 200  # sentences
+
+
+def run(desk: Desk) -> Data:
+    """Small translators of several seeds with three decoder layers, and the trained translator with its two."""
+    translators = SmallTranslators(desk, LAYERS)
+    material = translators.material
+    pairs = held_out(desk.some(JUDGED, 10))
+    batch = batch_of(material.config, material.vocabularies, pairs)
+    seen, accuracy = [], []
+    for _, outcome in translators.each():
+        seen.append(look(outcome.model, batch))
+        accuracy.append(outcome.validation["accuracy"])
+    loaded = desk.model("ko-en")
+    trained = look(loaded.model, batch_of(loaded.config, loaded.vocabularies, pairs))
+    means = {m: {name: [fmean(one[m][name]) for one in seen] for name in NAMES} for m in MEASURES}
+    return {
+        "n_layers": LAYERS["model.n_decoder_layers"],
+        "steps": material.config.train.steps,
+        "d_model": material.config.model.d_model,
+        "sentences": len(pairs),
+        "accuracy": interval(accuracy),
+        "curves": {m: {name: _by_layer([one[m][name] for one in seen]) for name in NAMES} for m in MEASURES},
+        "means": {m: {name: interval(means[m][name]) for name in NAMES} for m in MEASURES},
+        "first": {m: difference(means[m]["self_attention"], means[m]["feed_forward"]) for m in MEASURES},
+        "second": {m: difference(means[m]["feed_forward"], means[m]["cross_attention"]) for m in MEASURES},
+        "trained": {**trained, "n_layers": len(trained["update"]["self_attention"])},
+    }
+
+
+def _by_layer(values: list[list[float]]) -> list[dict[str, Any]]:
+    return [interval(list(at)) for at in zip(*values, strict=True)]
+
+
+def look(model: nn.Module, batch: PairBatch) -> dict[str, dict[str, list[float]]]:
+    """update: ‖f(x)‖/‖x‖ of each sub-layer; worth: how much the loss rises when it alone is switched off."""
+    assert isinstance(model, EncoderDecoder) and batch.target_in is not None
+    real = batch.target_out != IGNORE  # b t
+
+    def run_decoder() -> torch.Tensor:
+        logits: torch.Tensor = model(batch.source, batch.target_in, batch.source_mask)
+        return logits
+
+    update = contributions(model, "decoder", run_decoder, real)
+    with torch.no_grad():
+        whole = _loss(run_decoder(), batch)
+        worth: dict[str, list[float]] = {name: [] for name in NAMES}
+        for layer in range(len(model.decoder.blocks)):
+            for name in NAMES:
+                with edit(model, {f"decoder.blocks.{layer}.{name}.output": zero()}):
+                    worth[name].append(_loss(run_decoder(), batch) - whole)
+    return {"update": {name: update[name] for name in NAMES}, "worth": worth}
+
+
+def _loss(logits: torch.Tensor, batch: PairBatch) -> float:
+    """Nats per token."""
+    found = cross_entropy(logits, batch.target_out)
+    return float(found.total / found.count)
+
+
+def verdicts(data: Data) -> dict[str, Verdict]:
+    """ "Contribution" has two readings, both fixed before the first result and each averaged over the layers.
+
+    update: how far the sub-layer moves the stream, ‖f(x)‖/‖x‖. worth: by how much the loss rises without it.
+    A reading has the claimed order if over the seeds the 95 % intervals of both paired differences, self-attention
+    minus feed-forward and feed-forward minus cross-attention, lie above 0. Confirmed if both readings have it, refuted
+    if neither has; depends if one has: then it depends on what contribution means.
+    """
+    held = {m: above(data["first"][m]) and above(data["second"][m]) for m in MEASURES}
+    every, some = all(held.values()), any(held.values())
+    measured = {
+        **{m: {name: data["means"][m][name] for name in NAMES} for m in MEASURES},
+        "first": data["first"],
+        "second": data["second"],
+        "seeds": data["first"]["update"]["n"],
+    }
+    return {"sublayer-order": Verdict("confirmed" if every else "depends" if some else "refuted", measured)}
+
+
+LESSON = Lesson(
+    run=run,
+    verdicts=verdicts,
+    draw=draw,
+    claims=("sublayer-order",),
+    models=("ko-en",),
+    equation=r"\text{update}=\frac{\lVert f(x)\rVert}{\lVert x\rVert},\qquad \text{worth}=L_{\text{without }f}-L",
+    formula="update = ‖f(x)‖ / ‖x‖,  worth = loss without f − loss",
+    paper="§3.1",
+    sources=("models/block.py", "trace/edit.py"),
+    picture="decoder_layer_contributions",
+)

@@ -1,0 +1,113 @@
+"""The experiment of encoder_attention: deeper encoders of several seeds, where they look and what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from glassformer.data import grammar
+from glassformer.data.batch import PairBatch
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.stacks.contribution import slope
+from glassformer.lessons.stacks.probes import probe
+from glassformer.lessons.stacks.sentences import batch_of, held_out
+from glassformer.lessons.stacks.small_translators import SmallTranslators
+from glassformer.lessons.statistics import interval
+from glassformer.models.encoder_decoder import EncoderDecoder
+from glassformer.trace.record import record
+
+LAYERS = {"model.n_encoder_layers": 4, "model.n_decoder_layers": 2}
+FIT, JUDGED = 1500, 300  # sentences that the probes are fitted to, and judged on
+MEASURES = ("entropy", "distance", "surface", "structure")
+
+
+class Group(NamedTuple):
+    """Sentences, as tokens and by the construction that the grammar made them with."""
+
+    batch: PairBatch
+    constructions: Tensor  # b
+
+    @property
+    def real(self) -> Tensor:
+        mask = self.batch.source_mask  # b s
+        return torch.ones_like(self.batch.source, dtype=torch.bool) if mask is None else mask
+
+
+def depth(desk: Desk) -> dict[str, Any]:
+    """For every measure a curve over the layers, mean and interval over the seeds, and the slope of each seed."""
+    translators = SmallTranslators(desk, LAYERS)
+    fitted = grammar.pairs("train", desk.some(FIT, 100), level="small")
+    fit, judged = _groups(translators, [fitted, held_out(desk.some(JUDGED, 30))])
+    seen, losses = [], []
+    for _, outcome in translators.each():
+        seen.append(look(outcome.model, fit, judged))
+        losses.append(outcome.validation["accuracy"])
+    curves = {name: [interval(list(at)) for at in zip(*(one[name] for one in seen), strict=True)] for name in MEASURES}
+    layers = LAYERS["model.n_encoder_layers"]
+    slopes = {name: interval([slope(one[name][-layers:]) for one in seen]) for name in MEASURES}
+    return {
+        "depth": layers,
+        "curves": curves,
+        "slopes": slopes,
+        "accuracy": interval(losses),
+        "steps": translators.material.config.train.steps,
+        "d_model": translators.material.config.model.d_model,
+        "judged": len(judged.constructions),
+        "fitted": len(fit.constructions),
+        "constructions": int(torch.cat([fit.constructions, judged.constructions]).max()) + 1,
+        "commonest": float(judged.constructions.bincount().max() / len(judged.constructions)),
+    }
+
+
+def _groups(translators: SmallTranslators, several: Sequence[Sequence[grammar.Pair]]) -> list[Group]:
+    names = sorted({pair.tags.construction for pairs in several for pair in pairs})
+    material = translators.material
+    return [
+        Group(
+            batch_of(material.config, material.vocabularies, pairs),
+            torch.tensor([names.index(pair.tags.construction) for pair in pairs]),
+        )
+        for pairs in several
+    ]
+
+
+def look(model: nn.Module, fit: Group, judged: Group) -> dict[str, list[float]]:
+    """Entropy and distance for each layer; the probes for what enters the first layer, then for each layer."""
+    weights, judged_at = _pass(model, judged)
+    _, fit_at = _pass(model, fit)
+    found: dict[str, list[float]] = {
+        "entropy": [entropy(one, judged.real) for one in weights],
+        "distance": [distance(one, judged.real) for one in weights],
+        "surface": [],
+        "structure": [],
+    }
+    for here, there in zip(fit_at, judged_at, strict=True):
+        tokens = fit.batch.source[fit.real], judged.batch.source[judged.real]
+        found["surface"].append(probe(here[fit.real], tokens[0], there[judged.real], tokens[1]))
+        found["structure"].append(probe(here[:, 0], fit.constructions, there[:, 0], judged.constructions))
+    return found
+
+
+def _pass(model: nn.Module, group: Group) -> tuple[list[Tensor], list[Tensor]]:
+    """The weights of every layer, and the stream before the first layer and behind each."""
+    assert isinstance(model, EncoderDecoder)
+    names = ["encoder.input", *(f"encoder.blocks.{i}.output" for i in range(len(model.encoder.blocks)))]
+    with torch.no_grad(), record(model, [*names, "encoder.*.weights"]) as trace:
+        model.encode(group.batch.source, group.batch.source_mask)
+    return trace.attention(), [trace[name] for name in names]
+
+
+def entropy(weights: Tensor, real: Tensor) -> float:
+    """H = − Σ_s w_s log₂ w_s in bits, averaged over heads and real tokens: how many tokens are looked at."""
+    bits = -torch.xlogy(weights, weights).sum(-1) / torch.log(torch.tensor(2.0))  # b h t
+    return float(bits.mean(1)[real].mean())
+
+
+def distance(weights: Tensor, real: Tensor) -> float:
+    """Σ_s w_s |t − s| in tokens, averaged over heads and real tokens: how far away they are."""
+    places = torch.arange(weights.shape[-1])
+    apart = (places[:, None] - places).abs().to(weights)  # t s
+    return float((weights * apart).sum(-1).mean(1)[real].mean())

@@ -1,0 +1,137 @@
+"""How far each layer and each sub-layer of an encoder moves the residual stream, by depth and order of the norms.
+
+Claim early-layers; the rule stands in `verdicts`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from glassformer.data.batch import TokenBatch
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.short import Experiment, Outcome
+from glassformer.lessons.stacks.contribution import contributions, halves, slope
+from glassformer.lessons.stacks.encoder_contributions_picture import draw
+from glassformer.lessons.stacks.sentences import batch_of, held_out
+from glassformer.lessons.statistics import above, below, interval
+from glassformer.models.encoder_decoder import EncoderDecoder
+
+LAYERS, STEPS, SENTENCES = 6, 120, 3000
+ORDERS = ("pre", "post")
+NAMES = ("self_attention", "feed_forward", "whole")
+
+
+def run(desk: Desk) -> Data:
+    """Six-layer encoders of several seeds, once with each order of the norms; then the encoder of the translator."""
+    experiment = Experiment(
+        "sentiment",
+        {
+            "data.source.count": desk.some(SENTENCES, 600),
+            "data.source.test": 1,
+            "data.validation": 200,
+            "text.vocab_size": 700,
+            "model.n_encoder_layers": LAYERS,
+            "model.d_ff": 128,
+            "train.steps": desk.some(STEPS, 2),
+            "train.batch_tokens": 640,
+            "train.learning_rate": 1e-3,
+            "train.warmup": desk.some(50, 1),
+            "train.ema": 0.0,
+        },
+    )
+    orders = {order: _order(desk, experiment, order) for order in ORDERS}
+    config = experiment.material.config
+    return {
+        "n_layers": LAYERS,
+        "d_model": config.model.d_model,
+        "steps": config.train.steps,
+        "orders": orders,
+        "translator": _translator(desk),
+    }
+
+
+def _order(desk: Desk, experiment: Experiment, order: str) -> dict[str, Any]:
+    seen, accuracy = [], []
+    for seed in desk.each(f"{order}-norm", desk.seeds):
+        outcome = experiment.train(seed, {"model.norm_order": order})
+        seen.append(_look(experiment, outcome))
+        accuracy.append(outcome.validation["accuracy"])
+    curves = {name: [interval(list(at)) for at in zip(*(one[name] for one in seen), strict=True)] for name in NAMES}
+    return {
+        "curves": curves,
+        "early": interval([halves(one["whole"]) for one in seen]),
+        "slopes": {name: interval([slope(one[name]) for one in seen]) for name in NAMES},
+        "accuracy": interval(accuracy),
+    }
+
+
+def _look(experiment: Experiment, outcome: Outcome) -> dict[str, list[float]]:
+    store, task = experiment.material.validation, experiment.material.task
+    assert store is not None
+    batch = task.collate([store[i] for i in range(len(store))])
+    assert isinstance(batch, TokenBatch)
+    mask = batch.mask
+    real = torch.ones_like(batch.tokens, dtype=torch.bool) if mask is None else mask  # b t
+    return contributions(outcome.model, "encoder", lambda: outcome.model(batch.tokens, mask), real)
+
+
+def _translator(desk: Desk) -> dict[str, Any]:
+    loaded, model = (found := desk.model("ko-en")), found.model
+    assert isinstance(model, EncoderDecoder)
+    pairs = held_out(desk.some(100, 10))
+    batch = batch_of(loaded.config, loaded.vocabularies, pairs)
+    mask = batch.source_mask
+    real = torch.ones_like(batch.source, dtype=torch.bool) if mask is None else mask  # b s
+
+    def encode() -> Tensor:
+        return model.encode(batch.source, mask)
+
+    found_here = contributions(model, "encoder", encode, real)
+    return {"sentences": len(pairs), "n_layers": len(found_here["whole"]), **found_here}
+
+
+def verdicts(data: Data) -> dict[str, Verdict]:
+    """Under one order of the norms the claim holds if, over the seeds, both halves of it do.
+
+    Early more than late: the 95 % interval of (mean relative update of the first half of the layers minus that of the
+    last half) lies above 0. Each part falls: the interval of the slope over depth lies below 0 for self-attention and
+    for feed-forward. Confirmed if that is so under pre-norm and under post-norm, refuted if under neither; depends if
+    under one alone. No margin is asked for: the claim names a direction, not a size.
+    """
+    held = {order: verdict_of(data["orders"][order]) for order in ORDERS}
+    measured: dict[str, Any] = {
+        order: {
+            "early": data["orders"][order]["early"],
+            **{name: data["orders"][order]["slopes"][name] for name in NAMES},
+            "first": data["orders"][order]["curves"]["whole"][0]["mean"],
+            "last": data["orders"][order]["curves"]["whole"][-1]["mean"],
+        }
+        for order in ORDERS
+    }
+    every, some = all(held.values()), any(held.values())
+    measured = {**measured, "layers": data["n_layers"]}
+    return {"early-layers": Verdict("confirmed" if every else "depends" if some else "refuted", measured)}
+
+
+def verdict_of(order: Data) -> bool:
+    """Whether both halves of the claim hold in what was measured under one order."""
+    falls = all(below(order["slopes"][name]) for name in ("self_attention", "feed_forward"))
+    return above(order["early"]) and falls
+
+
+LESSON = Lesson(
+    run=run,
+    verdicts=verdicts,
+    draw=draw,
+    claims=("early-layers",),
+    models=("ko-en",),
+    equation=r"\text{relative update}=\frac{\lVert f(x)\rVert}{\lVert x\rVert}",
+    formula="relative update = ‖f(x)‖ / ‖x‖",
+    paper="§3.1",
+    sources=("models/block.py", "layers/residual.py"),
+    picture="encoder_layer_contributions",
+)

@@ -1,0 +1,56 @@
+"""Sentences that the lessons of this chapter read, as one batch or followed one by one through a translator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from glassformer.data import grammar
+from glassformer.data.batch import PairBatch
+from glassformer.data.pairs import Pairs
+from glassformer.open import Loaded
+from glassformer.recipe import RunConfig
+from glassformer.tasks.translation import Translation, encode
+from glassformer.text import Vocabularies
+from glassformer.trace.record import record
+from glassformer.trace.trace import Trace
+
+SENTENCE = "나는 어제 학교에서 Transformer를 공부했다"
+HELD_OUT = "우리 할머니께서는 학교에서 지훈에게 역사를 가르치고 계신다"  # a validation sentence: nobody trained on it
+
+
+@dataclass(frozen=True)
+class Followed:
+    """One sentence pair through a translator: the tokens as a person reads them, and all that was recorded."""
+
+    source: list[str]
+    target: list[str]
+    trace: Trace
+
+
+def held_out(count: int) -> list[grammar.Pair]:
+    """The first validation sentences of the built-in corpus: no translator of the package was trained on them."""
+    return grammar.pairs("validation", count, level="small")
+
+
+def batch_of(config: RunConfig, vocabularies: Vocabularies, pairs: Sequence[grammar.Pair]) -> PairBatch:
+    """Korean sentences and what they mean in English, side by side as in training."""
+    both = Pairs([pair.source_ko for pair in pairs], [pair.target_en for pair in pairs])
+    store = encode(both, vocabularies)
+    return Translation.make(config, vocabularies).collate([store[i] for i in range(len(store))])
+
+
+def follow(loaded: Loaded, source: str, target: str, names: Sequence[str] = ("*.weights",)) -> Followed:
+    """Teacher-forced: the decoder is given the target, and says at every token what should come next."""
+    reader = loaded.reader()
+    read, said = reader.source(source), reader.target(target)
+    with torch.no_grad(), record(loaded.model, names) as trace:
+        loaded.model(read.ids, said.ids)
+    return Followed([*map(plain, read.tokens)], [*map(plain, said.tokens)], trace)
+
+
+def plain(piece: str) -> str:
+    """A piece without the sign of the blank before it."""
+    return piece.replace("▁", "") or "_"

@@ -1,0 +1,53 @@
+"""Small translators of several seeds, trained for seconds: one model alone would only tell of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from torch import nn
+
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.short import Experiment, Outcome
+from glassformer.tasks.material import TextMaterial
+
+SMALL: dict[str, Any] = {
+    "data.source.test": 1,
+    "data.validation": 100,
+    "data.max_length": 60,
+    "text.vocab_size": 1000,
+    "model.d_model": 64,
+    "model.n_heads": 4,
+    "model.d_ff": 256,
+    "model.max_len": 64,
+    "train.warmup": 50,
+    "train.ema": 0.0,
+}
+SENTENCES = 4000
+STEPS = 300
+
+
+class SmallTranslators:
+    """The same sentences and vocabulary for every seed; `changes` are keys of the recipe ko-en."""
+
+    def __init__(self, desk: Desk, changes: Mapping[str, Any]) -> None:
+        self.desk = desk
+        sizes = {"data.source.count": desk.some(SENTENCES, 600), "train.steps": desk.some(STEPS, 2)}
+        self.experiment = Experiment("ko-en", {**SMALL, **sizes, **changes})
+
+    @property
+    def material(self) -> TextMaterial:
+        """Sentences, vocabulary and task."""
+        material = self.experiment.material
+        assert isinstance(material, TextMaterial)
+        return material
+
+    def each(self) -> Iterator[tuple[int, Outcome]]:
+        """One trained translator for each seed."""
+        for seed in self.desk.each("translators", self.desk.seeds):
+            yield seed, self.experiment.train(seed)
+
+
+def size_of(model: nn.Module) -> int:
+    """How many numbers it learned."""
+    return sum(parameter.numel() for parameter in model.parameters())

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from glassformer.account import Row
+from glassformer.config import ModelConfig
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.fingerprint import ROOT
+from glassformer.lessons.stacks import architecture
+from glassformer.lessons.stacks.architecture import BOXES, run
+from glassformer.models.build import account
+from glassformer.open import open_config
+
+
+def test_every_box_is_a_module_with_a_file_and_the_sum_is_the_ledgers() -> None:
+    data = run(Desk())
+    rows: tuple[Row, ...] = account(open_config("paper-base"))
+    assert data["total"] == sum(row.parameters for row in rows)
+    assert set(data["boxes"]) == set(BOXES)
+    for box in data["boxes"].values():
+        assert (ROOT / box["file"]).is_file()
+
+
+def test_the_boxes_come_in_the_order_in_which_the_model_runs_them() -> None:
+    order = run(Desk())["order"]
+    assert order.index("encoder") < order.index("decoder_self_attention") < order.index("decoder_cross_attention")
+    assert order.index("decoder_cross_attention") < order.index("decoder_feed_forward") < order.index("head")
+
+
+def test_another_model_gives_another_map(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = run(Desk())
+
+    def wider(name: str) -> ModelConfig:
+        return replace(open_config(name), d_ff=1024)
+
+    monkeypatch.setattr(architecture, "open_config", wider)
+    after = run(Desk())
+    saved = 2 * 512 * 1024 + 1024
+    assert before["boxes"]["encoder_layer"]["parameters"] - after["boxes"]["encoder_layer"]["parameters"] == saved
+    assert after["boxes"]["encoder_feed_forward"]["shape"] == [1, 3, 512]
