@@ -15,7 +15,7 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     "feed_forward": ("feed_forward", "ffn_memory"),
     "residual": ("residual", "stochastic_depth"),
     "stacks": ("architecture", "encoder_attention", "encoder_contributions", "decoder_attention", "decoder_contributions", "generation", "transformer_attention", "cross_attention_elsewhere"),
-    "training": ("accumulation", "training_run"),
+    "training": ("initialization", "gradient_flow", "schedules", "noam_schedule", "warmup", "onecycle", "cyclic", "label_smoothing", "focal_loss", "accumulation", "training_run"),
     "data": (),
     "evaluation": (),
     "families": ("parameters", "parts_that_matter"),

@@ -1,0 +1,25 @@
+"""Curves of trainings over their steps, as `letters.curve` makes them: a panel of the lessons of this chapter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from glassformer.lessons.drawing import lines
+from glassformer.lessons.theme import Theme
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def curves(axes: Axes, theme: Theme, shown: Mapping[str, Mapping[str, Any]]) -> None:
+    """One line for each label, its interval as a shade; a run that broke off leaves a gap."""
+    some = next(iter(shown.values()))
+    spread = {
+        label: [
+            (float("nan") if low is None else low, float("nan") if high is None else high)
+            for low, high in zip(one["low"], one["high"], strict=True)
+        ]
+        for label, one in shown.items()
+    }
+    lines(axes, theme, some["steps"], {label: one["mean"] for label, one in shown.items()}, spread=spread)

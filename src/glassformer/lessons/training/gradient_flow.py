@@ -1,0 +1,119 @@
+"""How the start shapes the gradient: its norm in every layer under Xavier, He and a fixed width, and what is learned.
+
+Claim xavier-not-he; the rule stands in `verdicts`.
+"""
+
+from __future__ import annotations
+
+from math import log10
+from typing import Any
+
+import torch
+from torch import nn
+
+from glassformer.data.chance import of_batch
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.short import CPU, Experiment
+from glassformer.lessons.statistics import below, difference, interval
+from glassformer.lessons.training.gradient_flow_picture import draw
+from glassformer.lessons.training.letters import curve, letters
+from glassformer.models.build import build
+from glassformer.train.resume import Trained
+
+RULES = ("xavier", "he", "normal")
+ORDERS = ("post", "pre")
+LAYERS, D_MODEL, STEPS, WARMUP = 6, 48, 100, 30
+
+
+def run(desk: Desk) -> Data:
+    """Six layers: the gradient of the first batch, layer by layer; then a short training from the same numbers."""
+    steps = desk.some(STEPS, 4)
+    experiment = letters(
+        desk,
+        {
+            "model.d_model": D_MODEL,
+            "model.d_ff": 4 * D_MODEL,
+            "model.n_decoder_layers": LAYERS,
+            "train.batch_tokens": 256,
+            "train.steps": steps,
+            "train.warmup": min(WARMUP, steps),
+        },
+    )
+    places = [(order, rule) for order in ORDERS for rule in RULES]
+    seen = {(order, rule): _look(desk, experiment, order, rule) for order, rule in desk.each("init", places)}
+    return {
+        "layers": LAYERS,
+        "d_model": D_MODEL,
+        "steps": steps,
+        "warmup": experiment.material.config.train.warmup,
+        "peak": experiment.material.config.train.peak,
+        "orders": {order: {rule: seen[order, rule] for rule in RULES} for order in ORDERS},
+        "effects": {order: _effects(seen[order, "xavier"], seen[order, "he"]) for order in ORDERS},
+    }
+
+
+def _look(desk: Desk, experiment: Experiment, order: str, rule: str) -> dict[str, Any]:
+    changes = {"model.norm_order": order, "model.init": rule}
+    norms = [layer_gradients(experiment, changes, seed) for seed in desk.seeds]
+    outcomes = [experiment.train(seed, changes) for seed in desk.seeds]
+    spread = interval([log10(max(one) / min(one)) for one in norms])
+    return {
+        "gradient": [interval([log10(one[layer]) for one in norms]) for layer in range(LAYERS)],
+        "spread": spread,
+        "ratio": 10 ** spread["mean"],
+        "loss": interval([outcome.validation["loss"] for outcome in outcomes]),
+        "curve": curve([outcome.losses for outcome in outcomes]),
+    }
+
+
+def layer_gradients(experiment: Experiment, changes: dict[str, Any], seed: int) -> list[float]:
+    """‖∂L/∂θ‖ of every block before the first step: its batch is the one that training begins with."""
+    config = experiment.config(changes, seed)
+    model = build(config.model, seed=seed)
+    trained = Trained.begin(config, model, experiment.material.task, experiment.material.training, CPU)
+    groups, _ = trained.sampler.group(trained.progress.place)
+    batches = [trained.task.collate([trained.store[i] for i in rows], of_batch(seed, at)) for at, rows in groups]
+    trained.stepper.gradients(batches, sum(batch.count for batch in batches))
+    blocks = model.get_submodule("decoder.blocks")
+    return [_norm(block) for block in blocks.children()]
+
+
+def _norm(block: nn.Module) -> float:
+    return float(torch.stack([p.grad.norm() for p in block.parameters() if p.grad is not None]).norm())
+
+
+def _effects(xavier: dict[str, Any], he: dict[str, Any]) -> dict[str, Any]:
+    """Xavier − He, seed by seed: below 0 is better for Xavier, for both measures."""
+    return {name: difference(xavier[name]["values"], he[name]["values"]) for name in ("spread", "loss")}
+
+
+def verdicts(data: Data) -> dict[str, Verdict]:
+    """ "Suits better" has two measures, each with norms before and behind the sub-layers, so there are four sides.
+
+    spread: log₁₀ of the largest over the smallest gradient norm of a layer at the start (0 is even);
+    loss: validation loss after the steps. A side is Xavier's if the 95 % interval of Xavier − He lies below 0: no other
+    threshold. Confirmed if all four are Xavier's, refuted if none, else it depends on which side one looks at.
+    """
+    sides = [below(data["effects"][order][name]) for order in ORDERS for name in ("spread", "loss")]
+    measured: dict[str, Any] = {"steps": data["steps"], "sides": sum(sides)}
+    for order in ORDERS:
+        for name in ("spread", "loss"):
+            measured[f"{name}_{order}"] = data["effects"][order][name]
+        measured[f"loss_xavier_{order}"] = data["orders"][order]["xavier"]["loss"]["mean"]
+        measured[f"loss_he_{order}"] = data["orders"][order]["he"]["loss"]["mean"]
+        measured[f"ratio_xavier_{order}"] = data["orders"][order]["xavier"]["ratio"]
+        measured[f"ratio_he_{order}"] = data["orders"][order]["he"]["ratio"]
+    return {"xavier-not-he": Verdict("confirmed" if all(sides) else "depends" if any(sides) else "refuted", measured)}
+
+
+LESSON = Lesson(
+    run=run,
+    verdicts=verdicts,
+    draw=draw,
+    claims=("xavier-not-he",),
+    equation=r"g_\ell=\lVert\partial L/\partial\theta_\ell\rVert,\qquad spread=\max_\ell g_\ell\,/\,\min_\ell g_\ell",
+    formula="g_ℓ = ‖∂L/∂θ_ℓ‖,   spread = max g_ℓ / min g_ℓ",
+    sources=("models/initialize.py", "train/step.py"),
+    picture="gradient_flow_initialization",
+)

@@ -1,0 +1,137 @@
+"""Soft targets and what they do to confidence: short trainings on few and on many images, §5.4.
+
+Claim smoothing-calibrates; the rule stands in `verdicts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.short import Experiment
+from glassformer.lessons.statistics import below, difference, interval
+from glassformer.lessons.training.few_digits import Answers, answers, digits, training_images
+from glassformer.lessons.training.label_smoothing_picture import draw
+from glassformer.losses import cross_entropy
+from glassformer.metrics.calibration import calibration
+
+SMOOTHINGS = (0.0, 0.1, 0.2)
+PAPER = 0.1
+SIZES = {"few": 100, "many": 1000}  # training images
+CLASSES, TARGET = 10, 3  # of the soft target that is shown
+MEASURES = ("confidence", "error")
+BINS = 10  # of the diagram; the error itself is taken over 15
+
+
+def run(desk: Desk) -> Data:
+    """Every smoothing on every size; the seed chooses the images and the first numbers."""
+    experiments = {smoothing: digits(desk, _loss(smoothing)) for smoothing in SMOOTHINGS}
+    places = [(size, smoothing) for size in SIZES for smoothing in SMOOTHINGS]
+    seen = {place: _look(desk, experiments[place[1]], SIZES[place[0]]) for place in desk.each("smoothing", places)}
+    some = experiments[PAPER].material
+    assert some.validation is not None
+    return {
+        "classes": CLASSES,
+        "target": TARGET,
+        "smoothings": list(SMOOTHINGS),
+        "paper": PAPER,
+        "targets": {_name(smoothing): soft_target(smoothing) for smoothing in SMOOTHINGS},
+        "images": SIZES,
+        "held_out": len(some.validation),
+        "steps": some.config.train.steps,
+        "sizes": {size: {_name(smoothing): seen[size, smoothing] for smoothing in SMOOTHINGS} for size in SIZES},
+        "effects": {size: _effects(seen[size, PAPER], seen[size, 0.0]) for size in SIZES},
+    }
+
+
+def _loss(smoothing: float) -> dict[str, Any]:
+    return {"kind": "cross_entropy", "smoothing": smoothing}
+
+
+def _name(smoothing: float) -> str:
+    return f"e{round(100 * smoothing)}"  # a key of JSON has no dot
+
+
+def soft_target(smoothing: float) -> list[float]:
+    """The q that the loss really uses, out of its gradient: ∂L/∂z = p − q, so q = p − ∂L/∂z."""
+    logits = torch.zeros(1, CLASSES, dtype=torch.float64, requires_grad=True)
+    cross_entropy(logits, torch.tensor([TARGET]), smoothing=smoothing).total.backward()
+    assert logits.grad is not None
+    wanted: list[float] = (logits.softmax(-1) - logits.grad).detach()[0].tolist()
+    return wanted
+
+
+def _look(desk: Desk, experiment: Experiment, count: int) -> dict[str, Any]:
+    found = [_train(experiment, seed, count) for seed in desk.seeds]
+    together = Answers(
+        np.concatenate([one.probabilities for one in found]), np.concatenate([one.labels for one in found])
+    )
+    return {
+        "confidence": interval([one.confidence for one in found]),
+        "accuracy": interval([one.accuracy for one in found]),
+        "error": interval([calibration(one.probabilities, one.labels).error for one in found]),
+        "bins": _bins(together),
+    }
+
+
+def _train(experiment: Experiment, seed: int, count: int) -> Answers:
+    images = training_images(experiment)
+    chosen = np.sort(np.random.default_rng(seed).permutation(len(images))[:count])
+    return answers(experiment, experiment.train(seed, training=images.select(chosen), validated=False).model)
+
+
+def _bins(some: Answers) -> list[dict[str, Any]]:
+    """For the reliability diagram, all seeds together."""
+    return [
+        {"confidence": one.confidence, "accuracy": one.accuracy, "count": one.count}
+        for one in calibration(some.probabilities, some.labels, BINS).bins
+    ]
+
+
+def _effects(smoothed: dict[str, Any], plain: dict[str, Any]) -> dict[str, Any]:
+    """ε = 0.1 − ε = 0, seed by seed: below 0 is less sure, and better calibrated."""
+    return {name: difference(smoothed[name]["values"], plain[name]["values"]) for name in MEASURES}
+
+
+def verdicts(data: Data) -> dict[str, Verdict]:
+    """With the paper's ε = 0.1 the model is less sure of unseen images, and better calibrated: both are asked for.
+
+    For each size of the training set it holds if the 95 % intervals of mean confidence and of ECE, with − without, both
+    lie below 0: a model that became less sure and worse calibrated is no longer over-confident, but wrong the other
+    way. Confirmed if it holds for few and for many images, refuted if for neither, else it depends on how many.
+    """
+    holds = {size: _both_below([data["effects"][size][name] for name in MEASURES]) for size in SIZES}
+    measured: dict[str, Any] = {"few": data["images"]["few"], "many": data["images"]["many"]}
+    for size in SIZES:
+        plain, smoothed = data["sizes"][size]["e0"], data["sizes"][size]["e10"]
+        for name in (*MEASURES, "accuracy"):
+            measured[f"{name}_{size}_plain"] = plain[name]["mean"]
+            measured[f"{name}_{size}_smoothed"] = smoothed[name]["mean"]
+        measured[f"effect_{size}"] = data["effects"][size]["error"]
+    return {
+        "smoothing-calibrates": Verdict(
+            "confirmed" if all(holds.values()) else "depends" if any(holds.values()) else "refuted", measured
+        )
+    }
+
+
+def _both_below(effects: Sequence[dict[str, Any]]) -> bool:
+    return all(below(effect) for effect in effects)
+
+
+LESSON = Lesson(
+    run=run,
+    verdicts=verdicts,
+    draw=draw,
+    claims=("smoothing-calibrates",),
+    equation=r"q_k=(1-\varepsilon)\,[k=y]+\frac{\varepsilon}{v},\qquad L=-\sum_k q_k\log p_k",
+    formula="q_k = (1 − ε)·[k = y] + ε / v,   L = − Σ_k q_k log p_k",
+    paper="§5.4",
+    sources=("losses.py", "metrics/calibration.py"),
+    picture="label_smoothing_effect",
+)

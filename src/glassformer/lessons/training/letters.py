@@ -1,0 +1,42 @@
+"""The short trainings of this chapter: a language model of letters on the built-in corpus, narrow and quick.
+
+Six layers where depth matters; the recipe `characters` says the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.short import Experiment
+from glassformer.lessons.statistics import interval
+
+SENTENCES = 2000
+POINTS = 40  # of a curve
+
+
+def letters(desk: Desk, changes: Mapping[str, Any]) -> Experiment:
+    """The material, and what all of these trainings share: no clipping, no averages, the recipe's own peak of 3e-3."""
+    setting = {
+        "data.source.count": desk.some(SENTENCES, 400),
+        "data.validation": 100,
+        "train.clip": 0.0,
+        "train.ema": 0.0,
+        "train.schedule": "constant",
+    }
+    return Experiment("characters", {**setting, **changes})
+
+
+def curve(runs: Sequence[Sequence[float]]) -> dict[str, Any]:
+    """What every seed saw at every step → mean and 95 % interval over the seeds, neighbouring steps taken together."""
+    length = len(runs[0])
+    width = -(-length // POINTS)
+    starts = range(0, length, width)
+    found = [interval([sum(part := run[at : at + width]) / len(part) for run in runs]) for at in starts]
+    return {
+        "steps": [min(at + width, length) for at in starts],
+        "mean": [one["mean"] for one in found],
+        "low": [one["low"] for one in found],
+        "high": [one["high"] for one in found],
+    }

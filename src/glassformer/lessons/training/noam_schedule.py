@@ -1,0 +1,64 @@
+"""The paper's learning rate, §5.3, Eq. (3): where its peak lies and how high it is. No claim."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.lesson import Data, Lesson, no_verdicts
+from glassformer.lessons.training.noam_schedule_picture import draw
+from glassformer.recipe import TrainConfig
+from glassformer.train.schedule import learning_rate
+
+WARMUPS = (1000, 2000, 4000, 8000)
+WIDTHS = (128, 256, 512, 1024)
+PAPER = (4000, 512)  # warm-up and d_model of the base model
+STEPS, EVERY = 20_000, 500
+
+
+def run(desk: Desk) -> Data:
+    """Every step of every pair of warm-up and width, through the function that training calls."""
+    found = {(warmup, width): _rates(warmup, width) for warmup in desk.each("warmup", WARMUPS) for width in WIDTHS}
+    shown = [1, *range(EVERY, STEPS + 1, EVERY)]
+    peaks = [_peak(warmup, width, rates) for (warmup, width), rates in found.items()]
+    return {
+        "steps": STEPS,
+        "shown": shown,
+        "warmups": list(WARMUPS),
+        "widths": list(WIDTHS),
+        "curves": {str(warmup): [found[warmup, PAPER[1]][step - 1] for step in shown] for warmup in WARMUPS},
+        "peaks": {str(width): [peak for peak in peaks if peak["d_model"] == width] for width in WIDTHS},
+        "paper": next(peak for peak in peaks if (peak["warmup"], peak["d_model"]) == PAPER),
+        "error": max(abs(peak["rate"] / peak["formula"] - 1) for peak in peaks),
+        "late": max(abs(peak["step"] - peak["warmup"]) for peak in peaks),
+    }
+
+
+def _rates(warmup: int, width: int) -> list[float]:
+    config = TrainConfig(schedule="noam", warmup=warmup, steps=STEPS)  # type: ignore[arg-type]
+    return [learning_rate(step, config, width) for step in range(1, STEPS + 1)]
+
+
+def _peak(warmup: int, width: int, rates: list[float]) -> dict[str, Any]:
+    """The highest rate and its step, both found by looking at every step."""
+    highest = max(rates)
+    return {
+        "warmup": warmup,
+        "d_model": width,
+        "step": rates.index(highest) + 1,
+        "rate": highest,
+        "formula": (width * warmup) ** -0.5,
+        "half": next((step for step, rate in enumerate(rates, 1) if step > warmup and rate < highest / 2), None),
+    }
+
+
+LESSON = Lesson(
+    run=run,
+    verdicts=no_verdicts,
+    draw=draw,
+    equation=r"lrate=d_{model}^{-0.5}\cdot\min(step^{-0.5},\;step\cdot warmup^{-1.5})",
+    formula="lrate = d_model^−0.5 · min(step^−0.5, step · warmup^−1.5)",
+    paper="§5.3, Eq. (3)",
+    sources=("train/schedule.py",),
+    picture="transformer_schedule_analysis",
+)

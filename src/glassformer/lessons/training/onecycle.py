@@ -1,0 +1,66 @@
+"""One cycle of learning rate and momentum (Smith & Topin 2019): ours beside PyTorch's own scheduler. No claim."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.lesson import Data, Lesson, no_verdicts
+from glassformer.lessons.training.onecycle_picture import draw
+from glassformer.recipe import TrainConfig
+from glassformer.train.schedule import learning_rate
+
+STEPS, WARMUP, PEAK = 1000, 300, 0.01
+EVERY = 20
+
+
+def run(desk: Desk) -> Data:
+    """Every step of both; the momentum is PyTorch's, since our schedule leaves the optimiser's betas alone."""
+    config = TrainConfig(schedule="one_cycle", steps=STEPS, warmup=WARMUP, learning_rate=PEAK)  # type: ignore[arg-type]
+    ours = [learning_rate(step, config, 1) for step in desk.each("one_cycle", range(1, STEPS + 1))]
+    theirs, momentum = _torch()
+    shown = [*range(1, STEPS, EVERY), STEPS]
+    return {
+        "steps": STEPS,
+        "warmup": WARMUP,
+        "peak": max(ours),
+        "peak_step": ours.index(max(ours)) + 1,
+        "first": ours[0],
+        "last": ours[-1],
+        "shown": shown,
+        "rate": [ours[step - 1] for step in shown],
+        "torch_rate": [theirs[step - 1] for step in shown],
+        "momentum": [momentum[step - 1] for step in shown],
+        "momentum_high": max(momentum),
+        "momentum_low": min(momentum),
+        "momentum_low_step": momentum.index(min(momentum)) + 1,
+        "difference": max(abs(a - b) for a, b in zip(ours, theirs, strict=True)) / PEAK,
+    }
+
+
+def _torch() -> tuple[list[float], list[float]]:
+    """What torch's OneCycleLR sets before each step: the rate, and the momentum against it."""
+    optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=PEAK, momentum=0.9)
+    scheduler = torch.optim.lr_scheduler.OneCycleLR(
+        optimizer, max_lr=PEAK, total_steps=STEPS, pct_start=WARMUP / STEPS, div_factor=25.0, final_div_factor=1e4
+    )
+    rates, momentum = [], []
+    for step in range(STEPS):
+        rates.append(float(optimizer.param_groups[0]["lr"]))
+        momentum.append(float(optimizer.param_groups[0]["momentum"]))
+        optimizer.step()
+        if step < STEPS - 1:
+            scheduler.step()
+    return rates, momentum
+
+
+LESSON = Lesson(
+    run=run,
+    verdicts=no_verdicts,
+    draw=draw,
+    equation=r"f(p)=b+\tfrac{a-b}{2}(1+\cos\pi p):\quad a\to b,\;0\le p\le 1",
+    formula="f(p) = b + (a − b)/2 · (1 + cos πp):   from a to b while p goes from 0 to 1",
+    sources=("train/schedule.py",),
+    picture="onecycle_lr",
+)

@@ -1,0 +1,110 @@
+"""Short trainings with several warm-up lengths, norms behind and before the sub-layers.
+
+Claim warmup-stabilises; the rule stands in `verdicts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import log
+from statistics import fmean
+from typing import Any
+
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.short import Experiment
+from glassformer.lessons.statistics import below, difference, interval
+from glassformer.lessons.training.letters import curve, letters
+from glassformer.lessons.training.warmup_picture import draw
+
+ORDERS = ("post", "pre")
+LENGTHS = (0, 10, 30, 60)
+JUDGED = 30  # a quarter of the training, compared with none
+LAYERS, D_MODEL, STEPS = 6, 48, 120
+MEASURES = ("loss", "jumps")
+
+
+def run(desk: Desk) -> Data:
+    """Up in a line to 3e-3 in so many steps, then constant; six layers, no clipping."""
+    steps = desk.some(STEPS, 6)
+    experiment = letters(
+        desk,
+        {
+            "model.d_model": D_MODEL,
+            "model.d_ff": 4 * D_MODEL,
+            "model.n_decoder_layers": LAYERS,
+            "train.batch_tokens": 256,
+            "train.steps": steps,
+        },
+    )
+    places = [(order, length) for order in ORDERS for length in LENGTHS]
+    seen = {place: _look(desk, experiment, *place) for place in desk.each("warmup", places)}
+    return {
+        "steps": steps,
+        "layers": LAYERS,
+        "d_model": D_MODEL,
+        "peak": experiment.material.config.train.peak,
+        "lengths": list(LENGTHS),
+        "judged": JUDGED,
+        "orders": {order: {str(length): seen[order, length] for length in LENGTHS} for order in ORDERS},
+        "effects": {order: _effects(seen[order, JUDGED], seen[order, 0]) for order in ORDERS},
+    }
+
+
+def _look(desk: Desk, experiment: Experiment, order: str, length: int) -> dict[str, Any]:
+    changes = {"model.norm_order": order, "train.warmup": length}
+    outcomes = [experiment.train(seed, changes) for seed in desk.seeds]
+    return {
+        "loss": interval([outcome.validation["loss"] for outcome in outcomes]),
+        "jumps": interval([jumps(outcome.gradient_norms) for outcome in outcomes]),
+        "diverged": sum(outcome.diverged for outcome in outcomes),
+        "losses": curve([outcome.losses for outcome in outcomes]),
+        "gradients": curve([outcome.gradient_norms for outcome in outcomes]),
+    }
+
+
+def jumps(norms: Sequence[float]) -> float:
+    """mean |ln g_t − ln g_{t−1}|: by what factor the gradient changes from one step to the next, as a logarithm.
+
+    The norm itself would not do: it is large at every start, and with warm-up a model stays there longer.
+    """
+    return fmean(abs(log(after / before)) for before, after in pairwise(norms))
+
+
+def _effects(with_it: dict[str, Any], without: dict[str, Any]) -> dict[str, Any]:
+    """With − without, seed by seed: below 0 is on the side of warm-up."""
+    return {name: difference(with_it[name]["values"], without[name]["values"]) for name in MEASURES}
+
+
+def verdicts(data: Data) -> dict[str, Verdict]:
+    """ "Stabilises early training" has two measures, each with norms before and behind the sub-layers: four sides.
+
+    loss: validation loss after the steps; jumps: how much the gradient norm jumps between neighbouring steps. Compared
+    are a warm-up of a quarter of the steps and none, chosen before the first result. A side is that of warm-up if the
+    95 % interval of with − without lies below 0: no other threshold. Confirmed if all four are, refuted if none, else
+    it depends on the side one looks at.
+    """
+    sides = [below(data["effects"][order][name]) for order in ORDERS for name in MEASURES]
+    measured: dict[str, Any] = {"judged": data["judged"], "steps": data["steps"], "sides": sum(sides)}
+    for order in ORDERS:
+        for name in MEASURES:
+            measured[f"{name}_{order}"] = data["effects"][order][name]
+            measured[f"{name}_{order}_with"] = data["orders"][order][str(data["judged"])][name]["mean"]
+            measured[f"{name}_{order}_without"] = data["orders"][order]["0"][name]["mean"]
+    return {
+        "warmup-stabilises": Verdict("confirmed" if all(sides) else "depends" if any(sides) else "refuted", measured)
+    }
+
+
+LESSON = Lesson(
+    run=run,
+    verdicts=verdicts,
+    draw=draw,
+    claims=("warmup-stabilises",),
+    equation=r"\mathrm{rate}(t)=\mathrm{peak}\cdot\min\left(1,\frac{t}{\mathrm{warmup}}\right)",
+    formula="rate(t) = peak · min(1, t / warmup)",
+    paper="§5.3",
+    sources=("train/schedule.py", "layers/residual.py"),
+    picture="warmup_comparison",
+)

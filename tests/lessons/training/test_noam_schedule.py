@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+import pytest
+
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.training.noam_schedule import run
+from glassformer.train.schedule import SCHEDULES, Span, noam
+
+
+def test_the_peak_lies_at_the_warm_up_and_is_as_high_as_the_formula() -> None:
+    data = run(Desk())
+    assert data["late"] == 0 and data["error"] < 1e-12
+    paper = data["paper"]
+    assert (paper["warmup"], paper["d_model"]) == (4000, 512)
+    assert paper["rate"] == pytest.approx((512 * 4000) ** -0.5)
+    assert paper["half"] == 4 * 4000 + 1  # at four times the warm-up it is exactly the half
+
+
+def test_a_changed_formula_changes_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(step: int, span: Span) -> float:
+        return noam(step, Span(2 * span.warmup, span.steps, span.d_model))
+
+    monkeypatch.setitem(SCHEDULES, "noam", late)
+    data = run(Desk())
+    assert data["paper"]["step"] == 8000 and data["error"] > 0.1
