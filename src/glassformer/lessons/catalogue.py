@@ -16,7 +16,7 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     "residual": (),
     "stacks": (),
     "training": (),
-    "data": (),
+    "data": ("tokenizer", "dataset", "mlm_masking"),
     "evaluation": (),
     "families": (),
 }
