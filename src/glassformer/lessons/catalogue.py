@@ -16,7 +16,7 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     "residual": (),
     "stacks": (),
     "training": (),
-    "data": ("tokenizer", "dataset", "mlm_masking"),
+    "data": ("tokenizer", "dataset", "mlm_masking", "small_budget"),
     "evaluation": (),
     "families": (),
 }
