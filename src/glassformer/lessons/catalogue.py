@@ -17,7 +17,7 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     "stacks": (),
     "training": (),
     "data": ("tokenizer", "dataset", "mlm_masking", "small_budget"),
-    "evaluation": ("metrics",),
+    "evaluation": ("metrics", "confusion_matrix", "cls_or_sep"),
     "families": (),
 }
 LESSONS: dict[str, str] = {name: chapter for chapter, names in CHAPTERS.items() for name in names}
