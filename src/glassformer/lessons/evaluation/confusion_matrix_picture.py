@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from glassformer.lessons.drawing import bars, heat
+from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
@@ -20,7 +21,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     """The matrix on the left, recall on the right; wrong images below, where there are any."""
     figure = theme.figure(10, 7)
     examples = [f"image{number}" for number in range(COLUMNS)]
-    layout = [["matrix"] * 3 + ["recall"] * 3, examples]
+    layout: list[Any] = [["matrix"] * 3 + ["recall"] * 3, examples]
     panels = figure.subplot_mosaic(layout, height_ratios=[3, 1])
     _matrix(panels["matrix"], data, theme, words)
     _recall(panels["recall"], data, theme, words)
@@ -37,16 +38,23 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
 
 def _matrix(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
     """Right answers pale, so that the few wrong ones are seen: wrong counts in vermilion."""
-    most = max(max(row) for row in data["matrix"])
-    shown = [
-        [count if i == j else -count * most / 4 for j, count in enumerate(row)] for i, row in enumerate(data["matrix"])
-    ]
-    heat(axes, theme, shown, rows=data["labels"], columns=data["labels"], most=most * 1.6, form=".0f")
-    for i, row in enumerate(data["matrix"]):
+    from matplotlib.patches import Rectangle
+
+    labels, matrix = data["labels"], data["matrix"]
+    right = max(1, *(row[i] for i, row in enumerate(matrix)))
+    wrong = max(1, *(count for i, row in enumerate(matrix) for j, count in enumerate(row) if i != j))
+    for i, row in enumerate(matrix):
         for j, count in enumerate(row):
+            share = 0.45 * count / right if i == j else count and 0.3 + 0.5 * count / wrong
+            colour = (theme.blue if i == j else theme.vermilion, share)
+            cell = axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor=colour, linewidth=0))
+            hover(cell, f"{labels[i]} → {labels[j]}: {count}")
             if count:
                 axes.text(j, i, str(count), ha="center", va="center", fontsize=9, color=theme.ink)
-    axes.set_aspect("equal")
+    axes.set(xlim=(-0.5, len(labels) - 0.5), ylim=(len(labels) - 0.5, -0.5), aspect="equal")
+    axes.set_xticks(range(len(labels)), labels)
+    axes.set_yticks(range(len(labels)), labels)
+    axes.grid(visible=False)
     axes.set_title(words("matrix", wrong=data["wrong"], images=data["images"]))
     axes.set_xlabel(words("said"))
     axes.set_ylabel(words("true"))
