@@ -51,9 +51,9 @@ class Theme:
 
     def style(self, lang: str) -> dict[str, Any]:
         """matplotlib's settings. Titles stay regular in Korean: a Hangul font may have no bold, and it would say so."""
-        font = hangul_font() if lang == "ko" else None
+        hangul = [font] if (font := hangul_font()) else []  # behind the other in English: it too shows Korean sentences
         return {
-            "font.family": [font, "DejaVu Sans"] if font else ["DejaVu Sans"],
+            "font.family": [*hangul, "DejaVu Sans"] if lang == "ko" else ["DejaVu Sans", *hangul],
             "font.size": 10,
             "text.color": self.ink,
             "axes.titlesize": 11,

@@ -16,7 +16,7 @@ from glassformer.open import open_recipe
 SCALE = 5  # of 3,100 steps, 4,960 sentences and 800 steps of warm-up: on one core all of it would take an hour
 SENTENCES, EPOCHS = 32, 20
 RECIPES = {"plain": "budget-3100-plain", "own": "budget-3100"}
-SMALL = {"d_model": 64, "d_ff": 256, "n_heads": 4, "n_encoder_layers": 1, "n_decoder_layers": 1}
+SMALL = {"d_model": 32, "d_ff": 128, "n_heads": 4, "n_encoder_layers": 1, "n_decoder_layers": 1}
 POINTS = 50  # of each curve
 FIRST = 0x4E00
 

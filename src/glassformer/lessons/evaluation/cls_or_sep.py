@@ -14,8 +14,8 @@ from glassformer.lessons.short import Experiment
 from glassformer.lessons.statistics import above, below, difference, interval
 
 POOLS = ("cls", "sep", "mean", "max")
-SENTENCES, VALIDATION = 3000, 1000
-STEPS = 150
+SENTENCES, VALIDATION = 1500, 1000
+STEPS = 100
 SMALL = {"d_model": 32, "d_ff": 128, "n_heads": 4, "n_encoder_layers": 2}
 
 
