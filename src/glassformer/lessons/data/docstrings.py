@@ -13,7 +13,7 @@ EVERY = 10  # one module in so many is kept apart
 
 @cache
 def docstrings(part: str) -> list[str]:
-    """ "train" or "validation": by module, in the order of their names; what stands in two places is in the first alone.
+    """ "train" or "validation": by module, in the order of names; what stands in two places is in the first alone.
 
     Another version of Python has other texts, and another number comes out.
     """
