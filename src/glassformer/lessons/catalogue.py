@@ -16,9 +16,9 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     "residual": ("residual", "stochastic_depth"),
     "stacks": ("architecture", "encoder_attention", "encoder_contributions", "decoder_attention", "decoder_contributions", "generation", "transformer_attention", "cross_attention_elsewhere"),
     "training": ("initialization", "gradient_flow", "schedules", "noam_schedule", "warmup", "onecycle", "cyclic", "label_smoothing", "focal_loss", "accumulation", "training_run"),
-    "data": (),
-    "evaluation": (),
-    "families": ("parameters", "parts_that_matter"),
+    "data": ("tokenizer", "dataset", "mlm_masking", "small_budget"),
+    "evaluation": ("metrics", "confusion_matrix", "cls_or_sep"),
+    "families": ("families", "parameters", "parts_that_matter", "stock_patches", "image_patches", "price_of_attention"),
 }
 LESSONS: dict[str, str] = {name: chapter for chapter, names in CHAPTERS.items() for name in names}
 

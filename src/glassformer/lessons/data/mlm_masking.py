@@ -1,0 +1,113 @@
+"""BERT's masking, counted: how many tokens are asked for, and what stands in their place.
+
+Claim mlm-rates; the rule stands in `verdicts`.
+"""
+
+from __future__ import annotations
+
+from math import ceil, sqrt
+from typing import Any
+
+import numpy as np
+
+from glassformer.data.grammar import pairs
+from glassformer.data.masking import Masking, make_masking
+from glassformer.data.store import Field
+from glassformer.lessons.data.mlm_masking_picture import draw
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.losses import IGNORE
+from glassformer.metrics.interval import wilson
+from glassformer.text.kinds import train
+
+SENTENCES = 6000
+READINGS = 10  # every text is masked so often, as in as many epochs
+SAID = {"chosen": 0.15, "masked": 0.8, "random": 0.1, "kept": 0.1}  # Devlin et al. 2019, §3.1
+LONGEST = 20  # in the curve by length
+SURE = 2.734  # |z| that 8 shares exceed together in 5 % of cases, if all are as said (Bonferroni: 0.05 / 8)
+
+
+def run(desk: Desk) -> Data:
+    """Masks of the Korean half of the built-in corpus, through the same code that trains a masked model."""
+    texts = [pair.source_ko for pair in pairs("train", desk.some(SENTENCES, 1000))]
+    tokenizer = train("bpe", texts, 700)
+    masking = make_masking(tokenizer)
+    encoded = Field.of(tokenizer.encode_batch(texts))
+    random = np.random.default_rng(desk.seeds[0])
+    shortest = ceil(1 / masking.rate)  # from so many tokens on, the rate alone decides
+    counts = {name: np.zeros((2, 4), dtype=np.int64) for name in ("long", "short")}
+    by_length = np.zeros((LONGEST + 1, 2), dtype=np.int64)  # chosen, all
+    for _ in desk.each("readings", range(desk.some(READINGS))):
+        for tokens in (encoded[i] for i in range(len(encoded))):
+            found = _count(masking, tokens, random)
+            counts["long" if len(tokens) >= shortest else "short"] += found
+            by_length[min(len(tokens), LONGEST)] += found[:, 0]
+    return {
+        "texts": len(texts),
+        "readings": desk.some(READINGS),
+        "vocab_size": tokenizer.vocab_size,
+        "shortest": shortest,
+        "said": SAID,
+        "long": _shares(counts["long"]),
+        "short": _shares(counts["short"]),
+        "all": _shares(counts["long"] + counts["short"]),
+        "by_length": [
+            {"length": n, **_share(int(hits), int(total))} for n, (hits, total) in enumerate(by_length) if total
+        ],
+    }
+
+
+def _count(masking: Masking, tokens: Any, random: np.random.Generator) -> Any:
+    """(hits, total) of each share: chosen of all tokens; of the chosen, [MASK], another token, the same token.
+
+    Seen from outside: a random token that happens to be the same counts as kept, once in `vocab_size` draws.
+    """
+    read, wanted = masking(tokens, random)
+    chosen = wanted != IGNORE
+    masked, kept = chosen & (read == masking.mask), chosen & (read == tokens)
+    number = int(chosen.sum())
+    hits = (number, int(masked.sum()), int((chosen & ~masked & ~kept).sum()), int(kept.sum()))
+    return np.array([hits, (len(tokens), number, number, number)])
+
+
+def _shares(counts: Any) -> dict[str, Any]:
+    return {name: _share(int(counts[0, i]), int(counts[1, i])) for i, name in enumerate(SAID)}
+
+
+def _share(hits: int, total: int) -> dict[str, Any]:
+    found = wilson(hits, max(total, 1))
+    return {"value": found.value, "low": found.low, "high": found.high, "hits": hits, "total": total}
+
+
+def verdicts(data: Data) -> dict[str, Verdict]:
+    """Confirmed if no share differs from what BERT's paper says (15 %; 80, 10, 10 %) by more than chance.
+
+    The test is z = (p − p₀) / √(p₀(1 − p₀) / n), on texts long enough for the rate to decide and on shorter ones. Eight
+    shares are tested at once: |z| < 2.734 for all keeps the chance of a false alarm at 5 % (Bonferroni). It depends if
+    only the short texts differ; it is refuted if the long ones do.
+    """
+    long, short = ([abs(_z(data[group][name], said)) < SURE for name, said in SAID.items()] for group in GROUPS)
+    measured = {group: {name: data[group][name] for name in SAID} for group in (*GROUPS, "all")}
+    measured["shortest"] = data["shortest"]
+    return {"mlm-rates": Verdict("refuted" if not all(long) else "confirmed" if all(short) else "depends", measured)}
+
+
+GROUPS = ("long", "short")
+
+
+def _z(share: dict[str, Any], said: float) -> float:
+    n = max(share["total"], 1)
+    return float((share["value"] - said) / sqrt(said * (1 - said) / n)) if share["total"] else 0.0
+
+
+LESSON = Lesson(
+    run=run,
+    verdicts=verdicts,
+    draw=draw,
+    claims=("mlm-rates",),
+    equation=r"\tilde x_t=\begin{cases}\texttt{[MASK]}&80\,\%\\ x'\sim U(V)&10\,\%\\ x_t&10\,\%\end{cases}"
+    r"\quad\text{for }15\,\%\text{ of all }t",
+    formula="15 % of all t:  x̃_t = [MASK] (80 %), any token (10 %), x_t (10 %)",
+    sources=("data/masking.py", "metrics/interval.py"),
+    picture="mlm_masking_distribution",
+)

@@ -1,0 +1,88 @@
+"""Text into tokens: how long a sentence becomes in bytes, characters and learned pieces, in Korean and in English."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from glassformer.data.grammar import Pair, pairs
+from glassformer.lessons.data.tokenizer_picture import draw
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.lesson import Data, Lesson, no_verdicts
+from glassformer.text.kinds import train
+from glassformer.text.special import NAMES
+from glassformer.text.tokenizer import Tokenizer
+
+SENTENCES = 4000
+UNSEEN = 1000
+VOCABULARY = 1500
+BYTES = len(NAMES) + 256  # the smallest vocabulary of byte-pair encoding: nothing is merged yet
+SIZES = (BYTES, 300, 400, 600, 900, VOCABULARY, 2500, 4000)
+EXAMPLE = "나는 학교에 간다"
+LANGUAGES = ("ko", "en")
+
+
+def run(desk: Desk) -> Data:
+    """Every kind is learned from the same sentences, both languages together, and measured on others."""
+    number = desk.some(SENTENCES, 1000)
+    every = pairs("train", number + desk.some(UNSEEN, 100), level="full")  # all of them different
+    learned, unseen = _texts(every[:number]), _texts(every[number:])
+    both = [*learned["ko"], *learned["en"]]
+    kinds = {
+        "bytes": train("bpe", both, BYTES),
+        "characters": train("characters", both),
+        "sentencepiece": train("sentencepiece", both, desk.some(VOCABULARY, 1000)),
+        "bpe": train("bpe", both, desk.some(VOCABULARY, 1000)),
+    }
+    sizes = [size for size in SIZES if size <= desk.some(SIZES[-1], 1000)]
+    grown = [{"vocab_size": size, **_means(train("bpe", both, size), unseen)} for size in desk.each("merges", sizes)]
+    return {
+        "sentences": len(learned["ko"]),
+        "unseen": len(unseen["ko"]),
+        "kinds": {name: _look(tokenizer, unseen) for name, tokenizer in kinds.items()},
+        "merges": grown,
+        "first": grown[0],
+        "last": grown[-1],
+        "characters_in": {lang: float(np.mean([len(text) for text in unseen[lang]])) for lang in LANGUAGES},
+        "words_in": {lang: float(np.mean([len(text.split()) for text in unseen[lang]])) for lang in LANGUAGES},
+        "first_merges": " ".join(_merged(kinds["bpe"], 12)),
+        "example": {"text": EXAMPLE, **{name: " | ".join(one.pieces(EXAMPLE)) for name, one in kinds.items()}},
+    }
+
+
+def _texts(found: Sequence[Pair]) -> dict[str, list[str]]:
+    return {"ko": [pair.source_ko for pair in found], "en": [pair.target_en for pair in found]}
+
+
+def _means(tokenizer: Tokenizer, texts: dict[str, list[str]]) -> dict[str, float]:
+    return {lang: float(np.mean(_lengths(tokenizer, texts[lang]))) for lang in LANGUAGES}
+
+
+def _lengths(tokenizer: Tokenizer, texts: Sequence[str]) -> list[int]:
+    return [len(ids) for ids in tokenizer.encode_batch(texts)]
+
+
+def _look(tokenizer: Tokenizer, texts: dict[str, list[str]]) -> dict[str, Any]:
+    """The mean length by language, and how many sentences have each length: counts[n] of n tokens."""
+    counts = {lang: np.bincount(_lengths(tokenizer, texts[lang])).tolist() for lang in LANGUAGES}
+    return {"vocab_size": tokenizer.vocab_size, "mean": _means(tokenizer, texts), "counts": counts}
+
+
+def _merged(tokenizer: Tokenizer, number: int) -> list[str]:
+    """The first merges that are whole characters: pieces of a Hangul syllable come before it, and cannot be read."""
+    pieces = (tokenizer.piece(token) for token in range(BYTES, tokenizer.vocab_size))
+    return [piece for piece in pieces if "<" not in piece][:number]
+
+
+LESSON = Lesson(
+    run=run,
+    verdicts=no_verdicts,
+    draw=draw,
+    equation=r"(a,b)=\operatorname*{arg\,max}_{(x,y)}\,\mathrm{count}(xy),\qquad V\leftarrow V\cup\{ab\}",
+    formula="(a, b) = argmax count(x y);  V ← V ∪ {ab}",
+    paper="§5.1",
+    sources=("text/bpe.py", "text/sentencepiece.py", "text/characters.py"),
+    picture="tokenizer_length_distribution",
+)

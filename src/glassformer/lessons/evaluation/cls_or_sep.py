@@ -1,0 +1,78 @@
+"""One vector for a whole text: [CLS], [SEP], mean or maximum, each trained from the beginning on the same task.
+
+Claim cls-not-sep; the rule stands in `verdicts`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.evaluation.cls_or_sep_picture import draw
+from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.short import Experiment
+from glassformer.lessons.statistics import above, below, difference, interval
+
+POOLS = ("cls", "sep", "mean", "max")
+SENTENCES, VALIDATION = 1500, 1000
+STEPS = 100
+SMALL = {"d_model": 32, "d_ff": 128, "n_heads": 4, "n_encoder_layers": 2}
+
+
+def run(desk: Desk) -> Data:
+    """The recipe `sentiment`, smaller; only the pooling differs, and with the same seed everything else is the same."""
+    changes = {"data.source.count": desk.some(SENTENCES, 1000), "data.validation": desk.some(VALIDATION, 40)}
+    steps = {"train.steps": desk.some(STEPS, 2), "train.warmup": desk.some(30), "train.ema": 0.0}
+    sizes = {f"model.{key}": value for key, value in SMALL.items()}
+    experiment = Experiment("sentiment", {**changes, "text.vocab_size": 800, **sizes, **steps})
+    accuracy: dict[str, list[float]] = {how: [] for how in POOLS}
+    loss: dict[str, list[float]] = {how: [] for how in POOLS}
+    for seed in desk.each("pooling", desk.seeds):
+        for how in POOLS:
+            found = experiment.train(seed, {"model.head": _head(experiment, how)}).validation
+            accuracy[how].append(found["accuracy"])
+            loss[how].append(found["loss"])
+    return {
+        "sentences": changes["data.source.count"],
+        "unseen": changes["data.validation"],
+        "steps": steps["train.steps"],
+        "seeds": len(desk.seeds),
+        "accuracy": {how: interval(accuracy[how]) for how in POOLS},
+        "loss": {how: interval(loss[how]) for how in POOLS},
+        "cls_minus": {how: difference(accuracy["cls"], accuracy[how]) for how in POOLS[1:]},
+        "best": max(POOLS, key=lambda how: sum(accuracy[how])),
+    }
+
+
+def _head(experiment: Experiment, how: str) -> dict[str, Any]:
+    head = experiment.material.config.model.head
+    return {"kind": head.kind, **head.options, "pool": how}
+
+
+def verdicts(data: Data) -> dict[str, Verdict]:
+    """The claim says [CLS] rather than [SEP]: confirmed if accuracy(cls) − accuracy(sep), seed by seed, is above 0.
+
+    Above means: its whole 95 % interval. If the interval holds 0 or lies below, nothing speaks for [CLS], and the claim
+    is refuted. Mean and maximum stand beside it and decide nothing.
+    """
+    effect = data["cls_minus"]["sep"]
+    measured = {
+        **{how: data["accuracy"][how]["mean"] for how in POOLS},
+        "difference": effect,
+        "mean_difference": data["cls_minus"]["mean"],
+        "max_difference": data["cls_minus"]["max"],
+        "worse": below(effect),
+        "seeds": data["seeds"],
+    }
+    return {"cls-not-sep": Verdict("confirmed" if above(effect) else "refuted", measured)}
+
+
+LESSON = Lesson(
+    run=run,
+    verdicts=verdicts,
+    draw=draw,
+    claims=("cls-not-sep",),
+    equation=r"\hat y=\mathrm{softmax}\big(W\,\mathrm{pool}(x_1,\dots,x_T)+b\big)",
+    formula="ŷ = softmax(W pool(x₁ … x_T) + b)",
+    sources=("layers/head/pool.py", "layers/head/classifier.py", "recipes/sentiment.toml"),
+)

@@ -1,0 +1,90 @@
+"""Training and validation curves of a model with too little data: where overfitting starts, and for which metric."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from glassformer.data.store import Store
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.evaluation.metrics_picture import draw
+from glassformer.lessons.lesson import Data, Lesson, no_verdicts
+from glassformer.lessons.short import CPU, Experiment
+from glassformer.lessons.statistics import interval
+from glassformer.models.build import build
+from glassformer.train.resume import Trained
+
+FEW, MANY = 200, 2000  # sentence pairs to learn from
+STEPS, EVERY = 300, 20
+SMALL = {"d_model": 32, "d_ff": 128, "n_heads": 4, "n_encoder_layers": 1, "n_decoder_layers": 1, "dropout": 0.0}
+SETTINGS = {"train.learning_rate": 3e-3, "train.warmup": 40, "train.schedule": "constant", "train.ema": 0.0}
+LOOKED_AT = 150  # of the training sentences; of the validation sentences as many
+
+
+def run(desk: Desk) -> Data:
+    """The same small translator on few and on many sentences; both parts are looked at every 20 steps."""
+    changes = {"data.source.count": MANY, "data.validation": LOOKED_AT, "text.vocab_size": 1000, "train.pool": 1}
+    experiment = Experiment("ko-en", {**changes, **SETTINGS, **{f"model.{key}": value for key, value in SMALL.items()}})
+    seeds = {"few": desk.seeds, "many": desk.seeds}
+    found: dict[str, Any] = {}
+    for name, number in (("few", FEW), ("many", MANY)):
+        curves = [_curves(desk, experiment, number, seed) for seed in desk.each(name, seeds[name])]
+        found[name] = {"pairs": number, **_summary(curves)}
+    return {**found, "steps": found["few"]["step"][-1], "seeds": len(desk.seeds)}
+
+
+def _curves(desk: Desk, experiment: Experiment, number: int, seed: int) -> dict[str, list[float]]:
+    """Loss and accuracy on what was learned from and on what was not, every `EVERY` steps."""
+    config = experiment.config({}, seed)
+    store = experiment.material.training
+    assert isinstance(store, Store)
+    some = store.select(np.arange(min(number, len(store))))
+    seen = some.select(np.arange(min(LOOKED_AT, len(some))))
+    trained = Trained.begin(config, build(config.model, seed=seed), experiment.material.task, some, CPU)
+    found: dict[str, list[float]] = {name: [] for name in ("step", *NAMES)}
+    for step in range(desk.some(STEPS, 2 * EVERY) + 1):
+        if step % EVERY == 0:
+            found["step"].append(step)
+            for part, examples in (("training", seen), ("validation", None)):
+                metrics = experiment.validate(trained.model, config, examples)
+                for metric in ("loss", "accuracy"):
+                    found[f"{part}_{metric}"].append(metrics[metric])
+        trained.advance()
+    return found
+
+
+NAMES = tuple(f"{part}_{metric}" for metric in ("loss", "accuracy") for part in ("training", "validation"))
+
+
+def _summary(curves: list[dict[str, list[float]]]) -> dict[str, Any]:
+    """Means with their bands, and for each seed where the validation curve turns."""
+    steps = curves[0]["step"]
+    bands = {
+        name: [interval(list(column)) for column in zip(*(one[name] for one in curves), strict=True)] for name in NAMES
+    }
+    lowest = [int(np.argmin(one["validation_loss"])) for one in curves]
+    best = [int(np.argmax(one["validation_accuracy"])) for one in curves]
+    return {
+        "step": steps,
+        **{name: [{key: band[key] for key in ("mean", "low", "high")} for band in bands[name]] for name in NAMES},
+        "turns": interval([float(steps[at]) for at in lowest]),
+        "lowest": interval([one["validation_loss"][at] for one, at in zip(curves, lowest, strict=True)]),
+        "last": interval([one["validation_loss"][-1] for one in curves]),
+        "training_last": interval([one["training_loss"][-1] for one in curves]),
+        "accuracy_turns": interval([float(steps[at]) for at in best]),
+        "accuracy_at_turn": interval([one["validation_accuracy"][at] for one, at in zip(curves, lowest, strict=True)]),
+        "accuracy_last": interval([one["validation_accuracy"][-1] for one in curves]),
+    }
+
+
+LESSON = Lesson(
+    run=run,
+    verdicts=no_verdicts,
+    draw=draw,
+    equation=r"\hat s=\operatorname*{arg\,min}_s L_{\mathrm{validation}}(\theta_s)",
+    formula="ŝ = argmin_s L_validation(θ_s)",
+    paper="§6.1",
+    sources=("train/validate.py", "metrics/perplexity.py", "train/loop.py"),
+    picture="metric_comparison",
+)

@@ -1,0 +1,118 @@
+"""An image as a sentence of patches, as ViT reads it: where attention says it looked, and what happens without it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from glassformer.generate.step import evaluating
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.families.image_patches_picture import draw
+from glassformer.lessons.lesson import Data, Lesson, no_verdicts
+from glassformer.lessons.statistics import interval
+from glassformer.open import Loaded
+from glassformer.tasks.image_classification import ImageClassification, corpus_of
+from glassformer.trace.record import record
+from glassformer.trace.rollout import rollout
+
+SHOWN = (0, 3, 4, 7, 8)  # one image of each of these digits
+
+
+def run(desk: Desk) -> Data:
+    """The test part of the digits through the trained model: roll-out, and the same images with a patch left out."""
+    loaded = desk.model("digits")
+    task = ImageClassification.make(loaded.config)
+    pictures = corpus_of(loaded.config).split("test")["test"]
+    store = task.encode(pictures, loaded.config)
+    batch = task.collate([store[i] for i in range(len(store))])
+    patch = int(loaded.config.model.input.options["patch"])
+    maps, tokens = _rollout(loaded, batch.inputs)  # n rows columns
+    drops = _without(loaded, batch.inputs, batch.targets, patch)  # n rows columns
+    ink = torch.from_numpy(pictures.pixels[:, 0] / 255).unfold(1, patch, patch).unfold(2, patch, patch).mean((-1, -2))
+    labels = batch.targets.tolist()
+    return {
+        "images": len(labels),
+        "size": pictures.pixels.shape[-1],
+        "patch": patch,
+        "patches": int(maps[0].numel()),
+        "tokens": tokens,
+        "examples": [
+            _example(labels.index(digit), pictures.pixels, maps, drops, digit) for digit in SHOWN if digit in labels
+        ],
+        "left": interval(_share_left(maps)),
+        "rollout_drop": _agreement(maps, drops),
+        "ink_drop": _agreement(ink, drops),
+        "mean_map": maps.mean(0).tolist(),
+        "mean_drop": drops.mean(0).tolist(),
+    }
+
+
+@torch.no_grad()
+def _rollout(loaded: Loaded, images: Tensor) -> tuple[Tensor, int]:
+    """A map for each image, and how many tokens the encoder sees."""
+    with evaluating(loaded.model), record(loaded.model, "*.weights") as trace:
+        loaded.model(images)
+    head, options = loaded.config.model.head.options, loaded.config.model.input.options
+    found = rollout(trace, class_tokens=int(options.get("class_tokens", 1)), pool=str(head.get("pool", "cls")))
+    return found, trace.attention()[0].shape[-1]
+
+
+@torch.no_grad()
+def _without(loaded: Loaded, images: Tensor, labels: Tensor, patch: int) -> Tensor:
+    """How much ln p(right class) falls when a patch is replaced by the mean pixel (0 after scaling), n rows columns."""
+
+    def right(some: Tensor) -> Tensor:
+        scores: Tensor = loaded.model(some).double().log_softmax(-1)
+        return scores.gather(1, labels[:, None])[:, 0]  # n
+
+    side = images.shape[-1] // patch
+    with evaluating(loaded.model):
+        before = right(images)
+        drops = []
+        for place in range(side * side):
+            row, column = divmod(place, side)
+            changed = images.clone()
+            changed[:, :, row * patch : (row + 1) * patch, column * patch : (column + 1) * patch] = 0
+            drops.append(before - right(changed))
+    return torch.stack(drops, 1).unflatten(1, (side, side))
+
+
+def _example(i: int, pixels: Any, maps: Tensor, drops: Tensor, digit: int) -> dict[str, Any]:
+    return {
+        "label": digit,
+        "pixels": (pixels[i, 0] / 255).round(3).tolist(),
+        "rollout": maps[i].tolist(),
+        "drop": drops[i].tolist(),
+    }
+
+
+def _share_left(maps: Tensor) -> list[float]:
+    """What of the class vector comes from patches; the rest is the class token itself. One for each of 5 parts."""
+    return [float(part.mean()) for part in maps.sum((1, 2)).tensor_split(5)]
+
+
+def _agreement(first: Tensor, second: Tensor) -> dict[str, Any]:
+    """Over all images: the correlation of two maps within an image, and how often their largest patch is the same."""
+    a, b = (x.flatten(1).double().numpy() for x in (first, second))
+    a, b = a - a.mean(1, keepdims=True), b - b.mean(1, keepdims=True)
+    below = np.sqrt((a**2).sum(1) * (b**2).sum(1))
+    kept = below > 0
+    within = (a * b).sum(1)[kept] / below[kept]
+    return {
+        "correlation": interval([float(part.mean()) for part in np.array_split(within, 10) if len(part)]),
+        "same": float((a.argmax(1) == b.argmax(1)).mean()),
+    }
+
+
+LESSON = Lesson(
+    run=run,
+    verdicts=no_verdicts,
+    draw=draw,
+    models=("digits",),
+    equation=r"R=\prod_{l}\tfrac12\big(\bar A_l+I\big)",
+    formula="R = Π_l ½(Ā_l + I)",
+    sources=("layers/patch.py", "trace/rollout.py", "evaluate/rollout.py"),
+)

@@ -1,0 +1,128 @@
+"""What attention costs: FLOPs by the ledger and time by the clock, against the length of the text.
+
+Claim attention-quadratic; the rule stands in `verdicts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
+from math import log2
+from typing import Any
+
+import torch
+from torch import nn
+
+from glassformer.config import ModelConfig
+from glassformer.layers.attention.kernel import KERNELS
+from glassformer.layers.attention.mask import Mask
+from glassformer.ledger.costs import Pass, costs
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.families.clock import medians
+from glassformer.lessons.families.price_of_attention_picture import draw
+from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.models.build import build
+from glassformer.models.encoder import EncoderOnly
+
+LENGTHS = tuple(128 * 2**n for n in range(9))  # 128 … 32,768 tokens
+BASE: dict[str, Any] = {"d_model": 512, "n_heads": 8, "d_ff": 2048, "n_encoder_layers": 6}  # the paper's encoder
+CLOCKED = (64, 128, 256, 512, 1024, 2048)
+SMALL: dict[str, Any] = {"d_model": 64, "n_heads": 4, "d_ff": 256, "n_encoder_layers": 1}
+ROUNDS = 9
+OF_PAIRS = ("scores", "heads")  # the two products that every pair of positions takes part in
+
+
+def run(desk: Desk) -> Data:
+    """The paper's encoder by formula at every length; a small one by the clock."""
+    rows = [_flops(length) for length in LENGTHS]
+    clocked = [n for n in CLOCKED if n <= desk.some(CLOCKED[-1], 128)]
+    rule = BASE["d_model"], BASE["d_ff"]
+    return {
+        **{key: BASE[key] for key in ("d_model", "d_ff", "n_encoder_layers")},
+        "rows": rows,
+        "first": rows[0],
+        "last": rows[-1],
+        "half": next((row["length"] for row in rows if row["share"] > 0.5), None),
+        "equal": (8 * rule[0] ** 2 + 4 * rule[0] * rule[1]) / (4 * rule[0]),  # 4 n d = 8 d² + 4 d d_ff
+        "clock": _clock(desk, clocked),
+        "small": SMALL,
+    }
+
+
+def _config(sizes: dict[str, Any], longest: int) -> ModelConfig:
+    return ModelConfig.from_dict({**sizes, "family": "encoder", "input": "vectors", "max_len": longest})
+
+
+def _flops(length: int) -> dict[str, Any]:
+    """FLOPs of one forward pass: the products of all pairs, and everything else."""
+    parts = costs(_config(BASE, LENGTHS[-1]), Pass(batch=1, length=length, training=False))
+    entries = [entry for part in parts.values() for entry in part.products]
+    pairs = sum(entry.amount for entry in entries if entry.name in OF_PAIRS)
+    every = sum(entry.amount for entry in entries)
+    return {"length": length, "pairs": pairs, "rest": every - pairs, "share": pairs / every}
+
+
+def _clock(desk: Desk, lengths: list[int]) -> list[dict[str, Any]]:
+    """Milliseconds of attention's kernel alone and of a whole layer, one thread, medians of interleaved rounds."""
+    model = build(_config(SMALL, CLOCKED[-1]), seed=0).eval()
+    assert isinstance(model, EncoderOnly)
+    d_k = SMALL["d_model"] // SMALL["n_heads"]
+    works: dict[tuple[str, int], Callable[[], None]] = {}
+    for length in lengths:
+        x = torch.randn(1, length, SMALL["d_model"], generator=torch.Generator().manual_seed(length))
+        q = torch.randn(1, SMALL["n_heads"], length, d_k, generator=torch.Generator().manual_seed(length))
+        works["attention", length] = partial(_attention, q)
+        works["layer", length] = partial(_layer, model.encoder, x)
+    found = medians(works, desk.some(ROUNDS, 2))
+    rows: list[dict[str, Any]] = [
+        {"length": n, "attention": found["attention", n], "layer": found["layer", n]} for n in lengths
+    ]
+    for before, row in pairwise(rows):
+        row["exponent"] = {name: log2(row[name] / before[name]) for name in ("attention", "layer")}
+    return rows
+
+
+@torch.no_grad()
+def _attention(q: torch.Tensor) -> None:
+    KERNELS["fused"](q, q, q, Mask(), bias=None, scale=q.shape[-1] ** -0.5, dropout=0.0)
+
+
+@torch.no_grad()
+def _layer(encoder: nn.Module, x: torch.Tensor) -> None:
+    encoder(x)
+
+
+def verdicts(data: Data) -> dict[str, Verdict]:
+    """Quadratic means, exactly: whenever the length doubles, the FLOPs of all pairs become four times as many.
+
+    Refuted if they do not. They are the price if they are more than half of all FLOPs: confirmed if that is so at every
+    length; it depends if only from some length on (both sides are counted, the rest must double exactly). The ledger
+    counts in whole numbers, so there is no tolerance. Time is shown beside it and judges nothing: it is of one machine.
+    """
+    rows = data["rows"]
+    exact = all(b["pairs"] == 4 * a["pairs"] and b["rest"] == 2 * a["rest"] for a, b in pairwise(rows))
+    large = [row["share"] > 0.5 for row in rows]
+    measured = {
+        "first": rows[0],
+        "last": rows[-1],
+        "half": data["half"],
+        "equal": data["equal"],
+        "d_model": data["d_model"],
+        "clock": data["clock"][-1],
+    }
+    verdict = "refuted" if not exact or not any(large) else "confirmed" if all(large) else "depends"
+    return {"attention-quadratic": Verdict(verdict, measured)}  # type: ignore[arg-type]
+
+
+LESSON = Lesson(
+    run=run,
+    verdicts=verdicts,
+    draw=draw,
+    claims=("attention-quadratic",),
+    equation=r"\mathrm{FLOPs}(n)=\underbrace{4n^2d}_{QK^\top,\ AV}+\underbrace{8nd^2}_{Q,K,V,O}"
+    r"+\underbrace{4nd\,d_{ff}}_{FFN}",
+    formula="FLOPs(n) = 4 n² d + 8 n d² + 4 n d d_ff   (one layer)",
+    paper="§4, Table 1",
+    sources=("ledger/costs.py", "layers/attention/shadow.py", "layers/attention/kernel.py"),
+)

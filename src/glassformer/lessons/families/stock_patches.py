@@ -1,0 +1,171 @@
+"""A stock price as nine patches: shapes, attention over the patches, and the forecast beside the simplest ones.
+
+Claims patches-nine and heads-terms; the rules stand in `verdicts`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from glassformer.evaluate.forecasting import MODEL, Forecasts, forecasts
+from glassformer.generate.step import evaluating
+from glassformer.layers.patch import SeriesPatches
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.families.stock_patches_picture import draw
+from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.short import Experiment
+from glassformer.lessons.statistics import above, below, difference, interval
+from glassformer.models.build import build
+from glassformer.models.encoder import EncoderOnly
+from glassformer.open import Loaded
+from glassformer.tasks.forecasting import Forecasting, SeriesMaterial
+from glassformer.trace.record import record
+
+CONTEXT, LENGTH, STRIDE = 30, 6, 3  # days
+WINDOWS = 400  # of the test part, evenly spread, for attention
+STEPS = 150  # of each short training
+
+
+def run(desk: Desk) -> Data:
+    """The model of the recipe for forecast and attention; short trainings of several seeds for what its heads do."""
+    loaded = desk.model("prices")
+    experiment = Experiment("prices", {"train.steps": desk.some(STEPS, 2), "train.warmup": desk.some(20)})
+    material = experiment.material
+    assert isinstance(material, SeriesMaterial)
+    some = _some(material, desk.some(WINDOWS, 20))
+    weights = _weights(loaded.model, material.task, some)
+    return {
+        "patches": _patches(loaded),
+        "example": _example(loaded, material, weights),
+        "forecast": _judged(forecasts(loaded, material, material.windows["test"], lambda done, every: None)),
+        "distance": [_distances(layer) for layer in weights],
+        "even": _even(),
+        "heads": _heads(desk, experiment, some),
+        "steps": desk.some(STEPS, 2),
+        "windows": len(some),
+        "seeds": len(desk.seeds),
+    }
+
+
+def _patches(loaded: Loaded) -> dict[str, Any]:
+    """What the built box gives for 30 days, beside the formula, and which days each patch holds."""
+    model, options = loaded.model, loaded.config.model.input.options
+    assert isinstance(model, EncoderOnly)
+    shape = list(model.embedding(torch.zeros(1, 1, options["context"])).shape)
+    days = {name: options[name] for name in ("context", "length", "stride")}
+    first = [number * options["stride"] for number in range(shape[1])]
+    return {**days, "shape": shape, "positions": SeriesPatches.positions(**days), "first": first}
+
+
+def _some(material: SeriesMaterial, number: int) -> Tensor:
+    """Windows of the test part: n × context, scaled."""
+    test = material.windows["test"]
+    chosen = np.linspace(0, len(test) - 1, min(number, len(test))).round().astype(int)
+    return torch.from_numpy(np.stack([test[i][0] for i in chosen]))
+
+
+@torch.no_grad()
+def _weights(model: nn.Module, task: Forecasting, past: Tensor) -> list[Tensor]:
+    """Attention of each layer, n h 9 9."""
+    with evaluating(model), record(model, "*.weights") as trace:
+        task.predict(model, past)
+    return trace.attention()
+
+
+def _distances(weights: Tensor) -> list[float]:
+    """For each head Σ_s w_ts |t − s| · stride, in days, averaged over queries and windows."""
+    at = torch.arange(weights.shape[-1])
+    days = (at[:, None] - at).abs() * STRIDE  # t s
+    return (weights * days).sum(-1).mean((0, 2)).tolist()
+
+
+def _even() -> float:
+    """The same distance if every patch looked at all alike."""
+    number = SeriesPatches.positions(context=CONTEXT, length=LENGTH, stride=STRIDE)
+    return _distances(torch.full((1, 1, number, number), 1 / number))[0]
+
+
+def _heads(desk: Desk, experiment: Experiment, past: Tensor) -> dict[str, Any]:
+    """Nearest and farthest head of every seed, before and after training from the same initial weights."""
+    task = experiment.material.task
+    assert isinstance(task, Forecasting)
+    found: dict[str, dict[str, list[float]]] = {name: {"near": [], "far": []} for name in ("untrained", "trained")}
+    for seed in desk.each("heads", desk.seeds):
+        config = experiment.config({}, seed)
+        models = {"untrained": build(config.model, seed=seed), "trained": experiment.train(seed, validated=False).model}
+        for name, model in models.items():
+            days = [day for layer in _weights(model, task, past) for day in _distances(layer)]
+            found[name]["near"].append(min(days))
+            found[name]["far"].append(max(days))
+    spread = {name: [b - a for a, b in zip(one["near"], one["far"], strict=True)] for name, one in found.items()}
+    return {
+        name: {"near": interval(one["near"]), "far": interval(one["far"]), "spread": interval(spread[name])}
+        for name, one in found.items()
+    } | {"gained": difference(spread["trained"], spread["untrained"])}
+
+
+def _judged(made: Forecasts) -> dict[str, Any]:
+    """Squared error of each method on all test windows, and what the model gains over it."""
+    beside = [name for name in made.said if name != MODEL]
+    gains = {name: made.gain(name) for name in beside}
+    return {
+        "windows": len(made.windows),
+        "mse": {name: made.errors(name).mse for name in (MODEL, *beside)},
+        "gains": {name: {**vars(one), "verdict": one.verdict} for name, one in gains.items()},
+    }
+
+
+def _example(loaded: Loaded, material: SeriesMaterial, weights: list[Tensor]) -> dict[str, Any]:
+    """The first window of the test part in the prices of its share, the forecasts, and attention over its patches."""
+    test, panel = material.windows["test"], material.panel
+    past, future = test[0]
+    channel = panel.channels[int(panel.channel_of(test.starts[:1])[0])]
+    scale = material.scaler.scales[channel.name]
+    with torch.no_grad(), evaluating(loaded.model):
+        said = material.task.predict(loaded.model, torch.from_numpy(past[None])).double().numpy()
+    linear = material.baselines.every["nlinear"](past[None].astype(np.float64))
+    return {
+        "name": channel.name,
+        "past": scale.restored(past.astype(np.float64)).tolist(),
+        "future": scale.restored(future.astype(np.float64)).tolist(),
+        "said": scale.restored(said[0]).tolist(),
+        "linear": scale.restored(linear[0]).tolist(),
+        "attention": weights[-1][0].mean(0).tolist(),  # of the last layer, all heads, t s
+    }
+
+
+def verdicts(data: Data) -> dict[str, Verdict]:
+    """patches-nine: exact. The built box must give 9 vectors for 30 days, and so must the formula of the ledger.
+
+    heads-terms: near and far mean nearer and farther than attention that is spread evenly over the patches, which is
+    the distance of a head that prefers nothing. Confirmed if, over the seeds (95 % intervals), the nearest head of the
+    trained models is below it, the farthest above it, and the gap between them is larger than in the same models
+    before training; else refuted.
+    """
+    patches, heads, even = data["patches"], data["heads"], data["even"]
+    nine = patches["shape"][1] == patches["positions"] == 9 and patches["context"] == CONTEXT
+    near, far = heads["trained"]["near"], heads["trained"]["far"]
+    holds = below(near, even) and above(far, even) and above(heads["gained"])
+    measured = {"even": even, "near": near, "far": far, "gained": heads["gained"], "seeds": data["seeds"]}
+    measured["untrained"] = heads["untrained"]["spread"]
+    measured["trained"] = heads["trained"]["spread"]
+    return {
+        "patches-nine": Verdict("confirmed" if nine else "refuted", {**patches, "count": patches["shape"][1]}),
+        "heads-terms": Verdict("confirmed" if holds else "refuted", measured),
+    }
+
+
+LESSON = Lesson(
+    run=run,
+    verdicts=verdicts,
+    draw=draw,
+    claims=("patches-nine", "heads-terms"),
+    models=("prices",),
+    equation=r"n=\left\lfloor\frac{30-6}{3}\right\rfloor+1=9,\qquad d_h=\frac1n\sum_t\sum_s w^{(h)}_{ts}\,|t-s|",
+    formula="n = ⌊(30 − 6) / 3⌋ + 1 = 9,   d_h = mean_t Σ_s w_ts |t − s|",
+    sources=("layers/patch.py", "tasks/forecasting.py", "tasks/baselines.py", "recipes/prices.toml"),
+)

@@ -1,0 +1,72 @@
+"""The picture of stock_patches: patches and forecast, attention over patches, errors, and how far each head looks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from glassformer.lessons.drawing import bars, heat, lines
+from glassformer.lessons.hover import hover
+from glassformer.lessons.lesson import Data
+from glassformer.lessons.texts import Words
+from glassformer.lessons.theme import Theme
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+METHODS = ("model", "persistence", "nlinear", "dlinear")
+
+
+def draw(data: Data, theme: Theme, words: Words) -> Figure:
+    """Above what goes in and comes out; below attention, errors, heads."""
+    figure = theme.figure(10, 7.6)
+    panels = figure.subplot_mosaic([["series"] * 3, ["attention", "errors", "heads"]], height_ratios=[1, 1.1])
+    _series(panels["series"], data, theme, words)
+    number = len(data["patches"]["first"])
+    names = [str(patch + 1) for patch in range(number)]
+    heat(panels["attention"], theme, data["example"]["attention"], rows=names, columns=names)
+    panels["attention"].set(title=words("attention"), xlabel=words("patch"), aspect="equal")
+    errors = data["forecast"]["mse"]
+    bars(panels["errors"], theme, [words(name) for name in METHODS], {"": [errors[name] for name in METHODS]})
+    panels["errors"].set_title(words("errors"))
+    panels["errors"].tick_params(axis="x", labelsize=8)
+    _heads(panels["heads"], data, theme, words)
+    return figure
+
+
+def _series(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
+    """30 days of prices, nine brackets below them, five days ahead."""
+    example, patches = data["example"], data["patches"]
+    past, future = example["past"], example["future"]
+    context = len(past)
+    ahead = list(range(context - 1, context + len(future)))
+    axes.plot(range(context), past, color=theme.ink, marker="o", markersize=3)
+    for name, number in (("future", 0), ("said", 1), ("linear", 2)):
+        values = [past[-1], *example[name]]
+        colour, pattern = theme.series[number], theme.lines[number]
+        (line,) = axes.plot(ahead, values, color=colour, linestyle=pattern, label=words(name))
+        hover(line, f"{words(name)}: " + ", ".join(f"{value:.1f}" for value in values[1:]))
+    low, high = min(past + future), max(past + future)
+    step = (high - low) * 0.09
+    for number, first in enumerate(patches["first"]):
+        height = low - step * (1.4 + number % 3)
+        ends = [first - 0.35, first + patches["length"] - 0.65]
+        (bracket,) = axes.plot(ends, [height] * 2, color=theme.series[number % 3], linewidth=4, solid_capstyle="butt")
+        hover(bracket, words("days", patch=number + 1, first=first + 1, last=first + patches["length"]))
+        axes.text(sum(ends) / 2, height + step * 0.12, str(number + 1), ha="center", va="bottom", fontsize=8)
+    axes.set_title(words("series", name=example["name"], number=len(patches["first"])))
+    axes.set_xlabel(words("day"))
+    axes.legend(loc="upper left", fontsize=9)
+
+
+def _heads(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
+    """Every head of the model as a point; the line is attention spread evenly."""
+    layers = data["distance"]
+    heads = list(range(1, len(layers[0]) + 1))
+    lines(axes, theme, heads, {words("layer", layer=i + 1): days for i, days in enumerate(layers)}, form=".1f")
+    line = axes.axhline(data["even"], color=theme.muted, linestyle="--")
+    hover(line, f"{words('even')}: {data['even']:.1f}")
+    axes.text(heads[-1], data["even"], words("even"), ha="right", va="bottom", fontsize=8)
+    axes.set_ylim(bottom=0)
+    axes.set_xticks(heads)
+    axes.set(title=words("distance"), xlabel=words("head"))

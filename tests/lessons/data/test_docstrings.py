@@ -1,0 +1,10 @@
+from __future__ import annotations
+
+from glassformer.lessons.data.docstrings import docstrings
+
+
+def test_nothing_stands_in_both_parts() -> None:
+    train, validation = docstrings("train"), docstrings("validation")
+    assert sum(map(len, train)) > sum(map(len, validation)) > 50_000
+    assert not set(train) & set(validation)
+    assert len(set(train)) == len(train)

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from math import log
+from typing import Any
+
+import pytest
+
+from glassformer.lessons.data import small_budget
+from glassformer.lessons.data.small_budget import _entropies, run, verdicts
+from glassformer.lessons.data.small_budget_experiment import _settings
+from glassformer.lessons.desk import Desk
+
+
+def data(unigrams: tuple[float, float], bigram: float = 5.0) -> dict[str, Any]:
+    rows = [{"vocab_size": 10**n, "unigram": one, "bigram": bigram} for n, one in enumerate(unigrams, 3)]
+    budget = {name: {"validation": {"mean": 1.0}} for name in ("plain", "own")} | {"unigram": 5.0}
+    reported = {"training": 6.79, "validation": 7.74}
+    return {"reported": reported, "rows": rows, "last": rows[1], "assumed": rows[1], "budget": budget}
+
+
+def test_the_rule() -> None:
+    assert verdicts(data((6.0, 7.0)))["wmt-loss"].verdict == "confirmed"
+    assert verdicts(data((6.0, 8.0)))["wmt-loss"].verdict == "depends"
+    assert verdicts(data((7.8, 8.0)))["wmt-loss"].verdict == "refuted"
+    assert verdicts(data((6.0, 7.0), bigram=7.0))["wmt-loss"].verdict == "refuted"
+
+
+def test_knowing_more_is_less_surprising() -> None:
+    found = _entropies(500)
+    assert found is not None
+    assert found["bigram"] < found["unigram"] < found["uniform"] == log(500)
+
+
+def test_the_settings_are_those_of_the_recipes() -> None:
+    plain, own = _settings("budget-3100-plain"), _settings("budget-3100")
+    assert (plain["model.norm_order"], own["model.norm_order"]) == ("post", "pre")
+    assert plain["train.learning_rate"] == 5e-5 and plain["train.warmup"] == 0
+
+
+def test_another_text_gives_other_entropies(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = _entropies(270)
+    text = "the same few words again and again " * 50
+    monkeypatch.setattr(small_budget, "docstrings", lambda part: [text + " and more of them in turn"] * 4)
+    after = _entropies(270)
+    assert before is not None and after is not None
+    assert after["bigram"] < before["bigram"]
+    assert _entropies(5000) is None
+
+
+@pytest.mark.slow
+def test_it_trains_both() -> None:
+    found = run(Desk(seeds=(0, 1), effort=0.01))["budget"]
+    assert len(found["plain"]["validation"]["values"]) == 2
+    assert found["plain"]["validation"]["values"] != found["own"]["validation"]["values"]

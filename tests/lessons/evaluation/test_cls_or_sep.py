@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.evaluation.cls_or_sep import POOLS, run, verdicts
+from glassformer.lessons.statistics import interval
+
+
+def data(*differences: float) -> dict[str, Any]:
+    effect = interval(list(differences))
+    accuracy = {how: {"mean": 0.9} for how in POOLS}
+    return {"accuracy": accuracy, "cls_minus": dict.fromkeys(POOLS[1:], effect), "seeds": len(differences)}
+
+
+def test_the_rule() -> None:
+    assert verdicts(data(0.02, 0.03, 0.02, 0.03, 0.02))["cls-not-sep"].verdict == "confirmed"
+    assert verdicts(data(0.02, -0.03, 0.02, -0.02, 0.01))["cls-not-sep"].verdict == "refuted"
+    worse = verdicts(data(-0.02, -0.03, -0.02, -0.03, -0.02))["cls-not-sep"]
+    assert worse.verdict == "refuted" and worse.measured["worse"]
+
+
+@pytest.mark.slow
+def test_differences_are_taken_seed_by_seed() -> None:
+    found = run(Desk(seeds=(0, 1), effort=0.01))
+    for how in POOLS[1:]:
+        pairs = zip(found["accuracy"]["cls"]["values"], found["accuracy"][how]["values"], strict=True)
+        assert found["cls_minus"][how]["values"] == pytest.approx([a - b for a, b in pairs])
+    assert found["loss"]["cls"]["values"] != found["loss"]["sep"]["values"]
+    assert found["loss"]["cls"]["values"][0] != found["loss"]["cls"]["values"][1]
