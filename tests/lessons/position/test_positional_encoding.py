@@ -25,7 +25,7 @@ def found(**changed: Any) -> dict[str, Any]:
         "noise": {"left": 1.0},
         "falling": 0.9,
         "similarity": changed.get("similarity", {"64": [0.9, 0.8, 0.7, 0.6], "128": [0.9, 0.8, 0.7, 0.6]}),
-        "periods": [{"measured": period} for period in changed.get("periods", (6.0, 7.0, 8.0))],
+        "periods": list(changed.get("periods", (6.0, 7.0, 8.0))),
     }
 
 
@@ -49,6 +49,11 @@ def test_the_map_of_an_offset_by_hand() -> None:
     assert torch.equal(linear_map(3, 2), torch.stack([torch.stack([cosine, sine]), torch.stack([-sine, cosine])]))
     now, later = sinusoid(torch.tensor([5, 8]), 6, dtype=torch.float64)
     assert torch.allclose(linear_map(3, 6) @ now, later, atol=1e-14, rtol=0)
+
+
+def test_a_period_is_that_of_the_formula() -> None:
+    periods = run(Desk(seeds=(0,)))["periods"]
+    assert periods == pytest.approx([2 * torch.pi * 10000 ** (2 * i / 128) for i in range(64)])
 
 
 def test_a_byte_keeps_what_a_picture_shows() -> None:

@@ -29,7 +29,7 @@ SMALL = {
     "train.batch_tokens": 320,
     "train.warmup": 20,
 }
-STEPS = 150
+STEPS = 400
 KINDS = {"sine": len(ROLES), "noise": 0}  # how many tokens begin as a sinusoid
 NEIGHBOURS = 4  # ordinary tokens beside the special ones in the picture
 
@@ -47,7 +47,7 @@ def run(desk: Desk) -> Data:
         before = _matrix(build(experiment.config(changes, seed).model, seed=seed))
         after = _matrix(experiment.train(seed, changes, validated=False).model)
         for when, matrix in (("before", before), ("after", after)):
-            looks[kind][when].append(look(matrix, len(ROLES)))
+            looks[kind][when].append(look(matrix, len(ROLES)) | {"moved": moved(before, matrix)})
             if seed == desk.seeds[0]:
                 maps.setdefault(kind, {})[when] = _map(matrix)
     for kind, times in looks.items():
@@ -95,6 +95,12 @@ def look(matrix: Tensor, n: int) -> dict[str, float]:
         "across": float(cosines[:n, n:].mean()),
         "across_most": float(cosines[:n, n:].max()),
     }
+
+
+def moved(before: Tensor, after: Tensor) -> float:
+    """How far the special tokens have gone from where they began, relative to their length then."""
+    change, start = (after - before)[: len(ROLES)].norm(dim=1), before[: len(ROLES)].norm(dim=1)
+    return float((change / start).mean())
 
 
 def _map(matrix: Tensor) -> list[list[float]]:

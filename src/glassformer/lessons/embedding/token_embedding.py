@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.config import ModelConfig
+from glassformer.data.corpus import corpus
 from glassformer.layers.embedding import token_matrix
 from glassformer.layers.position.sinusoidal import sinusoid
 from glassformer.lessons.desk import Desk
@@ -20,10 +21,13 @@ from glassformer.lessons.embedding.token_embedding_picture import draw
 from glassformer.lessons.lesson import Data, Lesson, Verdict
 from glassformer.lessons.statistics import interval
 from glassformer.models.build import build
+from glassformer.open import Loaded
+from glassformer.recipe import RunConfig, override
 
 BINS = 40
 WIDTHS = (64, 128, 256, 512, 1024)
 STARTS = ("xavier", "normal", "t5")  # rows of deviation 1/√d_model, 0.02, 1: see models/initialize.py
+SENTENCES = 4000  # pairs of the corpus in which the used tokens are looked for
 TOKENS = 500  # in each model of `balance`: their mean norm is known to a fraction of a percent
 
 
@@ -41,6 +45,7 @@ def run(desk: Desk) -> Data:
         "expected": {"cosine": 1 / sqrt(config.d_model), "norm": 1.0, "positions": sqrt(config.d_model / 2)},
         "initial": {name: interval([look[name] for look in looks]) for name in looks[0]},
         "trained": _look(after),
+        "unused": _unused(trained, after),
         "norms": _histogram(untrained[0].norm(dim=1), after.norm(dim=1)),
         "cosines": _histogram(_cosines(untrained[0]), _cosines(after)),
         "trained_ratio": {
@@ -90,6 +95,22 @@ def kolmogorov(values: Tensor) -> float:
     normal = torch.tensor([(1 + erf(float(x) / sqrt(2))) / 2 for x in z], dtype=torch.float64)
     steps = torch.arange(len(z) + 1, dtype=torch.float64) / len(z)
     return float(torch.maximum((steps[1:] - normal).abs().max(), (steps[:-1] - normal).abs().max()))
+
+
+def _unused(trained: Loaded, matrix: Tensor) -> dict[str, float]:
+    """Tokens that stand in none of so many sentences of the corpus: how alike they are, and how alike the others."""
+    tables = override(trained.config.to_dict(), "data.source.count", SENTENCES)
+    pairs = corpus(RunConfig.from_dict(tables).data).train
+    both = ((trained.vocabularies.source, pairs.sources), (trained.vocabularies.target, pairs.targets))
+    used = torch.zeros(len(matrix), dtype=torch.bool)
+    for tokenizer, texts in both:
+        used[list({token for row in tokenizer.encode_batch(texts) for token in row})] = True
+    return {
+        "sentences": SENTENCES,
+        "tokens": int((~used).sum()),
+        "cosine": float(_cosines(matrix[~used]).mean()),
+        "cosine_of_used": float(_cosines(matrix[used]).mean()),
+    }
 
 
 def _histogram(before: Tensor, after: Tensor) -> dict[str, list[float]]:

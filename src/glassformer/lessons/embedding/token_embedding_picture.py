@@ -27,7 +27,9 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
         axes.set_ylabel(words("density"))
     for axes, which in ((plain, "plain"), (scaled, "scaled")):
         _ratio(axes, data, theme, words, which)
-    scaled.sharey(plain)
+    ratios = [row[which] for row in data["balance"] for which in ("plain", "scaled")]
+    for axes in (plain, scaled):
+        axes.set_ylim(min(ratios) / 2, max(ratios) * 2)
     return figure
 
 

@@ -102,13 +102,12 @@ def _cosines(table: Tensor) -> Tensor:
     return unit @ unit.T
 
 
-def _periods(table: Tensor) -> list[dict[str, float]]:
-    """Of each pair of dimensions: read from the angle between one position and the next, and from the formula."""
+def _periods(table: Tensor) -> list[float]:
+    """Of each pair of dimensions, read from the angle between one position and the next."""
     pairs = table.unflatten(1, (-1, 2))  # p d_model/2 2
     sin, cos = pairs[..., 0], pairs[..., 1]
     turned = torch.atan2(sin[1:] * cos[:-1] - cos[1:] * sin[:-1], (pairs[1:] * pairs[:-1]).sum(-1)).mean(0)
-    measured = (2 * pi / turned).tolist()
-    return [{"measured": period, "formula": 2 * pi * 10000 ** (2 * i / D_MODEL)} for i, period in enumerate(measured)]
+    return (2 * pi / turned).tolist()
 
 
 def _bytes(values: Tensor) -> list[str]:
@@ -131,7 +130,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     linear = max(row["error"] for row in offsets)
     spread = max(row["distance_spread"] for row in offsets)
     literal = max(row["difference_spread"] for row in offsets)
-    periods = [row["measured"] for row in data["periods"]]
+    periods = data["periods"]
     rising = all(slow > fast for fast, slow in pairwise(periods))
     noise = data["noise"]["left"]
     return {
