@@ -20,7 +20,7 @@ from glassformer.models.build import build
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.open.loaded import Loaded
 
-SENTENCES = ("나는 학교에 간다", "나는 Transformer를 공부한다", "나는 친구와 함께 학교에 갔다.", "비가 온다.")
+SENTENCES = ("나는 학교에 간다", "나는 Transformer를 공부한다", "나는 친구와 함께 학교에 갔다.", "나는 책을 읽는다.")
 SHOWN = 1  # the sentence whose combined mask is shown
 SMALL = {"vocab_size": 40, "max_len": 16, "d_model": 16, "n_heads": 4, "d_ff": 32}
 POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "relative", "none")

@@ -23,7 +23,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     layers = list(range(1, data["depth"] + 1))
     curves = {words(order): [at["mean"] for at in data["gradients"][order]] for order in ("pre", "post")}
     lines(lower, theme, layers, curves)
-    logarithmic(lower)
+    lower.set_ylim(bottom=0.0)
     lower.set_title(words("gradients"))
     lower.set_xlabel(words("layer"))
     hardest = data["settings"][-1]

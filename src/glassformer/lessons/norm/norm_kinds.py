@@ -13,7 +13,7 @@ from glassformer.lessons.norm.norm_kinds_experiment import KINDS, SIZES, experim
 from glassformer.lessons.norm.norm_kinds_picture import draw
 from glassformer.lessons.statistics import above, difference, interval
 
-STEPS = 160
+STEPS = 140
 
 
 def run(desk: Desk) -> Data:

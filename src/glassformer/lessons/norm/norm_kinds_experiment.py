@@ -21,7 +21,6 @@ from glassformer.train.validate import make_sampler
 
 KINDS = ("layer", "rms", "batch", "batch_real")  # batch_real: padding is left out of the averages
 SIZES = (2, 8, 32)
-JUDGED = 6  # batches on which the two modes are compared
 
 
 def experiment(desk: Desk) -> Experiment:
@@ -76,7 +75,7 @@ def gap(material: Experiment, model: nn.Module, config: RunConfig) -> float:
     """|loss in training mode − loss in evaluation mode|, on batches of the size trained with; nothing is learned."""
     task, store = material.material.task, material.material.validation
     assert store is not None
-    batches = make_sampler(store, task, config.train).batches(0)[:JUDGED]
+    batches = make_sampler(store, task, config.train).batches(0)
     stored = {name: buffer.clone() for name, buffer in model.named_buffers()}
     losses: dict[bool, float] = {}
     for training in (True, False):

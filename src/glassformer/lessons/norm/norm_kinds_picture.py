@@ -34,8 +34,9 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
         )
         axes.set_title(words(name))
         axes.margins(y=0.12)
-        if name == "gap":
+        axes.set_ylim(bottom=0.0)
+        if name == "loss":
             axes.get_legend().remove()
         else:
-            axes.legend(loc="lower left", framealpha=0.0, ncols=2)
+            axes.legend(loc="upper right")
     return figure
