@@ -58,7 +58,7 @@ class Theme:
             "text.color": self.ink,
             "axes.titlesize": 11,
             "axes.titlelocation": "left",
-            "axes.titleweight": "normal" if lang == "ko" else "bold",
+            "axes.titleweight": "normal",
             "axes.titlecolor": self.ink,
             "axes.labelcolor": self.ink,
             "axes.edgecolor": self.muted,

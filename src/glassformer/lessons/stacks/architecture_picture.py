@@ -177,7 +177,7 @@ def _memory(axes: Axes, theme: Theme, words: Words) -> None:
     for away in (-0.85, -0.3):
         _path(axes, theme, [(middle, foot - 0.13), (RIGHT + away, foot - 0.13), (RIGHT + away, foot)])
     axes.text(LEFT + 0.1, top + 0.1, words("memory"), fontsize=9, ha="left", va="bottom", color=theme.ink)
-    axes.text(RIGHT - 0.92, foot - 0.07, "K V", fontsize=8, ha="right", va="bottom", color=theme.muted)
+    axes.text(middle + 0.1, foot - 0.08, "K V", fontsize=8, ha="left", va="bottom", color=theme.muted)
     axes.text(RIGHT + 0.08, foot - 0.02, "Q", fontsize=8, ha="left", va="top", color=theme.muted)
 
 

@@ -69,8 +69,9 @@ def _covered(edges: Tensor, low: Tensor, high: Tensor) -> Tensor:
 
 
 def _example(batch: CanvasBatch, said: Answers, maps: Tensor, right: Tensor) -> dict[str, Any]:
-    """The first canvas with the most digits of which most are found."""
-    best = int((right.sum(1) * 10 + (batch.labels >= 0).sum(1)).argmax())
+    """The canvas with the most digits found and the fewest wrong answers, and what its queries say."""
+    wrong = ((said.said >= 0) & ~right).sum(1)  # b
+    best = int((right.sum(1) - wrong).argmax())
     side = int(maps.shape[-1] ** 0.5)
     answering = [q for q in range(maps.shape[1]) if int(said.said[best, q]) >= 0]
     return {

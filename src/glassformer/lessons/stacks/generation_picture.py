@@ -35,7 +35,7 @@ def _candidates(axes: Axes, theme: Theme, words: Words, data: Data) -> None:
         begin = 0.0
         for rank, found in enumerate(step["candidates"]):
             wide = found["probability"]
-            (bar,) = axes.barh(row, wide, 0.82, begin, color=theme.series[rank], alpha=0.75)
+            (bar,) = axes.barh(row, wide, 0.82, begin, color=theme.series[rank], alpha=0.45)
             hover(bar, f"{found['token']}: {wide:.3f}")
             if wide > 0.09:
                 axes.text(begin + wide / 2, row, f"{found['token']} {wide:.2f}", ha="center", va="center", fontsize=8)
@@ -58,7 +58,7 @@ def _tree(axes: Axes, theme: Theme, words: Words, tree: Data) -> None:
         px, py = places.get(node["parent"], (0.0, 0.0))
         on = node["way"]
         axes.plot(
-            [px + 0.36, x - 0.4] if px else [0.1, x - 0.4],
+            [px + 0.4, x - 0.4] if px else [0.15, x - 0.4],
             [py, y],
             color=theme.vermilion if on else theme.muted,
             linewidth=2.2 if on else 0.8,
@@ -68,7 +68,7 @@ def _tree(axes: Axes, theme: Theme, words: Words, tree: Data) -> None:
         text = axes.text(
             x,
             y,
-            f"{node['token']}\n{node['probability']:.2f}",
+            f"{_short(node['token'])}\n{node['probability']:.2f}",
             ha="center",
             va="center",
             fontsize=8,
@@ -84,6 +84,11 @@ def _tree(axes: Axes, theme: Theme, words: Words, tree: Data) -> None:
     axes.set_ylim(min(y for _, y in places.values()) - 0.6, 0.7)
     axes.axis("off")
     axes.set_title(words("tree"))
+
+
+def _short(token: str, most: int = 9) -> str:
+    """As much of a token as there is room for."""
+    return token if len(token) <= most else f"{token[: most - 1]}…"
 
 
 def _places(nodes: list[dict[str, Any]], most: int = 4) -> dict[int, tuple[float, float]]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from torch import nn
-
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.short import Experiment, Outcome
 from glassformer.tasks.material import TextMaterial
@@ -46,8 +44,3 @@ class SmallTranslators:
         """One trained translator for each seed."""
         for seed in self.desk.each("translators", self.desk.seeds):
             yield seed, self.experiment.train(seed)
-
-
-def size_of(model: nn.Module) -> int:
-    """How many numbers it learned."""
-    return sum(parameter.numel() for parameter in model.parameters())

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from glassformer.lessons.stacks.encoder_attention import run, verdicts
+from glassformer.lessons.stacks.encoder_attention_experiment import MEASURES
+from lesson_models import tiny_desk
+
+
+def measured(**slopes: float) -> dict[str, Any]:
+    def around(value: float) -> dict[str, Any]:
+        return {"mean": value, "low": value - 0.1, "high": value + 0.1, "n": 5}
+
+    return {
+        "depth": 2,
+        "slopes": {name: around(slopes[name]) for name in MEASURES},
+        "curves": {name: [{"mean": 1.0}, {"mean": 2.0}] for name in MEASURES},
+    }
+
+
+def test_the_rule() -> None:
+    both = measured(entropy=1, distance=1, surface=-1, structure=1)
+    assert verdicts(both)["abstraction"].verdict == "confirmed"
+    content = measured(entropy=1, distance=-1, surface=-1, structure=1)
+    assert verdicts(content)["abstraction"].verdict == "depends"
+    attention = measured(entropy=1, distance=1, surface=0.05, structure=1)
+    assert verdicts(attention)["abstraction"].verdict == "depends"
+    neither = measured(entropy=0.05, distance=1, surface=-1, structure=0)
+    assert verdicts(neither)["abstraction"].verdict == "refuted"
+
+
+@pytest.mark.slow
+def test_another_model_gives_other_maps_and_padding_is_blocked_in_both() -> None:
+    one, other = (run(tiny_desk("encoder_attention", seed=seed)) for seed in (0, 1))
+    assert one["maps"] != other["maps"]
+    for data in (one, other):
+        assert data["padding"] > 0 and data["to_padding"] == 0
+        row = data["maps"][0][0][0]
+        assert sum(value for value in row if value is not None) == pytest.approx(1, abs=1e-5)
+        assert sum(value is None for value in row) == data["padding"]

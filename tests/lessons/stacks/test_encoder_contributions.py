@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from glassformer.lessons.stacks.encoder_contributions import run, verdicts
+from lesson_models import tiny_desk
+
+
+def order(early: float, attention: float, forward: float) -> dict[str, Any]:
+    def around(value: float) -> dict[str, Any]:
+        return {"mean": value, "low": value - 0.1, "high": value + 0.1, "n": 5}
+
+    return {
+        "early": around(early),
+        "slopes": {"self_attention": around(attention), "feed_forward": around(forward), "whole": around(-early)},
+        "curves": {"whole": [{"mean": 2.0}, {"mean": 1.0}]},
+    }
+
+
+def test_the_rule() -> None:
+    holds, rises = order(1, -1, -1), order(1, -1, 0.05)
+    for pre, post, verdict in ((holds, holds, "confirmed"), (holds, rises, "depends"), (rises, rises, "refuted")):
+        data = {"n_layers": 2, "orders": {"pre": pre, "post": post}}
+        assert verdicts(data)["early-layers"].verdict == verdict
+
+
+@pytest.mark.slow
+def test_another_translator_gives_other_numbers() -> None:
+    one, other = (run(tiny_desk("encoder_contributions", seed=seed)) for seed in (0, 1))
+    assert one["translator"]["whole"] != other["translator"]["whole"]
+    assert one["orders"] == other["orders"]  # trained in the lesson, by its own seeds
