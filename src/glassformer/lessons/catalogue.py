@@ -18,7 +18,7 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     "training": (),
     "data": ("tokenizer", "dataset", "mlm_masking", "small_budget"),
     "evaluation": ("metrics", "confusion_matrix", "cls_or_sep"),
-    "families": ("families", "stock_patches", "image_patches", "price_of_attention"),
+    "families": ("families", "stock_patches", "image_patches", "long_range", "price_of_attention"),
 }
 LESSONS: dict[str, str] = {name: chapter for chapter, names in CHAPTERS.items() for name in names}
 
