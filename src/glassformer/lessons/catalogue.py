@@ -18,7 +18,7 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     "training": ("initialization", "gradient_flow", "schedules", "noam_schedule", "warmup", "onecycle", "cyclic", "label_smoothing", "focal_loss", "accumulation", "training_run"),
     "data": ("tokenizer", "dataset", "mlm_masking", "small_budget"),
     "evaluation": ("metrics", "confusion_matrix", "cls_or_sep"),
-    "families": ("families", "parameters", "parts_that_matter", "stock_patches", "image_patches", "price_of_attention"),
+    "families": ("families", "parameters", "parts_that_matter", "stock_patches", "image_patches", "long_range", "price_of_attention"),
 }
 LESSONS: dict[str, str] = {name: chapter for chapter, names in CHAPTERS.items() for name in names}
 

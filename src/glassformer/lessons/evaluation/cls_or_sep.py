@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.evaluation.cls_or_sep_picture import draw
 from glassformer.lessons.lesson import Data, Lesson, Verdict
@@ -21,20 +23,25 @@ SMALL = {"d_model": 32, "d_ff": 128, "n_heads": 4, "n_encoder_layers": 2}
 
 def run(desk: Desk) -> Data:
     """The recipe `sentiment`, smaller; only the pooling differs, and with the same seed everything else is the same."""
-    changes = {"data.source.count": desk.some(SENTENCES, 1000), "data.validation": desk.some(VALIDATION, 40)}
+    learned, unseen = desk.some(SENTENCES, 1000), desk.some(VALIDATION, 40)
+    changes = {"data.source.count": learned + unseen, "data.validation": 40}  # all of them different
     steps = {"train.steps": desk.some(STEPS, 2), "train.warmup": desk.some(30), "train.ema": 0.0}
     sizes = {f"model.{key}": value for key, value in SMALL.items()}
     experiment = Experiment("sentiment", {**changes, "text.vocab_size": 800, **sizes, **steps})
+    order = np.random.default_rng(0).permutation(learned + unseen)
+    store = experiment.material.training
+    parts = store.select(order[:learned]), store.select(order[learned:])
     accuracy: dict[str, list[float]] = {how: [] for how in POOLS}
     loss: dict[str, list[float]] = {how: [] for how in POOLS}
     for seed in desk.each("pooling", desk.seeds):
         for how in POOLS:
-            found = experiment.train(seed, {"model.head": _head(experiment, how)}).validation
+            made = experiment.train(seed, {"model.head": _head(experiment, how)}, training=parts[0], validated=False)
+            found = experiment.validate(made.model, made.config, parts[1])
             accuracy[how].append(found["accuracy"])
             loss[how].append(found["loss"])
     return {
-        "sentences": changes["data.source.count"],
-        "unseen": changes["data.validation"],
+        "sentences": learned,
+        "unseen": unseen,
         "steps": steps["train.steps"],
         "seeds": len(desk.seeds),
         "accuracy": {how: interval(accuracy[how]) for how in POOLS},

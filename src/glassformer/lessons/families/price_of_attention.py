@@ -37,15 +37,17 @@ def run(desk: Desk) -> Data:
     """The paper's encoder by formula at every length; a small one by the clock."""
     rows = [_flops(length) for length in LENGTHS]
     clocked = [n for n in CLOCKED if n <= desk.some(CLOCKED[-1], 128)]
-    rule = BASE["d_model"], BASE["d_ff"]
+    timed = _clock(desk, clocked)
+    d_model, d_ff = BASE["d_model"], BASE["d_ff"]
     return {
         **{key: BASE[key] for key in ("d_model", "d_ff", "n_encoder_layers")},
         "rows": rows,
         "first": rows[0],
         "last": rows[-1],
         "half": next((row["length"] for row in rows if row["share"] > 0.5), None),
-        "equal": (8 * rule[0] ** 2 + 4 * rule[0] * rule[1]) / (4 * rule[0]),  # 4 n d = 8 d² + 4 d d_ff
-        "clock": _clock(desk, clocked),
+        "equal": (8 * d_model**2 + 4 * d_model * d_ff) / (4 * d_model),  # 4 n d = 8 d² + 4 d d_ff
+        "clock": timed,
+        "clock_last": timed[-1],
         "small": SMALL,
     }
 

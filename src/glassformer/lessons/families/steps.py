@@ -1,0 +1,96 @@
+"""How many operations must wait for each other, and how long it takes: attention and an LSTM against length."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from glassformer.layers.attention.multi_head import MultiHeadAttention
+from glassformer.lessons.desk import Desk
+from glassformer.lessons.families.clock import medians
+
+D_MODEL, N_HEADS = 64, 4
+COUNTED = (8, 16, 32, 64)
+CLOCKED = (16, 32, 64, 128, 256, 512, 1024)
+BATCH = 8
+ROUNDS = 9
+
+
+def parts() -> tuple[MultiHeadAttention, nn.LSTM]:
+    """4·d² weights for attention (Q, K, V, O); an LSTM of that input with hidden size h has 4·h·(d + h)."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        attention = MultiHeadAttention(d_model=D_MODEL, n_heads=N_HEADS, kernel="reference")
+        hidden = min(range(4, 128), key=lambda h: abs(4 * h * (D_MODEL + h) - 4 * D_MODEL * D_MODEL))
+        return attention, nn.LSTM(D_MODEL, hidden, batch_first=True)
+
+
+def chains() -> list[dict[str, int]]:
+    """The longest chain of operations of which each needs the one before, in the graph that autograd keeps."""
+    attention, lstm = parts()
+    cell = nn.LSTMCell(D_MODEL, lstm.hidden_size)
+    rows = []
+    for length in COUNTED:
+        x = torch.zeros(1, length, D_MODEL, requires_grad=True)
+        rows.append({"length": length, "attention": longest(attend(attention, x)), "lstm": longest(unrolled(cell, x))})
+    return rows
+
+
+def attend(attention: MultiHeadAttention, x: Tensor) -> Tensor:
+    y: Tensor = attention(x, x, x)
+    return y
+
+
+def unrolled(cell: nn.LSTMCell, x: Tensor) -> Tensor:
+    """h_t from h_{t−1}, one after the other: what torch's LSTM does inside."""
+    state = None
+    for t in range(x.shape[1]):
+        state = cell(x[:, t], state)
+    assert state is not None
+    return state[0]
+
+
+def longest(y: Tensor) -> int:
+    """The depth of a graph, without recursion: a node counts when all that it needs has been counted."""
+    depth: dict[Any, int] = {}
+    waiting: list[Any] = [y.grad_fn]
+    while waiting:
+        node = waiting[-1]
+        needed = [before for before, _ in node.next_functions if before is not None]
+        missing = [before for before in needed if before not in depth]
+        if missing:
+            waiting += missing
+            continue
+        depth[node] = 1 + max((depth[before] for before in needed), default=0)
+        waiting.pop()
+    return depth[y.grad_fn]
+
+
+def times(desk: Desk) -> list[dict[str, Any]]:
+    """Milliseconds of one forward pass of each, one thread, medians of interleaved rounds, and their ratio."""
+    attention, lstm = parts()
+    fused = MultiHeadAttention(d_model=D_MODEL, n_heads=N_HEADS)
+    fused.load_state_dict(attention.state_dict())
+    lengths = [n for n in CLOCKED if n <= desk.some(CLOCKED[-1], 32)]
+    works: dict[tuple[str, int], Callable[[], None]] = {}
+    for length in lengths:
+        x = torch.randn(BATCH, length, D_MODEL, generator=torch.Generator().manual_seed(length))
+        works["attention", length] = partial(_attend, fused, x)
+        works["lstm", length] = partial(_read, lstm, x)
+    found = medians(works, desk.some(ROUNDS, 2))
+    rows = [{"length": n, "attention": found["attention", n], "lstm": found["lstm", n]} for n in lengths]
+    return [{**row, "ratio": row["lstm"] / row["attention"]} for row in rows]
+
+
+@torch.no_grad()
+def _attend(attention: MultiHeadAttention, x: Tensor) -> None:
+    attention(x, x, x)
+
+
+@torch.no_grad()
+def _read(lstm: nn.LSTM, x: Tensor) -> None:
+    lstm(x)
