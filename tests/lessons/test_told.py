@@ -43,7 +43,7 @@ def test_it_prints_and_shows_itself_in_a_notebook() -> None:
     console = Console(width=100)
     with console.capture() as text:
         console.print(Told(NAME, "ko").shown("deep"))
-    assert "맞음" in text.get() and "src/glassformer/layers/attention/kernel.py" in text.get()
+    assert "확인됨" in text.get() and "src/glassformer/layers/attention/kernel.py" in text.get()
 
 
 def test_the_picture_in_a_file(tmp_path: Path) -> None:

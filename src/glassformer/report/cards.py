@@ -1,4 +1,4 @@
-"""Claims on a page: a card below its lesson, a line inside a text, a row in the table of all."""
+"""Parts of a page: a claim as a card, as a line inside a text, as a row in the table of all; a picture in its box."""
 
 from __future__ import annotations
 
@@ -49,15 +49,28 @@ def card(claim: str, sentence: str, answer: Answer | None, words: Say) -> str:
     )
 
 
+def measured(answer: Answer | None) -> str:
+    """The sentence, and where it depends on something, on what."""
+    return "" if answer is None else escape(" ".join(filter(None, (answer.says, answer.condition))))
+
+
 def inline(claim: str, answer: Answer | None, words: Say) -> str:
     """A claim inside a text of another place, with a way to its card."""
     if answer is None:
         command = f"<code>glassformer claims {escape(claim)} --fresh</code>"
         return f'<span class="said">{badge(None, words)} {command}</span>'
-    condition = f" {escape(answer.condition)}" if answer.condition else ""
     return (
         f'<span class="said">{badge(answer, words)} <a href="#claim-{claim}">{escape(answer.claim)}</a> '
-        f'<span class="measured">{escape(answer.says)}{condition}</span></span>'
+        f'<span class="measured">{measured(answer)}</span></span>'
+    )
+
+
+def figure(picture: str, label: str, caption: str, words: Say) -> str:
+    """A picture in its box, which a keyboard reaches; on a phone it can be made larger. `caption` is HTML."""
+    button = f'<button type="button" class="button enlarge" aria-pressed="false">{escape(words("enlarge"))}</button>'
+    return (
+        f'<figure><div class="picture" tabindex="0" role="group" aria-label="{escape(label)}">{picture}</div>'
+        f'<figcaption>{caption} <span class="needs-script">{button}</span></figcaption></figure>'
     )
 
 
@@ -66,7 +79,7 @@ def claims_table(answers: Mapping[str, Answer | None], words: Say) -> str:
     head = "".join(f"<th>{escape(words(f'table.{column}'))}</th>" for column in ("claim", "verdict", "measured"))
     rows = "".join(
         f'<tr><td><a href="#claim-{claim}">{escape(claim if answer is None else answer.claim)}</a></td>'
-        f"<td>{badge(answer, words)}</td><td>{'' if answer is None else escape(answer.says)}</td></tr>"
+        f"<td>{badge(answer, words)}</td><td>{measured(answer)}</td></tr>"
         for claim, answer in answers.items()
     )
     return (

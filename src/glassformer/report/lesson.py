@@ -7,7 +7,7 @@ from html import escape
 from glassformer.lessons.told import Told, provenance
 from glassformer.report import numbers
 from glassformer.report.book import Book
-from glassformer.report.cards import Say, card
+from glassformer.report.cards import Say, card, figure
 from glassformer.report.mathematics import mathml
 from glassformer.report.prose import html, line
 
@@ -54,11 +54,7 @@ def _figure(told: Told, book: Book, words: Say) -> str:
     drawn = picture.svg
     inside = drawn or f'<p class="note">{escape(words("not_drawn"))}</p>'
     hint = f'<span class="hint needs-script">{escape(words("hover"))}</span>' if 'class="hover"' in drawn else ""
-    label = escape(words("picture_of", title=told.title))
-    return (
-        f'<figure><div class="picture" tabindex="0" role="group" aria-label="{label}">'
-        f"{inside}</div><figcaption>{line(told.part('caption'))} {hint}</figcaption></figure>"
-    )
+    return figure(inside, words("picture_of", title=told.title), f"{line(told.part('caption'))} {hint}", words)
 
 
 def source_id(path: str) -> str:

@@ -118,10 +118,15 @@ def body(book: Book, words: Say) -> str:
 
 
 def page_html(one: Page, book: Book, words: Say) -> str:
-    text = one.text(book.shelf, lambda claim: MARK.format(claim))
-    inserts = {MARK.format(claim): inline(claim, answer, words) for claim, answer in book.answers.items()}
-    inserts[MARK.format("")] = claims_table(book.answers, words)
-    made = html(text, inserts=inserts)
+    inserts: dict[str, str] = {}
+
+    def insert(claim: str) -> str:
+        """A mark now, HTML once the text around it is HTML."""
+        answer = book.answers.get(claim)
+        inserts[MARK.format(claim)] = inline(claim, answer, words) if claim else claims_table(book.answers, words)
+        return MARK.format(claim)
+
+    made = html(one.text(book.shelf, insert), inserts=inserts)
     terms = "".join(
         f'<div id="term-{key}" data-find="{escape(term["term"])}"><dt>{escape(term["term"])} '
         f'<span class="other">{escape(term.get("other", ""))}</span></dt><dd>{line(term["meaning"])}</dd></div>'

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from glassformer.lessons.svg import as_png, as_svg, styled
 from glassformer.lessons.theme import LIGHT
-from glassformer.report.cards import Say
+from glassformer.report.cards import Say, figure
 from glassformer.report.predicted import Card, Row
 from glassformer.report.run import RunChapter
 from glassformer.report.run_pictures import Draughtsman
@@ -51,11 +51,8 @@ def pictures(chapter: RunChapter, lang: str) -> dict[str, str]:
 
 
 def _figure(name: str, svg: str, words: Say) -> str:
-    caption = escape(words(f"run.pictures.{name}"))
-    return (
-        f'<figure id="run-{name}"><div class="picture" tabindex="0" role="group" aria-label="{caption}">{svg}</div>'
-        f"<figcaption>{caption}</figcaption></figure>"
-    )
+    caption = words(f"run.pictures.{name}")
+    return f'<div id="run-{name}">{figure(svg, caption, escape(caption), words)}</div>'
 
 
 def _samples(chapter: RunChapter, words: Say) -> tuple[list[str], list[list[str]]]:

@@ -175,6 +175,12 @@
     });
   }
   addEventListener("scroll", hide, { passive: true });
+  for (const button of all(".enlarge")) {
+    button.addEventListener("click", () => {
+      const large = one(".picture", button.closest("figure")).classList.toggle("large");
+      button.setAttribute("aria-pressed", String(large));
+    });
+  }
 
   // still being written: look again soon
   const seconds = Number(document.body.dataset.reload);

@@ -1,0 +1,213 @@
+"""The report in a real browser: both languages, a screen and a phone."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from glassformer.report.build import Order, Report
+from glassformer.words import LANGUAGES
+from small_translator import trained
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here; `make test` as root installs it"),
+]
+FLAGS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
+WIDTHS = {"screen": 1280, "phone": 360}
+PAGES = [(lang, width) for lang in LANGUAGES for width in WIDTHS.values()]
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The whole book with the chapter of a small run."""
+    home = tmp_path_factory.mktemp("report")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GLASSFORMER_CACHE", str(home / "cache"))
+        Report(Order(home / "out", run=trained(home), workers=2)).build()
+    yield home / "out"
+    shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        yield launched
+        launched.close()
+
+
+class Opened:
+    """A page, and all that it said and asked for."""
+
+    def __init__(self, browser: Any, path: Path, width: int, **options: Any) -> None:
+        keys = {"viewport": {"width": width, "height": 800}, "reduced_motion": "reduce", **options}
+        self.context = browser.new_context(**keys)
+        self.page = self.context.new_page()
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(path.as_uri())
+
+    def __enter__(self) -> Opened:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.context.close()
+
+
+@pytest.mark.parametrize(("lang", "width"), PAGES)
+def test_it_opens_quietly_and_fits(browser: Any, report: Path, lang: str, width: int) -> None:
+    with Opened(browser, report / f"report.{lang}.html", width) as opened:
+        page = opened.page
+        page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true")
+        assert opened.said == []
+        assert [url for url in opened.asked if not url.startswith(("file:", "data:"))] == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        pictures = page.locator(".picture svg")
+        assert pictures.count() >= 4
+        for box in pictures.evaluate_all("all => all.map(one => one.getBoundingClientRect().toJSON())"):
+            assert 200 < box["width"] <= width and box["height"] > 80
+        assert page.locator("html").get_attribute("lang") == lang
+
+
+@pytest.mark.parametrize(("lang", "width"), PAGES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_stands_in_anybodys_way(browser: Any, report: Path, lang: str, width: int, scheme: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    with Opened(browser, report / f"report.{lang}.html", width, color_scheme=scheme) as opened:
+        opened.page.evaluate("for (const details of document.querySelectorAll('details.deep')) details.open = true")
+        found = Axe().run(opened.page, options={"resultTypes": ["violations"]})
+        serious = [
+            (violation["id"], [node["html"][:160] for node in violation["nodes"][:3]])
+            for violation in found.response["violations"]
+            if violation["impact"] in ("serious", "critical")
+        ]
+        assert serious == []
+
+
+@pytest.mark.parametrize(("lang", "word", "title"), [("en", "divided", "divided by"), ("ko", "나누는", "나누는 이유")])
+def test_search_leads_to_a_lesson(browser: Any, report: Path, lang: str, word: str, title: str) -> None:
+    with Opened(browser, report / f"report.{lang}.html", 360) as opened:
+        page = opened.page
+        page.fill("#search", word)
+        first = page.locator("#results a").first
+        assert title in first.inner_text()
+        page.press("#search", "Enter")
+        assert page.url.endswith("#scaled_scores")
+        assert page.locator("#results").is_hidden()
+        page.fill("#search", "zzzz")
+        assert page.locator("#results a").count() == 0 and page.locator("#results p").inner_text()
+        page.press("#search", "Escape")
+        assert page.locator("#results").is_hidden()
+
+
+def test_light_and_dark(browser: Any, report: Path) -> None:
+    with Opened(browser, report / "report.en.html", 1280, color_scheme="light") as opened:
+        page = opened.page
+        paper = "getComputedStyle(document.body).backgroundColor"
+        ink = "getComputedStyle(document.querySelector('.picture svg text')).fill"
+        light = page.evaluate(paper), page.evaluate(ink)
+        page.click("#theme")
+        dark = page.evaluate(paper), page.evaluate(ink)
+        assert light[0] != dark[0] and light[1] != dark[1]
+        page.reload()
+        assert page.evaluate(paper) == dark[0]
+        page.click("#theme")
+        assert page.evaluate(paper) == light[0]
+
+
+def test_values_show_themselves(browser: Any, report: Path) -> None:
+    with Opened(browser, report / "report.en.html", 1280) as opened:
+        page = opened.page
+        picture = page.locator("#scaled_scores .picture")
+        picture.scroll_into_view_if_needed()
+        picture.locator(".hover").first.hover(force=True)
+        assert "q·k · 4: 4.07" in page.locator("#tip").inner_text()
+        page.mouse.move(5, 400)
+        assert page.locator("#tip").is_hidden()
+        picture.focus()
+        picture.press("ArrowRight")
+        first = page.locator("#tip").inner_text()
+        picture.press("ArrowRight")
+        assert first and page.locator("#tip").inner_text() != first
+        assert page.locator("#live").inner_text() == page.locator("#tip").inner_text()
+
+
+def test_values_by_touch(browser: Any, report: Path) -> None:
+    with Opened(browser, report / "report.ko.html", 360, has_touch=True) as opened:
+        picture = opened.page.locator("#scaled_scores .picture")
+        picture.scroll_into_view_if_needed()
+        picture.locator(".hover").first.tap(force=True)
+        assert "q·k" in opened.page.locator("#tip").inner_text()
+        before = picture.locator("svg").bounding_box()["width"]
+        opened.page.locator("#scaled_scores .enlarge").tap()
+        assert picture.locator("svg").bounding_box()["width"] > 1.5 * before
+        assert opened.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_contents_on_a_phone(browser: Any, report: Path) -> None:
+    with Opened(browser, report / "report.en.html", 360) as opened:
+        page = opened.page
+        assert page.locator("#contents").is_hidden()
+        page.click("#menu")
+        page.click("#contents a[href='#scaled_scores']")
+        assert page.locator("#contents").is_hidden()
+        assert page.evaluate("Math.abs(document.querySelector('#scaled_scores').getBoundingClientRect().top) < 300")
+
+
+def test_the_place_where_one_reads_is_marked(browser: Any, report: Path) -> None:
+    with Opened(browser, report / "report.en.html", 1280) as opened:
+        page = opened.page
+        page.evaluate("document.querySelector('#scaled_scores').scrollIntoView()")
+        page.wait_for_selector("#contents a[href='#scaled_scores'][aria-current]")
+
+
+def test_deep_texts_and_files_unfold(browser: Any, report: Path) -> None:
+    with Opened(browser, report / "report.en.html", 1280) as opened:
+        page = opened.page
+        deep = page.locator("#scaled_scores details.deep")
+        assert deep.get_attribute("open") is None
+        page.click("#depth")
+        assert deep.get_attribute("open") is not None
+        deep.locator("a[href='#source-layers-attention-kernel']").click()
+        assert page.locator("#source-layers-attention-kernel").get_attribute("open") is not None
+
+
+def test_on_paper_everything_is_open(browser: Any, report: Path) -> None:
+    with Opened(browser, report / "report.ko.html", 1280) as opened:
+        page = opened.page
+        page.emulate_media(media="print")
+        assert page.locator(".bar").is_hidden() and page.locator("#contents").is_hidden()
+        assert page.locator("#scaled_scores .easy").is_visible()
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert page.locator("#scaled_scores details.deep math").is_visible()
+        assert len(page.pdf(format="A4")) > 50_000
+
+
+def test_without_scripts_it_is_still_a_book(browser: Any, report: Path) -> None:
+    with Opened(browser, report / "report.en.html", 360, java_script_enabled=False) as opened:
+        page = opened.page
+        assert page.locator("#contents").is_visible() and page.locator("#menu").is_hidden()
+        assert page.locator("#scaled_scores .easy").is_visible()
+
+
+def test_the_first_tab_leads_to_the_text(browser: Any, report: Path) -> None:
+    with Opened(browser, report / "report.en.html", 1280) as opened:
+        opened.page.keyboard.press("Tab")
+        assert opened.page.evaluate("document.activeElement.className") == "skip"
+        opened.page.keyboard.press("Enter")
+        assert opened.page.evaluate("document.activeElement.id") == "main"

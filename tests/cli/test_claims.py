@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from glassformer.cli import measuring
+from glassformer.cli.app import main
+from glassformer.lessons.catalogue import LESSONS
+from glassformer.lessons.record import RECORDED, Result
+
+CLAIM, NAME = "scale-variance", "scaled_scores"
+
+
+@pytest.fixture(autouse=True)
+def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLASSFORMER_LANG", "en")
+    monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path / "cache"))
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main(["claims", *map(str, arguments)])
+    out, err = capsys.readouterr()
+    return int(stop.value.code or 0), out, err
+
+
+def test_one_claim_as_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, CLAIM)
+    assert (code, err) == (0, "") and "✓ confirmed" in out
+    assert "1 claims: 1 confirmed, 0 refuted, 0 depend on a condition." in out
+
+
+def test_the_document_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, CLAIM, "--json", "--lang", "ko")
+    (found,) = json.loads(out)
+    assert (code, err) == (0, "")
+    assert {"id", "claim", "verdict", "measured", "condition", "command"} <= set(found)
+    assert (found["id"], found["verdict"], found["condition"]) == (CLAIM, "confirmed", None)
+    assert found["measured"]["d_k"] == 512
+
+
+def test_a_stale_result_is_marked(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    old = replace(Result.read(RECORDED / f"{NAME}.json"), fingerprint="another")
+    monkeypatch.setattr("glassformer.lessons.shelf.recorded", lambda name: old)
+    code, out, _ = run(capsys, CLAIM)
+    assert code == 0 and "stale" in out and "1 are stale" in out
+
+
+def test_measured_again_into_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, CLAIM, "--fresh", "--workers", 1, "--record", tmp_path / "results")
+    assert code == 0 and "1 of 1: scaled_scores" in err and "confirmed" in out
+    assert [path.name for path in (tmp_path / "results").iterdir()] == [f"{NAME}.json"]
+
+
+def test_what_is_missing_is_measured(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    result = Result.read(RECORDED / f"{NAME}.json")
+    asked: list[list[str]] = []
+
+    def measured(names: list[str], *_: Any, **__: Any) -> tuple[dict[str, Result], bool]:
+        asked.append(names)
+        return {NAME: result}, True
+
+    monkeypatch.setattr("glassformer.lessons.shelf.recorded", lambda name: None)
+    monkeypatch.setattr(measuring, "measured", measured)
+    code, out, _ = run(capsys, CLAIM)
+    assert (code, asked) == (0, [[NAME]]) and "confirmed" in out
+
+
+def test_all_lessons_are_measured_again_and_a_failure_is_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[list[str]] = []
+
+    def measured(names: list[str], *_: Any, **__: Any) -> tuple[dict[str, Result], bool]:
+        asked.append(names)
+        return {}, False
+
+    monkeypatch.setattr(measuring, "measured", measured)
+    code, _, _ = run(capsys, "--fresh", "--json")
+    assert (code, asked) == (1, [list(LESSONS)])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(["scale"], "there is no claim 'scale'"), ([CLAIM, "--workers", "0"], "--workers=0 is out of range")],
+)
+def test_wrong_use(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (2, "") and message in err and err.count("\n") == 1

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from glassformer.cli.app import main
+from glassformer.lessons.record import own
+
+NAME = "scaled_scores"
+
+
+@pytest.fixture(autouse=True)
+def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLASSFORMER_LANG", "en")
+    monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path / "cache"))
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main(["lesson", *map(str, arguments)])
+    out, err = capsys.readouterr()
+    return int(stop.value.code or 0), out, err
+
+
+def test_text_verdict_and_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, NAME)
+    assert code == 0
+    for part in ("Why the scores are divided", "softmax(Q Kᵀ / √d_k) V", "confirmed", "513", "kernel.py", "§3.2.1"):
+        assert part in out, part
+    assert "glassformer lesson scaled_scores --fresh" in out
+    assert (tmp_path / "cache" / "pictures" / f"{NAME}.en.svg").is_file()
+
+
+def test_the_deep_text_in_korean_with_a_picture_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    picture = tmp_path / "picture.png"
+    code, out, _ = run(capsys, NAME, "--depth", "deep", "--lang", "ko", "--picture", picture)
+    assert code == 0 and "확인됨" in out and picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_measured_again(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, NAME, "--fresh")
+    assert code == 0 and "measuring: Why the scores" in err
+    assert (own() / f"{NAME}.json").is_file()
+
+
+def test_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, NAME, "--json", "--fresh")
+    found = json.loads(out)
+    assert (code, err) == (0, "")
+    assert found["verdicts"][0]["verdict"] == "confirmed" and Path(found["picture"]).is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["scaled_score"], "there is no lesson 'scaled_score'; did you mean scaled_scores"),
+        ([NAME, "--depth", "deeper"], "easy, deep"),
+        ([NAME, "--picture", "picture.jpg"], "picture.jpg is neither .svg nor .png"),
+    ],
+)
+def test_wrong_use(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (2, "") and message in err and err.count("\n") == 1

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from glassformer.cli.measuring import cores, measured, watched
+from glassformer.lessons import batch
+from glassformer.lessons.batch import Began, Done, Failed, Job, Moved
+from glassformer.lessons.record import RECORDED, Result
+
+NAME = "scaled_scores"
+
+
+@pytest.fixture(autouse=True)
+def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLASSFORMER_LANG", "en")
+    monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path / "cache"))
+
+
+def happening(*events: Any) -> Any:
+    def measure_all(*_: Any) -> Iterator[Any]:
+        for event in events:
+            if isinstance(event, type):
+                raise event
+            yield event
+
+    return measure_all
+
+
+def test_lessons_models_and_failures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job, model, bad = Job("lesson", NAME), Job("model", "digits"), Job("lesson", "bad")
+    result = Result.read(RECORDED / f"{NAME}.json")
+    events = [Began(model), Moved(model, "digits", 0.5), Done(model, None), Began(bad), Failed(bad, "no room")]
+    monkeypatch.setattr(batch, "measure_all", happening(*events, Began(job), Done(job, result)))
+    found, well = measured([NAME, "bad"], tmp_path, 2, quiet=False)
+    assert (found, well) == ({NAME: result}, False)
+    err = capsys.readouterr().err
+    assert "bad: not measured (no room)" in err and "1 of 2: scaled_scores, 0.9 s" in err
+
+
+def test_somebody_stops_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    result = Result.read(RECORDED / f"{NAME}.json")
+    monkeypatch.setattr(batch, "measure_all", happening(Done(Job("lesson", NAME), result), KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        measured([NAME, "other"], tmp_path, 1, quiet=False)
+    assert "stopped after 1 of 2 lessons; the same command goes on from there" in capsys.readouterr().err
+
+
+def test_one_lesson_is_watched(capsys: pytest.CaptureFixture[str]) -> None:
+    with watched("A title", quiet=False) as watch:
+        watch("d_k", 0.5)
+    assert capsys.readouterr().err == "measuring: A title …\n"
+    with watched("A title", quiet=True) as watch:
+        watch("d_k", 0.5)
+    assert capsys.readouterr().err == ""
+
+
+def test_there_is_a_core() -> None:
+    assert cores() >= 1
