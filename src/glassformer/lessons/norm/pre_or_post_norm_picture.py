@@ -44,5 +44,6 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     labels = [words("layers", depth=row["depth"], steps=row["steps"]) for row in rows]
     bars(final, theme, labels, groups, spread=ends, form=".2f")
     final.set_title(words("final"))
-    final.margins(y=0.25)
+    final.margins(y=0.3)
+    final.legend(loc="upper center", ncols=2)
     return figure
