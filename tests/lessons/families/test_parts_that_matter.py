@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from math import log
 from typing import Any
 
 import pytest
@@ -7,7 +8,15 @@ import torch
 from torch import nn
 
 from glassformer.layers.norm import LayerNorm
-from glassformer.lessons.families.parts_that_matter import PARTS, RECIPE, left_out, majority, switched_off, verdicts
+from glassformer.lessons.families.parts_that_matter import (
+    PARTS,
+    RECIPE,
+    left_out,
+    majority,
+    silenced,
+    switched_off,
+    verdicts,
+)
 from glassformer.lessons.short import Experiment, Outcome
 
 
@@ -18,6 +27,7 @@ def hand_made(off: float, out: float, share: float = 0.005) -> dict[str, Any]:
     return {
         "full": {},
         "chance": 0.5,
+        "silenced": {},
         "share": dict.fromkeys(PARTS, share),
         "switched_off": lost(off),
         "left_out": lost(out),
@@ -48,6 +58,7 @@ def test_a_part_that_is_off_has_no_say(experiment: Experiment) -> None:
         changed.encoder.final_norm.weight.mul_(3)
     after = {part: switched_off(experiment, Outcome(changed, whole.config, [], []), part, 0)["loss"] for part in PARTS}
     assert after["attention"] != before["attention"]
+    assert silenced(experiment, whole)["loss"] == pytest.approx(log(2))
     with torch.no_grad():
         changed.encoder.final_norm.weight.div_(3)
     assert switched_off(experiment, whole, "feed_forward", 0)["loss"] == pytest.approx(before["feed_forward"])

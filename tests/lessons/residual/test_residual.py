@@ -3,12 +3,7 @@ from __future__ import annotations
 from math import log
 from typing import Any
 
-import pytest
-
-from glassformer.lessons.desk import Desk
-from glassformer.lessons.residual import residual
-from glassformer.lessons.residual.residual import identity, run, verdicts
-from glassformer.lessons.residual.without_residual import build_stack
+from glassformer.lessons.residual.residual import identity, verdicts
 
 
 def hand_made(first: float, last: float) -> dict[str, Any]:
@@ -40,14 +35,3 @@ def test_a_block_of_zeros_passes_on_what_it_is_given() -> None:
     found = identity()
     assert found["pre"] == found["parallel"] == 0.0
     assert found["post"] > 1.0 and found["post_normalised"] < 1e-4 and found["post_twice"] < 1e-4
-
-
-@pytest.mark.slow
-def test_the_ratio_is_of_adding(monkeypatch: pytest.MonkeyPatch) -> None:
-    desk = Desk(seeds=(0, 1), effort=0.01)
-    before = run(desk)["paper"]["pre"]["times"]["mean"]
-    monkeypatch.setattr(
-        residual, "build_stack", lambda *args, residual, norm: build_stack(*args, residual=True, norm=norm)
-    )
-    assert run(desk)["paper"]["pre"]["times"]["mean"] == pytest.approx(1.0)
-    assert before != pytest.approx(1.0)

@@ -24,6 +24,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     for axes, whole in zip(panels, ("of_model", "of_layers"), strict=True):
         _stacked(axes, theme, words, data["models"], whole)
         axes.set_title(words(whole))
+    panels[0].invert_yaxis()
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
     return figure
@@ -43,7 +44,6 @@ def _stacked(axes: Axes, theme: Theme, words: Words, models: list[dict[str, Any]
                 axes.text(middle, at, f"{share:.0%}", ha="center", va="center", fontsize=9, color=theme.paper)
             left += share
     axes.set_yticks(range(len(models)), [f"{row['name']}\n{words('size', n=_short(row['total']))}" for row in models])
-    axes.invert_yaxis()
     axes.set_xlim(0, 1)
     axes.xaxis.set_major_formatter(lambda x, _: f"{x:.0%}")
     axes.grid(visible=False, axis="y")

@@ -54,9 +54,11 @@ def run(desk: Desk) -> Data:
     experiment = Experiment("sentiment", {**RECIPE, "train.steps": desk.some(STEPS)})
     found: dict[str, dict[str, list[dict[str, float]]]] = {way: {part: [] for part in PARTS} for way in WAYS}
     full: list[dict[str, float]] = []
+    silent: list[dict[str, float]] = []
     for seed in desk.each("training", desk.seeds):
         whole = experiment.train(seed)
         full.append(whole.validation)
+        silent.append(silenced(experiment, whole))
         for part in PARTS:
             found["switched_off"][part].append(switched_off(experiment, whole, part, seed))
             found["left_out"][part].append(left_out(experiment, part, seed).validation)
@@ -69,20 +71,30 @@ def run(desk: Desk) -> Data:
         "share": {part: held[LEDGER[part]] for part in PARTS},
         "steps": STEPS,
         "full": {name: interval([one[name] for one in full]) for name in ("accuracy", "loss")},
+        "silenced": _lost(full, silent, chance),
         **{way: {part: _lost(full, found[way][part], chance) for part in PARTS} for way in WAYS},
     }
 
 
 def switched_off(experiment: Experiment, whole: Outcome, part: str, seed: int) -> dict[str, float]:
-    """The trained model without a part: sub-layers give 0, norms do nothing, the classifier forgets its training."""
+    """The trained model without a part: sub-layers give 0, norms do nothing, the classifier forgets its training.
+
+    A classifier that gives 0 leaves guessing, by construction, which would say nothing about it: see `silenced`.
+    """
     model = copy.deepcopy(whole.model)
     if part == "norm":
         _bypass_norms(model)
     if part == "classifier":
-        fresh: Any = build(whole.config.model, seed=seed)
-        model.get_submodule("head").load_state_dict(fresh.head.state_dict())
+        fresh = build(whole.config.model, seed=seed)
+        model.get_submodule("head").load_state_dict(fresh.get_submodule("head").state_dict())
     with edit(model, OUTPUTS[part]) if part in OUTPUTS else nullcontext():
         return experiment.validate(model, whole.config)
+
+
+def silenced(experiment: Experiment, whole: Outcome) -> dict[str, float]:
+    """The trained model whose classifier gives 0 for every class: beside the claim, to be shown."""
+    with edit(whole.model, {"head.logits": zero()}):
+        return experiment.validate(whole.model, whole.config)
 
 
 def _bypass_norms(model: nn.Module) -> None:
@@ -140,6 +152,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "full": data["full"],
         "chance": data["chance"],
         "share": data["share"],
+        "silenced": data["silenced"],
         "held": sum(vital.values()),
         "asked": len(vital),
         **{way: data[way] for way in WAYS},

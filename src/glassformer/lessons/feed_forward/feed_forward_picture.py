@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.drawing import bars, lines, logarithmic
+from glassformer.lessons.drawing import bars, logarithmic
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data
 from glassformer.lessons.texts import Words
@@ -19,20 +19,35 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     """Four panels, two by two."""
     figure = theme.figure(9.5, 7)
     (bends, silent), (wide, kinds) = figure.subplots(2, 2)
-    curves = data["curves"]
-    lines(bends, theme, curves["x"], {words(name): curves[name] for name in ("relu", "gelu", "silu")})
-    bends.set_title(words("bends"))
+    _bends(bends, data["curves"], theme, words)
     _silent(silent, data["silent"], theme, words)
     _widths(wide, data["widths"], theme, words)
-    found = data["widths"]["variants"]
-    losses = [row["loss"] for row in found.values()]
-    ends = [(loss["low"], loss["high"]) for loss in losses]
-    whole = {words("loss"): [loss["mean"] for loss in losses]}
-    bars(kinds, theme, [words(name) for name in found], whole, spread={words("loss"): ends})
-    _zoom(kinds, [end for pair in ends for end in pair])
-    kinds.set_title(words("kinds"))
-    kinds.set_ylabel(words("loss"))
+    _kinds(kinds, data["widths"]["variants"], theme, words)
     return figure
+
+
+def _bends(axes: Axes, curves: dict[str, list[float]], theme: Theme, words: Words) -> None:
+    for number, name in enumerate(("relu", "gelu", "silu")):
+        colour, pattern = theme.series[number], theme.lines[number]
+        (line,) = axes.plot(curves["x"], curves[name], color=colour, linestyle=pattern, label=words(name))
+        hover(line, words(name))
+    axes.legend()
+    axes.set_title(words("bends"))
+    axes.set_xlabel("x")
+
+
+def _kinds(axes: Axes, found: dict[str, Any], theme: Theme, words: Words) -> None:
+    for at, (name, row) in enumerate(found.items()):
+        loss = row["loss"]
+        axes.plot([at, at], [loss["low"], loss["high"]], color=theme.ink, linewidth=1.2)
+        (point,) = axes.plot([at], [loss["mean"]], color=theme.blue, marker=theme.markers[0], markersize=8)
+        hover(point, f"{words(name)} · {row['parameters']:,}: {loss['mean']:.3f}")
+        beside = (at, loss["mean"])
+        axes.annotate(f"{loss['mean']:.3f}", beside, (8, 0), textcoords="offset points", va="center", fontsize=9)
+    axes.set_xticks(range(len(found)), [words(name) for name in found])
+    axes.set_xlim(-0.5, len(found) - 0.4)
+    axes.set_title(words("kinds"))
+    axes.set_ylabel(words("loss"))
 
 
 def _silent(axes: Axes, rows: list[dict[str, Any]], theme: Theme, words: Words) -> None:
@@ -71,11 +86,3 @@ def _points(axes: Axes, theme: Theme, number: int, x: list[float], rows: list[di
     for at, row in zip(x, rows, strict=True):
         (point,) = axes.plot([at], [row["loss"]["mean"]], color=theme.series[number], marker=theme.markers[number])
         hover(point, f"{label} · {at:.2g}× · {row['parameters']:,}: {row['loss']['mean']:.3f}")
-
-
-def _zoom(axes: Axes, ends: list[float | None]) -> None:
-    """Losses differ by little: the axis begins a little below the lowest, not at 0."""
-    known = [end for end in ends if end is not None]
-    if known:
-        room = max(max(known) - min(known), 1e-3)
-        axes.set_ylim(min(known) - room, max(known) + room)

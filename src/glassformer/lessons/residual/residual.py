@@ -5,8 +5,7 @@ Claims residual-identity and residual-gradient; the rules stand in `verdicts`.
 
 from __future__ import annotations
 
-from math import exp, log
-from statistics import fmean
+from math import log
 from typing import Any
 
 import torch
@@ -14,82 +13,18 @@ from torch import Tensor
 
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.residual.residual_depths import depths
 from glassformer.lessons.residual.residual_picture import draw
-from glassformer.lessons.residual.without_residual import build_stack
-from glassformer.lessons.short import Experiment
-from glassformer.lessons.statistics import above, interval
+from glassformer.lessons.statistics import above
 from glassformer.models.block import EncoderBlock
 
-DEPTHS = (1, 2, 4, 6, 8, 12, 16, 24)
-SHOWN = 12  # the depth whose layers are drawn one by one
-ORDERS = ("post", "pre", "no_norm")
-KINDS = ("with", "without")
 REPORTED = 600.0  # times
-ROWS = 8  # of text in the batch
 EPS = 1e-5
-RECIPE: dict[str, Any] = {
-    "data.source.count": 400,
-    "data.validation": 20,
-    "task.context": 48,
-    "model.max_len": 48,
-    "model.d_model": 64,
-    "model.d_ff": 256,
-    "train.batch_tokens": ROWS * 48,
-}
 
 
 def run(desk: Desk) -> Data:
-    """Blocks whose last matrices are 0; then untrained decoders of every depth, with and without "Add", on text."""
-    experiment = Experiment("characters", RECIPE)
-    batch = _batch(experiment)
-    jobs = [(order, depth) for order in ORDERS for depth in DEPTHS if depth <= desk.some(max(DEPTHS), least=6)]
-    found: dict[str, list[dict[str, Any]]] = {order: [] for order in ORDERS}
-    shown: dict[str, dict[str, list[float]]] = {}
-    for order, depth in desk.each("depth", jobs):
-        both = {
-            kind: [_gradients(experiment, batch, seed, order, depth, kind) for seed in desk.seeds] for kind in KINDS
-        }
-        found[order].append(_row(depth, both))
-        if depth == min(SHOWN, jobs[-1][1]):
-            shown[order] = {kind: [fmean(layer) for layer in zip(*both[kind], strict=True)] for kind in KINDS}
-    paper = {order: next(row for row in rows if row["depth"] == 6) for order, rows in found.items()}
-    return {
-        "identity": identity(),
-        "by_depth": found,
-        "by_layer": shown,
-        "shown": min(SHOWN, jobs[-1][1]),
-        "deepest": {order: rows[-1] for order, rows in found.items()},
-        "paper": paper,
-        "rows": ROWS,
-        "reported": REPORTED,
-        "d_model": RECIPE["model.d_model"],
-    }
-
-
-def _batch(experiment: Experiment) -> Any:
-    material = experiment.material
-    return material.task.collate([material.training[i] for i in range(ROWS)])
-
-
-def _gradients(experiment: Experiment, batch: Any, seed: int, order: str, depth: int, kind: str) -> list[float]:
-    """The norm of the loss's gradient in each layer's own weights, before the first step of a training."""
-    changes = {"model.n_decoder_layers": depth, "model.norm_order": "post" if order == "no_norm" else order}
-    config = experiment.config(changes, seed).model
-    model: Any = build_stack(config, seed, residual=kind == "with", norm=order != "no_norm").double()
-    experiment.material.task.loss(model, batch).mean.backward()
-    return [
-        float(torch.stack([weight.grad.square().sum() for weight in block.parameters()]).sum().sqrt())
-        for block in model.decoder.blocks
-    ]
-
-
-def _row(depth: int, both: dict[str, list[list[float]]]) -> dict[str, Any]:
-    """The first layer's gradient, and by how much "Add" raises it: the geometric mean over the seeds."""
-    first = {kind: [layers[0] for layers in seeds] for kind, seeds in both.items()}
-    pairs = zip(first["with"], first["without"], strict=True)
-    raised = interval([log(more) - log(less) if more > 0 and less > 0 else float("nan") for more, less in pairs])
-    times = {end: exp(raised[end]) if raised[end] is not None else None for end in ("mean", "low", "high")}
-    return {"depth": depth, **{kind: interval(first[kind]) for kind in KINDS}, "raised": raised, "times": times}
+    """Blocks whose last matrices are 0; then decoders of every depth, with and without "Add"."""
+    return {"identity": identity(), "reported": REPORTED, **depths(desk)}
 
 
 def identity() -> dict[str, Any]:

@@ -27,10 +27,12 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     survival.set_title(words("schedule"))
     survival.set_xlabel(words("layer"))
     _losses(few, theme, words, data["few"])
-    few.set_title(words("few", n=data["images"]["few"]))
+    few.set_title(words("few", n=f"{data['images']['few']:,}"))
     few.set_ylabel(words("loss"))
     _losses(whole, theme, words, data["all"])
-    whole.set_title(words("all", n=data["images"]["all"]))
+    whole.set_title(words("all", n=f"{data['images']['all']:,}"))
+    handles, labels = few.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower right", ncols=2)
     return figure
 
 
@@ -39,6 +41,8 @@ def _losses(axes: Axes, theme: Theme, words: Words, found: dict[str, Any]) -> No
     groups = {words(kind): [found[kind][split]["mean"] for split in splits] for kind in kinds}
     ends = {words(kind): [_ends(found[kind][split]) for split in splits] for kind in kinds}
     bars(axes, theme, [words(split) for split in splits], groups, spread=ends, form=".2f")
+    if (legend := axes.get_legend()) is not None:  # one for both panels stands below
+        legend.remove()
     axes.margins(y=0.15)
     axes.set_ylim(bottom=0)
 
