@@ -13,11 +13,13 @@ from glassformer.lessons.desk import Desk
 from glassformer.lessons.lesson import Data, Lesson, Verdict
 from glassformer.lessons.stacks.encoder_attention_experiment import MEASURES, depth
 from glassformer.lessons.stacks.encoder_attention_picture import draw
-from glassformer.lessons.stacks.sentences import HELD_OUT, SENTENCE, plain
+from glassformer.lessons.stacks.sentences import SENTENCE, held_out, plain
 from glassformer.lessons.statistics import above, below
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.open import Loaded
 from glassformer.trace.record import record
+
+NEIGHBOURS = 40  # the longest of so many sentences stands beside ours in the batch
 
 
 def run(desk: Desk) -> Data:
@@ -29,7 +31,8 @@ def _maps(loaded: Loaded) -> dict[str, Any]:
     """The sentence beside a longer one: what is filled up must not be looked at."""
     reader, model = loaded.reader(), loaded.model
     assert isinstance(model, EncoderDecoder)
-    short, long = reader.source(SENTENCE), reader.source(HELD_OUT)
+    short = reader.source(SENTENCE)
+    long = max((reader.source(pair.source_ko) for pair in held_out(NEIGHBOURS)), key=lambda one: one.ids.shape[1])
     pad, wide = loaded.tokenizer.specials.need("pad"), max(short.ids.shape[1], long.ids.shape[1])
     rows = [[*one.ids[0].tolist(), *[pad] * (wide - one.ids.shape[1])] for one in (short, long)]
     ids = torch.tensor(rows)  # 2 t

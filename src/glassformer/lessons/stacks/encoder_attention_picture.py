@@ -37,6 +37,8 @@ def _maps(figure: Any, theme: Theme, words: Words, data: Data) -> None:
                 most=1.0,
             )
             axes.tick_params(labelsize=8)
+            for label in axes.get_xticklabels():
+                label.set(rotation=90, ha="center")
             if head:
                 axes.set_yticks([])
             if layer < data["n_layers"] - 1:

@@ -55,15 +55,16 @@ class Aligner:
         """By (layer, head, row): one set of links for each sentence."""
         found: dict[tuple[str, str, str], list[Links]] = {}
         for pair, weights in zip(pairs, self.weights(pairs), strict=True):  # layers heads t s
+            words = self.words(pair)
             for key, one in _readings(weights).items():
                 for row, shift in ROWS.items():
-                    found.setdefault((*key, row), []).append(strongest(self.words(pair, one[shift:])))
+                    found.setdefault((*key, row), []).append(strongest(word_weights(one[shift:], *words)))
         return found
 
-    def words(self, pair: grammar.Pair, weights: Tensor) -> Tensor:
-        """Weights between pieces as weights between words."""
-        source = words_of(self.vocabularies.source, pair.source_ko)
-        return word_weights(weights, source, words_of(self.vocabularies.target, pair.target_en))
+    def words(self, pair: grammar.Pair) -> tuple[list[int], list[int]]:
+        """For each piece of either side, which word it belongs to."""
+        source, target = self.vocabularies.source, self.vocabularies.target
+        return words_of(source, pair.source_ko), words_of(target, pair.target_en)
 
     def weights(self, pairs: Sequence[grammar.Pair]) -> Tensor:
         """Teacher-forced, all sentences at once: b layers heads t s."""
@@ -95,7 +96,7 @@ def chosen_map(loaded: Loaded, pair: grammar.Pair, choice: Sequence[str]) -> lis
     aligner = Aligner(loaded.model, loaded.config, loaded.vocabularies)
     layer, head, row = choice
     weights = _readings(aligner.weights([pair])[0])[layer, head][ROWS[row] :]
-    found: list[list[float]] = aligner.words(pair, weights).tolist()
+    found: list[list[float]] = word_weights(weights, *aligner.words(pair)).tolist()
     return found
 
 
