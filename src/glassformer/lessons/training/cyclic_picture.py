@@ -1,4 +1,4 @@
-"""The picture of cyclic: the rates, the training losses under them, and where they end."""
+"""The picture of cyclic: the rates, the training losses under them, and where each ends at each peak."""
 
 from __future__ import annotations
 
@@ -15,24 +15,28 @@ if TYPE_CHECKING:
 
 
 def draw(data: Data, theme: Theme, words: Words) -> Figure:
-    """Three panels."""
-    figure = theme.figure(10, 6.4)
-    places = figure.subplot_mosaic([["rate", "rate"], ["loss", "end"]])
+    """Three panels; a schedule has its colour in all of them."""
+    figure = theme.figure(10, 6.6)
+    places = figure.subplot_mosaic([["rate", "rate"], ["loss", "end"]], height_ratios=(2, 3))
     lines(places["rate"], theme, data["shown"], {words(kind): rates for kind, rates in data["rates"].items()})
     places["rate"].set_title(words("rate"))
-    places["rate"].legend(ncol=4, loc="lower center", bbox_to_anchor=(0.5, -0.38), fontsize=8)
-    curves(places["loss"], theme, {words(kind): seen["curve"] for kind, seen in data["schedules"].items()})
+    places["rate"].set_xlabel(words("step"))
+    places["rate"].set_ylim(0, 1.4)
+    places["rate"].legend(ncol=4, loc="upper right", fontsize=8)
+    best = {words("at", name=words(kind), peak=f"{data['best'][kind]:g}"): kind for kind in data["schedules"]}
+    curves(places["loss"], theme, {label: data["schedules"][kind]["curve"] for label, kind in best.items()})
     places["loss"].set_title(words("loss"))
     places["loss"].set_xlabel(words("step"))
-    ends = {name: [seen[name] for seen in data["schedules"].values()] for name in ("training", "validation")}
     bars(
         places["end"],
         theme,
-        [words(kind) for kind in data["schedules"]],
-        {words(name): [one["mean"] for one in some] for name, some in ends.items()},
-        spread={words(name): [(one["low"], one["high"]) for one in some] for name, some in ends.items()},
+        [f"{peak:g}" for peak in data["peaks"]],
+        {words(kind): [one["mean"] for one in ends] for kind, ends in data["ends"].items()},
+        spread={words(kind): [(one["low"], one["high"]) for one in ends] for kind, ends in data["ends"].items()},
         form=".2f",
     )
     places["end"].set_title(words("end"))
-    places["end"].legend(loc="lower right", fontsize=8)
+    places["end"].set_xlabel(words("peak"))
+    places["end"].margins(y=0.12)
+    places["end"].legend().set_visible(False)  # the colours are those of the others
     return figure

@@ -8,7 +8,7 @@ from glassformer.lessons.drawing import lines, logarithmic
 from glassformer.lessons.lesson import Data
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
-from glassformer.lessons.training.curves_picture import curves
+from glassformer.lessons.training.curves_picture import curves, finer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,8 +22,13 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     for column, (order, rules) in enumerate(data["orders"].items()):
         above, below = panels[0][column], panels[1][column]
         norms = {words(rule): [10 ** one["mean"] for one in seen["gradient"]] for rule, seen in rules.items()}
-        lines(above, theme, layers, norms)
+        spread = {
+            words(rule): [(10 ** one["low"], 10 ** one["high"]) for one in seen["gradient"]]
+            for rule, seen in rules.items()
+        }
+        lines(above, theme, layers, norms, spread=spread)
         logarithmic(above)
+        finer(above)
         above.set_title(words(f"gradient_{order}"))
         above.set_xlabel(words("layer"))
         curves(below, theme, {words(rule): seen["curve"] for rule, seen in rules.items()})

@@ -29,15 +29,16 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
         axes.legend(fontsize=8)
     second.legend().set_visible(False)  # the same as in the first
     first.set_ylabel(words("density"))
-    through = [found["through"] for found in data["rules"].values()]
+    through = {words(rule): found["through"] for rule, found in data["rules"].items()}
     bars(
         third,
         theme,
-        [words(rule) for rule in data["rules"]],
-        {"": [one["mean"] for one in through]},
-        spread={"": [(one["low"], one["high"]) for one in through]},
+        [words("all")],
+        {rule: [one["mean"]] for rule, one in through.items()},
+        spread={rule: [(one["low"], one["high"])] for rule, one in through.items()},
         form=".2f",
     )
+    third.legend().set_visible(False)
     third.set_title(words("through"))
     third.axhline(1.0, color=theme.muted, linestyle=":", linewidth=1.2)
     return figure

@@ -46,6 +46,7 @@ def _errors(axes: Axes, data: Data, theme: Theme, words: Words, labels: Mapping[
         form=".3f",
     )
     axes.set_title(words("error"))
+    axes.margins(y=0.15)
     axes.legend().set_visible(False)  # the colours are those beside it
 
 

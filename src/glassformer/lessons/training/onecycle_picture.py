@@ -17,9 +17,12 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     """Two panels over the same steps; a dotted line where the rate turns."""
     figure = theme.figure(9, 5)
     above, below = figure.subplots(2, 1, sharex=True)
-    lines(above, theme, data["shown"], {words("ours"): data["rate"], words("torch"): data["torch_rate"]})
+    points = [rate if number % 4 == 0 else None for number, rate in enumerate(data["torch_rate"])]  # both are seen
+    lines(above, theme, data["shown"], {words("ours"): data["rate"], words("torch"): points})
+    above.legend(handles=[above.lines[0], above.lines[-1]], labels=[words("ours"), words("torch")])
     above.set_title(words("rate"))
     lines(below, theme, data["shown"], {words("momentum_line"): data["momentum"]})
+    below.legend().set_visible(False)
     below.set_title(words("momentum"))
     below.set_xlabel(words("step"))
     for axes in (above, below):

@@ -8,7 +8,7 @@ from glassformer.lessons.drawing import logarithmic
 from glassformer.lessons.lesson import Data
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
-from glassformer.lessons.training.curves_picture import curves
+from glassformer.lessons.training.curves_picture import curves, finer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,6 +27,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
             if row or column:
                 axes.legend().set_visible(False)
         logarithmic(panels[1][column])
+        finer(panels[1][column])
     panels[0][0].set_ylabel(words("loss"))
     panels[1][0].set_ylabel(words("norm"))
     return figure
