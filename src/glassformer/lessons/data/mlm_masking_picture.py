@@ -38,6 +38,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     )
     right.axhline(data["said"]["chosen"], color=theme.vermilion, linestyle="--", label=words("said"))
     right.set_ylim(bottom=0)
+    right.set_xticks(range(lengths[0], lengths[-1] + 1, 2))
     right.yaxis.set_major_formatter("{x:.0%}")
     right.set_title(words("by_length"))
     right.set_xlabel(words("length", longest=lengths[-1]))

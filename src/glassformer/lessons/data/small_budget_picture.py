@@ -38,13 +38,10 @@ def _entropies(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
     sizes = [row["vocab_size"] for row in rows]
     names = ("uniform", "unigram", "bigram")
     lines(axes, theme, sizes, {words(name): [row[name] for row in rows] for name in names}, form=".2f")
-    for number, name in enumerate(("validation", "training")):
-        value = data["reported"][name]
-        line = axes.axhline(value, color=theme.purple, linestyle=("-", "--")[number], linewidth=1.4)
-        hover(line, f"{words(name)}: {value}")
-        axes.text(
-            sizes[0], value + 0.06, words(f"reported_{name}", value=value), color=theme.ink, fontsize=8, va="bottom"
-        )
+    for name, pattern in (("validation", "-"), ("training", "--")):
+        label = words(f"reported_{name}", value=data["reported"][name])
+        line = axes.axhline(data["reported"][name], color=theme.purple, linestyle=pattern, linewidth=1.4, label=label)
+        hover(line, label)
     axes.axvspan(data["rows"][-1]["vocab_size"], sizes[-1], color=theme.muted, alpha=0.12, linewidth=0)
     logarithmic(axes, "x")
     axes.set_ylim(bottom=0)
