@@ -40,6 +40,7 @@ def test_a_part_that_adds_nothing_is_worth_nothing() -> None:
     tokens = torch.randint(5, 50, (2, 6))
     found = look(model, PairBatch(tokens, None, tokens, tokens, tokens.numel()))
     assert found["update"]["cross_attention"][0] == 0 and found["worth"]["cross_attention"][0] == 0
+    assert found["together"]["feed_forward"][0] != found["worth"]["feed_forward"][0]
     assert found["update"]["self_attention"][0] > 0 and found["worth"]["self_attention"][0] != 0
 
 

@@ -52,6 +52,7 @@ def run(desk: Desk) -> Data:
         "means": {m: {name: interval(means[m][name]) for name in NAMES} for m in MEASURES},
         "first": {m: difference(means[m]["self_attention"], means[m]["feed_forward"]) for m in MEASURES},
         "second": {m: difference(means[m]["feed_forward"], means[m]["cross_attention"]) for m in MEASURES},
+        "together": {name: interval([one["together"][name][0] for one in seen]) for name in NAMES},
         "trained": {**trained, "n_layers": len(trained["update"]["self_attention"])},
     }
 
@@ -61,7 +62,10 @@ def _by_layer(values: list[list[float]]) -> list[dict[str, Any]]:
 
 
 def look(model: nn.Module, batch: PairBatch) -> dict[str, dict[str, list[float]]]:
-    """update: ‖f(x)‖/‖x‖ of each sub-layer; worth: how much the loss rises when it alone is switched off."""
+    """update: ‖f(x)‖/‖x‖ of each sub-layer; worth: how much the loss rises when it alone is switched off.
+
+    together: how much it rises when all sub-layers of a kind are, in every layer; it only goes with the text.
+    """
     assert isinstance(model, EncoderDecoder) and batch.target_in is not None
     real = batch.target_out != IGNORE  # b t
 
@@ -77,7 +81,11 @@ def look(model: nn.Module, batch: PairBatch) -> dict[str, dict[str, list[float]]
             for name in NAMES:
                 with edit(model, {f"decoder.blocks.{layer}.{name}.output": zero()}):
                     worth[name].append(_loss(run_decoder(), batch) - whole)
-    return {"update": {name: update[name] for name in NAMES}, "worth": worth}
+        together = {}
+        for name in NAMES:
+            with edit(model, {f"decoder.blocks.*.{name}.output": zero()}):
+                together[name] = [_loss(run_decoder(), batch) - whole]
+    return {"update": {name: update[name] for name in NAMES}, "worth": worth, "together": together}
 
 
 def _loss(logits: torch.Tensor, batch: PairBatch) -> float:
