@@ -23,10 +23,10 @@ from glassformer.train.schedule import learning_rate
 
 SCHEDULES = ("cyclic", "cosine", "constant")
 OTHERS = ("cosine", "constant")
-PEAKS = (1e-3, 3e-3, 1e-2)
+PEAKS = (3e-3, 1e-2, 3e-2)
 LAYERS, D_MODEL = 2, 48
-CYCLES, WARMUP = 4, 20  # half a cycle is as long as the warm-up, so that the last cycle ends at its bottom
-EXAMPLES = 64  # few enough to be seen ten times over, so that there are minima to be near to
+CYCLES, WARMUP = 4, 16  # half a cycle is as long as the warm-up, so that the last cycle ends at its bottom
+EXAMPLES = 48  # few enough to be seen ten times over, so that there are minima to be near to
 BETWEEN = (0.25, 0.5, 0.75)  # places on the line from one bottom to the next
 
 
@@ -47,7 +47,8 @@ def run(desk: Desk) -> Data:
     )
     some = experiment.material.training.select(range(min(EXAMPLES, len(experiment.material.training))))
     places = [(kind, peak) for kind in SCHEDULES for peak in PEAKS]
-    seen = {place: _look(desk, experiment, some, *place) for place in desk.each("schedule", places)}
+    outcomes = {place: _train(desk, experiment, some, *place) for place in desk.each("schedule", places)}
+    seen = {place: _look(experiment, some, trained) for place, trained in outcomes.items()}
     best = {kind: min(PEAKS, key=lambda peak: seen[kind, peak]["training"]["mean"]) for kind in SCHEDULES}
     chosen = {kind: seen[kind, best[kind]] for kind in SCHEDULES}
     shown = list(range(1, steps + 1, max(1, warmup // 5)))
@@ -64,13 +65,16 @@ def run(desk: Desk) -> Data:
         "schedules": chosen,
         "ends": {kind: [seen[kind, peak]["training"] for peak in PEAKS] for kind in SCHEDULES},
         "effects": {other: difference(_ends(chosen["cyclic"]), _ends(chosen[other])) for other in OTHERS},
-        "barrier": interval([_barrier(experiment, some, seed, best["cyclic"]) for seed in desk.seeds]),
+        "barrier": interval([_barrier(experiment, some, one) for one in outcomes["cyclic", best["cyclic"]]]),
     }
 
 
-def _look(desk: Desk, experiment: Experiment, some: Examples, kind: str, peak: float) -> dict[str, Any]:
+def _train(desk: Desk, experiment: Experiment, some: Examples, kind: str, peak: float) -> list[Outcome]:
     changes = {"train.schedule": kind, "train.learning_rate": peak}
-    outcomes = [experiment.train(seed, changes, training=some) for seed in desk.seeds]
+    return [experiment.train(seed, changes, training=some) for seed in desk.seeds]
+
+
+def _look(experiment: Experiment, some: Examples, outcomes: list[Outcome]) -> dict[str, Any]:
     return {
         "training": interval([_loss(experiment, one.model, one, some) for one in outcomes]),
         "validation": interval([one.validation["loss"] for one in outcomes]),
@@ -88,17 +92,18 @@ def _ends(seen: dict[str, Any]) -> list[float]:
     return values
 
 
-def _barrier(experiment: Experiment, some: Examples, seed: int, peak: float) -> float:
+def _barrier(experiment: Experiment, some: Examples, after: Outcome) -> float:
     """How high the loss rises on the straight line from the last bottom but one to the last, above the higher end.
 
     0: both lie in one valley. The cycles do not know where the training ends, so that a shorter one is its beginning.
     """
-    changes: dict[str, Any] = {"train.schedule": "cyclic", "train.learning_rate": peak}
-    whole = experiment.config(changes, seed).train
-    before, after = (
-        experiment.train(seed, {**changes, "train.steps": steps}, training=some, validated=False)
-        for steps in (whole.steps - 2 * whole.warmup, whole.steps)
-    )
+    whole = after.config.train
+    shorter: dict[str, Any] = {
+        "train.schedule": whole.schedule.kind,
+        "train.learning_rate": whole.peak,
+        "train.steps": whole.steps - 2 * whole.warmup,
+    }
+    before = experiment.train(whole.seed, shorter, training=some, validated=False)
     ends = [_loss(experiment, one.model, one, some) for one in (before, after)]
     inner = [_loss(experiment, between(before.model, after.model, share), after, some) for share in BETWEEN]
     return max(0.0, max(inner) - max(ends))
