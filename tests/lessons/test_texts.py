@@ -31,6 +31,8 @@ def test_a_path_that_is_not_there_is_an_error() -> None:
 
 
 def test_what_is_not_finite_is_a_dash() -> None:
+    assert (shown(1.25e-7, ".1e"), shown(3e22, ".0e"), shown(-1e-5, "g")) == ("1.2×10⁻⁷", "3×10²²", "-1×10⁻⁵")
+    assert shown("step 1e-05x", "") == "step 1e-05x"
     assert (shown(None, ".3f"), shown(1234.5, ",.0f"), shown("a", "")) == ("–", "1,234", "a")
 
 

@@ -7,6 +7,7 @@ import pytest
 from glassformer.errors import FileError
 from glassformer.lessons.catalogue import LESSONS
 from glassformer.report.build import Order, Report
+from glassformer.runs import Run, locked
 from small_translator import trained
 
 
@@ -45,6 +46,23 @@ def test_with_the_chapter_of_a_run(tmp_path: Path) -> None:
     before = html.read_bytes()
     assert report.refresh() is False
     assert len(html.read_bytes()) == pytest.approx(len(before), rel=0.01)
+
+
+@pytest.mark.slow
+def test_what_was_predicted_is_shown_when_the_run_has_ended(tmp_path: Path) -> None:
+    folder = trained(tmp_path)
+    run = Run.open(folder)
+    ended = run.status
+    run.write_status({**ended, "state": "running"})
+    report = Report(Order(tmp_path / "out", ("en",), run=folder))
+    with locked(folder):
+        html = report.build()[0]
+        going = html.read_text(encoding="utf-8")
+        assert report.refresh() is True
+    assert 'data-reload="8"' in going and 'id="predicted"' not in going
+    run.write_status(ended)
+    assert report.refresh() is False
+    assert 'id="predicted"' in html.read_text(encoding="utf-8")
 
 
 def test_what_is_no_run_is_refused(tmp_path: Path) -> None:

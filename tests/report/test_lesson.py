@@ -21,8 +21,8 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path))
 
 
-def made(shelf: Shelf, lang: str = "en") -> str:
-    return lesson_html(Told(NAME, lang, shelf), "3.1", Book(lang, shelf), Say(lang))
+def made(shelf: Shelf, lang: str = "en", *, unfinished: bool = False) -> str:
+    return lesson_html(Told(NAME, lang, shelf), "3.1", Book(lang, shelf), Say(lang), unfinished=unfinished)
 
 
 def test_all_that_belongs_to_a_lesson() -> None:
@@ -30,14 +30,15 @@ def test_all_that_belongs_to_a_lesson() -> None:
     picture = Book("en", shelf).pictures[NAME]
     draw([picture], 1, lambda name, share: None)
     html = made(shelf)
-    for part in ("<math ", "<svg ", "<figcaption>", 'id="claim-scale-variance"', "§3.2.1", "seeds 0, 1, 2, 3, 4"):
+    for part in ("<math ", "<svg ", "<figcaption>", 'id="claim-scale-variance"', "§3.2.1", "seeds 0–4"):
         assert part in html, part
     assert 'href="#source-layers-attention-kernel"' in html and "glassformer lesson scaled_scores --json" in html
     assert "arrow keys" in html and "{{" not in html
 
 
 def test_a_picture_that_is_not_drawn_yet() -> None:
-    assert "The picture is being drawn" in made(Shelf())
+    assert "The picture is being drawn" in made(Shelf(), unfinished=True)
+    assert "could not be drawn from this result" in made(Shelf())
 
 
 def test_a_stale_result_is_marked() -> None:

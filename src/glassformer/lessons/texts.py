@@ -18,6 +18,9 @@ import glassformer.words
 HOLE = re.compile(r"\{\{(?:(?P<of>[\w-]+):)?(?P<path>[^{}|]*?)(?:\|(?P<form>[^{}|]*))?\}\}")
 Others = Callable[[str, str], str]  # (lesson or "claim", path with its format) → text
 
+_POWER = re.compile(r"(?<=\d)e([+-])0*(\d+)(?!\w)")
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
 
 @cache
 def tables(lang: str, kind: str, name: str) -> dict[str, Any]:
@@ -60,4 +63,9 @@ def shown(value: Any, form: str) -> str:
     """A value as the text wants it; what was not finite is a dash."""
     if value is None:
         return "–"
-    return format(value, form) if form else str(value)
+    return _POWER.sub(_power, format(value, form) if form else str(value))
+
+
+def _power(found: re.Match[str]) -> str:
+    """1e-05 → 1×10⁻⁵, as people write it."""
+    return "×10" + found[1].lstrip("+").translate(_RAISED) + found[2].translate(_RAISED)

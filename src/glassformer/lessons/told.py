@@ -203,6 +203,12 @@ def provenance(result: Result, lang: str) -> str:
         commit=result.commit,
         versions=versions,
         machine=f"{machine}, {card}" if card else machine,
-        seeds=", ".join(map(str, result.seeds)),
+        seeds=_range(result.seeds),
         seconds=f"{result.seconds:g}",
     )
+
+
+def _range(seeds: list[int]) -> str:
+    """0–4 where they follow each other."""
+    in_a_row = len(seeds) > 2 and seeds == list(range(seeds[0], seeds[0] + len(seeds)))
+    return f"{seeds[0]}–{seeds[-1]}" if in_a_row else ", ".join(map(str, seeds))

@@ -45,10 +45,15 @@ class Report:
         self.printers = [Printer(book, tuple(order.langs)) for book in self.books]
         self.chapter = None if order.run is None else RunChapter(order.run)
 
-    @cached_property
+    @property
     def card(self) -> Card | None:
-        """This machine is measured for it once; while a run goes on that would disturb it, and be disturbed."""
-        return None if self.chapter is None or self.chapter.running else predicted(self.chapter)
+        """This machine is measured for it, once; not while a run goes on: that would disturb it, and be disturbed."""
+        return None if self.chapter is None or self.chapter.running else self._card
+
+    @cached_property
+    def _card(self) -> Card | None:
+        assert self.chapter is not None
+        return predicted(self.chapter)
 
     def build(self, watch: Watch = nobody, readable: Callable[[list[Path]], None] = lambda paths: None) -> list[Path]:
         """report.LANG.html and report.LANG.md with pictures/LANG/*.png and numbers/*.json; their paths.

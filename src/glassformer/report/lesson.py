@@ -12,7 +12,8 @@ from glassformer.report.mathematics import mathml
 from glassformer.report.prose import html, line
 
 
-def lesson_html(told: Told, number: str, book: Book, words: Say) -> str:
+def lesson_html(told: Told, number: str, book: Book, words: Say, *, unfinished: bool = False) -> str:
+    """`unfinished`: pictures are still being drawn."""
     found, title = told.lesson, escape(told.title)
     claims = "".join(
         card(claim, sentence, book.answers[claim], words) for claim, sentence in told.entry().claims.items()
@@ -28,7 +29,7 @@ def lesson_html(told: Told, number: str, book: Book, words: Say) -> str:
         f'<p class="question">{line(told.question)}</p></header>'
         f"{_warning(told, words)}"
         f'<div class="easy">{html(told.text("easy"), level=4)}</div>'
-        f"{_figure(told, book, words)}"
+        f"{_figure(told, book, words, unfinished)}"
         f'<details class="deep"><summary>{escape(words("deeper"))}</summary><div>'
         f"{equation}{html(told.text('deep'), level=4)}{_facts(told, words)}</div></details>"
         f"{cards}{_source(told, words)}</article>"
@@ -47,12 +48,14 @@ def _warning(told: Told, words: Say) -> str:
     return f'<p class="note">{escape(why)} <code>{command}</code></p>'
 
 
-def _figure(told: Told, book: Book, words: Say) -> str:
+def _figure(told: Told, book: Book, words: Say, unfinished: bool) -> str:
     picture = book.pictures.get(told.name)
     if picture is None:
         return ""
     drawn = picture.svg
-    inside = drawn or f'<p class="note">{escape(words("not_drawn"))}</p>'
+    command = "" if unfinished else f" <code>glassformer lesson {told.name} --fresh</code>"
+    why = words("not_drawn" if unfinished else "undrawable")
+    inside = drawn or f'<p class="note">{escape(why)}{command}</p>'
     hint = f'<span class="hint needs-script">{escape(words("hover"))}</span>' if 'class="hover"' in drawn else ""
     return figure(inside, words("picture_of", title=told.title), f"{line(told.part('caption'))} {hint}", words)
 

@@ -63,7 +63,7 @@ class Printer:
             languages="".join(map(_language, self.others)),
             table=contents(self.book, words, run is not None),
             run="" if run is None else run_html(run, card, words),
-            body=body(self.book, words) if unfinished else self.text,
+            body=body(self.book, words, unfinished=True) if unfinished else self.text,
         )
 
 
@@ -108,10 +108,10 @@ def _entry(anchor: str, title: str, inner: str = "") -> str:
 # --- what is read ---
 
 
-def body(book: Book, words: Say) -> str:
+def body(book: Book, words: Say, *, unfinished: bool = False) -> str:
     parts: list[str] = []
     parts += [page_html(one, book, words) for one in book.first]
-    parts += [chapter_html(chapter, book, words) for chapter in book.chapters]
+    parts += [chapter_html(chapter, book, words, unfinished) for chapter in book.chapters]
     parts += [page_html(one, book, words) for one in book.last]
     parts.append(sources_html(book, words))
     return "\n".join(parts)
@@ -139,9 +139,10 @@ def page_html(one: Page, book: Book, words: Say) -> str:
     )
 
 
-def chapter_html(chapter: Chapter, book: Book, words: Say) -> str:
+def chapter_html(chapter: Chapter, book: Book, words: Say, unfinished: bool) -> str:
     lessons = "\n".join(
-        lesson_html(told, f"{chapter.number}.{number}", book, words) for number, told in enumerate(chapter.lessons, 1)
+        lesson_html(told, f"{chapter.number}.{number}", book, words, unfinished=unfinished)
+        for number, told in enumerate(chapter.lessons, 1)
     )
     eyebrow = escape(words("chapter", number=chapter.number))
     return (

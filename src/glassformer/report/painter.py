@@ -18,8 +18,8 @@ from glassformer.lessons.texts import Words
 def paint(name: str, lang: str, data: dict[str, Any], alternative: str, to: Path) -> None:
     """TO.svg and TO.png; each appears whole or not at all, the .png first."""
     words = Words(name, lang)
-    svg = as_svg(drawn(lesson(name), data, words), name, lang, alternative)
-    png = as_png(drawn(lesson(name), data, words), lang)
+    figure = drawn(lesson(name), data, words)
+    svg, png = as_svg(figure, name, lang, alternative), as_png(figure, lang)
     for path, content in ((to.with_suffix(".png"), png), (to.with_suffix(".svg"), svg.encode("utf-8"))):
         draft = path.with_name(f"{path.name}.draft")
         draft.write_bytes(content)
