@@ -16,7 +16,7 @@ from glassformer.models.build import build
 from glassformer.train.resume import Trained
 
 FEW, MANY = 200, 2000  # sentence pairs to learn from
-STEPS, EVERY = 300, 20
+STEPS, EVERY = 240, 20
 SMALL = {"d_model": 32, "d_ff": 128, "n_heads": 4, "n_encoder_layers": 1, "n_decoder_layers": 1, "dropout": 0.0}
 SETTINGS = {"train.learning_rate": 3e-3, "train.warmup": 40, "train.schedule": "constant", "train.ema": 0.0}
 LOOKED_AT = 150  # of the training sentences; of the validation sentences as many

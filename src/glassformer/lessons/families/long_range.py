@@ -6,6 +6,7 @@ Claims long-range and parallel; the rules stand in `verdicts`.
 from __future__ import annotations
 
 from itertools import pairwise
+from statistics import fmean
 from typing import Any
 
 from glassformer.lessons.desk import Desk
@@ -37,6 +38,7 @@ def run(desk: Desk) -> Data:
         "recall": {kind: _bands([course.final for course in courses[kind]]) for kind in KINDS},
         "learning": {"step": courses["lstm"][0].at}
         | {kind: _bands([course.far for course in courses[kind]]) for kind in KINDS},
+        "half": _half(courses),
         "ahead": _ahead(courses, -1),
         "near_ahead": difference(*([course.final[0] for course in courses[kind]] for kind in KINDS)),
         "early": _early(courses),
@@ -54,6 +56,13 @@ def _ahead(courses: dict[str, list[Course]], at: int) -> dict[str, Any]:
 def _bands(curves: list[list[float]]) -> list[dict[str, Any]]:
     """At each point the mean over the seeds with its interval."""
     return [interval(list(column)) for column in zip(*curves, strict=True)]
+
+
+def _half(courses: dict[str, list[Course]]) -> dict[str, float]:
+    """Where they were in the middle of the training, at the longest distance."""
+    at = (len(courses["lstm"][0].at) - 1) // 2
+    means = {kind: fmean(course.far[at] for course in courses[kind]) for kind in KINDS}
+    return {"step": courses["lstm"][0].at[at], **means}
 
 
 def _early(courses: dict[str, list[Course]]) -> dict[str, Any] | None:

@@ -31,7 +31,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
         curves = {words(name): [row[name] for row in rows] for name in ("attention", "lstm")}
         lines(axes, theme, [row["length"] for row in rows], curves, form=form)
         logarithmic(axes, "x", base=2)
-        logarithmic(axes)
+        logarithmic(axes, base=2 if axes is chains else 10)
         axes.set(title=words(title), xlabel=words("length"))
     return figure
 

@@ -17,7 +17,7 @@ ASK = KEYS + NOISE  # the last token of every sequence
 LONGEST = 64
 DISTANCES = (1, 2, 4, 8, 16, 32, 64)
 WIDTH, D_FF, LAYERS, N_HEADS = 32, 64, 2, 4
-STEPS, BATCH, RATE = 300, 32, 3e-3
+STEPS, BATCH, RATE = 600, 32, 3e-3
 EVERY = 50
 TESTED = 256  # sequences for each distance
 

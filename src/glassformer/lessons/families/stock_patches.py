@@ -27,13 +27,13 @@ from glassformer.trace.record import record
 
 CONTEXT, LENGTH, STRIDE = 30, 6, 3  # days
 WINDOWS = 400  # of the test part, evenly spread, for attention
-STEPS = 150  # of each short training
+STEPS = 600  # of each training, as in the recipe
 
 
 def run(desk: Desk) -> Data:
-    """The model of the recipe for forecast and attention; short trainings of several seeds for what its heads do."""
+    """The model of the recipe for forecast and attention; trainings of several seeds for what its heads do."""
     loaded = desk.model("prices")
-    experiment = Experiment("prices", {"train.steps": desk.some(STEPS, 2), "train.warmup": desk.some(20)})
+    experiment = Experiment("prices", {"train.steps": desk.some(STEPS, 2)})
     material = experiment.material
     assert isinstance(material, SeriesMaterial)
     some = _some(material, desk.some(WINDOWS, 20))

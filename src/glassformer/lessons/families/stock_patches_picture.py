@@ -47,7 +47,7 @@ def _series(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
         (line,) = axes.plot(ahead, values, color=colour, linestyle=pattern, label=words(name))
         hover(line, f"{words(name)}: " + ", ".join(f"{value:.1f}" for value in values[1:]))
     low, high = min(past + future), max(past + future)
-    step = (high - low) * 0.09
+    step = (high - low) * 0.11
     for number, first in enumerate(patches["first"]):
         height = low - step * (1.4 + number % 3)
         ends = [first - 0.35, first + patches["length"] - 0.65]
@@ -64,9 +64,10 @@ def _heads(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
     layers = data["distance"]
     heads = list(range(1, len(layers[0]) + 1))
     lines(axes, theme, heads, {words("layer", layer=i + 1): days for i, days in enumerate(layers)}, form=".1f")
-    line = axes.axhline(data["even"], color=theme.muted, linestyle="--")
+    line = axes.axhline(data["even"], color=theme.muted, linestyle="--", label=words("even"))
     hover(line, f"{words('even')}: {data['even']:.1f}")
-    axes.text(heads[-1], data["even"], words("even"), ha="right", va="bottom", fontsize=8)
-    axes.set_ylim(bottom=0)
+    every = [data["even"], *(day for days in layers for day in days)]
+    axes.set_ylim(min(every) - 2.5, max(every) + 1)
     axes.set_xticks(heads)
+    axes.legend(fontsize=9, loc="lower right")
     axes.set(title=words("distance"), xlabel=words("head"))
