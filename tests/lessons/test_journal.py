@@ -50,6 +50,21 @@ def test_a_result_that_is_gone_does_not_count(result: Result, tmp_path: Path) ->
     assert journal.results() == {}
 
 
+@pytest.mark.parametrize("text", ["{half", "[]", "{}"])
+def test_a_result_that_cannot_be_read_does_not_count(result: Result, tmp_path: Path, text: str) -> None:
+    journal = Journal([NAME], tmp_path / "results")
+    journal.note(result)
+    (tmp_path / "results" / f"{NAME}.json").write_text(text)
+    assert journal.results() == {}
+
+
+def test_a_result_of_other_code_in_its_place_does_not_count(result: Result, tmp_path: Path) -> None:
+    journal = Journal([NAME], tmp_path / "results")
+    journal.note(result)
+    replace(result, fingerprint="another").write(tmp_path / "results")
+    assert journal.results() == {}
+
+
 def test_a_journal_that_is_closed_or_damaged_is_empty(result: Result, tmp_path: Path) -> None:
     journal = Journal([NAME], tmp_path / "results")
     journal.note(result)

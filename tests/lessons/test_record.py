@@ -32,6 +32,12 @@ def test_a_result_knows_where_it_comes_from(result: Result) -> None:
     assert set(result.verdicts()) == {"scale-variance"}
 
 
+def test_code_that_is_edited_meanwhile_leaves_a_stale_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    marks = iter(("before", "after"))
+    monkeypatch.setattr("glassformer.lessons.record.current", lambda name: next(marks))
+    assert measure(NAME, Desk(seeds=(0,))).stale
+
+
 def test_measuring_leaves_the_threads_as_they_were() -> None:
     before = torch.get_num_threads()
     measure(NAME, Desk(seeds=(0,)))

@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from glassformer.lessons.record import Result, current
+from glassformer.lessons.record import Result, current, readable
 from glassformer.lessons.trained import cache
 from glassformer.runs.files import disk, write_json
 
@@ -29,12 +29,14 @@ class Journal:
         return {str(name): str(mark) for name, mark in found.items()} if isinstance(found, dict) else {}
 
     def results(self) -> dict[str, Result]:
-        """Those that are done, by code that has not changed since, and still there."""
+        """Those that are done, by code that has not changed since, and still there to be read."""
         found = {}
         for name, mark in self._done.items():
-            path = self.folder / f"{name}.json"
-            if name in self.names and mark == current(name) and path.is_file():
-                found[name] = Result.read(path)
+            if name not in self.names or mark != current(name):
+                continue
+            result = readable(self.folder / f"{name}.json")
+            if result is not None and result.fingerprint == mark:
+                found[name] = result
         return found
 
     def note(self, result: Result) -> None:

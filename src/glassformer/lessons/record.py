@@ -69,9 +69,13 @@ def current(name: str) -> str:
 
 
 def measure(name: str, desk: Desk) -> Result:
-    """Run a lesson now, on one thread: the same numbers on any number of cores."""
+    """Run a lesson now, on one thread: the same numbers on any number of cores.
+
+    The fingerprint is taken first: whoever edits the code while it runs gets a stale result, not a wrong one.
+    """
     import torch
 
+    mark = current(name)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     began = time.monotonic()
@@ -83,7 +87,7 @@ def measure(name: str, desk: Desk) -> Result:
         name=name,
         command=f"glassformer lesson {name} --fresh",
         data=data,
-        fingerprint=current(name),
+        fingerprint=mark,
         seeds=list(desk.seeds),
         seconds=round(time.monotonic() - began, 1),
         commit=commit(),
@@ -100,11 +104,11 @@ def own() -> Path:
 def recorded(name: str) -> Result | None:
     """A person's own result if it is of the code as it stands, else the one that comes with the package."""
     candidates = [own() / f"{name}.json", RECORDED / f"{name}.json"]
-    found = [result for result in map(_readable, candidates) if result is not None]
+    found = [result for result in map(readable, candidates) if result is not None]
     return next((result for result in found if not result.stale), found[-1] if found else None)
 
 
-def _readable(path: Path) -> Result | None:
+def readable(path: Path) -> Result | None:
     """None where there is no result, or none that this version can read: it is measured again."""
     try:
         return Result.read(path)

@@ -12,10 +12,14 @@ from glassformer.train.step import Stepper
 
 
 def found(whole: float, naive: float) -> dict[str, Any]:
-    one = {"mean": naive}
-    worst = {"ragged": {"whole": whole, "naive": naive}, "equal": {"whole": whole, "naive": 1e-15}}
-    ragged = {"whole": [one, one], "naive": [one, one]}
-    return {"worst": worst, "tolerance": TOLERANCE, "parts": [2, 4], "found": {"ragged": ragged}}
+    def seen(*values: float) -> list[dict[str, Any]]:
+        return [{"mean": sum(values) / len(values), "values": list(values)}] * 2
+
+    lengths = {
+        "ragged": {"whole": seen(0.0, whole), "naive": seen(naive)},
+        "equal": {"whole": seen(0.0, whole), "naive": seen(1e-15)},
+    }
+    return {"tolerance": TOLERANCE, "parts": [2, 4], "found": lengths}
 
 
 def test_the_rule() -> None:

@@ -66,8 +66,8 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     norm-batch-free: confirmed if no answer for a sentence changes by one bit when the other sentences of its batch are
     replaced; else refuted. The tolerance is 0: the same numbers go through the same operations.
     norm-stabilises: in a setting (depth, learning rate) it holds if with the norm both the loss on unseen text and the
-    spread of the gradient's norm from step to step are lower (95 % interval of the paired difference, of the logarithm
-    for the spread, below 0).
+    spread of the gradient's norm over all steps are lower (95 % interval of the paired difference, of the logarithm for
+    the spread, below 0). The spread is the deviation of the norm's logarithm, so a trend counts as well as jumps.
     Confirmed if in every setting, refuted if in none, else it depends on the setting.
     """
     token, others = data["token"], data["others"]

@@ -122,7 +122,11 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     parts, lengths and seed, else refuted. If then the mean of the small batches' means is equal too, confirmed; if that
     differs where lengths do, it depends on the division.
     """
-    worst, tolerance = data["worst"], data["tolerance"]
+    tolerance = data["tolerance"]
+    worst = {
+        lengths: {way: max(value for one in found for value in one["values"]) for way, found in ways.items()}
+        for lengths, ways in data["found"].items()
+    }  # of all seeds; `data["worst"]` are upper ends of intervals
     whole = all(worst[lengths]["whole"] <= tolerance for lengths in worst)
     naive = all(worst[lengths]["naive"] <= tolerance for lengths in worst)
     measured = {
