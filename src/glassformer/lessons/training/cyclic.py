@@ -51,7 +51,7 @@ def run(desk: Desk) -> Data:
     seen = {place: _look(experiment, some, trained) for place, trained in outcomes.items()}
     best = {kind: min(PEAKS, key=lambda peak: seen[kind, peak]["training"]["mean"]) for kind in SCHEDULES}
     chosen = {kind: seen[kind, best[kind]] for kind in SCHEDULES}
-    shown = list(range(1, steps + 1, max(1, warmup // 5)))
+    shown = list(range(1, steps + 1, max(1, warmup // 4)))
     return {
         "steps": steps,
         "warmup": warmup,

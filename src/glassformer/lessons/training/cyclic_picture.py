@@ -22,6 +22,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     places["rate"].set_title(words("rate"))
     places["rate"].set_xlabel(words("step"))
     places["rate"].set_ylim(0, 1.4)
+    places["rate"].set_yticks([0, 0.5, 1])
     places["rate"].legend(ncol=4, loc="upper right", fontsize=8)
     best = {words("at", name=words(kind), peak=f"{data['best'][kind]:g}"): kind for kind in data["schedules"]}
     curves(places["loss"], theme, {label: data["schedules"][kind]["curve"] for label, kind in best.items()})

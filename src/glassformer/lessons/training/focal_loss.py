@@ -17,7 +17,7 @@ from glassformer.lessons.desk import Desk
 from glassformer.lessons.lesson import Data, Lesson, Verdict
 from glassformer.lessons.short import Experiment
 from glassformer.lessons.statistics import above, difference, interval
-from glassformer.lessons.training.few_digits import HELD_OUT, answers, digits, training_images
+from glassformer.lessons.training.few_digits import answers, digits, training_images
 from glassformer.lessons.training.focal_loss_picture import draw
 from glassformer.losses import cross_entropy, focal
 from glassformer.tasks.image_classification import ImageClassification
@@ -34,6 +34,8 @@ def run(desk: Desk) -> Data:
     """The factor by itself; the gradient of a half-trained model; whole trainings with each γ."""
     experiments = {gamma: digits(desk, {"kind": "focal", "gamma": gamma}) for gamma in GAMMAS}
     plain = experiments[0.0]
+    held_out = plain.material.validation
+    assert held_out is not None
     sets = {seed: _imbalanced(training_images(plain), seed) for seed in desk.seeds}
     half = [_half_trained(plain, seed, images) for seed, images in desk.each("half", sets.items())]
     shares = {_name(gamma): [_share(plain, model, images, gamma) for model, images in half] for gamma in GAMMAS}
@@ -45,7 +47,7 @@ def run(desk: Desk) -> Data:
         "rare": list(RARE),
         "left": LEFT,
         "common": (len(next(iter(sets.values()))) - LEFT * len(RARE)) // (10 - len(RARE)),
-        "held_out": HELD_OUT,
+        "held_out": len(held_out),
         "steps": plain.material.config.train.steps,
         "probabilities": PROBABILITIES,
         "factors": weights,

@@ -39,6 +39,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
         form=".2f",
     )
     third.legend().set_visible(False)
+    third.margins(y=0.1)
     third.set_title(words("through"))
     third.axhline(1.0, color=theme.muted, linestyle=":", linewidth=1.2)
     return figure
