@@ -28,6 +28,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(module, "ROOT", tmp_path)
     (tmp_path / "lesson.py").write_text(MEASURES)
     (tmp_path / "part.py").write_text("def factor():\n    return 3\n")
+    (tmp_path / "train").mkdir()
+    (tmp_path / "train" / "begin.py").write_text("STEPS = 1\n")
     (tmp_path / "recipes").mkdir()
     (tmp_path / "recipes" / "one.toml").write_text("steps = 1\n")
     _forget()
@@ -36,7 +38,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def _forget() -> None:
-    for known in (module.imports, module.code, module._tree):
+    for known in (module.imports, module.code, module.strings, module._tree):
         known.cache_clear()
 
 
@@ -65,6 +67,27 @@ def test_comments_docstrings_and_rules_do_not(package: Path, old: str, new: str)
 def test_a_recipe_that_it_trains_changes_it(package: Path) -> None:
     assert not changed(package, "recipes/one.toml", "steps = 1", "steps = 2")
     assert changed(package, "recipes/one.toml", "steps = 2", "steps = 3", ("one",))
+    (package / "lessons").mkdir()
+    (package / "lessons" / "short.py").write_text('RECIPE = "one"\n')
+    (package / "part.py").write_text("from glassformer.lessons.short import RECIPE\n")
+    _forget()
+    assert changed(package, "recipes/one.toml", "steps = 3", "steps = 4")
+
+
+def test_what_trains_a_model_counts_where_a_model_is_looked_into(package: Path) -> None:
+    assert not changed(package, "train/begin.py", "STEPS = 1", "STEPS = 2")
+    assert changed(package, "train/begin.py", "STEPS = 2", "STEPS = 3", ("one",))
+
+
+def test_the_words_of_the_corpus_count_where_it_is_used(package: Path) -> None:
+    lexicon = package / "data" / "grammar" / "lexicon"
+    lexicon.mkdir(parents=True)
+    (lexicon.parent / "__init__.py").write_text("")
+    (lexicon / "nouns.toml").write_text("cat = 1\n")
+    assert not changed(package, "data/grammar/lexicon/nouns.toml", "cat", "dog")
+    (package / "part.py").write_text("from glassformer.data.grammar import pairs\n")
+    _forget()
+    assert changed(package, "data/grammar/lexicon/nouns.toml", "dog", "cow")
 
 
 def test_what_only_speaks_or_draws_is_left_out() -> None:

@@ -1,7 +1,7 @@
-"""What a result depends on, in sixteen letters: the code that measured it and the recipes it trained.
+"""What a result depends on, in sixteen letters: the code that measured it, the recipes it trained, the built-in corpus.
 
 Comments, docstrings, drawings and sentences are left out: they cannot change a number. Verdicts neither: they are
-computed anew from the recorded data whenever they are read.
+computed anew from the recorded data whenever they are read. Versions of Python and torch stand in the result itself.
 """
 
 from __future__ import annotations
@@ -19,17 +19,38 @@ WITHOUT = (
     *("lessons.fingerprint", "lessons.trained", "lessons.desk"),
     *("train.pictures", "train.board", "train.status", "train.watch", "train.events", "train.forecast_picture"),
 )
-JUDGES = "verdict"  # functions whose names begin so judge, they do not measure
+JUDGES = "verdict"  # functions of lessons whose names begin so judge, they do not measure
+TRAINING = "train.begin"
 
 
-def fingerprint(module: str, recipes: tuple[str, ...] = ()) -> str:
-    """Of a module of the package ("lessons.attention.scaled_scores") with all that it imports, and of recipes."""
+def fingerprint(module: str, models: tuple[str, ...] = ()) -> str:
+    """Of a module of the package ("lessons.attention.scaled_scores") with all that it imports and reads.
+
+    `models` are recipes whose trained models it looks into: then all that trains them counts too.
+    """
+    modules = closure(module) | (closure(TRAINING) if models else set())
     digest = hashlib.sha256()
-    for name in sorted(closure(module)):
+    for name in sorted(modules):
         digest.update(f"{name}\n{code(name)}\n".encode())
-    for recipe in sorted(recipes):
-        digest.update((ROOT / "recipes" / f"{recipe}.toml").read_bytes())
+    for path in sorted(_files(modules, models)):
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def _files(modules: set[str], models: tuple[str, ...]) -> set[Path]:
+    """Recipes that the models come from or that a lesson names in a string; the lexicon, where the corpus is used."""
+    recipes = {path.stem: path for path in (ROOT / "recipes").glob("*.toml")}
+    named = {text for name in modules if name.startswith("lessons") for text in strings(name)}
+    found = {path for name, path in recipes.items() if name in named or name in models}
+    lexicon = (ROOT / "data" / "grammar" / "lexicon").glob("*.toml")
+    return found | (set(lexicon) if "data.grammar" in modules else set())
+
+
+@cache
+def strings(module: str) -> frozenset[str]:
+    """Every string constant of a module."""
+    constants = (node.value for node in ast.walk(_tree(module)) if isinstance(node, ast.Constant))
+    return frozenset(value for value in constants if isinstance(value, str))
 
 
 def closure(module: str) -> set[str]:
@@ -70,10 +91,14 @@ def code(module: str) -> str:
             and ast.get_docstring(node, clean=False) is not None
         ):
             _blank(lines, node.body[0].lineno, node.body[0].end_lineno)
-        if isinstance(node, ast.FunctionDef) and node.name.lstrip("_").startswith(JUDGES):
+        if isinstance(node, ast.FunctionDef) and module.startswith("lesson") and _judges(node.name):
             _blank(lines, node.lineno, node.end_lineno)
     kept = (line.split("  # ")[0].rstrip() for line in lines)
     return "\n".join(line for line in kept if line.strip() and not line.lstrip().startswith("#"))
+
+
+def _judges(name: str) -> bool:
+    return name.lstrip("_").startswith(JUDGES)
 
 
 def _blank(lines: list[str], first: int, last: int | None) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from glassformer.lessons.fingerprint import TRAINING, fingerprint
 from glassformer.open import open_recipe
 from glassformer.recipe import RunConfig
 from glassformer.runs import Run
@@ -49,9 +50,9 @@ def is_trained(recipe: str) -> bool:
 
 
 def _place(recipe: str) -> tuple[RunConfig, Path]:
-    """Another recipe under the same name has another folder."""
+    """Another recipe under the same name has another folder, and so has the same one trained by other code."""
     config = open_recipe(recipe, SETTINGS)
-    digest = hashlib.sha256(config.to_toml().encode()).hexdigest()[:10]
+    digest = hashlib.sha256(f"{config.to_toml()}{fingerprint(TRAINING)}".encode()).hexdigest()[:10]
     return config, cache() / "models" / f"{recipe}-{digest}"
 
 
