@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from glassformer.lessons.desk import Desk
-from glassformer.lessons.families.steps import D_MODEL, chains, longest, parts, times, unrolled
+from glassformer.lessons.families.steps import D_MODEL, _compared, chains, longest, parts, times, unrolled
 
 
 def test_a_chain_is_as_long_as_it_is() -> None:
@@ -32,5 +32,6 @@ def test_the_cell_step_by_step_is_torchs_lstm() -> None:
 
 
 def test_times_have_a_ratio() -> None:
-    for row in times(Desk(effort=0.01)):
-        assert row["ratio"] == row["lstm"] / row["attention"]
+    assert [row["length"] for row in times(Desk(effort=0.01))] == [16, 32]
+    found = _compared(8, [1.0, 2.0, 10.0], [2.0, 6.0, 20.0])
+    assert found == {"length": 8, "attention": 2.0, "lstm": 6.0, "ratio": 2.0}

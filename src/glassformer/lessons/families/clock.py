@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from statistics import median
 from time import perf_counter
 from typing import TypeVar
 
@@ -12,15 +11,15 @@ SHORTEST = 0.004  # seconds: what is faster is repeated within a round
 MOST = 200
 
 
-def medians(works: Mapping[K, Callable[[], None]], rounds: int) -> dict[K, float]:
-    """Milliseconds of each work: the median over the rounds. Each is done once before, to warm up."""
-    times = {name: _once(work, 1) for name, work in works.items()}
-    repeats = {name: max(1, min(MOST, round(SHORTEST / max(seconds, 1e-7)))) for name, seconds in times.items()}
+def in_turn(works: Mapping[K, Callable[[], None]], rounds: int) -> dict[K, list[float]]:
+    """Milliseconds of each work in each round. Each is done once before, to warm up."""
+    first = {name: _once(work, 1) for name, work in works.items()}
+    repeats = {name: max(1, min(MOST, round(SHORTEST / max(seconds, 1e-7)))) for name, seconds in first.items()}
     found: dict[K, list[float]] = {name: [] for name in works}
     for _ in range(rounds):
         for name, work in works.items():
-            found[name].append(_once(work, repeats[name]))
-    return {name: 1000 * median(seconds) for name, seconds in found.items()}
+            found[name].append(1000 * _once(work, repeats[name]))
+    return found
 
 
 def _once(work: Callable[[], None], repeats: int) -> float:

@@ -108,7 +108,7 @@ def _verdict_parallel(data: Data) -> Verdict:
     lengths = [row["length"] for row in rows]
     flat = len({row["attention"] for row in rows}) == 1
     slopes = {(b["lstm"] - a["lstm"]) / (b["length"] - a["length"]) for a, b in pairwise(rows)}
-    faster = [row["lstm"] > row["attention"] for row in timed]
+    faster = [row["ratio"] > 1 for row in timed]
     counted = flat and len(slopes) == 1 and slopes.pop() > 0
     measured = {
         "length": lengths[-1],

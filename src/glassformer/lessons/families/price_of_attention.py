@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from math import log2
+from statistics import median
 from typing import Any
 
 import torch
@@ -19,7 +20,7 @@ from glassformer.layers.attention.kernel import KERNELS
 from glassformer.layers.attention.mask import Mask
 from glassformer.ledger.costs import Pass, costs
 from glassformer.lessons.desk import Desk
-from glassformer.lessons.families.clock import medians
+from glassformer.lessons.families.clock import in_turn
 from glassformer.lessons.families.price_of_attention_picture import draw
 from glassformer.lessons.lesson import Data, Lesson, Verdict
 from glassformer.models.build import build
@@ -29,7 +30,7 @@ LENGTHS = tuple(128 * 2**n for n in range(9))  # 128 … 32,768 tokens
 BASE: dict[str, Any] = {"d_model": 512, "n_heads": 8, "d_ff": 2048, "n_encoder_layers": 6}  # the paper's encoder
 CLOCKED = (64, 128, 256, 512, 1024, 2048)
 SMALL: dict[str, Any] = {"d_model": 64, "n_heads": 4, "d_ff": 256, "n_encoder_layers": 1}
-ROUNDS = 9
+ROUNDS = 21
 OF_PAIRS = ("scores", "heads")  # the two products that every pair of positions takes part in
 
 
@@ -76,7 +77,7 @@ def _clock(desk: Desk, lengths: list[int]) -> list[dict[str, Any]]:
         q = torch.randn(1, SMALL["n_heads"], length, d_k, generator=torch.Generator().manual_seed(length))
         works["attention", length] = partial(_attention, q)
         works["layer", length] = partial(_layer, model.encoder, x)
-    found = medians(works, desk.some(ROUNDS, 2))
+    found = {name: median(each) for name, each in in_turn(works, desk.some(ROUNDS, 2)).items()}
     rows: list[dict[str, Any]] = [
         {"length": n, "attention": found["attention", n], "layer": found["layer", n]} for n in lengths
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from statistics import median
 from typing import Any
 
 import torch
@@ -11,13 +12,13 @@ from torch import Tensor, nn
 
 from glassformer.layers.attention.multi_head import MultiHeadAttention
 from glassformer.lessons.desk import Desk
-from glassformer.lessons.families.clock import medians
+from glassformer.lessons.families.clock import in_turn
 
 D_MODEL, N_HEADS = 64, 4
 COUNTED = (8, 16, 32, 64)
 CLOCKED = (16, 32, 64, 128, 256, 512, 1024)
 BATCH = 8
-ROUNDS = 9
+ROUNDS = 21
 
 
 def parts() -> tuple[MultiHeadAttention, nn.LSTM]:
@@ -71,7 +72,10 @@ def longest(y: Tensor) -> int:
 
 
 def times(desk: Desk) -> list[dict[str, Any]]:
-    """Milliseconds of one forward pass of each, one thread, medians of interleaved rounds, and their ratio."""
+    """Milliseconds of one forward pass of each, one thread: medians of interleaved rounds.
+
+    The ratio is the median of the ratios within a round, in which both stand side by side.
+    """
     attention, lstm = parts()
     fused = MultiHeadAttention(d_model=D_MODEL, n_heads=N_HEADS)
     fused.load_state_dict(attention.state_dict())
@@ -81,9 +85,13 @@ def times(desk: Desk) -> list[dict[str, Any]]:
         x = torch.randn(BATCH, length, D_MODEL, generator=torch.Generator().manual_seed(length))
         works["attention", length] = partial(_attend, fused, x)
         works["lstm", length] = partial(_read, lstm, x)
-    found = medians(works, desk.some(ROUNDS, 2))
-    rows = [{"length": n, "attention": found["attention", n], "lstm": found["lstm", n]} for n in lengths]
-    return [{**row, "ratio": row["lstm"] / row["attention"]} for row in rows]
+    found = in_turn(works, desk.some(ROUNDS, 2))
+    return [_compared(n, found["attention", n], found["lstm", n]) for n in lengths]
+
+
+def _compared(length: int, attention: list[float], lstm: list[float]) -> dict[str, Any]:
+    ratio = median(slow / fast for slow, fast in zip(lstm, attention, strict=True))
+    return {"length": length, "attention": median(attention), "lstm": median(lstm), "ratio": ratio}
 
 
 @torch.no_grad()

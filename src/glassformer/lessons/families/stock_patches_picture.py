@@ -27,7 +27,9 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     heat(panels["attention"], theme, data["example"]["attention"], rows=names, columns=names)
     panels["attention"].set(title=words("attention"), xlabel=words("patch"), aspect="equal")
     errors = data["forecast"]["mse"]
-    bars(panels["errors"], theme, [words(name) for name in METHODS], {"": [errors[name] for name in METHODS]})
+    bars(
+        panels["errors"], theme, [words(name) for name in METHODS], {"": [errors[name] for name in METHODS]}, form=".4f"
+    )
     panels["errors"].set_title(words("errors"))
     panels["errors"].tick_params(axis="x", labelsize=8)
     _heads(panels["heads"], data, theme, words)
@@ -56,7 +58,8 @@ def _series(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
         axes.text(sum(ends) / 2, height + step * 0.12, str(number + 1), ha="center", va="bottom", fontsize=8)
     axes.set_title(words("series", name=example["name"], number=len(patches["first"])))
     axes.set_xlabel(words("day"))
-    axes.legend(loc="upper left", fontsize=9)
+    axes.set_ylim(top=high + (high - low) * 0.28)
+    axes.legend(loc="upper right", fontsize=9, ncols=3)
 
 
 def _heads(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
