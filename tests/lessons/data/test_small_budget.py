@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from glassformer.lessons.data import small_budget
+from glassformer.lessons.data.docstrings import docstrings
 from glassformer.lessons.data.small_budget import _entropies, run, verdicts
 from glassformer.lessons.data.small_budget_experiment import _settings
 from glassformer.lessons.desk import Desk
@@ -25,8 +25,12 @@ def test_the_rule() -> None:
     assert verdicts(data((6.0, 7.0), bigram=7.0))["wmt-loss"].verdict == "refuted"
 
 
+def some() -> dict[str, list[str]]:
+    return {"train": docstrings("train")[:500], "validation": docstrings("validation")[:100]}
+
+
 def test_knowing_more_is_less_surprising() -> None:
-    found = _entropies(500)
+    found = _entropies(500, some())
     assert found is not None
     assert found["bigram"] < found["unigram"] < found["uniform"] == log(500)
 
@@ -37,14 +41,12 @@ def test_the_settings_are_those_of_the_recipes() -> None:
     assert plain["train.learning_rate"] == 5e-5 and plain["train.warmup"] == 0
 
 
-def test_another_text_gives_other_entropies(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = _entropies(270)
-    text = "the same few words again and again " * 50
-    monkeypatch.setattr(small_budget, "docstrings", lambda part: [text + " and more of them in turn"] * 4)
-    after = _entropies(270)
+def test_another_text_gives_other_entropies() -> None:
+    text = "the same few words again and again " * 50 + " and more of them in turn"
+    before, after = _entropies(270, some()), _entropies(270, {"train": [text] * 4, "validation": [text]})
     assert before is not None and after is not None
     assert after["bigram"] < before["bigram"]
-    assert _entropies(5000) is None
+    assert _entropies(5000, {"train": [text], "validation": [text]}) is None
 
 
 @pytest.mark.slow
