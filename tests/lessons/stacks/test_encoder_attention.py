@@ -17,6 +17,8 @@ def measured(**slopes: float) -> dict[str, Any]:
         "depth": 2,
         "slopes": {name: around(slopes[name]) for name in MEASURES},
         "curves": {name: [{"mean": 1.0}, {"mean": 2.0}] for name in MEASURES},
+        "untrained": {"slopes": {name: around(3.0) for name in MEASURES}},
+        "added": {name: around(slopes[name] - 3.0) for name in MEASURES},
     }
 
 
@@ -31,10 +33,20 @@ def test_the_rule() -> None:
     assert verdicts(neither)["abstraction"].verdict == "refuted"
 
 
+def test_the_control_stands_beside_the_verdict() -> None:
+    found = verdicts(measured(entropy=1, distance=1, surface=-1, structure=1))["abstraction"].measured
+    assert found["untrained"]["surface"]["mean"] == 3 and found["added"]["surface"]["mean"] == -4
+
+
 @pytest.mark.slow
 def test_another_model_gives_other_maps_and_padding_is_blocked_in_both() -> None:
     one, other = (run(tiny_desk("encoder_attention", seed=seed)) for seed in (0, 1))
     assert one["maps"] != other["maps"]
+    assert one["untrained"] == other["untrained"]  # built in the lesson, by its own seeds
+    for name in MEASURES:
+        slopes = one["slopes"][name]["mean"], one["untrained"]["slopes"][name]["mean"]
+        assert one["added"][name]["mean"] == pytest.approx(slopes[0] - slopes[1], abs=1e-9)
+    assert one["curves"] != one["untrained"]["curves"]
     for data in (one, other):
         assert data["padding"] > 0 and data["to_padding"] == 0
         row = data["maps"][0][0][0]

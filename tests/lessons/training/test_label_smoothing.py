@@ -5,34 +5,54 @@ from typing import Any
 import pytest
 
 from glassformer.lessons.desk import Desk
+from glassformer.lessons.lesson import Verdict
 from glassformer.lessons.training import label_smoothing
 from glassformer.lessons.training.label_smoothing import run, soft_target, verdicts
 from glassformer.losses import Sum
 
 BELOW, AROUND, ABOVE = (-0.3, -0.1), (-0.1, 0.1), (0.1, 0.3)  # intervals of with − without
+LESS, SAME, MORE = [-0.3, -0.2, -0.1], [-0.1, 0.0, 0.1], [0.1, 0.2, 0.3]  # change of confidence − accuracy, by seed
 
 
-def judged(few: tuple[float, float], many: tuple[float, float], confidence: tuple[float, float] = BELOW) -> str:
-    def effects(error: tuple[float, float]) -> dict[str, Any]:
-        return {
-            "error": {"mean": 0.0, "low": error[0], "high": error[1]},
-            "confidence": {"mean": 0.0, "low": confidence[0], "high": confidence[1]},
+def of(values: list[float]) -> dict[str, Any]:
+    return {"mean": sum(values) / len(values), "values": values}
+
+
+def judged(error: tuple[Any, Any], over: tuple[list[float], list[float]]) -> Verdict:
+    """For few and for many images: the interval of the change of the ECE, and the changes of over-confidence."""
+
+    def seen(changes: list[float]) -> dict[str, Any]:
+        plain = {"confidence": of([0.9, 0.9, 0.9]), "accuracy": of([0.8, 0.7, 0.6]), "error": of([0.1])}
+        confidence = [0.9 + change for change in changes]
+        return {"e0": plain, "e10": {**plain, "confidence": of(confidence)}}
+
+    sizes = ("few", "many")
+    return verdicts(
+        {
+            "images": {"few": 100, "many": 1000},
+            "sizes": {size: seen(one) for size, one in zip(sizes, over, strict=True)},
+            "effects": {
+                size: {"error": {"mean": 0.0, "low": low, "high": high}}
+                for size, (low, high) in zip(sizes, error, strict=True)
+            },
         }
-
-    seen = {name: {"mean": 0.5} for name in ("confidence", "error", "accuracy")}
-    data = {
-        "images": {"few": 100, "many": 1000},
-        "sizes": {size: {"e0": seen, "e10": seen} for size in ("few", "many")},
-        "effects": {"few": effects(few), "many": effects(many)},
-    }
-    return verdicts(data)["smoothing-calibrates"].verdict
+    )["smoothing-calibrates"]
 
 
 def test_the_rule() -> None:
-    assert judged(BELOW, BELOW) == "confirmed"
-    assert judged(BELOW, ABOVE) == "depends"
-    assert judged(AROUND, ABOVE) == "refuted"
-    assert judged(BELOW, BELOW, confidence=AROUND) == "refuted"  # better calibrated, but not less sure
+    clear = [-0.21, -0.2, -0.19]
+    assert judged((BELOW, BELOW), (clear, clear)).verdict == "confirmed"
+    assert judged((BELOW, ABOVE), (clear, clear)).verdict == "depends"  # less over-confident, not better calibrated
+    assert judged((AROUND, AROUND), (clear, clear)).verdict == "depends"
+    assert judged((BELOW, BELOW), (clear, SAME)).verdict == "depends"  # better calibrated, but not less sure
+    assert judged((BELOW, AROUND), (clear, MORE)).verdict == "refuted"  # each half at one size alone
+    assert judged((AROUND, ABOVE), (LESS, SAME)).verdict == "refuted"
+
+
+def test_over_confidence_is_confidence_minus_accuracy_seed_by_seed() -> None:
+    found = judged((BELOW, BELOW), (LESS, SAME)).measured["over_few"]
+    assert found["plain"] == pytest.approx(0.2) and found["smoothed"] == pytest.approx(0.0)
+    assert found["change"]["values"] == pytest.approx(LESS)  # accuracy drops out: it is the same with and without
 
 
 def test_the_soft_target_is_that_of_the_formula() -> None:

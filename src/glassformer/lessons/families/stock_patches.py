@@ -165,7 +165,8 @@ LESSON = Lesson(
     draw=draw,
     claims=("patches-nine", "heads-terms"),
     models=("prices",),
-    equation=r"n=\left\lfloor\frac{30-6}{3}\right\rfloor+1=9,\qquad d_h=\frac1n\sum_t\sum_s w^{(h)}_{ts}\,|t-s|",
-    formula="n = ⌊(30 − 6) / 3⌋ + 1 = 9,   d_h = mean_t Σ_s w_ts |t − s|",
+    equation=r"n=\left\lfloor\frac{30-6}{3}\right\rfloor+1=9,\qquad "
+    r"d_h=\frac1n\sum_t\sum_s w^{(h)}_{ts}\,|t-s|\cdot\mathrm{stride}",
+    formula="n = ⌊(30 − 6) / 3⌋ + 1 = 9,   d_h = mean_t Σ_s w_ts |t − s| · stride",
     sources=("layers/patch.py", "tasks/forecasting.py", "tasks/baselines.py", "recipes/prices.toml"),
 )

@@ -61,6 +61,8 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     Content: a deeper layer's vectors tell more of the sentence and less of their own token. Holds if the interval of
     the slope of the structure probe lies above 0 and that of the surface probe below 0.
     Confirmed if both hold, refuted if neither; depends if one of them does: then it depends on which one is meant.
+    The claim speaks of trained models, so the rule looks at them; the same models before training stand beside it as a
+    control, which was added after the first result and decides nothing.
     """
     slopes = data["slopes"]
     attention = above(slopes["entropy"]) and above(slopes["distance"])
@@ -70,6 +72,8 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         **{name: slopes[name] for name in MEASURES},
         "first": {name: ends[name][0]["mean"] for name in MEASURES},
         "last": {name: ends[name][-1]["mean"] for name in MEASURES},
+        "untrained": {name: data["untrained"]["slopes"][name] for name in MEASURES},
+        "added": {name: data["added"][name] for name in MEASURES},
         "layers": data["depth"],
         "seeds": slopes["entropy"]["n"],
     }

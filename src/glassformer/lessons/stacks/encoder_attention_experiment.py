@@ -15,7 +15,8 @@ from glassformer.lessons.stacks.contribution import slope
 from glassformer.lessons.stacks.probes import probe
 from glassformer.lessons.stacks.sentences import batch_of, held_out
 from glassformer.lessons.stacks.small_translators import SmallTranslators
-from glassformer.lessons.statistics import interval
+from glassformer.lessons.statistics import difference, interval
+from glassformer.models.build import build
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.trace.record import record
 
@@ -37,28 +38,43 @@ class Group(NamedTuple):
 
 
 def depth(desk: Desk) -> dict[str, Any]:
-    """For every measure a curve over the layers, mean and interval over the seeds, and the slope of each seed."""
+    """For every measure a curve over the layers, mean and interval over the seeds, and the slope of each seed.
+
+    Beside it the same for the same models as they were built, and what training adds to their slopes.
+    """
     translators = SmallTranslators(desk, LAYERS)
     fitted = grammar.pairs("train", desk.some(FIT, 100), level="small")
     fit, judged = _groups(translators, [fitted, held_out(desk.some(JUDGED, 30))])
-    seen, losses = [], []
-    for _, outcome in translators.each():
-        seen.append(look(outcome.model, fit, judged))
-        losses.append(outcome.validation["accuracy"])
-    curves = {name: [interval(list(at)) for at in zip(*(one[name] for one in seen), strict=True)] for name in MEASURES}
-    layers = LAYERS["model.n_encoder_layers"]
-    slopes = {name: interval([slope(one[name][-layers:]) for one in seen]) for name in MEASURES}
+    before, after, accuracy = [], [], []
+    for seed, outcome in translators.each():
+        after.append(look(outcome.model, fit, judged))
+        before.append(look(build(outcome.config.model, seed=seed).eval(), fit, judged))
+        accuracy.append(outcome.validation["accuracy"])
+    trained, untrained = _over(after), _over(before)
+    slopes = trained["slopes"], untrained["slopes"]
     return {
-        "depth": layers,
-        "curves": curves,
-        "slopes": slopes,
-        "accuracy": interval(losses),
+        "depth": LAYERS["model.n_encoder_layers"],
+        **trained,
+        "untrained": untrained,
+        "added": {name: difference(slopes[0][name]["values"], slopes[1][name]["values"]) for name in MEASURES},
+        "accuracy": interval(accuracy),
         "steps": translators.material.config.train.steps,
         "d_model": translators.material.config.model.d_model,
         "judged": len(judged.constructions),
         "fitted": len(fit.constructions),
         "constructions": int(torch.cat([fit.constructions, judged.constructions]).max()) + 1,
         "commonest": float(judged.constructions.bincount().max() / len(judged.constructions)),
+    }
+
+
+def _over(seen: Sequence[dict[str, list[float]]]) -> dict[str, Any]:
+    """Curves and slopes of several models; a slope is over the layers alone, without what enters the first."""
+    layers = LAYERS["model.n_encoder_layers"]
+    return {
+        "curves": {
+            name: [interval(list(at)) for at in zip(*(one[name] for one in seen), strict=True)] for name in MEASURES
+        },
+        "slopes": {name: interval([slope(one[name][-layers:]) for one in seen]) for name in MEASURES},
     }
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from glassformer.lessons.drawing import heat, lines
 from glassformer.lessons.lesson import Data
+from glassformer.lessons.stacks.untrained_picture import untrained
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
 
@@ -49,24 +50,22 @@ def _maps(figure: Any, theme: Theme, words: Words, data: Data) -> None:
 def _curves(figure: Any, theme: Theme, words: Words, data: Data) -> None:
     left, middle, right = figure.subplots(1, 3)
     for axes, names in ((left, ("entropy",)), (middle, ("distance",)), (right, ("surface", "structure"))):
-        curves = {words(name): [at["mean"] for at in data["curves"][name]] for name in names}
-        spread = {words(name): [(at["low"], at["high"]) for at in data["curves"][name]] for name in names}
-        first = 1 if len(names) == 1 else 0
-        lines(axes, theme, range(first, data["depth"] + 1), curves, spread=spread)
+        labels = {name: words("trained") if len(names) == 1 else words(name) for name in names}
+        curves = {labels[name]: [at["mean"] for at in data["curves"][name]] for name in names}
+        spread = {labels[name]: [(at["low"], at["high"]) for at in data["curves"][name]] for name in names}
+        layers = range(1 if len(names) == 1 else 0, data["depth"] + 1)
+        lines(axes, theme, layers, curves, spread=spread)
+        control = data["untrained"]["curves"]
+        for number, name in enumerate(names):
+            label = words("untrained") if len(names) == 1 else words("untrained_of", what=words(name))
+            untrained(axes, layers, control[name], label, theme.series[number])
         axes.set_xlabel(words("layer"))
-        axes.set_xticks(range(first, data["depth"] + 1))
+        axes.set_xticks(layers)
         _titled(axes, words(names[0]) if len(names) == 1 else words("probe"))
-        if len(names) == 1:
-            _without_legend(axes)
-        else:
+        axes.legend(fontsize=8)
+        if len(names) > 1:
             axes.set_ylim(0, 1.05)
 
 
 def _titled(axes: Axes, title: str) -> None:
     axes.set_title(title, fontsize=10)
-
-
-def _without_legend(axes: Axes) -> None:
-    legend = axes.get_legend()
-    if legend is not None:
-        legend.remove()

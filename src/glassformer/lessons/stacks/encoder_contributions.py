@@ -8,16 +8,17 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from glassformer.data.batch import TokenBatch
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.lesson import Data, Lesson, Verdict
-from glassformer.lessons.short import Experiment, Outcome
+from glassformer.lessons.short import Experiment
 from glassformer.lessons.stacks.contribution import contributions, halves, slope
 from glassformer.lessons.stacks.encoder_contributions_picture import draw
 from glassformer.lessons.stacks.sentences import batch_of, held_out
-from glassformer.lessons.statistics import above, below, interval
+from glassformer.lessons.statistics import above, below, difference, interval
+from glassformer.models.build import build
 from glassformer.models.encoder_decoder import EncoderDecoder
 
 LAYERS, STEPS, SENTENCES = 6, 120, 3000
@@ -55,28 +56,45 @@ def run(desk: Desk) -> Data:
 
 
 def _order(desk: Desk, experiment: Experiment, order: str) -> dict[str, Any]:
-    seen, accuracy = [], []
+    """The trained models, beside them the same models as they were built, and what training adds to these."""
+    before, after, accuracy = [], [], []
     for seed in desk.each(f"{order}-norm", desk.seeds):
         outcome = experiment.train(seed, {"model.norm_order": order})
-        seen.append(_look(experiment, outcome))
+        after.append(_look(experiment, outcome.model))
+        before.append(_look(experiment, build(outcome.config.model, seed=seed).eval()))
         accuracy.append(outcome.validation["accuracy"])
-    curves = {name: [interval(list(at)) for at in zip(*(one[name] for one in seen), strict=True)] for name in NAMES}
+    trained, untrained = _depth(after), _depth(before)
+    slopes = trained["slopes"], untrained["slopes"]
     return {
-        "curves": curves,
-        "early": interval([halves(one["whole"]) for one in seen]),
-        "slopes": {name: interval([slope(one[name]) for one in seen]) for name in NAMES},
+        **trained,
         "accuracy": interval(accuracy),
+        "untrained": untrained,
+        "added": {
+            "early": difference(trained["early"]["values"], untrained["early"]["values"]),
+            "slopes": {name: difference(slopes[0][name]["values"], slopes[1][name]["values"]) for name in NAMES},
+        },
     }
 
 
-def _look(experiment: Experiment, outcome: Outcome) -> dict[str, list[float]]:
+def _depth(seen: list[dict[str, list[float]]]) -> dict[str, Any]:
+    """Every part over the layers, mean and interval over the seeds; first half minus last half; the slope."""
+    return {
+        "curves": {
+            name: [interval(list(at)) for at in zip(*(one[name] for one in seen), strict=True)] for name in NAMES
+        },
+        "early": interval([halves(one["whole"]) for one in seen]),
+        "slopes": {name: interval([slope(one[name]) for one in seen]) for name in NAMES},
+    }
+
+
+def _look(experiment: Experiment, model: nn.Module) -> dict[str, list[float]]:
     store, task = experiment.material.validation, experiment.material.task
     assert store is not None
     batch = task.collate([store[i] for i in range(len(store))])
     assert isinstance(batch, TokenBatch)
     mask = batch.mask
     real = torch.ones_like(batch.tokens, dtype=torch.bool) if mask is None else mask  # b t
-    return contributions(outcome.model, "encoder", lambda: outcome.model(batch.tokens, mask), real)
+    return contributions(model, "encoder", lambda: model(batch.tokens, mask), real)
 
 
 def _translator(desk: Desk) -> dict[str, Any]:
@@ -101,6 +119,8 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     last half) lies above 0. Each part falls: the interval of the slope over depth lies below 0 for self-attention and
     for feed-forward. Confirmed if that is so under pre-norm and under post-norm, refuted if under neither; depends if
     under one alone. No margin is asked for: the claim names a direction, not a size.
+    The claim speaks of trained models, so the rule looks at them; the same models before training stand beside it as a
+    control, which was added after the first result and decides nothing.
     """
     held = {order: verdict_of(data["orders"][order]) for order in ORDERS}
     measured: dict[str, Any] = {
@@ -109,6 +129,8 @@ def verdicts(data: Data) -> dict[str, Verdict]:
             **{name: data["orders"][order]["slopes"][name] for name in NAMES},
             "first": data["orders"][order]["curves"]["whole"][0]["mean"],
             "last": data["orders"][order]["curves"]["whole"][-1]["mean"],
+            "untrained": data["orders"][order]["untrained"]["early"],
+            "added": data["orders"][order]["added"]["early"],
         }
         for order in ORDERS
     }

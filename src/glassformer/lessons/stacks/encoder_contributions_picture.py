@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from glassformer.lessons.drawing import bars, lines
 from glassformer.lessons.lesson import Data
+from glassformer.lessons.stacks.untrained_picture import untrained
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
 
@@ -23,7 +24,11 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
         found = data["orders"][order]["curves"]
         curves = {words(name): [at["mean"] for at in found[name]] for name in NAMES}
         spread = {words(name): [(at["low"], at["high"]) for at in found[name]] for name in NAMES}
-        lines(axes, theme, range(1, data["n_layers"] + 1), curves, spread=spread)
+        layers = range(1, data["n_layers"] + 1)
+        lines(axes, theme, layers, curves, spread=spread)
+        control = data["orders"][order]["untrained"]["curves"]["whole"]
+        untrained(axes, layers, control, words("untrained"), theme.series[NAMES.index("whole")])
+        axes.legend(fontsize=8)
         axes.set_title(words(order))
         axes.set_xlabel(words("layer"))
         axes.set_ylim(bottom=0)
