@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from glassformer.lessons.data.docstrings import docstrings
+from glassformer.data.topics import topics
 from glassformer.lessons.data.small_budget import _entropies, run, verdicts
 from glassformer.lessons.data.small_budget_experiment import _settings
 from glassformer.lessons.desk import Desk
@@ -26,7 +26,7 @@ def test_the_rule() -> None:
 
 
 def some() -> dict[str, list[str]]:
-    return {"train": docstrings("train")[:500], "validation": docstrings("validation")[:100]}
+    return {part: topics(part).texts for part in ("train", "validation")}
 
 
 def test_knowing_more_is_less_surprising() -> None:
