@@ -13,7 +13,7 @@ from glassformer.lessons.desk import Desk
 
 def data(unigrams: tuple[float, float], bigram: float = 5.0) -> dict[str, Any]:
     rows = [{"vocab_size": 10**n, "unigram": one, "bigram": bigram} for n, one in enumerate(unigrams, 3)]
-    budget = {name: {"validation": {"mean": 1.0}} for name in ("plain", "own")} | {"unigram": 5.0}
+    budget = {name: {"validation": {"mean": 1.0}} for name in ("plain", "own")} | {"unigram": 5.0, "scale": 10}
     reported = {"training": 6.79, "validation": 7.74}
     return {"reported": reported, "rows": rows, "last": rows[1], "assumed": rows[1], "budget": budget}
 
