@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import pytest
+
 from glassformer.lessons.data.docstrings import docstrings
 
 
+@pytest.mark.slow
 def test_nothing_stands_in_both_parts() -> None:
     train, validation = docstrings("train"), docstrings("validation")
     assert sum(map(len, train)) > sum(map(len, validation)) > 50_000

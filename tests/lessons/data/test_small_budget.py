@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from glassformer.lessons.data.docstrings import docstrings
+from glassformer.data.topics import topics
 from glassformer.lessons.data.small_budget import _entropies, run, verdicts
 from glassformer.lessons.data.small_budget_experiment import _settings
 from glassformer.lessons.desk import Desk
@@ -13,7 +13,7 @@ from glassformer.lessons.desk import Desk
 
 def data(unigrams: tuple[float, float], bigram: float = 5.0) -> dict[str, Any]:
     rows = [{"vocab_size": 10**n, "unigram": one, "bigram": bigram} for n, one in enumerate(unigrams, 3)]
-    budget = {name: {"validation": {"mean": 1.0}} for name in ("plain", "own")} | {"unigram": 5.0}
+    budget = {name: {"validation": {"mean": 1.0}} for name in ("plain", "own")} | {"unigram": 5.0, "scale": 10}
     reported = {"training": 6.79, "validation": 7.74}
     return {"reported": reported, "rows": rows, "last": rows[1], "assumed": rows[1], "budget": budget}
 
@@ -26,7 +26,7 @@ def test_the_rule() -> None:
 
 
 def some() -> dict[str, list[str]]:
-    return {"train": docstrings("train")[:500], "validation": docstrings("validation")[:100]}
+    return {part: topics(part).texts for part in ("train", "validation")}
 
 
 def test_knowing_more_is_less_surprising() -> None:

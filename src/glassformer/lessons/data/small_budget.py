@@ -92,6 +92,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "plain": data["budget"]["plain"]["validation"]["mean"],
         "own": data["budget"]["own"]["validation"]["mean"],
         "unigram": data["budget"]["unigram"],
+        "scale": data["budget"]["scale"],
     }
     return {"wmt-loss": Verdict("confirmed" if all(holds) else "depends" if any(holds) else "refuted", measured)}
 
