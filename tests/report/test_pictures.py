@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,6 +32,15 @@ def test_what_is_drawn_is_kept(found: Picture) -> None:
     assert found.is_drawn and found.svg.startswith("<svg") and found.png.startswith(b"\x89PNG")
     assert seen == [1.0]
     assert draw([found], 1, lambda name, share: pytest.fail("it is drawn")) == {}
+
+
+def test_what_is_old_is_drawn_again(found: Picture) -> None:
+    draw([found], 1, lambda name, share: None)
+    old = found.file.with_name("old.svg")
+    old.touch()
+    os.utime(old, (0, 0))
+    draw([], 1, lambda name, share: None)
+    assert not old.exists() and found.is_drawn
 
 
 def test_other_numbers_and_languages_are_other_pictures(found: Picture) -> None:

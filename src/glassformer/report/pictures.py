@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from glassformer.report.painter import paint
 from glassformer.runs.files import disk
 
 FEW = 3  # pictures that this process draws itself: starting another takes as long
+KEPT = 30 * 24 * 3600  # seconds
 PACKAGE = Path(__file__).parents[2]
 
 
@@ -86,8 +88,7 @@ def draw(pictures: Iterable[Picture], workers: int, watch: Callable[[str, float]
     missing = [picture for picture in pictures if not picture.is_drawn]
     for each in missing:
         waiting.put(each)
-    with disk(cache()):
-        (cache() / "drawn").mkdir(parents=True, exist_ok=True)
+    _tidy()
     drawn: SimpleQueue[tuple[Picture, str]] = SimpleQueue()
     painters = _by_ourselves if len(missing) <= FEW else _by_others
     with painters(waiting, drawn, workers):
@@ -97,6 +98,16 @@ def draw(pictures: Iterable[Picture], workers: int, watch: Callable[[str, float]
             errors |= {found.name: error} if error else {}
             watch(found.name, (number + 1) / len(missing))
     return errors
+
+
+def _tidy() -> None:
+    """Pictures of code and results that there no longer are do not stay for ever."""
+    folder = cache() / "drawn"
+    with disk(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in folder.iterdir():
+            if time.time() - path.stat().st_mtime > KEPT:
+                path.unlink(missing_ok=True)
 
 
 @contextmanager
