@@ -39,8 +39,8 @@ browser:  ## Chromium for the tests of the pages, and a font with Hangul
 	[ -n "$$(fc-list :lang=ko 2>/dev/null)" ] || missing="$$missing fonts-nanum"; \
 	if [ -z "$$missing" ]; then exit 0; fi; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		echo "apt-get install -y $$missing"; \
-		apt-get install -y $$missing || echo "not installed: $$missing; the tests that need it are skipped"; \
+		echo "apt-get update && apt-get install -y $$missing"; \
+		apt-get update --quiet=2 && DEBIAN_FRONTEND=noninteractive apt-get install --quiet=2 -y $$missing || echo "not installed: $$missing; the tests that need it are skipped"; \
 	else \
 		echo "missing: $$missing; install with: sudo apt-get install -y $$missing (the tests that need it are skipped)"; \
 	fi
