@@ -56,6 +56,14 @@ def test_measured_again_into_a_folder(tmp_path: Path, capsys: pytest.CaptureFixt
     assert [path.name for path in (tmp_path / "results").iterdir()] == [f"{NAME}.json"]
 
 
+def test_an_old_number_does_not_stand_for_a_measurement_that_failed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measuring, "measured", lambda *_, **__: ({}, False))
+    code, out, _ = run(capsys, CLAIM, "--fresh", "--json")
+    assert (code, json.loads(out)) == (1, [])
+
+
 def test_what_is_missing_is_measured(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     result = Result.read(RECORDED / f"{NAME}.json")
     asked: list[list[str]] = []

@@ -40,7 +40,7 @@ def test_lessons_models_and_failures(
     found, well = measured([NAME, "bad"], tmp_path, 2, quiet=False)
     assert (found, well) == ({NAME: result}, False)
     err = capsys.readouterr().err
-    assert "bad: not measured (no room)" in err and "1 of 2: scaled_scores, 0.9 s" in err
+    assert "bad: not measured (no room)" in err and f"1 of 2: scaled_scores, {result.seconds:.1f} s" in err
 
 
 def test_somebody_stops_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

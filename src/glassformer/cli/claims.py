@@ -43,10 +43,13 @@ def command(
 
     shelf, well = Shelf(), True
     wanted = asked if fresh else [name for name in asked if shelf.result(name) is None]
+    failed: set[str] = set()
     if wanted:
         results, well = measured(wanted, record or own(), workers or cores(), quiet=json)
-        shelf = Shelf(results)
-    answers = [shelf.answer(claim, language()) for claim in ids or index.claims()]
+        shelf, failed = Shelf(results), set(wanted) - set(results)
+    lessons = index.claims()
+    # an old number must not stand for a measurement that has just failed
+    answers = [shelf.answer(claim, language()) for claim in ids or lessons if lessons[claim] not in failed]
     found = [answer for answer in answers if answer is not None]
     if json:
         print_json([answer.to_json() for answer in found])

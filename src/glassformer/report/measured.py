@@ -62,7 +62,8 @@ def _bytes(config: ModelConfig, size: Pass) -> int:
     state: list[Any] = [value for values in optimizer.state.values() for value in values.values()]
     before = [*model.parameters(), *model.buffers(), *(value for value in state if isinstance(value, Tensor))]
     os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # else it writes its own lines between ours
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profile:
+    cpu = [torch.profiler.ProfilerActivity.CPU]
+    with torch.profiler.profile(activities=cpu, profile_memory=True, acc_events=True) as profile:
         _advance(model, optimizer, given)
     alive = highest = 0
     for event in profile.profiler.kineto_results.events():
