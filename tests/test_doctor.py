@@ -74,6 +74,8 @@ def test_the_accelerator_is_optional() -> None:
 
 def test_a_machine_without_fontconfig_has_no_hangul_font(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
+    assert found("font").text("en").endswith("(ko-fonts)")
+    monkeypatch.setattr("glassformer.fonts.PACKAGE", "no_such_package_of_fonts")
     finding = found("font")
     assert (finding.ok, finding.optional) == (False, True)
     assert "apt install fonts-nanum" in finding.text("en")

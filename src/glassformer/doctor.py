@@ -10,6 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from glassformer import fonts
 from glassformer.words import say
 
 PACKAGES = ("torch", "numpy", "jaxtyping", "rich", "typer")
@@ -110,12 +111,14 @@ def _accelerator() -> Finding:
 
 
 def _font() -> Finding:
-    """Any font that covers Hangul, as fontconfig knows them."""
+    """Any font that covers Hangul, as fontconfig knows them; else that of the package behind `ko-fonts`."""
     try:
         listed = subprocess.run(["fc-list", ":lang=ko", "family"], capture_output=True, text=True, timeout=10).stdout
     except (OSError, subprocess.TimeoutExpired):
         listed = ""
     families = sorted({line.strip() for line in listed.splitlines() if line.strip()})
+    if not families and fonts.of_package():
+        return Finding("font", value=f"{Path(fonts.of_package()[0]).stem} (ko-fonts)")
     if not families:
         return Finding("font", key="font_missing", ok=False, optional=True)
     return Finding("font", value=families[0])

@@ -18,7 +18,7 @@ def hangul_font() -> str | None:
 
     known = set(fontManager.get_font_names())
     named = next((family for family in FAMILIES if family in known), None)
-    return named or next(filter(None, map(_added, [*_of_system(), *_of_package()])), None)
+    return named or next(filter(None, map(_added, [*_of_system(), *of_package()])), None)
 
 
 def _of_system() -> list[str]:
@@ -30,7 +30,7 @@ def _of_system() -> list[str]:
     return sorted(line.strip().rstrip(":") for line in listed.splitlines() if line.strip())
 
 
-def _of_package() -> list[str]:
+def of_package() -> list[str]:
     """Fonts that come with the package, wherever it is installed."""
     found = find_spec(PACKAGE)
     places = [] if found is None else list(found.submodule_search_locations or [])

@@ -63,3 +63,14 @@ def test_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
 def test_wrong_use(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, *arguments)
     assert (code, out) == (2, "") and message in err and err.count("\n") == 1
+
+
+def test_without_a_font_for_hangul_one_line_says_so(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in ("glassformer.fonts", "glassformer.lessons.svg", "glassformer.lessons.theme"):
+        monkeypatch.setattr(f"{place}.hangul_font", lambda: None)
+    with pytest.raises(SystemExit) as stop:
+        main(["lesson", "scaled_scores", "--lang", "ko"])
+    _, err = capsys.readouterr()
+    assert not stop.value.code and err.count("\n") == 1 and "ko-fonts" in err

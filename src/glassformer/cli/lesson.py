@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from glassformer.cli.options import Debug, Json, Lang
-from glassformer.cli.output import print_json, print_rich
+from glassformer.cli.output import print_json, print_rich, warn_of_fonts
 from glassformer.errors import UsageError
 from glassformer.words import language, say
 
@@ -44,6 +44,7 @@ def command(
             result = measure(name, Desk(watch=watch))
         result.write(own())
         shelf = Shelf({name: result})
+    warn_of_fonts()
     told = Told(name, language(), shelf)
     path = told.save(picture or cache() / "pictures" / f"{name}.{language()}.svg")
     if json:

@@ -24,6 +24,15 @@ def _finite(value: Any) -> Any:
     return value
 
 
+def warn_of_fonts() -> None:
+    """One line where pictures with Korean words would show boxes."""
+    from glassformer.fonts import hangul_font
+    from glassformer.words import say
+
+    if hangul_font() is None:
+        print(say("lesson.no_font"), file=sys.stderr)
+
+
 def print_rich(*values: Any) -> None:
     """Tables and texts, drawn whole before the first line is written. Brackets in a text are just brackets.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from glassformer.cli.options import Debug, Json
-from glassformer.cli.output import print_json, print_rich
+from glassformer.cli.output import print_json, print_rich, warn_of_fonts
 from glassformer.errors import UsageError
 from glassformer.words import LANGUAGES, say
 
@@ -45,6 +45,7 @@ def command(
     if fresh:
         results, well = measured(list(LESSONS), own(), cores(), quiet=json)
         shelf = Shelf(results)
+    warn_of_fonts()
     report = Report(Order(out, CHOICES[lang], shelf, run, workers=cores()))
     paths = _build(report, quiet=json)
     if json:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
 from io import BytesIO, StringIO
 from typing import TYPE_CHECKING
 
+from glassformer.fonts import hangul_font
 from glassformer.lessons.hover import MARK
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.texts import Words
@@ -30,14 +32,19 @@ _DIGITS = re.compile(r"(\.\d\d)\d+")  # a hundredth of a point is finer than any
 
 @contextmanager
 def styled(theme: Theme, lang: str) -> Iterator[None]:
-    """matplotlib under a theme. It says of every Hangul font without a bold that it takes another weight: not here."""
+    """matplotlib under a theme. It says of every Hangul font without a bold that it takes another weight: not here.
+
+    Where no font has Hangul it would say so of every letter; the command line says it once.
+    """
     from matplotlib import rc_context
 
     fonts = logging.getLogger("matplotlib.font_manager")
     before = fonts.level
     fonts.setLevel(logging.ERROR)
     try:
-        with rc_context(theme.style(lang)):  # type: ignore[arg-type]
+        with rc_context(theme.style(lang)), warnings.catch_warnings():  # type: ignore[arg-type]
+            if hangul_font() is None:
+                warnings.filterwarnings("ignore", message="Glyph .* missing from font")
             yield
     finally:
         fonts.setLevel(before)
