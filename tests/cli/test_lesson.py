@@ -63,3 +63,12 @@ def test_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
 def test_wrong_use(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, *arguments)
     assert (code, out) == (2, "") and message in err and err.count("\n") == 1
+
+
+def test_where_no_file_can_be_written_there_is_still_a_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path / "file"))
+    code, out, err = run(capsys, NAME)
+    assert code == 1 and "Why the scores are divided" in out and "cannot be written" in err

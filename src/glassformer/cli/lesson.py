@@ -45,8 +45,10 @@ def command(
         result.write(own())
         shelf = Shelf({name: result})
     told = Told(name, language(), shelf)
+    if not json:
+        print_rich(told.shown(depth))  # before the picture: where no file can be written there is still a text to read
     path = told.save(picture or cache() / "pictures" / f"{name}.{language()}.svg")
     if json:
         print_json({**told.to_json(), "picture": str(path)})
     else:
-        print_rich(told.shown(depth), say("lesson.picture_in", path=path))
+        print_rich(say("lesson.picture_in", path=path))
