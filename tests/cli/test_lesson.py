@@ -74,3 +74,12 @@ def test_without_a_font_for_hangul_one_line_says_so(
         main(["lesson", "scaled_scores", "--lang", "ko"])
     _, err = capsys.readouterr()
     assert not stop.value.code and err.count("\n") == 1 and "ko-fonts" in err
+
+
+def test_where_no_file_can_be_written_there_is_still_a_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path / "file"))
+    code, out, err = run(capsys, NAME)
+    assert code == 1 and "Why the scores are divided" in out and "cannot be written" in err

@@ -5,13 +5,14 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from glassformer.errors import UsageError
+from glassformer.errors import FileError, UsageError
 from glassformer.lessons.record import RECORDED, Result
 from glassformer.lessons.shelf import Shelf
 from glassformer.lessons.texts import HOLE
 from glassformer.lessons.theme import DARK
 from glassformer.lessons.told import Told, provenance
 from glassformer.words import LANGUAGES
+from small_disk import no_file_larger_than
 
 NAME = "scaled_scores"
 
@@ -53,6 +54,12 @@ def test_the_picture_in_a_file(tmp_path: Path) -> None:
     assert told.save(tmp_path / "picture.PNG", DARK).read_bytes().startswith(b"\x89PNG")
     with pytest.raises(UsageError, match=r"picture\.jpg is neither \.svg nor \.png"):
         told.save(tmp_path / "picture.jpg")
+
+
+def test_a_full_disk_leaves_no_half_picture(tmp_path: Path) -> None:
+    with no_file_larger_than(2048), pytest.raises(FileError, match="cannot be written"):
+        Told(NAME, "en").save(tmp_path / "full" / "picture.svg")
+    assert list((tmp_path / "full").iterdir()) == []
 
 
 def test_the_document_for_programs() -> None:

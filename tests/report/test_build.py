@@ -6,6 +6,7 @@ import pytest
 
 from glassformer.errors import FileError
 from glassformer.lessons.catalogue import LESSONS
+from glassformer.report import pictures
 from glassformer.report.build import Order, Report
 from glassformer.runs import Run, locked
 from small_translator import trained
@@ -32,6 +33,17 @@ def test_it_can_be_read_before_it_is_finished(tmp_path: Path) -> None:
     assert "그림을 그리는 중" not in finished and 'data-reload="0"' in finished
     assert finished.count('role="img"') == len(drawn) and set(drawn) <= set(LESSONS)
     assert [path.name for path in (tmp_path / "out").iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_page_does_not_wait_for_pictures_that_nobody_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*order: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pictures, "draw", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        Report(Order(tmp_path / "out", ("en",))).build()
+    page = (tmp_path / "out" / "report.en.html").read_text(encoding="utf-8")
+    assert 'data-reload="0"' in page and "The picture is being drawn" not in page
 
 
 @pytest.mark.slow

@@ -38,7 +38,7 @@ def test_all_that_belongs_to_a_lesson() -> None:
 
 def test_a_picture_that_is_not_drawn_yet() -> None:
     assert "The picture is being drawn" in made(Shelf(), unfinished=True)
-    assert "could not be drawn from this result" in made(Shelf())
+    assert "The picture is missing" in made(Shelf())
 
 
 def test_a_stale_result_is_marked() -> None:

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import replace
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
 
 import pytest
 
@@ -84,3 +87,20 @@ def test_a_process_that_dies_takes_one_picture_with_it(found: Picture, monkeypat
     monkeypatch.setattr(pictures, "_start", start)
     draw(several, 1, lambda name, share: None)
     assert [each.is_drawn for each in several] == [False, True, True, True]
+
+
+def test_a_closed_painter_starts_no_other(found: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As when Ctrl-C ends the drawing while a picture is on its way."""
+    painter = pictures._Painter()
+    monkeypatch.setattr(pictures, "_start", lambda: pytest.fail("another process was started"))
+    waiting: SimpleQueue[Picture] = SimpleQueue()
+    drawn: SimpleQueue[tuple[Picture, str]] = SimpleQueue()
+    for each in (found, found):
+        waiting.put(each)
+    thread = Thread(target=painter.work, args=(waiting, drawn))
+    thread.start()
+    while waiting.qsize() == 2:
+        time.sleep(0.01)
+    painter.close()
+    thread.join()
+    assert painter.process.poll() is not None and waiting.qsize() >= 1 and not found.is_drawn

@@ -46,8 +46,10 @@ def command(
         shelf = Shelf({name: result})
     warn_of_fonts()
     told = Told(name, language(), shelf)
+    if not json:
+        print_rich(told.shown(depth))  # before the picture: where no file can be written there is still a text to read
     path = told.save(picture or cache() / "pictures" / f"{name}.{language()}.svg")
     if json:
         print_json({**told.to_json(), "picture": str(path)})
     else:
-        print_rich(told.shown(depth), say("lesson.picture_in", path=path))
+        print_rich(say("lesson.picture_in", path=path))

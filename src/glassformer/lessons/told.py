@@ -111,7 +111,12 @@ class Told:
             image = plain.replace("<svg ", f'<svg style="background:{theme.paper}" ', 1).encode("utf-8")
         with disk(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(image)
+            draft = path.with_name(f".{path.name}.draft")
+            try:
+                draft.write_bytes(image)
+                draft.replace(path)
+            finally:
+                draft.unlink(missing_ok=True)
         return path
 
     # --- how it shows itself ---

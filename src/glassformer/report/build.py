@@ -65,7 +65,11 @@ class Report:
         every = [each for book in self.books for each in book.pictures.values()]
         if not all(each.is_drawn for each in every):
             readable(self.write(unfinished=True))
-            pictures.draw(every, self.order.workers, watch)
+            try:
+                pictures.draw(every, self.order.workers, watch)
+            except KeyboardInterrupt:
+                self._write(None)  # a page must not go on waiting for pictures that nobody draws
+                raise
         written = self.write()
         return [*written, *(write_markdown(book, self.order.out, self.chapter, self.card) for book in self.books)]
 
@@ -77,9 +81,12 @@ class Report:
         return self.chapter.running
 
     def write(self, *, unfinished: bool = False) -> list[Path]:
+        return self._write(None if unfinished else self.card, unfinished=unfinished)
+
+    def _write(self, card: Card | None, *, unfinished: bool = False) -> list[Path]:
         paths = []
         for printer in self.printers:
             paths.append(self.order.out / f"report.{printer.book.lang}.html")
-            text = printer.page(self.chapter, None if unfinished else self.card, unfinished=unfinished)
+            text = printer.page(self.chapter, card, unfinished=unfinished)
             write_text(paths[-1], text, durable=False)
         return paths

@@ -141,9 +141,10 @@ class _Painter:
 
     def __init__(self) -> None:
         self.process = _start()
+        self.closed = False
 
     def work(self, waiting: SimpleQueue[Picture], drawn: SimpleQueue[tuple[Picture, str]]) -> None:
-        while True:
+        while not self.closed:
             try:
                 each = waiting.get_nowait()
             except Empty:
@@ -152,8 +153,9 @@ class _Painter:
                 drawn.put((each, self.ask(each)))
             except (OSError, ValueError) as error:  # the process is gone: with it what it was drawing
                 drawn.put((each, f"{type(error).__name__}: {error}"))
-                self.close()
-                self.process = _start()
+                if not self.closed:
+                    self._end()
+                    self.process = _start()
 
     def ask(self, each: Picture) -> str:
         """What went wrong; "" when it is drawn."""
@@ -164,6 +166,11 @@ class _Painter:
         return str(json.loads(self.process.stdout.readline())["error"])
 
     def close(self) -> None:
+        """For good: whoever still works with it starts no other process."""
+        self.closed = True
+        self._end()
+
+    def _end(self) -> None:
         self.process.kill()
         self.process.wait()
         for stream in (self.process.stdin, self.process.stdout):
@@ -176,5 +183,11 @@ def _start() -> subprocess.Popen[str]:
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(paths)}
     command = [sys.executable, "-m", "glassformer.report.painter"]
     return subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8", env=environment
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        env=environment,
+        start_new_session=True,  # Ctrl-C in a terminal is for the command, which ends its painters
     )

@@ -90,11 +90,13 @@
   const prepare = () => all("[data-find]").map((part) => {
     const copy = part.cloneNode(true);
     for (const inner of all("svg, [data-find], footer, math", copy)) inner.remove();
+    for (const inner of all("p, h2, h3, h4, h5, li, dt, dd, th, td, div, summary, .badge, .eyebrow", copy)) inner.append(" ");
     const text = copy.textContent.replace(/\s+/g, " ").trim();
     return { id: part.id, title: part.dataset.find, text, low: text.normalize("NFC").toLowerCase() };
   });
   const around = (entry, word) => {
     const at = entry.low.indexOf(word);
+    if (at < 0) return ["", "", entry.text.slice(0, 70) + "…"]; // it stands in the title alone
     const from = Math.max(0, at - 40);
     return [(from ? "…" : "") + entry.text.slice(from, at), entry.text.slice(at, at + word.length), entry.text.slice(at + word.length, at + word.length + 70) + "…"];
   };
