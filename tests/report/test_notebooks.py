@@ -34,7 +34,7 @@ def test_a_notebook_runs(name: str, lang: str, tmp_path: Path, monkeypatch: pyte
     """From top to bottom in a kernel of its own, with results in a cache of its own."""
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     monkeypatch.chdir(tmp_path)
-    cells: Any = nbformat.from_dict(notebook(name, lang))
+    cells: Any = nbformat.reads(json.dumps(notebook(name, lang)), as_version=4)
     for cell in cells.cells:
         if "fresh=True" in cell.source:  # measured again by the tests of the lessons
             cell.source = ""

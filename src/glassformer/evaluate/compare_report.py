@@ -147,7 +147,7 @@ class Comparison:
         return Group(*parts, *map(Text, self._closing()))
 
     def __repr__(self) -> str:
-        console = Console(width=140, highlight=False)
+        console = Console(width=140, force_jupyter=False, highlight=False)
         with console.capture() as text:
             console.print(self)
         return text.get()

@@ -12,7 +12,7 @@ WIDTH = 140
 
 def as_text(shown: RenderableType) -> str:
     """What a terminal would show, without colours."""
-    console = Console(file=StringIO(), width=WIDTH, highlight=False, color_system=None)
+    console = Console(file=StringIO(), width=WIDTH, force_jupyter=False, highlight=False, color_system=None)
     with console.capture() as text:
         console.print(shown)
     return text.get()

@@ -242,7 +242,7 @@ class Plan:
         return show_plan.whole(self, None)
 
     def __repr__(self) -> str:
-        console = Console(width=WIDTH, highlight=False)
+        console = Console(width=WIDTH, force_jupyter=False, highlight=False)
         with console.capture() as text:
             console.print(self)
         return text.get()

@@ -173,7 +173,7 @@ class Told:
     def __repr__(self) -> str:
         from rich.console import Console
 
-        console = Console(width=100, highlight=False, markup=False, emoji=False)
+        console = Console(width=100, force_jupyter=False, highlight=False, markup=False, emoji=False)
         with console.capture() as text:
             console.print(self.shown("easy"))
         return text.get()
