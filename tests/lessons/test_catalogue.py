@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from glassformer.lessons.catalogue import LESSONS, claims, lesson
+from glassformer.lessons.catalogue import LESSONS, lesson
 from glassformer.lessons.fingerprint import ROOT
+from glassformer.lessons.index import claims
 from glassformer.lessons.record import RECORDED, Result, rounded
 from glassformer.lessons.svg import as_png, as_svg, drawn
 from glassformer.lessons.texts import HOLE, Words, fill, tables

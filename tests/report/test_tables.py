@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from glassformer.lessons.catalogue import claims
+from glassformer.lessons.index import claims
 from glassformer.report.tables import main, render, verdicts
 
 

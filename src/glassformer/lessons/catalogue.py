@@ -63,8 +63,3 @@ def lesson(name: str) -> Lesson:
     """The lesson of a name; its module is imported now, and torch with it."""
     found: Lesson = import_module(f"glassformer.{module_of(name)}").LESSON
     return found
-
-
-def claims() -> dict[str, str]:
-    """Every claim and the lesson that answers it, in the order of reading."""
-    return {claim: name for name in LESSONS for claim in lesson(name).claims}
