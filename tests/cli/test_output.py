@@ -3,10 +3,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from rich.table import Table
+from rich.cells import cell_len
 from rich.text import Text
 
 from glassformer.cli.output import print_json, print_rich
+from glassformer.show import Column, Styled, Table
 
 
 def test_json_is_one_document_with_hangul_as_hangul(capsys: pytest.CaptureFixture[str]) -> None:
@@ -31,20 +32,33 @@ def test_text_is_printed_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "[model] [red]x[/red] [/b] :smile: 3.14\n두 번째\n"
 
 
-def test_a_table_into_a_pipe_is_wide_and_without_colours(
+def wide() -> Table:
+    table = Table(Column("가" * 30), Column("b" * 60), Column("more", drop=1))
+    table.add(Styled("x", "bold red"), "[y]", "z " * 90)
+    return table
+
+
+def test_a_table_into_a_pipe_is_as_wide_as_it_wants_and_without_colours(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "20")
-    table = Table()
-    table.add_column("가" * 30, no_wrap=True)
-    table.add_column("b" * 60, no_wrap=True)
-    table.add_row(Text("x", style="bold red"), "[y]")
-    print_rich(table)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    print_rich(wide())
     out = capsys.readouterr().out
     assert "가" * 30 in out
     assert "b" * 60 in out
+    assert ("z " * 90).strip() in out
     assert "[y]" in out
     assert "\x1b" not in out
+
+
+def test_a_pipe_obeys_columns(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "135")
+    print_rich(wide(), "one " * 60)
+    out = capsys.readouterr().out
+    assert "b" * 60 in out
+    assert "z z" not in out
+    assert "more" in out.splitlines()[-3]  # named as left out
+    assert max(map(cell_len, out.splitlines())) <= 135
 
 
 def test_nothing_is_printed_when_a_part_cannot_be_drawn(capsys: pytest.CaptureFixture[str]) -> None:

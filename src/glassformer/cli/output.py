@@ -34,15 +34,16 @@ def warn_of_fonts() -> None:
 
 
 def print_rich(*values: Any) -> None:
-    """Tables and texts, drawn whole before the first line is written. Brackets in a text are just brackets.
+    """Tables and sentences, drawn whole before the first line is written. Brackets in a text are just brackets.
 
-    Into a pipe or a file the table gets all the width it wants.
+    As wide as the terminal, or as COLUMNS says; into a pipe or a file without COLUMNS, a table gets all the width it
+    wants (see `room`).
     """
     from rich.console import Console
 
-    width = None if sys.stdout.isatty() else 140
-    console = Console(width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
+    from glassformer.show import Sheet, room
+
+    console = Console(width=room(), highlight=False, markup=False, emoji=False, soft_wrap=False)
     with console.capture() as drawn:
-        for value in values:
-            console.print(value)
+        console.print(Sheet(*values), crop=False)
     sys.stdout.write(drawn.get())

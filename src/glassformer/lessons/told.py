@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 DEPTHS = ("easy", "deep")
 KINDS = (".svg", ".png")
+PAGE = 100  # columns of a text, however wide the terminal: longer lines are hard to read
 _VARIABLE = re.compile(r"var\(--\w+, (#[0-9a-fA-F]+)\)")
 
 
@@ -141,6 +142,7 @@ class Told:
     def shown(self, depth: str) -> RenderableType:
         """Everything but the picture, for a terminal."""
         from rich.console import Group
+        from rich.constrain import Constrain
         from rich.markdown import Markdown
         from rich.padding import Padding
         from rich.text import Text
@@ -148,7 +150,7 @@ class Told:
         found = self.lesson
         lines: list[RenderableType] = [Text(self.title, style="bold underline"), Text(self.question, style="italic")]
         lines += [Text(), *([Text(f"    {found.formula}", style="bold"), Text()] if found.formula else [])]
-        lines += [Markdown(self.text(depth)), Text()]
+        lines += [Constrain(Markdown(self.text(depth)), PAGE), Text()]
         for answer in self.answers():
             mark, style = MARKS[answer.verdict]
             lines.append(

@@ -1,0 +1,9 @@
+"""How results look: one table for the terminal, for a notebook and for Markdown, in any width."""
+
+from glassformer.show.sheet import Sheet as Sheet
+from glassformer.show.sheet import as_html as as_html
+from glassformer.show.sheet import as_text as as_text
+from glassformer.show.table import Column as Column
+from glassformer.show.table import Styled as Styled
+from glassformer.show.table import Table as Table
+from glassformer.show.width import room as room

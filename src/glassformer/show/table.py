@@ -1,0 +1,277 @@
+"""The one table. A number in it is never cut, nor a name that one types: a narrow terminal gets another layout.
+
+In this order: prose is wrapped at blanks; columns that may go are left out, and named below; sizes are rounded and
+marked (≈ 2.33 T), with the exact totals below; or each row becomes a block of lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Literal, NamedTuple
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.table import Table as Drawn
+from rich.text import Text
+
+from glassformer.show.width import longest, width, wrap
+from glassformer.words import say
+
+Kind = Literal["name", "text", "number", "size", "series"]
+READABLE = 16  # columns that prose gets at least: less is a word in a line
+FEWEST = 26  # columns that a series gets at least: three numbers and a sign that there are more
+UNITS = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
+
+
+class Styled(NamedTuple):
+    """A cell in a colour."""
+
+    text: str
+    style: str
+
+
+Cell = str | int | Styled
+
+
+@dataclass(frozen=True)
+class Column:
+    """A title and what stands below it.
+
+    `name`: what one types or looks a row up by, never parted. `text`: prose or a formula, parted at blanks. `number`:
+    never parted. `size`: a whole number, rounded where there is no room. `series`: lines of numbers, of which the first
+    few are shown where there is no room. `drop`: columns that may be left out, 1 goes first; 0 always stays.
+    """
+
+    title: str = ""
+    kind: Kind = "text"
+    drop: int = 0
+
+    @property
+    def right(self) -> bool:
+        return self.kind in ("number", "size")
+
+
+class Row(NamedTuple):
+    """The cells of a line, as they are written."""
+
+    cells: tuple[Cell, ...]
+    bold: bool = False
+
+
+class Layout(NamedTuple):
+    """Which columns are drawn, how wide each is, and whether sizes are rounded."""
+
+    columns: tuple[int, ...]
+    widths: tuple[int, ...]
+    rounded: bool = False
+
+
+class Table:
+    """Columns, rows, totals. Shows itself in a terminal, in a notebook (`to_html`) and as Markdown (`to_markdown`)."""
+
+    def __init__(self, *columns: Column, title: str = "", lines: bool = False, lang: str | None = None) -> None:
+        self.columns, self.title, self.lines, self.lang = columns, title, lines, lang
+        self.rows: list[Row] = []
+        self.totals: list[Row] = []
+
+    def add(self, *cells: Cell, bold: bool = False) -> None:
+        assert len(cells) == len(self.columns)
+        self.rows.append(Row(cells, bold))
+
+    def total(self, *cells: Cell) -> None:
+        """A sum over the rows: below a line, in bold, and always shown."""
+        assert len(cells) == len(self.columns)
+        self.totals.append(Row(cells, bold=True))
+
+    @property
+    def has_header(self) -> bool:
+        return any(column.title for column in self.columns)
+
+    # --- in a terminal ---
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        columns = options.max_width
+        if self.title:
+            yield _text("\n".join(wrap(self.title, columns)), "bold")
+        layout = self.layout(columns)
+        if layout is None:
+            yield from self._blocks(columns)
+            return
+        yield self._drawn(layout)
+        for note in self._notes(layout):
+            yield _text("\n".join(wrap(note, columns)), "dim")
+
+    def layout(self, columns: int) -> Layout | None:
+        """The first way that fits into so many columns; None: only blocks do."""
+        kept = tuple(range(len(self.columns)))
+        ways = [Layout(kept, ())]
+        for level in sorted({column.drop for column in self.columns if column.drop}):
+            kept = tuple(i for i in kept if self.columns[i].drop != level)
+            ways.append(Layout(kept, ()))
+        ways.append(Layout(kept, (), rounded=True))
+        for way in ways:
+            widths = self._widths(way, columns)
+            if widths is not None:
+                return way._replace(widths=widths)
+        return None
+
+    def _widths(self, way: Layout, columns: int) -> tuple[int, ...] | None:
+        """Each column gets what it needs at least; what is left goes to those that want more, the narrow ones first."""
+        least, most = zip(*(self._bounds(i, way.rounded) for i in way.columns), strict=True)
+        left = columns - 3 * len(least) - 1  # a border and two blanks for each
+        if sum(least) > left:
+            return None
+        level = max(most)
+        while sum(_between(low, level, high) for low, high in zip(least, most, strict=True)) > left:
+            level -= 1
+        return tuple(_between(low, level, high) for low, high in zip(least, most, strict=True))
+
+    def _bounds(self, index: int, rounded: bool) -> tuple[int, int]:
+        """The width that a column needs at least, and the one that it would like to have."""
+        column = self.columns[index]
+        cells = [self._said(row, index, rounded) for row in (*self.rows, *self.totals)]
+        most = max(map(width, cells), default=0)
+        match column.kind:
+            case "text":
+                least = max(min(most, READABLE), *map(longest, cells)) if cells else 0
+            case "series":
+                least = min(most, FEWEST)
+            case _:
+                least = most
+        return max(least, longest(column.title)), max(most, width(column.title))
+
+    def _said(self, row: Row, index: int, rounded: bool = False) -> str:
+        cell = row.cells[index]
+        if isinstance(cell, int):
+            return about(cell) if rounded and self.columns[index].kind == "size" else f"{cell:,}"
+        return cell.text if isinstance(cell, Styled) else cell
+
+    def _drawn(self, layout: Layout) -> Drawn:
+        drawn = Drawn(show_header=self.has_header, header_style="bold", show_lines=self.lines)
+        for index, room in zip(layout.columns, layout.widths, strict=True):
+            column = self.columns[index]
+            title = Text("\n".join(wrap(column.title, room)))
+            side: Literal["left", "right"] = "right" if column.right else "left"
+            drawn.add_column(title, justify=side, width=room, no_wrap=True, overflow="fold")
+        for rows in (self.rows, self.totals):
+            for row in rows:
+                cells = (self._cell(row, *place, layout.rounded) for place in zip(*layout[:2], strict=True))
+                drawn.add_row(*cells, style="bold" if row.bold else None)
+            drawn.add_section()
+        return drawn
+
+    def _cell(self, row: Row, index: int, room: int, rounded: bool) -> Text:
+        cell, said = row.cells[index], self._said(row, index, rounded)
+        match self.columns[index].kind:
+            case "text":
+                said = "\n".join(wrap(said, room))
+            case "series":
+                said = "\n".join(first_of(line, room) for line in said.split("\n"))
+        return Text(said, style=cell.style if isinstance(cell, Styled) else "")
+
+    def _notes(self, layout: Layout) -> Iterator[str]:
+        """What a layout leaves out: named, and the exact totals of what it has rounded."""
+        gone = [column.title for i, column in enumerate(self.columns) if i not in layout.columns]
+        if gone:
+            yield say("table.dropped", self.lang, columns=", ".join(gone))
+        if layout.rounded and any(column.kind == "size" for column in self.columns):
+            yield say("table.rounded", self.lang)
+            for row in self.totals:
+                yield "; ".join(self._exactly(row, layout))
+
+    def _exactly(self, row: Row, layout: Layout) -> Iterator[str]:
+        yield self._said(row, 0).strip()
+        for i in layout.columns:
+            if self.columns[i].kind == "size":
+                yield f"{self.columns[i].title} {self._said(row, i)}"
+
+    def _blocks(self, columns: int) -> Iterator[Text]:
+        """One block for each row: its name, and below it a line for each column."""
+        for row in (*self.rows, *self.totals):
+            for index in range(len(self.columns)):
+                yield from self._entry(row, index, columns)
+
+    def _entry(self, row: Row, index: int, columns: int) -> Iterator[Text]:
+        cell, said, column = row.cells[index], self._said(row, index), self.columns[index]
+        style = cell.style if isinstance(cell, Styled) else ""
+        if index == 0:
+            lines = wrap(said.strip(), columns, hang=2) if column.kind == "text" else [said.strip()]
+            yield _text("\n".join(lines), style or "bold")
+            return
+        if not said.strip():
+            return
+        if column.kind == "series":
+            said = "\n".join(first_of(line, columns - 4) for line in said.split("\n"))
+        label = f"  {column.title}: " if column.title else "  "
+        if "\n" in said or (column.kind != "text" and width(label + said) > columns):
+            label, said = label.rstrip(), "\n".join("    " + line.strip() for line in said.split("\n"))
+            whole = f"{label}\n{said}" if label else said
+        else:
+            whole = label + said.strip()
+        lines = wrap(whole, columns, hang=2) if column.kind == "text" else whole.split("\n")
+        yield _text("\n".join(lines), style)
+
+    # --- elsewhere ---
+
+    def to_html(self) -> str:
+        """For a notebook: every column, exact."""
+
+        def line(row: Row, tag: str) -> str:
+            weight = "font-weight:bold;" if row.bold else ""
+            cells = zip(self.columns, (self._said(row, i) for i in range(len(self.columns))), strict=True)
+            return "".join(
+                f'<{tag} style="{weight}text-align:{"right" if column.right else "left"}">{_html(said)}</{tag}>'
+                for column, said in cells
+            )
+
+        caption = f"<caption>{escape(self.title)}</caption>" if self.title else ""
+        titles = "".join(f"<th>{_html(column.title)}</th>" for column in self.columns)
+        head = f"<thead><tr>{titles}</tr></thead>" if self.has_header else ""
+        body = "".join(f"<tr>{line(row, 'td')}</tr>" for row in self.rows)
+        foot = "".join(f"<tr>{line(row, 'th')}</tr>" for row in self.totals)
+        return f"<table>{caption}{head}<tbody>{body}</tbody>{f'<tfoot>{foot}</tfoot>' if foot else ''}</table>"
+
+    def to_markdown(self) -> str:
+        """For a document: every column, exact."""
+
+        def line(cells: Sequence[str]) -> str:
+            return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", "<br>") for cell in cells) + " |"
+
+        sides = ["---:" if column.right else "---" for column in self.columns]
+        rows = [[self._said(row, i) for i in range(len(self.columns))] for row in (*self.rows, *self.totals)]
+        return "\n".join(map(line, ([column.title for column in self.columns], sides, *rows)))
+
+
+def about(number: int) -> str:
+    """≈ 2.33 T: three digits and a unit. A number of three digits is exact."""
+    for size, unit in UNITS:
+        if abs(number) >= size:
+            digits = f"{number / size:.3g}"
+            return f"≈ {digits} {unit}" if "e" not in digits else f"≈ {number / size:,.0f} {unit}"
+    return f"{number:,}"
+
+
+def first_of(line: str, room: int) -> str:
+    """As many whole numbers of a line as fit, and a sign where there are more."""
+    if width(line) <= room:
+        return line
+    kept = ""
+    for number in line.split():
+        if number == "…" or width(f"{kept}{number}  …") > room:
+            break
+        kept += f"{number}  "
+    return f"{kept}…"
+
+
+def _between(low: int, level: int, high: int) -> int:
+    return max(low, min(level, high))
+
+
+def _text(said: str, style: str = "") -> Text:
+    return Text(said, style=style, no_wrap=True, overflow="ignore")
+
+
+def _html(said: str) -> str:
+    inset = len(said) - len(said.lstrip(" "))
+    return "&nbsp;" * inset + escape(said[inset:]).replace("\n", "<br>")
