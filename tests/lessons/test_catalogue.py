@@ -111,3 +111,22 @@ def test_it_runs(name: str) -> None:
 def test_a_claim_is_answered_once() -> None:
     answered = [claim for name in LESSONS for claim in lesson(name).claims]
     assert len(answered) == len(set(answered)) == len(claims())
+
+
+def test_the_map_comes_first_and_nothing_before_what_it_needs() -> None:
+    order = list(LESSONS)
+    assert order[0] == "architecture"
+    needs = [
+        *(("tokenizer", "token_embedding"), ("token_embedding", "positional_encoding")),
+        *(("positional_encoding", "worked_example"), ("look_ahead_mask", "decoder_attention")),
+        *(("residual", "pre_or_post_norm"), ("layer_norm", "feed_forward"), ("feed_forward", "encoder_attention")),
+        *(("transformer_attention", "generation"), ("masking", "mlm_masking"), ("metrics", "small_budget")),
+    ]
+    assert [pair for pair in needs if order.index(pair[0]) > order.index(pair[1])] == []
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_first_page_names_the_lessons_in_the_one_order(lang: str) -> None:
+    named = [name for name in re.findall(r"`(\w+)`", tables(lang, "pages", "welcome")["body"]) if name in LESSONS]
+    assert named == sorted(named, key=list(LESSONS).index)
+    assert named[:2] == ["architecture", "tokenizer"]

@@ -21,7 +21,7 @@ def test_a_table_has_a_box_of_its_own() -> None:
 
 
 def test_the_name_of_a_lesson_leads_to_it() -> None:
-    assert '<a href="#scaled_scores"><small>3.2</small>&nbsp;<code>scaled_scores</code></a>' in html(
+    assert '<a href="#scaled_scores"><small>5.2</small>&nbsp;<code>scaled_scores</code></a>' in html(
         "see `scaled_scores`"
     )
     assert html("`other`") == "<p><code>other</code></p>\n"

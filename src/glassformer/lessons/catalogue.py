@@ -1,4 +1,7 @@
-"""The lessons by chapter, in the order of reading. A lesson NAME of a chapter stands in lessons/CHAPTER/NAME.py."""
+"""The lessons by chapter, in the one order of reading that contents, report, notebooks and commands share.
+
+A lesson NAME of a chapter stands in lessons/CHAPTER/NAME.py.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +11,21 @@ from glassformer.errors import UsageError, suggest
 from glassformer.lessons.lesson import Lesson
 
 CHAPTERS: dict[str, tuple[str, ...]] = {
+    "overview": ("architecture",),
+    "data": ("tokenizer", "dataset"),
     "embedding": ("token_embedding", "special_tokens"),
     "position": ("positional_encoding", "position_kinds", "word_order"),
     "attention": ("worked_example", "scaled_scores", "attention_patterns", "masking", "look_ahead_mask"),
+    "residual": ("residual", "stochastic_depth"),
     "norm": ("layer_norm", "norm_kinds", "pre_or_post_norm"),
     "feed_forward": ("feed_forward", "ffn_memory"),
-    "residual": ("residual", "stochastic_depth"),
     "stacks": (
-        "architecture",
         "encoder_attention",
         "encoder_contributions",
         "decoder_attention",
         "decoder_contributions",
-        "generation",
         "transformer_attention",
+        "generation",
         "cross_attention_elsewhere",
     ),
     "training": (
@@ -34,11 +38,11 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
         "cyclic",
         "label_smoothing",
         "focal_loss",
+        "mlm_masking",
         "accumulation",
         "training_run",
     ),
-    "data": ("tokenizer", "dataset", "mlm_masking", "small_budget"),
-    "evaluation": ("metrics", "confusion_matrix", "cls_or_sep"),
+    "evaluation": ("metrics", "small_budget", "confusion_matrix", "cls_or_sep"),
     "families": (
         "families",
         "parameters",
@@ -50,6 +54,9 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     ),
 }
 LESSONS: dict[str, str] = {name: chapter for chapter, names in CHAPTERS.items() for name in names}
+NUMBERS: dict[str, str] = {
+    name: f"{chapter}.{at}" for chapter, names in enumerate(CHAPTERS.values(), 1) for at, name in enumerate(names, 1)
+}
 
 
 def module_of(name: str) -> str:

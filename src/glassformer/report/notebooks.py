@@ -17,15 +17,15 @@ from glassformer.words import LANGUAGES, say
 
 # the chapters of each notebook; its first gives it title, introduction and something to try
 NOTEBOOKS: dict[str, tuple[str, ...]] = {
-    "01-embedding": ("embedding",),
-    "02-position": ("position",),
-    "03-attention": ("attention",),
-    "04-norm": ("norm",),
-    "05-feed-forward": ("feed_forward",),
-    "06-residual": ("residual",),
-    "07-stacks": ("stacks",),
-    "08-training": ("training",),
-    "09-data": ("data", "evaluation"),
+    "01-text": ("overview", "data"),
+    "02-embedding": ("embedding",),
+    "03-position": ("position",),
+    "04-attention": ("attention",),
+    "05-residual": ("residual",),
+    "06-norm": ("norm",),
+    "07-feed-forward": ("feed_forward",),
+    "08-stacks": ("stacks",),
+    "09-training": ("training", "evaluation"),
     "10-families": ("families",),
 }
 QUICK = 10.0  # seconds: a lesson that takes no longer is measured again in the notebook itself

@@ -7,7 +7,7 @@ from functools import cache
 from html import escape
 from typing import Any
 
-from glassformer.lessons.catalogue import CHAPTERS
+from glassformer.lessons.catalogue import NUMBERS
 
 
 @cache
@@ -26,15 +26,8 @@ def _reader() -> Any:
 def _code(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
     text = tokens[at].content
     code = f"<code>{escape(text)}</code>"
-    number = _numbers().get(text)
+    number = NUMBERS.get(text)
     return code if number is None else f'<a href="#{text}"><small>{number}</small>&nbsp;{code}</a>'
-
-
-@cache
-def _numbers() -> dict[str, str]:
-    """Name of a lesson → its number in the book, by which a reader finds it who does not read English names."""
-    chapters = enumerate(CHAPTERS.values(), 1)
-    return {name: f"{chapter}.{at}" for chapter, names in chapters for at, name in enumerate(names, 1)}
 
 
 def _block(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:

@@ -1,1 +1,1 @@
-"""Chapter 3: who looks at whom."""
+"""Chapter: who looks at whom."""

@@ -1,1 +1,1 @@
-"""Chapter 9: what it learns from."""
+"""Chapter: from text to tokens."""

@@ -1,1 +1,1 @@
-"""Chapter 1: from tokens to vectors."""
+"""Chapter: from tokens to vectors."""

@@ -1,1 +1,1 @@
-"""Chapter 10: how well it has learned."""
+"""Chapter: how well it has learned."""

@@ -1,1 +1,1 @@
-"""Chapter 11: one skeleton, many families."""
+"""Chapter: one skeleton, many families."""

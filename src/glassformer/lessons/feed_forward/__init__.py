@@ -1,1 +1,1 @@
-"""Chapter 5: what every token thinks by itself."""
+"""Chapter: what every token thinks by itself."""

@@ -1,1 +1,1 @@
-"""Chapter 4: keeping numbers in order."""
+"""Chapter: keeping numbers in order."""

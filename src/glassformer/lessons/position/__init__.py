@@ -1,1 +1,1 @@
-"""Chapter 2: where a token stands."""
+"""Chapter: where a token stands."""

@@ -1,1 +1,1 @@
-"""Chapter 6: the road past every layer."""
+"""Chapter: the road past every layer."""

@@ -1,1 +1,1 @@
-"""Chapter 7: encoder, decoder and the bridge between them."""
+"""Chapter: encoder, decoder and the bridge between them."""

@@ -1,1 +1,1 @@
-"""Chapter 8: how a model learns."""
+"""Chapter: how a model learns."""

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from glassformer.errors import ConfigError
-from glassformer.lessons.data.docstrings import docstrings
-from glassformer.lessons.data.small_budget_experiment import train_both
-from glassformer.lessons.data.small_budget_picture import draw
 from glassformer.lessons.desk import Desk
+from glassformer.lessons.evaluation.docstrings import docstrings
+from glassformer.lessons.evaluation.small_budget_experiment import train_both
+from glassformer.lessons.evaluation.small_budget_picture import draw
 from glassformer.lessons.lesson import Data, Lesson, Verdict
 from glassformer.metrics.ngram import NGrams
 from glassformer.text.kinds import train

@@ -8,8 +8,8 @@ from glassformer.account import Row
 from glassformer.config import ModelConfig
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.fingerprint import ROOT
-from glassformer.lessons.stacks import architecture
-from glassformer.lessons.stacks.architecture import BOXES, run
+from glassformer.lessons.overview import architecture
+from glassformer.lessons.overview.architecture import BOXES, run
 from glassformer.models.build import account
 from glassformer.open import open_config
 

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.fingerprint import ROOT
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
-from glassformer.lessons.stacks.architecture_picture import draw
+from glassformer.lessons.overview.architecture_picture import draw
 from glassformer.models.build import build
 from glassformer.open import open_config
 from glassformer.trace.sentence import split

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from glassformer.lessons.data.docstrings import docstrings
+from glassformer.lessons.evaluation.docstrings import docstrings
 
 
 @pytest.mark.slow

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from glassformer.data.masking import make_masking
-from glassformer.lessons.data import mlm_masking
-from glassformer.lessons.data.mlm_masking import SAID, run, verdicts
 from glassformer.lessons.desk import Desk
+from glassformer.lessons.training import mlm_masking
+from glassformer.lessons.training.mlm_masking import SAID, run, verdicts
 
 LITTLE = Desk(effort=0.2)
 

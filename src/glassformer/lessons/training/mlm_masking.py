@@ -13,9 +13,9 @@ import numpy as np
 from glassformer.data.grammar import pairs
 from glassformer.data.masking import Masking, make_masking
 from glassformer.data.store import Field
-from glassformer.lessons.data.mlm_masking_picture import draw
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.training.mlm_masking_picture import draw
 from glassformer.losses import IGNORE
 from glassformer.metrics.interval import wilson
 from glassformer.text.kinds import train

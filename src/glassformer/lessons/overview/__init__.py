@@ -1,0 +1,1 @@
+"""Chapter: the map of all boxes."""
