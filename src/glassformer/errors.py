@@ -20,13 +20,13 @@ LONGEST = 400  # characters of one value in a message: a hostile file may hold a
 
 @dataclass(frozen=True)
 class Phrase:
-    """A value that is itself a key of words/, so that it is said in the language of its sentence."""
+    """A value that is itself a key of words/, said in the language of its sentence, as are those inside it."""
 
     key: str
     values: tuple[tuple[str, object], ...] = ()
 
     def say(self, lang: str) -> str:
-        return say(self.key, lang, **dict(self.values))
+        return say(self.key, lang, **{name: _said(value, lang) for name, value in self.values})
 
 
 class GlassformerError(Exception):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +11,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer.data.moments import Moments, check_order, read_moments, refuse_gaps
-from glassformer.data.table import csv_rows
+from glassformer.data.columns import DATES
+from glassformer.data.layout import Layout, find_layout, table_rows
+from glassformer.data.moments import Moments, check_order, is_moment, read_moments, refuse_gaps
 from glassformer.errors import FileError
+from glassformer.values import one_of
 
 MISSING = ("", "na", "n/a", "nan", "null", "none", "-")
+SIGNS = (".", ",")
+GROUPED = {
+    ".": re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)(\.\d*)?"),
+    ",": re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d*)?([eE][+-]?\d+)?"),
+}
 
 
 @dataclass(frozen=True)
@@ -29,29 +37,69 @@ class Channel:
         return len(self.values)
 
 
-def read_channels(
-    path: str | Path, *, date: str = "", columns: Sequence[str] = (), gaps: bool = False
-) -> list[Channel]:
-    """Columns of a CSV with a header. `date` names the column of the date, by default the first that is called so.
+@dataclass(frozen=True)
+class SeriesForm:
+    """What a recipe says of a CSV of series; what it leaves out is found out from the file.
 
-    Without `columns` all others are read. With `gaps` the steps between the rows may differ.
+    `date` names the column of the date, by default the first that is called so, or that holds dates. Without
+    `columns` all others are read. With `gaps` the steps between the rows may differ. `decimal`: "." or ",".
     """
-    (_, header), *rows = csv_rows(path)
-    names = [name.strip() for name in header]
-    if not rows:
-        raise FileError("data_empty_file", path=path)
-    if len(names) == 1 and ";" in names[0]:
-        raise FileError("semicolons", path=path)
-    when = find_column(path, names, date) if date else date_column(path, names)
-    places = [find_column(path, names, name) for name in columns] or [i for i in range(len(names)) if i != when]
+
+    date: str = ""
+    columns: Sequence[str] = ()
+    gaps: bool = False
+    delimiter: str = ""
+    header: bool | None = None
+    decimal: str = ""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table of series before its cells are numbers: without a header its columns are called 1, 2, 3 …"""
+
+    path: str | Path
+    layout: Layout
+    names: list[str]
+    when: int
+    rows: list[tuple[int, list[str]]]
+
+
+def read_channels(path: str | Path, form: SeriesForm = SeriesForm()) -> list[Channel]:  # noqa: B008
+    """Columns of numbers beside a column of dates."""
+    sheet = read_sheet(path, form)
+    names, when, rows = sheet.names, sheet.when, sheet.rows
+    places = [find_column(path, names, name) for name in form.columns] or [i for i in range(len(names)) if i != when]
     if not places:
         raise FileError("no_numbers", path=path, column=names[when])
     lines = [line for line, _ in rows]
     moments = read_moments([row[when] for _, row in rows], lines, path)
     check_order(moments, lines, path)
-    if not gaps:
+    if not form.gaps:
         refuse_gaps(moments, lines, path)
-    return [Channel(names[i], moments, _numbers(rows, i, names[i], path)) for i in places]
+    sign = form.decimal or decimal_sign(path, [row[i] for _, row in rows for i in places])
+    return [Channel(names[i], moments, _numbers(rows, i, names[i], path, sign)) for i in places]
+
+
+def read_sheet(path: str | Path, form: SeriesForm = SeriesForm()) -> Sheet:  # noqa: B008
+    """The rows of a CSV, its names, and where the date stands."""
+    layout = _layout(path, form)
+    rows = [(line, cells) for line, cells in table_rows(path, layout) if cells]
+    if not rows:
+        raise FileError("data_empty_file", path=path)
+    names = [name.strip() for name in layout.header] or [str(i + 1) for i in range(len(rows[0][1]))]
+    for line, cells in rows:
+        if len(cells) != len(names):
+            raise FileError("data_row_width", path=path, line=line, columns=len(cells), needed=len(names))
+    when = find_column(path, names, form.date) if form.date else date_column(path, names, rows[0][1])
+    return Sheet(path, layout, names, when, rows)
+
+
+def _layout(path: str | Path, form: SeriesForm) -> Layout:
+    """A first line that holds no date is a header, whatever its columns are called."""
+    if form.header is not None:
+        return find_layout(path, delimiter=form.delimiter, header=form.header, least=1)
+    found = find_layout(path, delimiter=form.delimiter, header=True, least=1)
+    return Layout(found.delimiter) if any(is_moment(cell) for cell in found.header) else found
 
 
 def find_column(path: str | Path, names: Sequence[str], name: str) -> int:
@@ -64,34 +112,54 @@ def find_column(path: str | Path, names: Sequence[str], name: str) -> int:
     raise FileError("data_no_column", path=path, column=name, known=", ".join(names))
 
 
-def date_column(path: str | Path, names: Sequence[str]) -> int:
-    """The first column that is called a date or a time."""
+def date_column(path: str | Path, names: Sequence[str], first: Sequence[str]) -> int:
+    """The first column that is called a date or a time; else the first that holds one in the first row."""
     for i, name in enumerate(names):
-        if name.casefold() in ("date", "datetime", "timestamp", "time", "day", "month", "날짜", "일자", "일시"):
+        if name.casefold() in DATES:
+            return i
+    for i, cell in enumerate(first):
+        if is_moment(cell):
             return i
     raise FileError("no_date_column", path=path, known=", ".join(names))
 
 
-def _numbers(rows: Sequence[tuple[int, list[str]]], i: int, name: str, path: str | Path) -> NDArray[np.float64]:
-    cells = [row[i] for _, row in rows]
-    try:
-        values = np.array([float(cell) for cell in cells])
-        if np.isfinite(values).all():
-            return values
-    except ValueError:
-        pass
-    raise next(error for line, row in rows if (error := _refused(row[i], line, name, path)) is not None)
+def decimal_sign(path: str | Path, cells: Sequence[str]) -> str:
+    """The sign with which all cells are numbers, "." first; "1,234" alone could be either, and is not guessed."""
+    filled = [cell for cell in cells if cell.strip().casefold() not in MISSING]
+    fits = [sign for sign in SIGNS if all(read_number(cell, sign) is not None for cell in filled)]
+    if len(fits) == 2 and any("," in cell for cell in filled):
+        value = next(cell for cell in filled if "," in cell)
+        raise FileError("decimal_unclear", path=path, value=value.strip())
+    return fits[0] if fits else "."
 
 
-def _refused(cell: str, line: int, name: str, path: str | Path) -> FileError | None:
-    """What is wrong with a number, if anything is."""
+def read_number(cell: str, sign: str) -> float | None:
+    """1234.5 and 1,234.5 with the sign "."; 1234,5 and 1.234,5 with the sign ","; None where it is no such number."""
     text = cell.strip()
-    if text.casefold() in MISSING:
-        return FileError("value_missing", path=path, line=line, column=name, value=cell)
-    try:
-        finite = math.isfinite(float(text))
-    except ValueError:
-        if "," in text and text.replace(",", "").replace(".", "").lstrip("+-").isdigit():
-            return FileError("decimal_comma", path=path, line=line, column=name, value=cell)
-        return FileError("not_a_number", path=path, line=line, column=name, value=cell)
-    return None if finite else FileError("value_missing", path=path, line=line, column=name, value=cell)
+    if sign == "." and "," not in text:
+        try:
+            return None if "_" in text else float(text)
+        except ValueError:
+            return None
+    if GROUPED[sign].fullmatch(text) is None:
+        return None
+    return float(text.replace("." if sign == "," else ",", "").replace(",", "."))
+
+
+def _numbers(
+    rows: Sequence[tuple[int, list[str]]], i: int, name: str, path: str | Path, sign: str
+) -> NDArray[np.float64]:
+    values = []
+    for line, row in rows:
+        value = read_number(row[i], sign)
+        if row[i].strip().casefold() in MISSING or (value is not None and not math.isfinite(value)):
+            raise FileError("value_missing", path=path, line=line, column=name, value=row[i])
+        if value is None:
+            raise FileError("not_a_number", path=path, line=line, column=name, value=row[i])
+        values.append(value)
+    return np.array(values)
+
+
+def sign_of(key: str, value: object) -> str:
+    """`source.decimal`."""
+    return one_of(key, value, SIGNS)

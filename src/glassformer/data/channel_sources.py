@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from glassformer.config import Choice
-from glassformer.data.channel import Channel, find_column, read_channels
+from glassformer.data.channel import Channel, SeriesForm, find_column, read_channels, sign_of
 from glassformer.data.find import dataset, find, split_of
+from glassformer.data.layout import delimiter_of
 from glassformer.data.moments import check_order, read_moments
 from glassformer.data.read import prices as catalogue_prices
 from glassformer.data.series import Series
@@ -60,7 +61,7 @@ def from_catalogue(*, name: str, part: str, columns: Sequence[str] = (), tickers
         return [_adjusted(ticker, choose("source.tickers", ticker, shares)) for ticker in tickers or shares]
     if known.format != "series":
         raise InputError("data_wrong_format", name=name, format=known.format, wanted="series, prices")
-    return read_channels(find(name, split_of(name, part).files[0]), columns=columns)
+    return read_channels(find(name, split_of(name, part).files[0]), SeriesForm(columns=columns))
 
 
 def _adjusted(ticker: str, series: Series) -> Channel:
@@ -70,9 +71,18 @@ def _adjusted(ticker: str, series: Series) -> Channel:
     return Channel(ticker, moments, series.values[:, series.channels.index(ADJUSTED)])
 
 
-def from_csv(*, path: str, date: str = "", columns: Sequence[str] = (), gaps: bool = False) -> list[Channel]:
+def from_csv(
+    *,
+    path: str,
+    date: str = "",
+    columns: Sequence[str] = (),
+    gaps: bool = False,
+    delimiter: str = "",
+    header: bool | None = None,
+    decimal: str = "",
+) -> list[Channel]:
     """A file of one's own."""
-    return read_channels(path, date=date, columns=columns, gaps=gaps)
+    return read_channels(path, SeriesForm(date, columns, gaps, delimiter, header, decimal))
 
 
 def from_waves(*, count: int = 2000, noise: float = 0.1, seed: int = 0) -> list[Channel]:
@@ -130,6 +140,9 @@ CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "path": word,
     "date": word,
     "gaps": truth,
+    "delimiter": delimiter_of,
+    "header": truth,
+    "decimal": sign_of,
     "count": size,
     "noise": _not_negative,
     "seed": lambda key, value: size(key, value, low=0),

@@ -7,17 +7,18 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from glassformer.data import grammar
-from glassformer.data.jsonl import read_jsonl
+from glassformer.data.form import Form
+from glassformer.data.layout import delimiter_of
 from glassformer.data.moses import prepared
+from glassformer.data.pair_files import read_pairs
 from glassformer.data.pairs import Pairs
 from glassformer.data.parallel import read_parallel
 from glassformer.data.read import read
 from glassformer.data.source import names, names_or_count, read_options, two_columns
 from glassformer.data.split import apart
-from glassformer.data.table import read_tsv
 from glassformer.errors import ConfigError, choose
 from glassformer.recipe import DataConfig
-from glassformer.values import size, word
+from glassformer.values import size, truth, word
 
 SPLITS = ("train", "validation", "test")
 T = TypeVar("T")  # what a split is made of: Pairs, Texts
@@ -88,16 +89,19 @@ def from_files(
     train: str | Sequence[str],
     validation: str | Sequence[str] | None = None,
     test: str | Sequence[str] | None = None,
-    columns: Sequence[str | int] = (1, 2),
+    columns: Sequence[str | int] | None = None,
+    delimiter: str = "",
+    header: bool | None = None,
 ) -> Callable[[str], Groups]:
-    """Files of one's own: two parallel texts, or one .tsv or .jsonl with two `columns` (numbers from 1, or names)."""
+    """Files of one's own: two parallel texts, or one table or .jsonl with two `columns` (numbers from 1, or names)."""
+    form = Form(columns, delimiter, header)
 
     def groups(split: str) -> Groups:
         if split == "test":
-            return {} if test is None else {"test": _file(test, columns)}
+            return {} if test is None else {"test": _file(test, form)}
         if validation is not None:
-            return {split: _file(train if split == "train" else validation, columns)}
-        learned, looked_at = apart(_file(train, columns), config.validation, config.seed)
+            return {split: _file(train if split == "train" else validation, form)}
+        learned, looked_at = apart(_file(train, form), config.validation, config.seed)
         return {split: learned if split == "train" else looked_at}
 
     return groups
@@ -147,17 +151,14 @@ CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "validation": names,
     "names": names,
     "columns": two_columns,
+    "delimiter": delimiter_of,
+    "header": truth,
 }
 
 
-def _file(path: str | Sequence[str], columns: Sequence[str | int]) -> Pairs:
-    if not isinstance(path, str):
-        if len(path) != 2:
-            raise ConfigError("two_files", given=", ".join(map(str, path)))
-        return read_parallel(Path(path[0]), Path(path[1]))
-    source, target = columns
-    name = path.removesuffix(".gz").removesuffix(".xz")
-    if name.endswith(".jsonl"):
-        numbers = any(isinstance(column, int) for column in columns)
-        return read_jsonl(Path(path)) if numbers else read_jsonl(Path(path), str(source), str(target))
-    return read_tsv(Path(path), source, target)
+def _file(path: str | Sequence[str], form: Form) -> Pairs:
+    if isinstance(path, str):
+        return read_pairs(path, form)
+    if len(path) != 2:
+        raise ConfigError("two_files", given=", ".join(map(str, path)))
+    return read_parallel(Path(path[0]), Path(path[1]))

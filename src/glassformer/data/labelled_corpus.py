@@ -6,15 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 
 from glassformer.data import grammar, read
 from glassformer.data.corpus import Corpus
+from glassformer.data.form import Form
+from glassformer.data.layout import delimiter_of
 from glassformer.data.moses import prepared_side
 from glassformer.data.source import Check, count, names, read_options, two_columns
 from glassformer.data.texts import Texts, apart, read_texts
 from glassformer.errors import ConfigError, choose
 from glassformer.recipe import DataConfig
-from glassformer.values import one_of, size, word
+from glassformer.values import one_of, size, truth, word
 
 Groups = Mapping[str, Texts]
-COLUMNS = ("text", "label")
 
 
 def labelled_corpus(config: DataConfig) -> Corpus[Texts]:
@@ -53,17 +54,20 @@ def from_files(
     train: str,
     validation: str | None = None,
     test: str | Sequence[str] | None = None,
-    columns: Sequence[str | int] = COLUMNS,
+    columns: Sequence[str | int] | None = None,
+    delimiter: str = "",
+    header: bool | None = None,
 ) -> Callable[[str], Groups]:
-    """Files of one's own, .tsv or .jsonl, with a column of texts and one of labels (names, or numbers from 1)."""
+    """Files of one's own, a table or .jsonl, with a column of texts and one of labels (names, or numbers from 1)."""
+    form = Form(columns, delimiter, header)
 
     def groups(split: str) -> Groups:
         if split == "test":
             tests = [test] if isinstance(test, str) else test or []
-            return {path if len(tests) > 1 else "test": read_texts(path, columns) for path in tests}
+            return {path if len(tests) > 1 else "test": read_texts(path, form) for path in tests}
         if validation is not None:
-            return {split: read_texts(train if split == "train" else validation, columns)}
-        learned, looked_at = apart(read_texts(train, columns), config.validation, config.seed)
+            return {split: read_texts(train if split == "train" else validation, form)}
+        learned, looked_at = apart(read_texts(train, form), config.validation, config.seed)
         return {split: learned if split == "train" else looked_at}
 
     return groups
@@ -99,6 +103,7 @@ LABELLED: dict[str, Callable[..., Callable[[str], Groups]]] = {
     "files": from_files,
     "catalogue": from_catalogue,
 }
+TABLE: dict[str, Check] = {"delimiter": delimiter_of, "header": truth}
 CHECKS: dict[str, dict[str, Check]] = {
     "grammar": {
         "label": lambda key, value: one_of(key, value, grammar.LABELS),
@@ -106,6 +111,6 @@ CHECKS: dict[str, dict[str, Check]] = {
         "count": size,
         "test": count,
     },
-    "files": {"train": word, "validation": word, "test": names, "columns": two_columns},
+    "files": {"train": word, "validation": word, "test": names, "columns": two_columns, **TABLE},
     "catalogue": {"name": word, "train": word, "validation": word, "test": names},
 }

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 from unicodedata import is_normalized, normalize
 
-from glassformer.errors import FileError
+from glassformer.errors import FileError, Phrase
 
 LONGEST_LINE = 1_000_000  # bytes; whoever has a longer one has lost the line breaks
 BLOCK = 1 << 19  # below LONGEST_LINE, so that most blocks need no look at each line
@@ -96,4 +96,20 @@ def _decoded(block: bytes, path: Path, count: int) -> str:
     except UnicodeDecodeError as error:
         line = count + block.count(b"\n", 0, error.start) + 1
         byte = error.start - (block.rfind(b"\n", 0, error.start) + 1) + 1
-        raise FileError("data_not_utf8", path=path, line=line, byte=byte) from error
+        raise FileError("data_not_utf8", path=path, line=line, byte=byte, hint=_remedy(block, path)) from error
+
+
+def _remedy(block: bytes, path: Path) -> Phrase:
+    """How to convert it, where the encoding shows: Windows' UTF-16 by its mark, Korean Windows' CP949 by its Hangul."""
+    if block.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return Phrase("hints.convert_guessed", (("encoding", "UTF-16"), ("path", path)))
+    try:
+        text = block.decode("cp949")
+    except UnicodeDecodeError:
+        return Phrase("hints.convert")
+    other = [c for c in text if not c.isascii()]
+    hangul = sum("가" <= c <= "힣" for c in other)
+    guessed = hangul > len(other) // 2
+    return (
+        Phrase("hints.convert_guessed", (("encoding", "CP949"), ("path", path))) if guessed else Phrase("hints.convert")
+    )

@@ -51,6 +51,18 @@ def _moment(cell: str, line: int, path: str | Path, day_first: bool) -> datetime
         raise FileError("date_unreadable", path=path, line=line, value=cell) from error
 
 
+def is_moment(cell: str) -> bool:
+    """Whether a cell reads as a date; a plain number does not, though 20240131 may be one."""
+    try:
+        _moment(cell, 1, "", True)
+    except FileError:
+        try:
+            _moment(cell, 1, "", False)
+        except FileError:
+            return False
+    return not cell.strip().isdigit() or len(cell.strip()) == 8
+
+
 def _day_first(cells: Sequence[str], lines: Sequence[int], path: str | Path) -> bool:
     """Whether the day stands before the month where the year stands last: only a number above 12 can tell."""
     matches = [YEAR_LAST.fullmatch(cell.strip()) for cell in cells[:1]]

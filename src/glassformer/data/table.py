@@ -1,4 +1,4 @@
-"""Tables in text: TSV as corpora use it, without quotes, columns by name or by number; and CSV with its quotes."""
+"""Tables as the sets of the catalogue have them: TSV without quotes, columns by name or by number; CSV with quotes."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
+from glassformer.data.form import Column, place
 from glassformer.data.lines import lines
 from glassformer.data.pairs import Pairs, gather
 from glassformer.errors import FileError
-
-Column = int | str  # a number counts from 1, as in `cut -f`; a name stands in the first line
 
 
 def read_tsv(path: str | Path, source: Column = 1, target: Column = 2, header: bool = False) -> Pairs:
@@ -28,7 +27,7 @@ def tsv_rows(path: str | Path, columns: Sequence[Column], header: bool = False) 
     if first is None:
         raise FileError("data_empty_file", path=path)
     header = header or named(columns)
-    places = [_place(column, first.split("\t"), path) for column in columns]
+    places = [place(column, first.split("\t"), path) for column in columns]
     needed = max(places) + 1
     for number, line in enumerate(rows if header else chain([first], rows), 2 if header else 1):
         cells = line.split("\t")
@@ -42,17 +41,6 @@ def tsv_rows(path: str | Path, columns: Sequence[Column], header: bool = False) 
 def named(columns: Sequence[Column]) -> bool:
     """Whether the first line is a header."""
     return any(isinstance(column, str) for column in columns)
-
-
-def _place(column: Column, first: list[str], path: str | Path) -> int:
-    """Where a column stands, from 0."""
-    match column:
-        case str() if column in first:
-            return first.index(column)
-        case int() if 1 <= column <= len(first):
-            return column - 1
-    known = ", ".join(first) if isinstance(column, str) else f"1–{len(first)}"
-    raise FileError("data_no_column", path=path, column=column, known=known)
 
 
 def csv_rows(path: str | Path) -> Iterator[tuple[int, list[str]]]:

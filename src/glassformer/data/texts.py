@@ -9,10 +9,14 @@ from dataclasses import dataclass
 from hashlib import sha1
 from pathlib import Path
 
+from glassformer.data.columns import label_columns, names_columns
+from glassformer.data.form import Column, Form, is_jsonl
 from glassformer.data.jsonl import jsonl_objects, text_of
+from glassformer.data.layout import Layout, table_rows
 from glassformer.data.pairs import BLANKS
-from glassformer.data.table import Column, named, tsv_rows
 from glassformer.errors import FileError, shown
+
+FOUND_OUT = Form()
 
 
 @dataclass(frozen=True)
@@ -31,31 +35,72 @@ class Texts:
         return Texts([self.texts[i] for i in indexes], [self.labels[i] for i in indexes])
 
 
-def read_texts(path: str | Path, columns: Sequence[Column] = ("text", "label")) -> Texts:
-    """A .tsv or .jsonl file, plain or packed. A row without a text or without a label is refused, with its line."""
-    name = str(path).removesuffix(".gz").removesuffix(".xz")
-    rows = _jsonl(path, columns) if name.endswith(".jsonl") else _tsv(path, columns)
+def read_texts(path: str | Path, form: Form = FOUND_OUT) -> Texts:
+    """A table or a .jsonl file, plain or packed. A row without a text or without a label is refused, with its line."""
+    rows, columns = _jsonl(path, form) if is_jsonl(path) else _table(path, form)
     found = Texts([], [])
-    for line, text, label in rows:
-        for column, value in zip(columns, (text, label), strict=True):
+    for line, *both in rows:
+        for column, value in zip(columns, both, strict=True):
             if not value:
                 raise FileError("data_blank", path=path, line=line, column=column)
-        found.texts.append(text)
-        found.labels.append(label)
+        found.texts.append(both[0])
+        found.labels.append(both[1])
     if not len(found):
         raise FileError("data_empty_file", path=path)
     return found
 
 
-def _tsv(path: str | Path, columns: Sequence[Column]) -> Iterator[tuple[int, str, str]]:
-    first = 2 if named(columns) else 1
-    for line, (text, label) in enumerate(tsv_rows(path, columns), first):
-        if text or label:  # an empty line is no row
-            yield line, text.strip(BLANKS), label.strip(BLANKS)
+Rows = Iterator[tuple[int, str, str]]  # (line, text, label)
 
 
-def _jsonl(path: str | Path, columns: Sequence[Column]) -> Iterator[tuple[int, str, str]]:
-    text, label = ("text", "label") if any(isinstance(column, int) for column in columns) else map(str, columns)
+def _table(path: str | Path, form: Form) -> tuple[Rows, list[Column]]:
+    layout = label_layout(path, form)
+    rows = [(line, cells) for line, cells in table_rows(path, layout) if cells]
+    places = label_places(path, layout, form, [cells for _, cells in rows])
+    if form.header is None and not layout.header:
+        _refuse_doubt(path, [cells[places[1]].strip(BLANKS) for _, cells in rows if len(cells) > max(places)])
+    needed = max(places) + 1
+    for line, cells in rows:
+        if len(cells) < needed:
+            raise FileError("data_row_short", path=path, line=line, columns=len(cells), needed=needed)
+    read = ((line, cells[places[0]].strip(BLANKS), cells[places[1]].strip(BLANKS)) for line, cells in rows)
+    return read, [layout.header[i].strip() if layout.header else i + 1 for i in places]
+
+
+def label_layout(path: str | Path, form: Form) -> Layout:
+    """A first line is a header already where it has one of the names of a text or of a label in it."""
+    return form.layout(path, lambda cells: label_columns(cells) is not None or names_columns(cells))
+
+
+def label_places(path: str | Path, layout: Layout, form: Form, rows: Sequence[list[str]]) -> tuple[int, int]:
+    """Where text and label stand, from 0: as given, as called; of two without a name the label has fewer values."""
+    names = layout.header or (tuple("" for _ in rows[0]) if rows else ())
+    given = form.places(path, names)
+    if given is not None:
+        return given[0], given[1]
+    found = label_columns(layout.header) if layout.header else None
+    if found is not None:
+        return found
+    if len(names) != 2:
+        known = ", ".join(layout.header) or f"1–{len(names)}"
+        raise FileError("columns_unclear", path=path, known=known)
+    first, second = (len({cells[i].strip() for cells in rows if len(cells) > i}) for i in (0, 1))
+    return (1, 0) if first < second else (0, 1)
+
+
+def _refuse_doubt(path: str | Path, labels: Sequence[str]) -> None:
+    """A label of the first line alone, where all others come again: a header under a name that is not known?"""
+    others = Counter(labels[1:])
+    if len(others) > 1 and labels[0] not in others and min(others.values()) > 1:
+        raise FileError("header_unclear", path=path, label=labels[0])
+
+
+def _jsonl(path: str | Path, form: Form) -> tuple[Rows, list[Column]]:
+    text, label = form.keys(path, label_columns)
+    return _objects(path, text, label), [text, label]
+
+
+def _objects(path: str | Path, text: str, label: str) -> Rows:
     for line, row in jsonl_objects(path):
         words = text_of(row, text, path, line).strip(BLANKS)
         mark = row.get(label, "")

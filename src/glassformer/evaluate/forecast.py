@@ -14,11 +14,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from glassformer.data.channel import Channel, date_column, find_column, read_channels
-from glassformer.data.channel_sources import check_constant
+from glassformer.data.channel import Channel, SeriesForm, read_channels, read_sheet
+from glassformer.data.channel_sources import CHECKS, check_constant
 from glassformer.data.moments import Moments, Step, refuse_gaps, step_of, written
 from glassformer.data.scaler import Scale, Scaler
-from glassformer.data.table import csv_rows
 from glassformer.errors import FileError, InputError
 from glassformer.evaluate.verbs import check_verb
 from glassformer.generate.step import evaluating
@@ -31,6 +30,7 @@ from glassformer.words import language, say
 
 Numbers = NDArray[np.float64]
 BESIDE = ("persistence", "dlinear", "nlinear")
+TOLD = ("delimiter", "header", "decimal")
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def forecast(loaded: Loaded, path: str | Path, *, column: str = "", date: str = 
     """The values after the last row of a CSV. A column that was not trained on gets the scale of its own past."""
     check_verb(loaded, "forecast")
     context, horizon = sizes(loaded.config)
-    channel = _column(path, column, date, gaps)
+    channel = _column(loaded, path, column, date, gaps)
     if len(channel) < context:
         raise FileError("too_few_rows", path=path, column=channel.name, rows=len(channel), context=context)
     past = Channel(channel.name, channel.moments[-context:], channel.values[-context:])
@@ -138,16 +138,18 @@ def _patches(loaded: Loaded, moments: Moments, shares: Numbers) -> tuple[Patch, 
     return tuple(Patch(moments[first], moments[last], share) for first, last, share in pairs)
 
 
-def _column(path: str | Path, column: str, date: str, gaps: bool) -> Channel:
-    """The column that is asked for, or the only one; no other is read."""
-    _, header = next(csv_rows(path))
-    names = [name.strip() for name in header]
-    if not column and not (len(names) == 1 and ";" in names[0]):  # the reader tells of semicolons
-        when = find_column(path, names, date) if date else date_column(path, names)
-        others = [name for i, name in enumerate(names) if i != when]
+def _column(loaded: Loaded, path: str | Path, column: str, date: str, gaps: bool) -> Channel:
+    """The column that is asked for, or the only one; no other is read. What training was told of its CSV holds here."""
+    source = loaded.config.data.source
+    given = source.options if source.kind == "csv" else {}
+    told = {key: CHECKS[key](f"source.{key}", given[key]) for key in TOLD if key in given}
+    form = SeriesForm(date=date, columns=[column] if column else (), gaps=gaps, **told)
+    if not column:
+        sheet = read_sheet(path, form)
+        others = [name for i, name in enumerate(sheet.names) if i != sheet.when]
         if len(others) > 1:
             raise InputError("choose_column", path=path, known=", ".join(others))
-    return read_channels(path, date=date, columns=[column] if column else (), gaps=gaps)[0]
+    return read_channels(path, form)[0]
 
 
 def _scale(loaded: Loaded, channel: Channel) -> Scale:
