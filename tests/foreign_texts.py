@@ -24,6 +24,7 @@ BYTES = sorted(pre_tokenizers.ByteLevel.alphabet())
 UGLY = (
     *("", " ", "   ", "\t", "\n\n", " \t \n ", "나는 학교에 간다.", "I go to school!", "나는  학교에   간다."),
     *(" I go", "I go ", "  I  go  ", "\tI\tgo\t", "I go\nhome", "I go\r\nhome", "\nI go", "I\u00a0go", "I\u3000go"),
+    *(" 나는", "  나는  간다", "\t나는", "\n 나는", " \n나는", "\u3000나는", "   a", " \t a", "    "),
     *("iPhone 15를 3,000원에!", "12345678901234567890", "3.14", "１２３", "²½", "don't", "DON'T", "it's 'string'"),
     *("😀", "👨‍👩‍👧‍👦 home", "🇰🇷", "🤦🏽‍♂️", "a\u200bb", "\ufeffhello", "\u202eabc", "a\u00adb"),
     *("a\x00b", "\x07", "a\x1bb", "\x7f", "café", "naïve Ünïcödé", "ﬁne", "Ａｂｃ", "ẞ", "İstanbul", "ǅ"),
@@ -182,6 +183,44 @@ def llama_json(folder: Path) -> Path:
     return written(folder, {"tokenizer.json": made.to_str(), "tokenizer_config.json": told, **of("llama")})
 
 
+def mistral_json(folder: Path) -> Path:
+    """Llama's file and class, read by its own rules all the same: a text that begins with a blank gets a second one."""
+    return written(llama_json(folder), {**of("mistral")})
+
+
+def metaspace(folder: Path, scheme: str = "first", **config: object) -> Path:
+    """The same pieces as newer files have them: blanks are marked while the text is split, not before."""
+    library = tokenizers.Tokenizer.from_file(str(llama_json(folder) / "tokenizer.json"))
+    library.normalizer = None
+    library.pre_tokenizer = pre_tokenizers.Metaspace("▁", scheme, split=False)
+    told = json.loads((folder / "tokenizer_config.json").read_text()) | config
+    return written(folder, {"tokenizer.json": library.to_str(), "tokenizer_config.json": told})
+
+
+def mistral_metaspace(folder: Path) -> Path:
+    return written(metaspace(folder), {**of("mistral")})
+
+
+def llama_without_prefix(folder: Path) -> Path:
+    """`add_prefix_space` counts more than what the file says."""
+    return metaspace(folder, legacy=False, add_prefix_space=False)
+
+
+def llama_spm_without_prefix(folder: Path) -> Path:
+    return llama(folder, add_prefix_space=False)
+
+
+def gemma(folder: Path) -> Path:
+    """Byte pairs over characters whose blanks are marked in the whole text; none is added before it."""
+    library = tokenizers.Tokenizer.from_file(str(llama_json(folder) / "tokenizer.json"))
+    library.normalizer = normalizers.Replace(" ", "▁")
+    library.pre_tokenizer = pre_tokenizers.Split(" ", "merged_with_previous")
+    library.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
+    library.add_special_tokens(["<pad>", "<mask>"])
+    told = {"tokenizer_class": "GemmaTokenizer", "bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"}
+    return written(folder, {"tokenizer.json": library.to_str(), "tokenizer_config.json": told, **of("gemma")})
+
+
 def of(model_type: str) -> dict[str, Any]:
     """What lies beside a tokenizer of a model."""
     return {"config.json": {"model_type": model_type}}
@@ -284,6 +323,12 @@ def llama_3(folder: Path) -> Path:
     return written(folder, {"tokenizer.json": library.to_str(), "tokenizer_config.json": told, **of("llama")})
 
 
+def llama_3_misnamed(folder: Path) -> Path:
+    """Its class in the file is that of Llama 2, whose rules would not fit pieces of bytes."""
+    told = json.loads((llama_3(folder) / "tokenizer_config.json").read_text()) | {"tokenizer_class": "LlamaTokenizer"}
+    return written(folder, {"tokenizer_config.json": told})
+
+
 def bert(folder: Path, **config: object) -> Path:
     """Letters and syllables of the corpus and a few words; pieces inside of a word are marked."""
     letters = sorted({letter for text in CORPUS for letter in text.lower() if letter != " "} | set("étü中"))
@@ -307,6 +352,7 @@ def marian_separate(folder: Path) -> Path:
     return marian(folder, separate=True)
 
 
+CHANGED = ("bert-undeclared", "t5-undeclared", "mistral-json", "mistral-metaspace")  # the model's configuration decides
 # Every layout in which the tokenizers of the families come, and the roles around a text.
 LAYOUTS: Mapping[str, tuple[Callable[[Path], Path], tuple[str, str]]] = {
     "marian": (marian, ("none", "eos")),
@@ -316,7 +362,14 @@ LAYOUTS: Mapping[str, tuple[Callable[[Path], Path], tuple[str, str]]] = {
     "t5-json": (t5_json, ("none", "eos")),
     "llama": (llama, ("bos", "none")),
     "llama-json": (llama_json, ("bos", "none")),
+    "llama-metaspace": (metaspace, ("bos", "none")),
+    "llama-without-prefix": (llama_without_prefix, ("bos", "none")),
+    "llama-spm-without-prefix": (llama_spm_without_prefix, ("bos", "none")),
+    "mistral-json": (mistral_json, ("bos", "none")),
+    "mistral-metaspace": (mistral_metaspace, ("bos", "none")),
+    "gemma-json": (gemma, ("bos", "none")),
     "llama-3": (llama_3, ("bos", "none")),
+    "llama-3-misnamed": (llama_3_misnamed, ("bos", "none")),
     "qwen": (qwen, ("none", "none")),
     "qwen-json": (qwen_json, ("none", "none")),
     "gpt2": (gpt2, ("none", "none")),

@@ -11,7 +11,7 @@ import sentencepiece as spm
 from hypothesis import given, settings
 from transformers import AutoTokenizer
 
-from foreign_texts import llama, t5, t5_undeclared, written
+from foreign_texts import llama, mistral_json, of, t5, t5_undeclared, written
 from glassformer.errors import ConfigError, FileError, GlassformerError, InputError
 from glassformer.text import SentencePiece, open_tokenizer
 from texts import CORPUS, nasty_text, trained
@@ -183,3 +183,15 @@ def test_a_mark_after_a_character_that_is_rewritten_is_kept(tmp_path: Path) -> N
     text = "\ufb01\u032d"
     assert open_tokenizer(folder).encode(text) == itself.encode(text)
     assert AutoTokenizer.from_pretrained(folder).encode(text, add_special_tokens=False) == itself.encode(text)[:-1]
+
+
+def test_mistrals_model_alone_is_read_as_sentencepiece_reads_it(tmp_path: Path) -> None:
+    """So it was trained; `transformers` has no class for it and forgets the blank that its own tokenizer.json adds."""
+    tokenizer = open_tokenizer(written(llama(tmp_path / "mistral"), of("mistral")))
+    library = spm.SentencePieceProcessor(model_file=str(tmp_path / "mistral" / "tokenizer.model"))
+    as_json = AutoTokenizer.from_pretrained(mistral_json(tmp_path / "json"))
+    for text in (" I go", "  I", "I go", "\t나는", "나는 학교에 간다.", " "):
+        expected = library.encode(text, out_type=int)
+        assert tokenizer.encode(text) == expected == as_json.encode(text, add_special_tokens=False)
+    tokenizer.save(tmp_path / "saved")
+    assert open_tokenizer(tmp_path / "saved").encode(" I go") == library.encode(" I go", out_type=int)

@@ -10,16 +10,15 @@ from pathlib import Path
 from typing import Self
 
 import tokenizers
-from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, trainers
+from tokenizers import Regex, decoders, models, pre_tokenizers, trainers
 
 from glassformer.errors import FileError
 from glassformer.text.alphabet import spell_visible, visible_bytes
 from glassformer.text.corpus import Corpus, reached, wanted
-from glassformer.text.declared import Declared
+from glassformer.text.declared import LLAMA, Declared, prefix_scheme
 from glassformer.text.files import read_text, read_vocabulary
 from glassformer.text.learn import BLANK
 from glassformer.text.pipeline import FILE, Pipeline, add_tokens, built, check_merges
-from glassformer.text.sentencepiece import LLAMA
 from glassformer.text.special import NAMES, Specials
 from glassformer.values import size
 
@@ -85,7 +84,9 @@ class Bpe(Pipeline):
 
     @classmethod
     def of(cls, library: tokenizers.Tokenizer, path: Path, declared: Declared, *, own: bool = False) -> Self:
-        return super().of(one_blank(library) if declared.maker == LLAMA else library, path, declared, own=own)
+        if declared.maker == LLAMA and not is_byte_level(library):
+            library = as_llama(library, prefix_scheme(declared))
+        return super().of(library, path, declared, own=own)
 
 
 def byte_level(model: models.BPE, *, prefix: bool = False) -> tokenizers.Tokenizer:
@@ -95,12 +96,20 @@ def byte_level(model: models.BPE, *, prefix: bool = False) -> tokenizers.Tokeniz
     return library
 
 
-def one_blank(library: tokenizers.Tokenizer) -> tokenizers.Tokenizer:
-    """Llama's older files add a blank to every text; since version 5 `transformers` adds none to one that has it."""
-    steps = library.normalizer
-    if isinstance(steps, normalizers.Sequence) and isinstance(steps[0], normalizers.Prepend):
-        library.normalizer = None
-        library.pre_tokenizer = pre_tokenizers.Metaspace(BLANK, "first", split=False)
+def is_byte_level(library: tokenizers.Tokenizer) -> bool:
+    """Llama 3's pieces spell bytes; some of its folders name the class of Llama 2 all the same."""
+    return '"ByteLevel"' in library.to_str()
+
+
+def as_llama(library: tokenizers.Tokenizer, scheme: str) -> tokenizers.Tokenizer:
+    """Of a file of this class `transformers` keeps the pieces alone: blanks are marked while the text is split.
+
+    Older files add a blank to every text; since version 5 one that begins with a blank gets no second one.
+    """
+    library.normalizer = None
+    library.pre_tokenizer = pre_tokenizers.Metaspace(BLANK, scheme, split=False)
+    steps = [decoders.Replace(BLANK, " "), decoders.ByteFallback(), decoders.Fuse()]
+    library.decoder = decoders.Sequence(steps if scheme == "never" else [*steps, decoders.Strip(" ", 1, 0)])
     return library
 
 

@@ -33,6 +33,9 @@ CLASSES = {  # where only the model's own configuration tells whose the tokenize
     "t5": "T5Tokenizer",
     "marian": "MarianTokenizer",
 }
+LLAMA = "LlamaTokenizer"
+BY_ITS_FILE = ("mistral",)  # here `transformers` goes by the tokenizer's file, whatever class it names
+ANY = "PreTrainedTokenizerFast"
 GENERIC = ("PreTrainedTokenizer", "TokenizersBackend", "PythonBackend")
 NUMBER = re.compile("0|[1-9][0-9]{0,9}")
 
@@ -61,8 +64,10 @@ class Declared:
             return cls(table)
         files = {name: read_bytes(folder / name) for name in FILES if (folder / name).is_file()}
         maker = _maker(table.get("tokenizer_class"), folder)
-        if maker and "tokenizer_class" not in table:
-            files[CONFIG] = to_json({**table, "tokenizer_class": maker})  # the model's configuration stays behind
+        told = "tokenizer_class" in table
+        if maker != _class(table.get("tokenizer_class")) or (maker and not told):
+            # The model's own configuration, which decided it, stays behind.
+            files[CONFIG] = to_json({**table, "tokenizer_class": maker or ANY})
         if MAP in files:
             table = read_table(folder / MAP) | {key: value for key, value in table.items() if value is not None}
         return cls(table, maker, _added(folder, table), files)
@@ -98,12 +103,27 @@ def _name(value: object) -> str | None:
 
 
 def _maker(named: object, folder: Path) -> str:
-    if named is None and (folder / "config.json").is_file():
-        model = read_table(folder / "config.json")
-        kind = model.get("model_type")
+    if not (folder / "config.json").is_file():
+        return _class(named)
+    model = read_table(folder / "config.json")
+    kind = model.get("model_type")
+    if named is None:
         named = model.get("tokenizer_class") or (CLASSES.get(kind) if isinstance(kind, str) else None)
+    found = _class(named)
+    return "" if found == LLAMA and kind in BY_ITS_FILE else found
+
+
+def _class(named: object) -> str:
+    """A class without Fast; nothing for one that leaves everything to its files."""
     maker = named.removesuffix("Fast") if isinstance(named, str) else ""
     return "" if maker in GENERIC else maker
+
+
+def prefix_scheme(declared: Declared) -> str:
+    """Where Llama's class puts a blank: before every part of a text, before its first, never; if none is there."""
+    if not declared.truth("add_prefix_space", True):
+        return "never"
+    return "always" if declared.truth("legacy", False) else "first"
 
 
 def _added(folder: Path, table: Mapping[str, Any]) -> dict[str, Added]:

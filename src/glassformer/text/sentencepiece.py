@@ -15,7 +15,7 @@ import sentencepiece as spm
 
 from glassformer.errors import FileError, shown
 from glassformer.text.alphabet import BYTE_PIECES, cover, readable, spell_fallback
-from glassformer.text.declared import Declared
+from glassformer.text.declared import LLAMA, Declared, prefix_scheme
 from glassformer.text.files import CONFIG, FORMAT, damaged, read_bytes, to_json, write
 from glassformer.text.learn import BLANK, learn
 from glassformer.text.normalise import normalise
@@ -26,7 +26,7 @@ from glassformer.values import one_of, size
 
 FILE = "spm.model"
 FILES = (FILE, "spiece.model", "tokenizer.model", "sentencepiece.bpe.model")  # as T5, Llama and XLM-R call it
-T5, LLAMA = "T5Tokenizer", "LlamaTokenizer"
+T5 = "T5Tokenizer"
 MOST_EXTRA_IDS = 2**16
 
 
@@ -35,8 +35,8 @@ class SentencePiece:
 
     The library writes a blank as ▁ and reads every ▁ as a blank: a ▁ of the text itself is given as its three bytes.
     A model made elsewhere may have tokens `behind` its pieces (T5's <extra_id_0> … are counted from the end).
-    `once`: a text that begins with a blank gets no second one before it. So `transformers` reads Llama's models since
-    its version 5, where SentencePiece itself adds a blank to every text.
+    `prefix`: "model" leaves it to SentencePiece, which adds a blank to every text. "first" adds none to a text that
+    begins with one, "never" adds none at all: so `transformers` reads Llama's models since its version 5.
     Differs from `transformers`: text is composed (NFC) first, special tokens typed by a person stay text, and a mark
     after a character that the model rewrites, such as ﬁ, is kept, as SentencePiece itself keeps it.
     """
@@ -50,7 +50,7 @@ class SentencePiece:
         *,
         own: bool,
         behind: Mapping[int, str] = MappingProxyType({}),
-        once: bool = False,
+        prefix: str = "model",
         files: Mapping[str, bytes] = MappingProxyType({}),
     ) -> None:
         self.library = library
@@ -62,13 +62,14 @@ class SentencePiece:
         self._names = {token: library.id_to_piece(token) for token in pieces if self._special(token)} | dict(behind)
         self._dropped = (self._names.keys() - {specials.unk}) | specials.dropped()
         self._blank = [library.piece_to_id(BYTE_PIECES[byte]) for byte in BLANK.encode()]
-        self._bare = bare(library) if once else library
+        self.prefix = prefix
+        self._bare = library if prefix == "model" else bare(library)
 
     def _special(self, token: int) -> bool:
         return self.library.is_control(token) or self.library.is_unknown(token)
 
     def _reader(self, composed: str) -> spm.SentencePieceProcessor:
-        return self._bare if composed.startswith((" ", BLANK)) else self.library
+        return self._bare if self.prefix == "never" or composed.startswith((" ", BLANK)) else self.library
 
     @classmethod
     def train(
@@ -106,7 +107,8 @@ class SentencePiece:
 
     def decode(self, ids: Iterable[int]) -> str:
         tokens = check_ids(ids, self.vocab_size)
-        return self.library.decode([token for token in tokens if token not in self._dropped])
+        reader = self._bare if self.prefix == "never" else self.library  # it takes away the blank that it would add
+        return reader.decode([token for token in tokens if token not in self._dropped])
 
     def piece(self, token: int) -> str:
         (token,) = check_ids([token], self.vocab_size)
@@ -152,8 +154,9 @@ class SentencePiece:
         library = read_model(path)
         behind = _behind(library, declared, path)
         specials = _specials(library, declared, behind)
-        once = declared.maker == LLAMA
-        return cls(library, specials, own=own, behind=behind, once=once, files=declared.files)
+        scheme = prefix_scheme(declared) if declared.maker == LLAMA else "model"
+        prefix = "first" if scheme == "always" else scheme  # a text is one part: special tokens in it are text
+        return cls(library, specials, own=own, behind=behind, prefix=prefix, files=declared.files)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """The library forgets on its way to another process that it was told to add no blank."""
