@@ -221,6 +221,17 @@ def gemma(folder: Path) -> Path:
     return written(folder, {"tokenizer.json": library.to_str(), "tokenizer_config.json": told, **of("gemma")})
 
 
+def hostile_pattern(folder: Path, step: str = "pre_tokenizer", pattern: str = "(a+)+$") -> Path:
+    """A rule that takes exponential time on some texts."""
+    library = byte_pairs(["<s>", "</s>"])
+    if step == "normalizer":
+        library.normalizer = normalizers.Replace(Regex(pattern), "x")
+    else:
+        library.pre_tokenizer = by_pattern(pattern)
+    told = {"tokenizer_class": "PreTrainedTokenizerFast", "bos_token": "<s>", "eos_token": "</s>"}
+    return written(folder, {"tokenizer.json": library.to_str(), "tokenizer_config.json": told, **of("gpt2")})
+
+
 def of(model_type: str) -> dict[str, Any]:
     """What lies beside a tokenizer of a model."""
     return {"config.json": {"model_type": model_type}}

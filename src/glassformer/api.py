@@ -113,9 +113,20 @@ def check(model: Model, *, layers: int | None = None, **keys: Any) -> None:
     check_config(open_config(model, layers=layers, overrides=keys))
 
 
-def load(model: str | Path, *, device: str | torch.device | None = None, checkpoint: str = "auto") -> Loaded:
-    """A trained model with its tokenizers, ready to use. `checkpoint`: averaged, best, last; auto: first of these."""
-    return load_run(model, device=_device(device), checkpoint=checkpoint)
+def load(
+    model: str | Path,
+    *,
+    device: str | torch.device | None = None,
+    checkpoint: str = "auto",
+    dtype: str | torch.dtype | None = None,
+    finite: bool = True,
+) -> Loaded:
+    """A trained model with its tokenizers, ready to use. `checkpoint`: averaged, best, last; auto: first of these.
+
+    `dtype`: the type to compute in, float32 where nothing is said. `finite=False` opens weights that are NaN or
+    infinite, to be looked at.
+    """
+    return load_run(model, device=_device(device), checkpoint=checkpoint, dtype=_dtype(dtype), finite=finite)
 
 
 @overload

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from foreign_texts import t5_json
-from glassformer.errors import FileError
+from foreign_texts import hostile_pattern, t5_json
+from glassformer.errors import FileError, InputError
 from glassformer.text import Bpe, Unigram, open_tokenizer
 from glassformer.text.normalise import normalise
 from glassformer.text.special import NAMES
@@ -156,3 +156,26 @@ def test_truncated_anywhere_it_is_refused(folders: dict[str, Path], tmp_path: Pa
         (tmp_path / "tokenizer.json").write_bytes(whole[: len(whole) * part // 100])
         with pytest.raises(FileError):
             open_tokenizer(tmp_path)
+
+
+@pytest.mark.parametrize("step", ["pre_tokenizer", "normalizer"])
+def test_a_pattern_that_the_library_gives_up_on_is_one_line(
+    step: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A panic of the library is no Exception, and prints itself."""
+    tokenizer = open_tokenizer(hostile_pattern(tmp_path, step))
+    assert tokenizer.encode("bb") == tokenizer.encode_batch(["bb"])[0] != []
+    for call in (tokenizer.encode, tokenizer.spans, tokenizer.pieces, lambda text: tokenizer.encode_batch(["b", text])):
+        with pytest.raises(InputError, match=r"its own rules fail on 'aaaa.*: Onig: Regex search error: retry-limit"):
+            call("a" * 40 + "!")
+    printed = capfd.readouterr()
+    assert (printed.out, printed.err) == ("", "")
+
+
+def test_a_pattern_that_fails_while_the_file_is_opened_is_one_line(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = hostile_pattern(tmp_path, "pre_tokenizer", ".?" * 200 + r"\d")
+    with pytest.raises(FileError, match="cannot be read as a tokenizer: Onig"):
+        open_tokenizer(folder)
+    assert capfd.readouterr().err == ""

@@ -22,6 +22,7 @@ def command(
     out: Annotated[Path, typer.Option("--out", help=say("help.import_out"), show_default=False)],
     dtype: Annotated[str, typer.Option("--dtype", help=say("help.import_dtype"))] = KEEP,
     family: Annotated[str | None, typer.Option("--family", help=say("help.import_family"), show_default=False)] = None,
+    nonfinite: Annotated[bool, typer.Option("--allow-nonfinite", help=say("help.allow_nonfinite"))] = False,
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
@@ -34,7 +35,7 @@ def command(
 
     with bar(say("hub.reading")) as progress:
         kind = None if dtype == KEEP else getattr(torch, dtype)
-        found = store(folder, out, dtype=kind, family=family, progress=progress)
+        found = store(folder, out, dtype=kind, family=family, finite=not nonfinite, progress=progress)
     if json:
         print_json(
             {

@@ -15,6 +15,7 @@ from glassformer.evaluate import answers
 from glassformer.evaluate.answers import Answers
 from glassformer.evaluate.rows import rows
 from glassformer.evaluate.verbs import check_verb
+from glassformer.generate.finite import finite
 from glassformer.generate.step import evaluating
 from glassformer.open import Loaded
 
@@ -64,7 +65,7 @@ def classify(loaded: Loaded, texts: str | Sequence[str]) -> Answers[Classified]:
 
 def decided(inputs: Sequence[str], logits: Tensor, labels: Sequence[str]) -> list[Classified]:
     """Logits, b classes → classes: softmax, or for one logit the sigmoid, which is p(labels[1])."""
-    logits = logits.float()
+    logits = finite(logits.float())
     single = logits.shape[1] == 1
     shares = torch.cat([logits, -logits], 1).sigmoid() if single else logits.softmax(1)  # b classes
     names = class_names(labels, shares.shape[1])

@@ -10,6 +10,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from glassformer.evaluate.rows import Rows, rows
+from glassformer.generate.finite import finite
 from glassformer.generate.step import evaluating
 from glassformer.layers.head import pool as pooled
 from glassformer.models.decoder import DecoderOnly
@@ -37,7 +38,7 @@ def embed(loaded: Loaded, texts: str | Sequence[str], pool: str = "mean") -> Flo
             x = stream(loaded.model, some)  # b t d_model
             vectors = pooled(x.float() if x.dtype != torch.float64 else x, pool, some.mask)  # b d_model
             found = found.to(vectors.dtype)
-            found[some.places] = vectors.cpu()
+            found[some.places] = finite(vectors).cpu()
     return found
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 from rich.console import RenderableType
 
-from glassformer.errors import ConfigError, choose
+from glassformer.errors import ConfigError, InputError, choose
 from glassformer.evaluate.classification import evaluate_classification
 from glassformer.evaluate.forecasting import evaluate_forecasting
 from glassformer.evaluate.how import How, Progress
@@ -19,6 +20,7 @@ from glassformer.evaluate.object_queries import evaluate_object_queries
 from glassformer.evaluate.translate import Search
 from glassformer.evaluate.translation import evaluate_translation
 from glassformer.open import Loaded, load
+from glassformer.open.loaded import refuse_not_finite
 
 
 class Evaluation(Protocol):
@@ -83,4 +85,9 @@ def evaluate(
     judge = choose("task", loaded.task, EVALUATIONS)
     if forensics and judge is not evaluate_translation:
         raise ConfigError("forensics_task", task=loaded.task)
-    return judge(loaded, split, How(search=search, forensics=forensics, progress=progress))
+    refuse_not_finite(loaded.model, loaded.checkpoint)
+    found = judge(loaded, split, How(search=search, forensics=forensics, progress=progress))
+    loss = found.to_json().get("loss")
+    if isinstance(loss, float) and not math.isfinite(loss):
+        raise InputError("loss_not_finite", loss=loss, split=split)
+    return found

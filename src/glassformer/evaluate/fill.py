@@ -13,6 +13,7 @@ from glassformer.data.moses import prepared_side
 from glassformer.errors import InputError, shown
 from glassformer.evaluate.answers import Answers
 from glassformer.evaluate.verbs import check_verb
+from glassformer.generate.finite import finite
 from glassformer.generate.step import evaluating
 from glassformer.open import Loaded
 from glassformer.text import Tokenizer
@@ -67,7 +68,7 @@ def fill(loaded: Loaded, text: str, top: int = 5) -> Answers[Filled]:
     with evaluating(loaded.model):
         logits = loaded.model(torch.tensor([ids], device=loaded.device))[0]  # t v
     at = [place for place, token in enumerate(ids) if token == mask]
-    shares = logits[at].float().softmax(1).cpu()  # masks v
+    shares = finite(logits[at].float()).softmax(1).cpu()  # masks v
     return Answers(
         Filled(number + 1, _candidates(tokenizer, parts, number, row, top)) for number, row in enumerate(shares)
     )

@@ -20,6 +20,7 @@ from glassformer.data.moments import Moments, Step, refuse_gaps, step_of, writte
 from glassformer.data.scaler import Scale, Scaler
 from glassformer.errors import FileError, InputError
 from glassformer.evaluate.verbs import check_verb
+from glassformer.generate.finite import finite
 from glassformer.generate.step import evaluating
 from glassformer.models.check import input_positions
 from glassformer.open import Loaded
@@ -126,7 +127,7 @@ def _predict(loaded: Loaded, seen: Numbers) -> tuple[Numbers, Numbers]:
     with evaluating(loaded.model), record(loaded.model) as trace:
         found = Forecasting.make(loaded.config).predict(loaded.model, inputs)
     shares = trace.attention()[-1].double().mean((0, 1, 2))  # b h t s → s
-    return found[0].double().cpu().numpy(), shares.cpu().numpy()
+    return finite(found[0]).double().cpu().numpy(), shares.cpu().numpy()
 
 
 def _patches(loaded: Loaded, moments: Moments, shares: Numbers) -> tuple[Patch, ...]:

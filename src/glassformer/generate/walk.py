@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from glassformer.generate.finite import comparable
 from glassformer.generate.hypothesis import Hypothesis
 from glassformer.generate.limits import FREE, Limits
 from glassformer.generate.step import Decodable, Start
@@ -68,5 +69,5 @@ def collect(steps: Iterator[Step], b: int, limits: Limits) -> list[Hypothesis]:
 
 
 def accumulated(logits: Tensor) -> Tensor:
-    """Logits in the type that scores are summed in: float32 for smaller ones."""
-    return logits if logits.dtype == torch.float64 else logits.float()
+    """Logits in the type that scores are summed in: float32 for smaller ones. Such that are not finite are refused."""
+    return comparable(logits if logits.dtype == torch.float64 else logits.float())

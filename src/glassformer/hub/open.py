@@ -21,6 +21,7 @@ from glassformer.hub.purpose import purpose
 from glassformer.hub.weights import Weights
 from glassformer.models.build import free_memory
 from glassformer.recipe import RunConfig
+from glassformer.runs.weights import check_finite
 from glassformer.text import Vocabularies
 
 CONFIG = "config.json"
@@ -71,10 +72,11 @@ def open_foreign(
     device: str | torch.device | None = None,
     dtype: torch.dtype | None = None,
     family: str | None = None,
+    finite: bool = True,
 ) -> Imported:
     """The model with its numbers, in float32 unless `dtype` says otherwise; never more than one of it in memory.
 
-    `family`: the model_type of a config.json that names none, as old ones do.
+    `family`: the model_type of a config.json that names none, as old ones do. `finite`: refuse NaN and infinity.
     """
     found = look(folder, family)
     model = blank(found.config).to(dtype or torch.float32)
@@ -83,6 +85,8 @@ def open_foreign(
     ours = model.state_dict()
     for name, at in found.located.names.items():
         read_into(found.weights, at, ours[name])
+        if finite:
+            check_finite(at.key, ours[name], found.weights.folder)
     check_copies(found.weights, found.located)
     config, tokenizers = purpose(found.path, found.foreign, found.family, found.task, found.config)
     return Imported(model, config, tokenizers, found.family.name, found.located.aside)

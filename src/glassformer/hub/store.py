@@ -21,7 +21,7 @@ from glassformer.hub.weights import DTYPES
 from glassformer.hub.write import Form, write_tensors
 from glassformer.runs import Run, write_manifest
 from glassformer.runs.files import disk, write_json
-from glassformer.runs.weights import MODEL
+from glassformer.runs.weights import MODEL, check_finite
 
 KEPT = "foreign"  # the folder of a run that holds what only they have
 FILES = (CONFIG, "generation_config.json", "preprocessor_config.json")
@@ -48,11 +48,12 @@ def store(
     *,
     dtype: torch.dtype | None = None,
     family: str | None = None,
+    finite: bool = True,
     progress: Progress | None = None,
 ) -> Brought:
     """A folder of Hugging Face → a run folder. All of it appears, or nothing; one tensor is in memory at a time.
 
-    `family` is for a config.json that does not name its own.
+    `family` is for a config.json that does not name its own. `finite`: refuse weights that are NaN or infinite.
     """
     found = look(source, family)
     config, tokenizers = purpose(found.path, found.foreign, found.family, found.task, found.config)
@@ -68,7 +69,7 @@ def store(
         folder = draft.checkpoint(0)
         folder.mkdir(parents=True)
         with disk(Path(out)):
-            write_tensors(folder / MODEL, forms, _giver(found, forms, progress))
+            write_tensors(folder / MODEL, forms, _giver(found, forms, finite, progress))
             _keep(found, draft.folder / KEPT)
         write_json(folder / "state.json", {"step": 0, "imported": found.family.name})
         write_manifest(folder)
@@ -98,7 +99,7 @@ def _keep(found: Folder, folder: Path) -> None:
         write_tensors(folder / ASIDE, forms, found.weights.read)
 
 
-def _giver(found: Folder, forms: dict[str, Form], progress: Progress | None) -> Callable[[str], Tensor]:
+def _giver(found: Folder, forms: dict[str, Form], finite: bool, progress: Progress | None) -> Callable[[str], Tensor]:
     sizes = {name: torch.Size(shape).numel() * kind.itemsize for name, (kind, shape) in forms.items()}
     total, done = sum(sizes.values()), 0
 
@@ -106,7 +107,10 @@ def _giver(found: Folder, forms: dict[str, Form], progress: Progress | None) -> 
         nonlocal done
         kind, shape = forms[name]
         x = torch.empty(shape, dtype=kind)
-        read_into(found.weights, found.located.names[name], x)
+        at = found.located.names[name]
+        read_into(found.weights, at, x)
+        if finite:
+            check_finite(at.key, x, found.weights.folder)
         done += sizes[name]
         if progress is not None:
             progress(done, total)

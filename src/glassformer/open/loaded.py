@@ -14,7 +14,7 @@ from glassformer.hub.open import is_foreign, open_foreign
 from glassformer.models.build import build
 from glassformer.recipe import RunConfig
 from glassformer.runs import Run, read_weights
-from glassformer.runs.weights import load_weights
+from glassformer.runs.weights import check_finite, load_weights
 from glassformer.text import Tokenizer, Vocabularies
 from glassformer.trace.sentence import Reader, Reading
 
@@ -97,22 +97,31 @@ def load(
     device: str | torch.device | None = None,
     checkpoint: str = "auto",
     dtype: torch.dtype | None = None,
+    finite: bool = True,
 ) -> Loaded:
     """A run folder, or one of Hugging Face → its model, ready to use, in float32 unless `dtype` says otherwise.
 
-    `checkpoint`: averaged, best, last, or auto, the first of these.
+    `checkpoint`: averaged, best, last, or auto, the first of these. `finite`: refuse weights that are NaN or infinite.
     """
     if is_foreign(Path(model)):
         source = Path(model) if Path(model).is_dir() else Path(model).parent
-        found = open_foreign(source, device=device, dtype=dtype)
+        found = open_foreign(source, device=device, dtype=dtype, finite=finite)
         return Loaded(found.model, found.tokenizers, found.config, source, source)
     run = Run.open(model)
     folder = _checkpoint(run, checkpoint)
     network = build(run.config.model, device=device, dtype=dtype).eval()
     load_weights(network, read_weights(folder), folder)
+    if finite:
+        refuse_not_finite(network, folder)
     text = run.config.model.input.kind == "tokens" and run.config.text.tokenizer.kind != "none"
     tokenizers = Vocabularies.open(run.folder) if text else None
     return Loaded(network, tokenizers, run.config, run.folder, folder)
+
+
+def refuse_not_finite(model: nn.Module, path: Path) -> None:
+    """The first tensor that holds NaN or infinity, named."""
+    for name, x in model.state_dict().items():
+        check_finite(name, x, path)
 
 
 def _checkpoint(run: Run, which: str) -> Path:

@@ -49,5 +49,12 @@ def load_weights(model: nn.Module, tensors: Mapping[str, Tensor], path: Path) ->
     model.load_state_dict(dict(tensors))
 
 
+def check_finite(name: str, x: Tensor, path: Path) -> None:
+    """A weight that is NaN or infinite makes every answer so: it is named before anybody asks for one."""
+    wrong = x.numel() - int(x.isfinite().sum())
+    if wrong:
+        raise FileError("weights_not_finite", path=path, name=name, count=f"{wrong:,}", total=f"{x.numel():,}")
+
+
 def _shape(x: Tensor | None) -> str:
     return "–" if x is None else "×".join(map(str, x.shape)) or "1"

@@ -15,16 +15,18 @@ import tokenizers
 from tokenizers import AddedToken, decoders
 from tokenizers.normalizers import NFC
 
-from glassformer.errors import FileError, GlassformerError, InputError, shown
+from glassformer.errors import FileError, InputError, shown
 from glassformer.text.alphabet import Spelling, cover, readable, spell_visible
 from glassformer.text.corpus import LARGEST_VOCABULARY
 from glassformer.text.declared import Declared
 from glassformer.text.files import CONFIG, FORMAT, damaged, read_text, to_json, write
 from glassformer.text.normalise import normalise
+from glassformer.text.panic import PanicError, contained
 from glassformer.text.special import Specials, find_specials
 
 FILE = "tokenizer.json"
 T = TypeVar("T")
+PATTERN = '"Regex"'  # a rule that a file brings along: it may take for ever on some text
 PROBE = "a 가 \U0001f600"
 
 
@@ -65,6 +67,7 @@ class Pipeline:
         self._dropped = (added.keys() - {specials.unk}) | specials.dropped()
         self._names = {token: entry.content for token, entry in added.items()}
         self._spelled = self._spell_all(vocabulary)
+        self._patterned = not own and PATTERN in library.to_str()
 
     @staticmethod
     def spell(piece: str) -> bytes:
@@ -93,13 +96,27 @@ class Pipeline:
         return self.own and self.keeps_text
 
     def encode(self, text: str) -> list[int]:
-        return self._as_text(self.library.encode(normalise(text), add_special_tokens=False).ids)
+        return self._as_text(self._encoded(normalise(text)).ids)
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
         composed = [normalise(text) for text in texts]
-        return [
-            self._as_text(found.ids) for found in self.library.encode_batch_fast(composed, add_special_tokens=False)
-        ]
+        try:
+            found = self._run(composed, lambda: self.library.encode_batch_fast(composed, add_special_tokens=False))
+        except InputError:
+            found = [self._encoded(text) for text in composed]  # one by one: the error names its text
+        return [self._as_text(one.ids) for one in found]
+
+    def _encoded(self, composed: str) -> tokenizers.Encoding:
+        return self._run(composed, lambda: self.library.encode(composed, add_special_tokens=False))
+
+    def _run(self, given: object, make: Callable[[], T]) -> T:
+        """The library at work. A pattern of somebody else's file may make it panic; our own never do."""
+        if not self._patterned:
+            return make()
+        try:
+            return contained(make)
+        except PanicError as error:
+            raise InputError("tokenizer_fails", kind=self.kind, text=shown(given), why=str(error)) from error
 
     def _as_text(self, ids: list[int]) -> list[int]:
         """In T5's file special tokens are pieces like all others: typed by a person they are unknown, never special."""
@@ -111,7 +128,7 @@ class Pipeline:
     def decode(self, ids: Iterable[int]) -> str:
         tokens = check_ids(ids, self.vocab_size)
         kept = [token for token in tokens if token not in self._dropped]
-        return self.library.decode(kept, skip_special_tokens=False)
+        return self._run(kept, lambda: self.library.decode(kept, skip_special_tokens=False))
 
     def piece(self, token: int) -> str:
         (token,) = check_ids([token], self.vocab_size)
@@ -126,7 +143,7 @@ class Pipeline:
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         composed = normalise(text)
-        found = self.library.encode(composed, add_special_tokens=False)
+        found = self._encoded(composed)
         if self.exact:
             return cover(composed, [len(self._spelled[token]) for token in found.ids])
         return found.offsets
@@ -242,8 +259,6 @@ def add_tokens(library: tokenizers.Tokenizer, declared: Declared, path: Path) ->
 def built(path: Path, make: Callable[[], T]) -> T:
     """What the library makes of a file, or its complaint in one line."""
     try:
-        return make()
-    except (GlassformerError, KeyboardInterrupt, MemoryError):
-        raise
-    except BaseException as error:  # a panic of the library is no Exception
+        return contained(make)
+    except PanicError as error:
         raise damaged(path, error) from error
