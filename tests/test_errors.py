@@ -10,11 +10,14 @@ from glassformer.errors import (
     ConfigError,
     FileError,
     GlassformerError,
+    GlassformerWarning,
     InputError,
     Phrase,
     UsageError,
+    reason,
     shown,
     suggest,
+    warn,
 )
 
 
@@ -92,3 +95,14 @@ def test_an_error_survives_the_way_from_another_process() -> None:
     arrived = pickle.loads(pickle.dumps(error))
     assert type(arrived) is ConfigError
     assert str(arrived) == str(error) == "d_modl: no such key; did you mean d_model?"
+
+
+def test_a_warning_is_said_in_either_language_and_survives_pickling() -> None:
+    why = reason(ConfigError("out_of_range", key="d_ff", value=0, low=1, high=9))
+    with pytest.warns(GlassformerWarning) as said:
+        warn("checkpoint_passed_over", instead="step-1", why=why)
+    (warning,) = (each.message for each in said)
+    assert isinstance(warning, GlassformerWarning) and not isinstance(warning, GlassformerError)
+    assert str(warning).endswith("step-1 is used instead: d_ff=0 is out of range; use 1 to 9")
+    assert "건너뛰고" in warning.in_language("ko")
+    assert str(pickle.loads(pickle.dumps(warning))) == str(warning)

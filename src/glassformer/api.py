@@ -10,7 +10,7 @@ from typing import Any, overload
 import torch
 from torch import Tensor, nn
 
-from glassformer.errors import ConfigError, choose, shown
+from glassformer.errors import choose
 from glassformer.evaluate.classify import Classified
 from glassformer.evaluate.classify import classify as classify_all
 from glassformer.evaluate.compare import compare as compare_models
@@ -38,7 +38,7 @@ from glassformer.ledger.plan import Plan
 from glassformer.ledger.plan import plan as plan_config
 from glassformer.models.build import build as build_config
 from glassformer.models.check import check as check_config
-from glassformer.open import Loaded, Model, name_of, open_config
+from glassformer.open import Loaded, Model, choose_device, name_of, open_config
 from glassformer.open import load as load_run
 from glassformer.runs import Run
 from glassformer.train.begin import begin_or_again
@@ -105,7 +105,9 @@ def build(
     config = open_config(model, layers=layers, overrides=keys)
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int)):
         raise wrong_type("seed", seed, "whole_number")
-    return build_config(config, seed=seed, device=_device(device), dtype=_dtype(dtype), kernel=kernel, norms=norms)
+    return build_config(
+        config, seed=seed, device=_device(device, meta=True), dtype=_dtype(dtype), kernel=kernel, norms=norms
+    )
 
 
 def check(model: Model, *, layers: int | None = None, **keys: Any) -> None:
@@ -121,8 +123,10 @@ def load(
     dtype: str | torch.dtype | None = None,
     finite: bool = True,
 ) -> Loaded:
-    """A trained model with its tokenizers, ready to use. `checkpoint`: averaged, best, last; auto: first of these.
+    """A trained model with its tokenizers, ready to use.
 
+    `checkpoint`: averaged, best, last or a step; auto: the first whole one of these. `device="auto"`: the accelerator
+    if there is one.
     `dtype`: the type to compute in, float32 where nothing is said. `finite=False` opens weights that are NaN or
     infinite, to be looked at.
     """
@@ -291,14 +295,5 @@ def _dtype(dtype: str | torch.dtype | None) -> torch.dtype | None:
     return None if dtype is None else choose("dtype", str(dtype).removeprefix("torch."), DTYPES)
 
 
-def _device(device: str | torch.device | None) -> torch.device | None:
-    """A device that exists here: torch knows, once something is put there."""
-    if device is None:
-        return None
-    try:
-        return torch.empty(0, device=device).device
-    except (AssertionError, ImportError, RuntimeError, TypeError, ValueError) as error:  # each backend has its own
-        accelerator = torch.accelerator.current_accelerator(check_available=True)
-        known = ["cpu", "meta", *([accelerator.type] if accelerator is not None else [])]
-        value = str(device) if isinstance(device, str | torch.device) else shown(device)
-        raise ConfigError("unknown_device", value=value, known=", ".join(known)) from error
+def _device(device: str | torch.device | None, *, meta: bool = False) -> torch.device | None:
+    return None if device is None else choose_device(device, meta=meta)

@@ -1,10 +1,11 @@
-"""Errors that a person can cause: a key of words/ and the values in it.
+"""Errors that a person can cause, and warnings: a key of words/ and the values in it.
 
 `str(error)` is English; the command line says the same sentence in the chosen language.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -26,11 +27,13 @@ class Phrase:
     values: tuple[tuple[str, object], ...] = ()
 
     def say(self, lang: str) -> str:
-        return say(self.key, lang, **{name: _said(value, lang) for name, value in self.values})
+        return _sentence(self.key, dict(self.values), lang) if self.values else say(self.key, lang)
 
 
-class GlassformerError(Exception):
+class _Sentence(Exception):  # noqa: N818  (an error, or a warning)
     """One line that names the thing, the value, the rule and the remedy."""
+
+    table = "errors"
 
     def __init__(self, key: str, /, **values: object) -> None:
         self.key = key
@@ -38,8 +41,7 @@ class GlassformerError(Exception):
         super().__init__(key, values)
 
     def in_language(self, lang: str) -> str:
-        values = {name: _said(value, lang) for name, value in self.values.items()}
-        return sentences(lang)[f"errors.{self.key}"].format(**values)  # not say(): a value may be called "key"
+        return _sentence(f"{self.table}.{self.key}", self.values, lang)
 
     def __str__(self) -> str:
         return self.in_language("en")
@@ -47,6 +49,21 @@ class GlassformerError(Exception):
     def __reduce__(self) -> tuple[Any, ...]:
         """The values are keywords: without this an error of another process could not be unpickled."""
         return partial(type(self), self.key, **self.values), ()
+
+
+class GlassformerError(_Sentence):
+    """Why something cannot be done."""
+
+
+class GlassformerWarning(_Sentence, UserWarning):
+    """What a person should know though the work goes on; the command line says it in one line on stderr."""
+
+    table = "warnings"
+
+
+def warn(key: str, /, **values: object) -> None:
+    """Say it where whoever called looks: in Python a warning, at the prompt a line."""
+    warnings.warn(GlassformerWarning(key, **values), stacklevel=3)
 
 
 class ConfigError(GlassformerError):
@@ -63,6 +80,16 @@ class FileError(GlassformerError):
 
 class UsageError(GlassformerError):
     """A command line that cannot be understood. Exit code 2; all others: 1."""
+
+
+def reason(error: GlassformerError) -> Phrase:
+    """What an error says, as a value of another sentence."""
+    return Phrase(f"errors.{error.key}", tuple(error.values.items()))
+
+
+def _sentence(key: str, values: Mapping[str, object], lang: str) -> str:
+    """Not say(): a value may be called "key"."""
+    return sentences(lang)[key].format(**{name: _said(value, lang) for name, value in values.items()})
 
 
 def _said(value: object, lang: str) -> object:

@@ -70,8 +70,8 @@ def test_scores_are_shown_though_the_translations_cannot_be_written(
     [
         (("--teacher-forced",), "teacher"),
         (("--split", "dev"), "split='dev' is unknown; use one of: train, validation, test"),
-        (("--checkpoint", "first"), "checkpoint='first' is unknown; use one of: auto, averaged, best, last"),
-        (("--checkpoint", "averaged"), "holds no whole checkpoint yet"),
+        (("--checkpoint", "first"), "checkpoint='first' is unknown; use one of: auto, averaged, best, last, 120"),
+        (("--checkpoint", "averaged"), "has no checkpoint 'averaged'; it has these steps: 120"),
         (("--device", "abacus"), "abacus"),
         (("--beam", "0"), "beam=0"),
     ],

@@ -125,7 +125,10 @@ def start(*new: str) -> Start:
     [
         (events.Started(0, 1500, 1015808, "cpu", None, ()), "1,015,808 parameters, 1,500 steps, on cpu"),
         (events.EnvironmentChanged({"torch": ("2.11", "2.13")}), "torch: 2.11 → 2.13"),
-        (events.CheckpointRefused(Path("c"), FileError("disk", path="c", why="gone")), "c cannot be written: gone"),
+        (
+            events.CheckpointRefused(Path("c"), FileError("disk", path="c", why="gone"), Path("b")),
+            "c cannot be written: gone",
+        ),
         (events.StartedFrom(start()), "starts from runs/fill (averaged): 2 tensors taken; new here: none"),
         (
             events.StartedFrom(start("a", "b", "c", "d", "e")),
@@ -150,7 +153,7 @@ def test_an_error_is_said_in_one_line_of_the_language(monkeypatch: pytest.Monkey
     monkeypatch.setenv("GLASSFORMER_LANG", "ko")
     error = FileError("disk", path="p", why="full")
     assert error.in_language("ko") in line(NotShown("pictures", error))
-    assert error.in_language("ko") in line(events.CheckpointRefused(Path("p"), error))
+    assert error.in_language("ko") in line(events.CheckpointRefused(Path("p"), error, Path("o")))
 
 
 def test_nothing_to_try_before_there_is_a_checkpoint(run: Run) -> None:

@@ -25,12 +25,12 @@ def test_a_run_is_loaded_with_all_that_it_needs(tmp_path: Path) -> None:
 
 def test_a_run_without_the_checkpoint_asked_for(tmp_path: Path) -> None:
     folder = trained(tmp_path)
-    with pytest.raises(FileError, match="holds no whole checkpoint yet; train it first, or name another run"):
+    with pytest.raises(FileError, match="has no checkpoint 'averaged'; it has these steps: 120"):
         load(folder, checkpoint="averaged")
     with pytest.raises(ConfigError, match="checkpoint='newest' is unknown; use one of: auto, averaged, best, last"):
         load(folder, checkpoint="newest")
     shutil.rmtree(folder / "checkpoints")
-    with pytest.raises(FileError, match="holds no whole checkpoint yet"):
+    with pytest.raises(FileError, match="holds no whole checkpoint yet; train it first, or name another run"):
         load(folder)
 
 

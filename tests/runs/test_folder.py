@@ -43,12 +43,12 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     checkpoint(run, 30, whole=False)
     (run.checkpoints_folder / "refused-step-00000040").mkdir()
     assert run.checkpoints == [ten, twenty]
-    assert (run.last, run.best, run.preferred) == (twenty, twenty, twenty)
+    assert (run.last, run.best) == (twenty, twenty)
     run.write_best({"step": 10})
-    assert run.preferred == ten
+    assert (run.best_step, run.best) == (10, ten)
     run.averaged_folder.mkdir()
     write_manifest(run.averaged_folder)
-    assert run.preferred == run.averaged == run.folder / "averaged"
+    assert run.has_weights and run.averaged == run.folder / "averaged"
     assert sorted(run.checkpoints_by_step()) == [10, 20, 30]
 
 

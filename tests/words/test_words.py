@@ -128,6 +128,13 @@ def test_every_error_that_is_raised_has_its_sentence_and_all_of_its_values() -> 
             assert needed <= given, f"{place}: {pattern} needs {needed - given}"
 
 
+def test_every_warning_has_its_sentence_and_all_of_its_values() -> None:
+    for place, call in calls("warn"):
+        for pattern in patterns(call.args[0]):
+            needed = {name for name, _ in values_of(sentences("en")[f"warnings.{pattern}"])}
+            assert needed == {keyword.arg for keyword in call.keywords}, place
+
+
 def test_every_error_is_raised_somewhere() -> None:
     said = {pattern for _, call in calls("say") for pattern in patterns(call.args[0])}
     used = set(raised()) | {re.sub(r"^errors\\?\.", "", pattern) for pattern in said}

@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Iterator, Sequence
 from io import StringIO, TextIOWrapper
 from typing import Any, NoReturn
 
-from glassformer.errors import GlassformerError, Phrase, UsageError, suggest
+from glassformer.errors import GlassformerError, GlassformerWarning, Phrase, UsageError, suggest
 from glassformer.words import LANGUAGES, language, say
 
 
@@ -27,6 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         os.environ["GLASSFORMER_LANG"] = lang = _language(argv)
     except UsageError as error:
         _fail(error.in_language(language()), 2)
+    _say_warnings(lang)
     try:
         code = _run(argv)
         sys.stdout.flush()  # a closed pipe or a full disk shows itself here, not after the last line of Python
@@ -38,6 +40,20 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             traceback.print_exc()
         _fail(*_last_words(error, lang))
     sys.exit(code)
+
+
+def _say_warnings(lang: str) -> None:
+    """A warning of ours is one line on stderr, each time; those of other libraries stay as Python shows them."""
+    others = warnings.showwarning
+
+    def show(message: Warning | str, *about: Any, **more: Any) -> None:
+        if isinstance(message, GlassformerWarning):
+            sys.stderr.write(_one_line(message.in_language(lang)))
+        else:
+            others(message, *about, **more)
+
+    warnings.simplefilter("always", GlassformerWarning)
+    warnings.showwarning = show
 
 
 def _last_words(error: BaseException, lang: str) -> tuple[str, int]:
@@ -83,10 +99,14 @@ def _pairs(argv: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _fail(line: str, code: int) -> NoReturn:
-    """One line, whatever the values hold: no line breaks, nothing that a terminal would obey."""
-    words = " ".join(line.split())
-    sys.stderr.write("".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in words) + "\n")
+    sys.stderr.write(_one_line(line))
     sys.exit(code)
+
+
+def _one_line(text: str) -> str:
+    """Whatever the values hold: no line breaks, nothing that a terminal would obey."""
+    words = " ".join(text.split())
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in words) + "\n"
 
 
 def _run(argv: list[str]) -> int:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from glassformer.cli.lines import answered
-from glassformer.cli.options import Debug, Json, Lang
+from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang
 from glassformer.cli.output import print_json
 from glassformer.words import say
 
@@ -19,18 +19,20 @@ def command(
         list[str] | None, typer.Argument(help=say("help.texts"), metavar="TEXT", show_default=False)
     ] = None,
     top: Annotated[int | None, typer.Option("--top", help=say("help.top_classes"), show_default=False)] = None,
+    checkpoint: Checkpoint = "auto",
+    device: Device = "auto",
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
 ) -> None:
     from glassformer.evaluate.classify import Classified, classify
     from glassformer.evaluate.verbs import check_verb
-    from glassformer.open import load
+    from glassformer.open import choose_device, load
     from glassformer.values import size
 
     if top is not None:
         size("top", top)
-    loaded = load(model)
+    loaded = load(model, device=choose_device(device), checkpoint=checkpoint)
     check_verb(loaded, "classify")
     found: list[dict[str, Any]] = []
 

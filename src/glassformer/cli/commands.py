@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
+from rich.table import Table
 from typer import rich_utils
 from typer.core import TyperCommand, TyperGroup
 
@@ -43,6 +44,18 @@ rich_utils.ARGUMENTS_PANEL_TITLE = say("help.arguments")
 rich_utils.COMMANDS_PANEL_TITLE = say("help.commands")
 rich_utils.REQUIRED_LONG_STRING = say("help.required")
 rich_utils.DEFAULT_STRING = say("help.default")
+
+
+class _Whole(Table):
+    """A table of help that cuts no word: rich takes the blank behind a line of Hangul that just fits for too much."""
+
+    def add_row(self, *cells: Any, style: Any = None, end_section: bool = False) -> None:
+        super().add_row(*cells, style=style, end_section=end_section)
+        for column in self.columns:
+            column.overflow = "fold"
+
+
+rich_utils.Table = _Whole  # type: ignore[misc]
 
 
 class _InLanguage:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from glassformer.cli.lines import answered
-from glassformer.cli.options import Debug, Json, Lang
+from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang
 from glassformer.cli.output import print_json, print_rich
 from glassformer.words import say
 
@@ -24,6 +24,8 @@ def command(
         list[str] | None, typer.Argument(help=say("help.texts"), metavar="TEXT", show_default=False)
     ] = None,
     pool: Annotated[str, typer.Option("--pool", help=say("help.pool"))] = "mean",
+    checkpoint: Checkpoint = "auto",
+    device: Device = "auto",
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
@@ -31,9 +33,9 @@ def command(
     import torch
 
     from glassformer.evaluate.embed import embed, similarities
-    from glassformer.open import load
+    from glassformer.open import choose_device, load
 
-    loaded = load(model)
+    loaded = load(model, device=choose_device(device), checkpoint=checkpoint)
     _ = loaded.vocabularies  # a model that reads no text says so, and no line of the input is blamed
     pairs = [pair for lines in answered(texts, lambda some: list(embed(loaded, some, pool))) for pair in lines]
     vectors = torch.stack([vector for _, vector in pairs]) if pairs else torch.empty(0, loaded.config.model.d_model)

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from glassformer.cli.options import Debug, Json, Lang
+from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang
 from glassformer.cli.output import print_json, print_rich
 from glassformer.errors import InputError
 from glassformer.words import say
@@ -21,8 +21,8 @@ def command(
     split: Annotated[str, typer.Option("--split", help=say("help.split"))] = "validation",
     beam: Annotated[int, typer.Option("--beam", help=say("help.beam"))] = 4,
     length_penalty: Annotated[float, typer.Option("--length-penalty", help=say("help.length_penalty"))] = 0.6,
-    checkpoint: Annotated[str, typer.Option("--checkpoint", help=say("help.checkpoint"))] = "auto",
-    device: Annotated[str, typer.Option("--device", help=say("help.judge_device"))] = "auto",
+    checkpoint: Checkpoint = "auto",
+    device: Device = "auto",
     forensics: Annotated[bool, typer.Option("--forensics", help=say("help.forensics"))] = False,
     teacher_forced: Annotated[bool, typer.Option("--teacher-forced", help=say("help.teacher_forced"))] = False,
     hypotheses: Annotated[
@@ -36,12 +36,10 @@ def command(
         raise InputError("teacher_forced_bleu")
     from glassformer.evaluate.evaluation import evaluate
     from glassformer.evaluate.translate import Search
-    from glassformer.open import load
-    from glassformer.recipe import TrainConfig
+    from glassformer.open import choose_device, load
     from glassformer.runs.files import write_text
-    from glassformer.train.environment import choose_device
 
-    loaded = load(run, device=choose_device(TrainConfig(device=device)), checkpoint=checkpoint)
+    loaded = load(run, device=choose_device(device), checkpoint=checkpoint)
     search = Search(beam=beam, alpha=length_penalty)
     with _bar() as progress:
         found = evaluate(loaded, split, search, forensics=forensics, progress=progress)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from glassformer.cli.options import Debug, Json, Lang
+from glassformer.cli.options import Checkpoint, Debug, Json, Lang
 from glassformer.cli.output import print_json, print_rich
 from glassformer.cli.transfer import bar
 from glassformer.errors import UsageError
@@ -21,6 +21,7 @@ def command(
     out: Annotated[Path, typer.Option("--out", help=say("help.export_out"), show_default=False)],
     to: Annotated[str, typer.Option("--to", help=say("help.export_to"))] = "hf",
     family: Annotated[str | None, typer.Option("--family", help=say("help.family"), show_default=False)] = None,
+    checkpoint: Checkpoint = "auto",
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
@@ -30,7 +31,7 @@ def command(
     from glassformer.hub.export import export_run
 
     with bar(say("hub.writing")) as progress:
-        found = export_run(run, out, family=family, progress=progress)
+        found = export_run(run, out, family=family, checkpoint=checkpoint, progress=progress)
     if json:
         print_json(
             {

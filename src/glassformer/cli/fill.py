@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from glassformer.cli.lines import answered
-from glassformer.cli.options import Debug, Json, Lang
+from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang
 from glassformer.cli.output import print_json, print_rich
 from glassformer.words import say
 
@@ -23,15 +23,17 @@ def command(
         list[str] | None, typer.Argument(help=say("help.gaps").replace("[", r"\["), metavar="TEXT", show_default=False)
     ] = None,
     top: Annotated[int, typer.Option("--top", help=say("help.top_words"))] = 5,
+    checkpoint: Checkpoint = "auto",
+    device: Device = "auto",
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
 ) -> None:
     from glassformer.evaluate.fill import fill
     from glassformer.evaluate.verbs import check_verb
-    from glassformer.open import load
+    from glassformer.open import choose_device, load
 
-    loaded = load(model)
+    loaded = load(model, device=choose_device(device), checkpoint=checkpoint)
     check_verb(loaded, "fill")
     found: list[dict[str, Any]] = []
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from glassformer.cli.options import Debug, Json, Lang
+from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang
 from glassformer.cli.output import print_json, print_rich
 from glassformer.words import say
 
@@ -19,17 +19,21 @@ def command(
     date: Annotated[str, typer.Option("--date", help=say("help.date_column"), show_default=False)] = "",
     gaps: Annotated[bool, typer.Option("--gaps", help=say("help.missing_rows"))] = False,
     out: Annotated[Path | None, typer.Option("--out", help=say("help.picture"), show_default=False)] = None,
+    checkpoint: Checkpoint = "auto",
+    device: Device = "auto",
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
 ) -> None:
     from glassformer.evaluate.forecast import forecast
-    from glassformer.open import load
+    from glassformer.open import choose_device, load
     from glassformer.train.forecast_picture import check_picture, draw_forecast
 
     if out is not None:
         check_picture(out)
-    found = forecast(load(model), file, column=column, date=date, gaps=gaps)
+    found = forecast(
+        load(model, device=choose_device(device), checkpoint=checkpoint), file, column=column, date=date, gaps=gaps
+    )
     # The numbers first: a disk that refuses the picture must not take them with it.
     if json:
         print_json(found.to_json())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from glassformer.cli.lines import read
-from glassformer.cli.options import Debug, Json, Lang
+from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang
 from glassformer.cli.output import print_json
 from glassformer.words import say
 
@@ -29,17 +29,23 @@ def command(
     seed: Annotated[int | None, typer.Option("--seed", help=say("help.draw_seed"), show_default=False)] = None,
     beam: Annotated[int, typer.Option("--beam", help=say("help.beam"))] = 1,
     stop: Annotated[list[str] | None, typer.Option("--stop", help=say("help.stop_text"), show_default=False)] = None,
+    checkpoint: Checkpoint = "auto",
+    device: Device = "auto",
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
 ) -> None:
     from glassformer.evaluate.write import Pen, Writing, drawn
-    from glassformer.open import load
+    from glassformer.open import choose_device, load
 
     sampling = drawn(temperature, top_k, top_p, seed)
     seed = secrets.randbelow(2**32) if sampling is not None and seed is None else seed
     writing = Writing(tokens=tokens, sampling=sampling, seed=seed, beam=beam, stop=tuple(stop or ()))
-    pen = Pen(load(model), _standard_input() if prompt is None else prompt, writing)
+    pen = Pen(
+        load(model, device=choose_device(device), checkpoint=checkpoint),
+        _standard_input() if prompt is None else prompt,
+        writing,
+    )
     _write(pen, shown=not json)
     if json:
         print_json(vars(pen.written) | ({} if sampling is None else {"seed": seed}))

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from glassformer.errors import InputError, Phrase
+from glassformer.errors import InputError, reason
 
 AT_ONCE = 64  # lines, before their answers are shown
 LONGEST_LINE = 1_000_000  # bytes, as in the files that are trained on
@@ -32,8 +32,7 @@ def _alone(line: str, number: int, find: Callable[[list[str]], Sequence[T]]) -> 
     try:
         return find([line])[0]
     except InputError as error:
-        why = Phrase(f"errors.{error.key}", tuple(error.values.items()))
-        raise InputError("input_line_refused", line=number, why=why) from error
+        raise InputError("input_line_refused", line=number, why=reason(error)) from error
 
 
 def _given(texts: list[str]) -> Iterator[list[str]]:

@@ -23,6 +23,8 @@ def _depth(layers: int | None) -> int | None:
 Model = Annotated[str, typer.Argument(help=say("help.model").replace("[", r"\["), metavar="MODEL", show_default=False)]
 Layers = Annotated[int | None, typer.Option("--layers", help=say("help.layers"), show_default=False, callback=_depth)]
 Set = Annotated[list[str] | None, typer.Option("--set", help=say("help.set"), show_default=False)]
+Device = Annotated[str, typer.Option("--device", help=say("help.use_device"))]
+Checkpoint = Annotated[str, typer.Option("--checkpoint", help=say("help.checkpoint"))]
 Json = Annotated[bool, typer.Option("--json", help=say("help.json"))]
 Lang = Annotated[str | None, typer.Option("--lang", help=say("help.lang"), show_default=False)]
 Debug = Annotated[bool, typer.Option("--debug", help=say("help.debug"))]

@@ -58,6 +58,9 @@ def show(
         for event in happening:
             display.see(event)
             remember(last, event)
+            if isinstance(event, events.CheckpointRefused):
+                print(line(event), file=sys.stderr)  # also where a program reads
+                continue
             shown_by_display = live and isinstance(event, events.Logged)
             silent = quiet or shown_by_display or isinstance(event, events.StepDone)
             text = "" if silent else line(event, job.task.unit)
@@ -130,7 +133,7 @@ def farewell(run: Run, step: int) -> list[str]:
     folder = shlex.quote(str(run.folder))
     sample = next(iter(read_samples(run, step)), None)
     lines = [say("watch.run", path=run.folder)]
-    if run.preferred is not None:
+    if run.has_weights:
         example = "" if sample is None else f" {shlex.quote(next(iter(sample.values())))}"
         verb = VERBS.get(run.config.task.kind)
         uses = [] if verb is None else [f"  glassformer {verb} {folder}{example}"]
@@ -150,7 +153,8 @@ def line(event: Event | NotShown, unit: str = "tokens") -> str:
         case events.StartedFrom():
             return said_start(event.start)
         case events.CheckpointRefused():
-            return say("train.refused", error=_said(event.error))
+            why, instead = _said(event.error), event.instead.name
+            return say("warnings.checkpoint_passed_over", instead=instead, why=why)
         case events.EnvironmentChanged():
             changed = ", ".join(f"{key}: {old} → {new}" for key, (old, new) in event.differences.items())
             return say("train.environment", changed=changed)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from glassformer.cli.options import Debug, Json, Lang
+from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang
 from glassformer.cli.output import print_json
 from glassformer.errors import UsageError
 from glassformer.words import say
@@ -19,19 +19,21 @@ def command(
     images: Annotated[list[str], typer.Argument(help=say("help.images"), metavar="IMAGE", show_default=False)],
     top: Annotated[int | None, typer.Option("--top", help=say("help.top_classes"), show_default=False)] = None,
     rollout: Annotated[Path | None, typer.Option("--rollout", help=say("help.rollout"), show_default=False)] = None,
+    checkpoint: Checkpoint = "auto",
+    device: Device = "auto",
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
 ) -> None:
     from glassformer.evaluate.recognise import recognise
-    from glassformer.open import load
+    from glassformer.open import choose_device, load
     from glassformer.values import size
 
     if rollout is not None and len(images) != 1:
         raise UsageError("rollout_one", count=len(images))
     if top is not None:
         size("top", top)
-    loaded = load(model)
+    loaded = load(model, device=choose_device(device), checkpoint=checkpoint)
     found: list[dict[str, Any]] = []
     for image in images:  # one by one: those before a bad file are answered
         (one,) = recognise(loaded, image)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from glassformer.cli.options import Debug, Json, Lang, Layers, Model, Set, overrides
+from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang, Layers, Model, Set, overrides
 from glassformer.cli.output import print_json, print_rich
 from glassformer.errors import UsageError
 from glassformer.words import say
@@ -23,6 +23,8 @@ def command(
     save: Annotated[Path | None, typer.Option("--save", help=say("help.save"), show_default=False)] = None,
     layers: Layers = None,
     set_: Set = None,
+    checkpoint: Checkpoint = "auto",
+    device: Device = "auto",
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
@@ -30,14 +32,16 @@ def command(
     changes = overrides(set_)
     if not 0 <= seed < 2**63:
         raise UsageError("out_of_range", key="--seed", value=seed, low=0, high=2**63 - 1)
-    from glassformer.open import load, open_config
+    from glassformer.open import choose_device, load, open_config
     from glassformer.trace.sentence import follow
 
     config = open_config(model, layers=layers, overrides=changes)
     is_run = Path(model).is_dir()
     if is_run and (layers is not None or changes):
         raise UsageError("run_is_trained", path=model)
-    reader = load(model).reader() if is_run else None
+    if not is_run and (checkpoint != "auto" or device not in ("auto", "cpu")):
+        raise UsageError("untrained_here", model=model)
+    reader = load(model, device=choose_device(device), checkpoint=checkpoint).reader() if is_run else None
     story = follow(model, config, text, target=target, layer=layer, head=head, seed=seed, trained=reader)
     if save is not None:
         story.trace.save(save)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from glassformer.cli.lines import answered
-from glassformer.cli.options import Debug, Json, Lang
+from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang
 from glassformer.cli.output import print_json
 from glassformer.words import say
 
@@ -26,15 +26,17 @@ def command(
     length_norm: Annotated[str, typer.Option("--length-norm", help=say("help.length_norm"))] = "gnmt",
     stop: Annotated[str, typer.Option("--stop", help=say("help.stop"))] = "bound",
     nbest: Annotated[int, typer.Option("--nbest", help=say("help.nbest"))] = 1,
+    checkpoint: Checkpoint = "auto",
+    device: Device = "auto",
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
 ) -> None:
     from glassformer.evaluate.translate import Search, as_trained, candidates, sources
     from glassformer.evaluate.verbs import check_verb
-    from glassformer.open import load
+    from glassformer.open import choose_device, load
 
-    loaded = load(model)
+    loaded = load(model, device=choose_device(device), checkpoint=checkpoint)
     check_verb(loaded, "translate")
     search = Search(beam=beam, alpha=length_penalty, length_norm=length_norm, stop=stop, n_best=nbest)
     search = as_trained(search, loaded.config)

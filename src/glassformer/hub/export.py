@@ -25,9 +25,9 @@ from glassformer.hub.store import ASIDE, FILES, KEPT, Progress
 from glassformer.hub.weights import SINGLE, Weights
 from glassformer.hub.write import Form, write_tensors
 from glassformer.recipe import RunConfig
-from glassformer.runs import Run, read_manifest, verify
+from glassformer.runs import Run, choose_weights
+from glassformer.runs.choose import AUTO
 from glassformer.runs.files import TEMPORARY, disk, sync, write_json
-from glassformer.runs.weights import EMA, MODEL
 from glassformer.text import Vocabularies
 
 THEIR_TOKENIZERS = ("tokenizer.json", "source.spm", "spiece.model", "tokenizer.model", "vocab.json", "vocab.txt")
@@ -59,16 +59,17 @@ class Source:
 
 
 def export_run(
-    run: str | Path, out: str | Path, *, family: str | None = None, progress: Progress | None = None
+    run: str | Path,
+    out: str | Path,
+    *,
+    family: str | None = None,
+    checkpoint: str = AUTO,
+    progress: Progress | None = None,
 ) -> Exported:
-    """The preferred checkpoint of a run; its numbers keep their type. One tensor is in memory at a time."""
+    """The weights of a run; its numbers keep their type. One tensor is in memory at a time."""
     opened = Run.open(run)
-    checkpoint = opened.preferred
-    if checkpoint is None:
-        raise FileError("no_checkpoint", path=opened.folder)
-    verify(checkpoint)
-    name = EMA if EMA in read_manifest(checkpoint) else MODEL
-    weights = Weights(checkpoint, read_header(checkpoint / name))
+    chosen = choose_weights(opened, checkpoint)
+    weights = Weights(chosen.parent, read_header(chosen))
     forms = {key: (weights.dtype(key), stored.shape) for key, stored in weights.tensors.items()}
     config = opened.config
     text = config.model.input.kind == "tokens" and config.text.tokenizer.kind != "none"

@@ -9,12 +9,13 @@ import torch
 from torch import nn
 
 from glassformer.data.moses import prepared_side
-from glassformer.errors import FileError, InputError, choose
+from glassformer.errors import FileError, InputError
 from glassformer.hub.open import is_foreign, open_foreign
 from glassformer.models.build import build
 from glassformer.recipe import RunConfig
-from glassformer.runs import Run, read_weights
-from glassformer.runs.weights import check_finite, load_weights
+from glassformer.runs import Run, choose_weights
+from glassformer.runs.choose import AUTO
+from glassformer.runs.weights import check_finite, load_weights, read_tensors
 from glassformer.text import Tokenizer, Vocabularies
 from glassformer.trace.sentence import Reader, Reading
 
@@ -95,38 +96,33 @@ def load(
     model: str | Path,
     *,
     device: str | torch.device | None = None,
-    checkpoint: str = "auto",
+    checkpoint: str = AUTO,
     dtype: torch.dtype | None = None,
     finite: bool = True,
 ) -> Loaded:
     """A run folder, or one of Hugging Face → its model, ready to use, in float32 unless `dtype` says otherwise.
 
-    `checkpoint`: averaged, best, last, or auto, the first of these. `finite`: refuse weights that are NaN or infinite.
+    `checkpoint`: averaged, best, last, a step, or auto: see `runs.choose_weights`. `finite`: refuse weights that are
+    NaN or infinite.
     """
     if is_foreign(Path(model)):
         source = Path(model) if Path(model).is_dir() else Path(model).parent
+        if checkpoint != AUTO:
+            raise FileError("checkpoint_of_one", path=source, which=checkpoint)
         found = open_foreign(source, device=device, dtype=dtype, finite=finite)
         return Loaded(found.model, found.tokenizers, found.config, source, source)
     run = Run.open(model)
-    folder = _checkpoint(run, checkpoint)
+    weights = choose_weights(run, checkpoint)
     network = build(run.config.model, device=device, dtype=dtype).eval()
-    load_weights(network, read_weights(folder), folder)
+    load_weights(network, read_tensors(weights), weights.parent)
     if finite:
-        refuse_not_finite(network, folder)
+        refuse_not_finite(network, weights.parent)
     text = run.config.model.input.kind == "tokens" and run.config.text.tokenizer.kind != "none"
     tokenizers = Vocabularies.open(run.folder) if text else None
-    return Loaded(network, tokenizers, run.config, run.folder, folder)
+    return Loaded(network, tokenizers, run.config, run.folder, weights.parent)
 
 
 def refuse_not_finite(model: nn.Module, path: Path) -> None:
     """The first tensor that holds NaN or infinity, named."""
     for name, x in model.state_dict().items():
         check_finite(name, x, path)
-
-
-def _checkpoint(run: Run, which: str) -> Path:
-    found = {"auto": run.preferred, "averaged": run.averaged, "best": run.best, "last": run.last}
-    chosen = choose("checkpoint", which, found)
-    if chosen is None:
-        raise FileError("no_checkpoint", path=run.folder)
-    return chosen

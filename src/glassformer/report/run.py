@@ -73,7 +73,7 @@ class RunChapter:
     @cached_property
     def loaded(self) -> Loaded | None:
         """The model, where there is one that can be loaded; not while it is being trained."""
-        if self.running or self.run.preferred is None:
+        if self.running or not self.run.has_weights:
             return None
         try:
             return load(self.run.folder, device="cpu")

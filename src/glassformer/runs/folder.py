@@ -125,10 +125,16 @@ class Run:
         return checkpoints[-1] if checkpoints else None
 
     @property
-    def best(self) -> Path | None:
-        """The checkpoint that was best in validation; None before the first one."""
+    def best_step(self) -> int | None:
+        """The step that was best in validation; None before the first one."""
         step = self._table("best.json").get("step")
-        return self.checkpoint(step) if isinstance(step, int) and is_whole(self.checkpoint(step)) else None
+        return step if isinstance(step, int) else None
+
+    @property
+    def best(self) -> Path | None:
+        """The checkpoint of that step, if it looks whole."""
+        step = self.best_step
+        return self.checkpoint(step) if step is not None and is_whole(self.checkpoint(step)) else None
 
     def write_best(self, best: Mapping[str, Any]) -> None:
         write_json(self.folder / "best.json", best)
@@ -139,9 +145,9 @@ class Run:
         return self.averaged_folder if is_whole(self.averaged_folder) else None
 
     @property
-    def preferred(self) -> Path | None:
-        """The weights to use when nobody says which: the mean, else the best, else the last."""
-        return self.averaged or self.best or self.last
+    def has_weights(self) -> bool:
+        """Whether there is anything to use; how whole it is, `choose_weights` finds out."""
+        return self.averaged_folder.is_dir() or bool(self.checkpoints_by_step())
 
     @property
     def averaged_folder(self) -> Path:

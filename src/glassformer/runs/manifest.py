@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +41,12 @@ def read_manifest(folder: Path) -> dict[str, dict[str, Any]]:
     return files
 
 
-def verify(folder: Path) -> None:
-    """Every file is there, as long as it should be, and bit for bit what was written."""
+def verify(folder: Path, names: Collection[str] | None = None) -> None:
+    """Every file is there, as long as it should be, and bit for bit what was written; or only those of `names`."""
     for name, entry in read_manifest(folder).items():
         path = folder / name
+        if names is not None and name not in names:
+            continue
         if not path.is_file():
             raise FileError("checkpoint_incomplete", path=folder, file=name)
         size = path.stat().st_size

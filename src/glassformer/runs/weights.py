@@ -29,14 +29,21 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
         raise FileError("file_unreadable", path=path, why=error.strerror or str(error)) from error
 
 
-def read_weights(folder: Path) -> dict[str, Tensor]:
-    """The weights to use: the moving average where training kept one, else the weights as they were."""
-    verify(folder)
+def weights_file(folder: Path) -> Path:
+    """The weights to use, whole: the moving average where training kept one, else the weights as they were.
+
+    Only this file is judged: damage to the optimiser's is no reason not to translate.
+    """
     files = read_manifest(folder)
     name = EMA if EMA in files else MODEL
     if name not in files:
         raise FileError("checkpoint_incomplete", path=folder, file=MODEL)
-    return read_tensors(folder / name)
+    verify(folder, (name,))
+    return folder / name
+
+
+def read_weights(folder: Path) -> dict[str, Tensor]:
+    return read_tensors(weights_file(folder))
 
 
 def load_weights(model: nn.Module, tensors: Mapping[str, Tensor], path: Path) -> None:

@@ -32,7 +32,7 @@ def average(checkpoints: Sequence[Path], folder: Path) -> dict[str, Tensor]:
     if not checkpoints:
         raise FileError("nothing_to_average", path=folder)
     for path in checkpoints:
-        verify(path)
+        verify(path, (MODEL,))
     weights = mean(read_tensors(path / MODEL) for path in checkpoints)
     save_folder(folder, {MODEL: weights}, {"of": [path.name for path in checkpoints]})
     return weights

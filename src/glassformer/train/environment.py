@@ -11,21 +11,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from glassformer.errors import ConfigError
-from glassformer.recipe import TrainConfig
 from glassformer.version import __version__
 
 DECIDES = ("python", "torch", "numpy", "glassformer", "machine", "device", "threads", "ranks")
-
-
-def choose_device(config: TrainConfig) -> torch.device:
-    """`auto`: the accelerator if there is one."""
-    if config.device == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    known = ["auto", "cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
-    if config.device not in known and not (config.device == "cuda" and len(known) > 2):
-        raise ConfigError("unknown_device", value=config.device, known=", ".join(known))
-    return torch.device(config.device)
 
 
 def environment(device: torch.device, *, ranks: int = 1) -> dict[str, Any]:

@@ -34,10 +34,11 @@ class StartedFrom:
 
 @dataclass(frozen=True)
 class CheckpointRefused:
-    """A checkpoint is damaged or foreign; the one before it is tried."""
+    """A checkpoint is damaged or foreign; an older one is used instead."""
 
     path: Path
     error: FileError
+    instead: Path
 
 
 @dataclass(frozen=True)

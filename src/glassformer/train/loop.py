@@ -16,6 +16,7 @@ from torch import nn
 
 from glassformer.data.examples import Examples
 from glassformer.errors import FileError, InputError
+from glassformer.open import choose_device
 from glassformer.recipe import RunConfig, TrainConfig
 from glassformer.runs import Run, locked
 from glassformer.runs.files import remove_folder, remove_leftovers
@@ -24,7 +25,7 @@ from glassformer.tasks import Task
 from glassformer.train import events
 from glassformer.train.average import average
 from glassformer.train.checkpoint import retire
-from glassformer.train.environment import choose_device, differences, environment
+from glassformer.train.environment import differences, environment
 from glassformer.train.events import Event
 from glassformer.train.resume import Trained
 from glassformer.train.seed import kept_random_state, settings
@@ -61,7 +62,7 @@ def train(job: Job, *, resume: bool = False) -> Iterator[Event]:
     config = job.recipe.train
     chosen = settings(deterministic=config.deterministic, threads=config.threads)
     with locked(job.run.folder), listening() as asked, chosen:
-        device = choose_device(config)
+        device = choose_device(config.device)
         if not resume and job.run.checkpoints_by_step():
             raise FileError("run_exists", path=job.run.folder)
         leftovers = tuple(remove_leftovers(job.run.checkpoints_folder) + remove_leftovers(job.run.folder))

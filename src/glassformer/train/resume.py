@@ -13,7 +13,7 @@ from torch import nn
 from glassformer.data.chance import of_batch
 from glassformer.data.examples import Examples
 from glassformer.data.sampler import Sampler
-from glassformer.errors import FileError
+from glassformer.errors import FileError, reason
 from glassformer.recipe import RunConfig
 from glassformer.runs import Run
 from glassformer.runs.weights import load_weights
@@ -117,19 +117,19 @@ class Trained:
     def restore(self, run: Run) -> Generator[Event, None, Path | None]:
         """Go on from the newest checkpoint that is whole and ours; what is refused is told and set aside."""
         found = sorted(run.checkpoints_by_step().items(), reverse=True)
-        refused: list[Path] = []
+        refused: list[tuple[Path, FileError]] = []
         for _, path in found:
             try:
                 self._restore(path)
             except FileError as error:
-                refused.append(path)
-                yield CheckpointRefused(path, error)
-            else:
-                for other in refused:  # only now: where nothing fits, it may be the recipe that is the wrong one
-                    set_aside(other)
-                return path
-        if found:
-            raise FileError("no_checkpoint_left", path=run.folder, count=len(found))
+                refused.append((path, error))
+                continue
+            for other, why in refused:  # only now: where nothing fits, it may be the recipe that is the wrong one
+                set_aside(other)
+                yield CheckpointRefused(other, why, path)
+            return path
+        if refused:
+            raise FileError("no_checkpoint_left", path=run.folder, count=len(found), why=reason(refused[0][1]))
         return None
 
     def _restore(self, path: Path) -> None:

@@ -1,0 +1,30 @@
+"""Where a model is put: the device of a name, if there is one here."""
+
+from __future__ import annotations
+
+import torch
+
+from glassformer.errors import ConfigError, shown
+
+AUTO = "auto"
+
+
+def choose_device(device: str | torch.device, *, meta: bool = False) -> torch.device:
+    """`auto`: the accelerator if there is one. Whether a device exists torch knows once something is put there.
+
+    `meta`, a device without memory, is for a model that is only looked at.
+    """
+    if isinstance(device, str) and device == AUTO:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        found = torch.empty(0, device=device).device
+    except (AssertionError, ImportError, RuntimeError, TypeError, ValueError):  # each backend has its own
+        found = None
+    if found is None or (found.type == "meta" and not meta):
+        accelerator = torch.accelerator.current_accelerator(check_available=True)
+        count = 0 if accelerator is None else torch.accelerator.device_count()
+        others = [f"{accelerator.type}:{number}" for number in range(count)] if accelerator else []
+        known = [AUTO, "cpu", *(["meta"] if meta else []), *others]
+        value = str(device) if isinstance(device, str | torch.device) else shown(device)
+        raise ConfigError("unknown_device", value=value, known=", ".join(known))
+    return found

@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from glassformer.errors import ConfigError
+from glassformer.open import choose_device
+
+
+def test_the_device_of_a_name() -> None:
+    assert choose_device("cpu") == choose_device(torch.device("cpu")) == torch.device("cpu")
+    assert choose_device("auto").type == ("cuda" if torch.cuda.is_available() else "cpu")
+    assert choose_device("meta", meta=True).type == "meta"
+
+
+@pytest.mark.parametrize("name", ["gpu", "cuda:99", "tpu", "", "meta"])
+def test_a_device_that_is_not_there(name: str) -> None:
+    with pytest.raises(ConfigError, match=f"device='{name}' is no device of this machine; use one of: auto, cpu"):
+        choose_device(name)
+
+
+def test_what_is_no_name() -> None:
+    with pytest.raises(ConfigError, match="is no device of this machine"):
+        choose_device([1])  # type: ignore[arg-type]

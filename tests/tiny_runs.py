@@ -1,0 +1,54 @@
+"""A trained run of every task, made once for all tests of a process, and what its everyday verb is asked."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from PIL import Image
+
+from glassformer.train.begin import begin
+from glassformer.train.loop import train
+from small_forecaster import hours, written
+from tiny_tasks import TINY, tiny
+
+STEPS = (4, 6, 8)  # the checkpoints that are left: of every two steps the last three
+
+
+@cache
+def _trained(kind: str) -> Path:
+    home = Path(tempfile.mkdtemp(prefix="glassformer-test-"))
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    for _ in train(begin(tiny(kind), home / "run")):
+        pass
+    return home / "run"
+
+
+def trained(kind: str, folder: Path) -> Path:
+    """A copy, to be damaged or written into."""
+    return Path(shutil.copytree(_trained(kind), folder / kind))
+
+
+def use(kind: str, run: Path, folder: Path) -> list[str]:
+    """The everyday verb of a task as it is typed."""
+    match kind:
+        case "translation":
+            return ["translate", str(run), "나는 학교에 간다"]
+        case "classification":
+            return ["classify", str(run), "나는 학교에 간다"]
+        case "masked_language_model":
+            return ["fill", str(run), "나는 ___ 간다"]
+        case "language_model":
+            return ["generate", str(run), "the", "--tokens", "3"]
+        case "image_classification":
+            Image.new("L", (8, 8), 128).save(folder / "grey.png")
+            return ["recognise", str(run), str(folder / "grey.png")]
+        case "forecasting":
+            return ["forecast", str(run), str(written(folder, hours(60)))]
+    return ["evaluate", str(run)]
+
+
+KINDS = tuple(TINY)
