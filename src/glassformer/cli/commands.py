@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
+from rich.columns import Columns
 from typer import rich_utils
 from typer.core import TyperCommand, TyperGroup
 
@@ -46,16 +46,16 @@ rich_utils.REQUIRED_LONG_STRING = say("help.required")
 rich_utils.DEFAULT_STRING = say("help.default")
 
 
-class _Whole(Table):
-    """A table of help that cuts no word: rich takes the blank behind a line of Hangul that just fits for too much."""
+class _Whole(Columns):
+    """A help text of which no word is cut: rich takes the blank behind a line of Hangul that just fits for too much."""
 
-    def add_row(self, *cells: Any, style: Any = None, end_section: bool = False) -> None:
-        super().add_row(*cells, style=style, end_section=end_section)
-        for column in self.columns:
-            column.overflow = "fold"
+    def __init__(self, texts: list[Any]) -> None:
+        for text in texts:
+            text.overflow = "fold"
+        super().__init__(texts)
 
 
-rich_utils.Table = _Whole  # type: ignore[misc]
+rich_utils.Columns = _Whole  # type: ignore[assignment, attr-defined]
 
 
 class _InLanguage:
