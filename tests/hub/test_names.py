@@ -67,7 +67,7 @@ def test_a_head_that_differs_although_it_is_tied(tmp_path: Path) -> None:
 
 
 def test_what_follows_from_the_configuration_is_skipped(tmp_path: Path) -> None:
-    mask = {"transformer.h.0.attn.bias": torch.ones(1, 1, 23, 23), "h.1.attn.masked_bias": torch.tensor(-1e4)}
+    mask = {"transformer.h.0.attn.bias": torch.ones(1, 1, 23, 23).tril(), "h.1.attn.masked_bias": torch.tensor(-1e4)}
     folder = changed("gpt2", tmp_path, lambda tensors: {**tensors, **mask})
     assert sorted(look(folder).located.computed) == ["h.1.attn.masked_bias", "transformer.h.0.attn.bias"]
     same(reference("gpt2")[1], folder)

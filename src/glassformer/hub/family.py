@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from glassformer.config import ModelConfig
+from glassformer.hub.computed import Computed
 from glassformer.hub.foreign import Foreign
 
 
@@ -54,7 +55,9 @@ class Family:
     `prefix`: what a model without a head leaves away ("bert.", "model.", "transformer.").
     `older`: endings of keys as older files have them → as they are today.
     `aside`: patterns (fnmatch, with prefix) of tensors that belong to other heads, and are left out, and named.
-    `computed`: patterns of tensors that follow from the configuration (masks, position ids, sinusoids, inv_freq).
+    `computed`: patterns of tensors that follow from the configuration (masks, position ids, sinusoids, inv_freq), and
+    what each must hold; None: nothing that an answer depends on.
+    `stored_positions(config)`: the same model whose positions are read; taken where they are not as computed.
     `taps`: patterns of our taps → their module whose output is the same tensor, with {i} for the layer.
     """
 
@@ -69,7 +72,8 @@ class Family:
     prefix: str
     older: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     aside: tuple[str, ...] = ()
-    computed: tuple[str, ...] = ()
+    computed: Mapping[str, Computed | None] = field(default_factory=lambda: MappingProxyType({}))
+    stored_positions: Callable[[ModelConfig], ModelConfig] | None = None
     taps: Mapping[str, str]
     begin: str = "none"  # the role of the special token before a text, where the tokenizer's own files do not say
     end: str = "none"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from torch import Tensor
 
 from glassformer.config import ModelConfig
 from glassformer.errors import FileError
+from glassformer.hub.computed import Computed, agrees
 from glassformer.hub.family import At, Family, Names
 from glassformer.hub.header import Stored
 from glassformer.hub.weights import Weights
@@ -26,7 +27,7 @@ class Located:
     names: Names
     copies: Mapping[str, str]
     aside: tuple[str, ...] = ()
-    computed: tuple[str, ...] = ()
+    computed: Mapping[str, Computed | None] = field(default_factory=dict)  # as it is stored → what it must hold
 
 
 def locate(family: Family, config: ModelConfig, shapes: Shapes, stored: Mapping[str, Stored], path: Path) -> Located:
@@ -54,7 +55,12 @@ def locate(family: Family, config: ModelConfig, shapes: Shapes, stored: Mapping[
     equal = {second: first for second, first in equal.items() if second != first}
     used = {key for at in located.values() for key in (at.key, *at.more)} | set(equal)
     rest = {theirs: key for theirs, key in today.items() if key not in used}
-    computed = tuple(key for theirs, key in rest.items() if _matches(theirs, family.computed))
+    computed = {
+        key: rule
+        for theirs, key in rest.items()
+        for pattern, rule in family.computed.items()
+        if fnmatchcase(theirs, pattern)
+    }
     aside = tuple(key for theirs, key in rest.items() if key not in computed and _matches(theirs, family.aside))
     for key in rest.values():
         if key not in computed and key not in aside:
@@ -121,6 +127,15 @@ def to_theirs(at: At, parts: list[Tensor]) -> Tensor:
     if at.shape:
         return whole.reshape(at.shape)
     return whole.t().contiguous() if at.transposed else whole
+
+
+def not_as_computed(weights: Weights, config: ModelConfig, located: Located) -> str | None:
+    """The first stored tensor that does not hold what we compute in its place."""
+    for key, rule in located.computed.items():
+        shape = weights.tensors[key].shape
+        if rule is not None and not agrees(weights.read_any(key), rule(config, shape)):
+            return key
+    return None
 
 
 def check_copies(weights: Weights, located: Located) -> None:

@@ -16,7 +16,7 @@ from glassformer.hub.families import FAMILIES
 from glassformer.hub.family import Family
 from glassformer.hub.foreign import Foreign, read_foreign
 from glassformer.hub.header import Stored
-from glassformer.hub.names import Located, check_copies, locate, read_into
+from glassformer.hub.names import Located, check_copies, locate, not_as_computed, read_into
 from glassformer.hub.purpose import purpose
 from glassformer.hub.weights import Weights
 from glassformer.models.build import free_memory
@@ -106,6 +106,12 @@ def look(folder: str | Path, family_name: str | None = None) -> Folder:
     located = locate(family, config, shapes(config), weights.tensors, folder)
     if _has_own_head(family, config, weights, located):
         config = family.apart(config)
+        located = locate(family, config, shapes(config), weights.tensors, folder)
+    stored = not_as_computed(weights, config, located)
+    if stored is not None:
+        if family.stored_positions is None:
+            raise FileError("hub_computed", path=folder, key=stored, family=family.name)
+        config = family.stored_positions(config)
         located = locate(family, config, shapes(config), weights.tensors, folder)
     return Folder(folder, foreign, family, task, config, weights, located)
 

@@ -22,6 +22,14 @@ INDEX = "model.safetensors.index.json"
 PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json")
 PIECE = 2**22  # bytes that are read at a time
 LARGEST_READ = 2**30  # bytes: systems read less than 2 GiB in one call
+OTHER_DTYPES = {  # of tensors that are not weights: numbers of positions, masks
+    "I64": torch.int64,
+    "I32": torch.int32,
+    "I16": torch.int16,
+    "I8": torch.int8,
+    "U8": torch.uint8,
+    "BOOL": torch.bool,
+}
 DTYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 
 
@@ -53,6 +61,15 @@ class Weights:
         """The whole tensor as it is stored."""
         x = torch.empty(self.tensors[name].shape, dtype=self.dtype(name))
         self.read_into(name, x)
+        return x
+
+    def read_any(self, name: str) -> Tensor:
+        """The whole tensor, of whatever type: one that is not a weight may hold whole numbers or truths."""
+        stored = self.tensors[name]
+        if stored.dtype not in OTHER_DTYPES:
+            return self.read(name)
+        x = torch.empty(stored.shape, dtype=OTHER_DTYPES[stored.dtype])
+        self._fill(name, x.view(-1).view(torch.uint8), 0)
         return x
 
     def read_into(self, name: str, place: Tensor, columns: slice = slice(None), rows: slice = slice(None)) -> None:

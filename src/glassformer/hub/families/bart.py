@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from glassformer.config import Choice, ModelConfig
+from glassformer.hub.computed import sinusoids
 from glassformer.hub.family import At, Family, Names, biased, layers
 from glassformer.hub.foreign import ACTIVATIONS, THEIRS, Foreign
 
@@ -178,7 +180,13 @@ def taps(*, norm_order: str) -> dict[str, str]:
     return found
 
 
-POSITIONS = ("model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight")
+POSITIONS = {f"model.{side}.embed_positions.weight": sinusoids for side in ("encoder", "decoder")}
+
+
+def stored_positions(config: ModelConfig) -> ModelConfig:
+    """Some files hold positions that are no sinusoids: they are read, as any other weight."""
+    return replace(config, position=Choice("learned"))
+
 
 BART = Family(
     name="bart",
@@ -207,6 +215,7 @@ PEGASUS = Family(
     prefix="model.",
     aside=("model.shared.weight",),
     computed=POSITIONS,
+    stored_positions=stored_positions,
     taps=taps(norm_order="pre"),
     end="eos",
 )

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from glassformer.config import Choice, ModelConfig
+from glassformer.hub.computed import counted, zeros
 from glassformer.hub.family import At, Family, Names, biased, layers
 from glassformer.hub.foreign import ACTIVATIONS, THEIRS, Foreign
 
@@ -162,7 +163,7 @@ BERT = Family(
     prefix="bert.",
     older={"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"},
     aside=("cls.*", "bert.pooler.*", "classifier.*"),
-    computed=("bert.embeddings.position_ids", "bert.embeddings.token_type_ids"),
+    computed={"bert.embeddings.position_ids": counted, "bert.embeddings.token_type_ids": zeros},
     taps={ours: theirs.replace("{prefix}", "bert.") for ours, theirs in TAPS.items()} | {"head.logits": "cls"},
     begin="cls",
     end="sep",
@@ -186,7 +187,7 @@ ROBERTA = Family(
     prefix="roberta.",
     older=BERT.older,
     aside=("lm_head.*", "roberta.pooler.*", "classifier.*"),
-    computed=("roberta.embeddings.position_ids", "roberta.embeddings.token_type_ids"),
+    computed={"roberta.embeddings.position_ids": counted, "roberta.embeddings.token_type_ids": zeros},
     taps={ours: theirs.replace("{prefix}", "roberta.") for ours, theirs in TAPS.items()} | {"head.logits": "lm_head"},
     begin="cls",
     end="sep",

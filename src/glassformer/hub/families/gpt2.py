@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from glassformer.config import Choice, ModelConfig
+from glassformer.hub.computed import causal
 from glassformer.hub.family import At, Family, Names, biased, layers
 from glassformer.hub.foreign import ACTIVATIONS, THEIRS, Foreign
 
@@ -105,7 +106,7 @@ GPT2 = Family(
     copies=_copies,
     prefix="transformer.",
     aside=("lm_head.*", "score.*", "multiple_choice_head.*"),
-    computed=("transformer.h.*.attn.bias", "transformer.h.*.attn.masked_bias"),
+    computed={"transformer.h.*.attn.bias": causal, "transformer.h.*.attn.masked_bias": None},
     taps={
         "embedding.output": "transformer.wte",
         "decoder.input": "transformer.drop",

@@ -11,6 +11,7 @@ from typing import Any
 
 from glassformer.config import Choice, ModelConfig
 from glassformer.errors import FileError, shown
+from glassformer.hub.computed import frequencies
 from glassformer.hub.family import At, Family, Names, layers, linear
 from glassformer.hub.foreign import ACTIVATIONS, THEIRS, Foreign
 from glassformer.hub.rotary import read_rotary, write_rotary
@@ -176,7 +177,7 @@ def _family(one: Relative) -> Family:
         copies=_copies,
         prefix="model.",
         aside=("lm_head.*", "score.*"),
-        computed=("model.layers.*.rotary_emb.inv_freq", "model.rotary_emb.inv_freq"),
+        computed={"model.layers.*.rotary_emb.inv_freq": frequencies, "model.rotary_emb.inv_freq": frequencies},
         taps={
             "embedding.output": "model.embed_tokens",
             "decoder.blocks.{i}.self_attention.v": "model.layers.{i}.self_attn.v_proj",

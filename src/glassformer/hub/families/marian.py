@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from glassformer.config import Choice, ModelConfig
-from glassformer.hub.families.bart import POSITIONS, copies, describe_stacks, head, names, stacks, taps
+from glassformer.hub.families.bart import (
+    POSITIONS,
+    copies,
+    describe_stacks,
+    head,
+    names,
+    stacks,
+    stored_positions,
+    taps,
+)
 from glassformer.hub.family import Family
 from glassformer.hub.foreign import Foreign
 
@@ -56,6 +65,7 @@ MARIAN = Family(
     prefix="model.",
     aside=("model.shared.weight",),  # not tied: used by nobody
     computed=POSITIONS,
+    stored_positions=stored_positions,
     taps=taps(norm_order="post"),
     end="eos",
 )

@@ -1,0 +1,51 @@
+"""Tensors of theirs that we do not read but compute: what each must hold, so that none is dropped that means something.
+
+Each function takes our configuration and the stored shape and gives the numbers that follow from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from glassformer.config import ModelConfig
+from glassformer.layers.position.sinusoidal import sinusoid
+
+Shape = tuple[int, ...]
+Computed = Callable[[ModelConfig, Shape], Tensor]
+TOLERANCES = {torch.float64: 1e-5, torch.float32: 1e-5, torch.float16: 2e-3, torch.bfloat16: 2e-2}
+
+
+def agrees(stored: Tensor, expected: Tensor) -> bool:
+    """Equal up to the rounding of the stored type; frequencies are small, so relative to each number as well."""
+    tolerance = TOLERANCES.get(stored.dtype, 0.0)
+    return stored.shape == expected.shape and torch.allclose(
+        stored.double(), expected.double(), rtol=tolerance, atol=tolerance / 10
+    )
+
+
+def sinusoids(config: ModelConfig, shape: Shape) -> Tensor:
+    at, options = torch.arange(config.max_len), config.position.options
+    return sinusoid(at, config.d_model, layout=options.get("layout", "interleaved"), dtype=torch.float64)
+
+
+def counted(config: ModelConfig, shape: Shape) -> Tensor:
+    """0 1 2 …: the numbers of the positions."""
+    return torch.arange(shape[-1] if shape else 0).expand(shape)
+
+
+def zeros(config: ModelConfig, shape: Shape) -> Tensor:
+    return torch.zeros(shape)
+
+
+def causal(config: ModelConfig, shape: Shape) -> Tensor:
+    """1 where a position may look: at itself and what is before."""
+    return torch.ones(shape).tril() if len(shape) >= 2 else torch.ones(shape)
+
+
+def frequencies(config: ModelConfig, shape: Shape) -> Tensor:
+    """base^(−2i / d_k); a scaling of the rotation comes on top of it, and is not stored."""
+    base = float(config.position.options.get("base", 10000.0))
+    return base ** -(torch.arange(0, config.head_size, 2, dtype=torch.float64) / config.head_size)
