@@ -18,6 +18,7 @@ from glassformer.hub.foreign import Foreign, read_foreign
 from glassformer.hub.header import Stored
 from glassformer.hub.names import Located, check_copies, locate, not_as_computed, read_into
 from glassformer.hub.purpose import purpose
+from glassformer.hub.stranger import refuse_stranger
 from glassformer.hub.weights import Weights
 from glassformer.models.build import free_memory
 from glassformer.recipe import RunConfig
@@ -94,9 +95,10 @@ def open_foreign(
 
 def look(folder: str | Path, family_name: str | None = None) -> Folder:
     """Everything about a folder but its numbers; whatever is wrong with it is said here."""
+    refuse_stranger(folder)
     folder = Path(folder)
     foreign = read_foreign(folder / CONFIG)
-    foreign.only("quantization_config", None)
+    _refuse_quantised(foreign)
     family = find_family(foreign, family_name)
     weights = Weights.open(folder)
     task = _declared_task(family, foreign) or _task_of_keys(family, foreign, weights.tensors, folder)
@@ -114,6 +116,14 @@ def look(folder: str | Path, family_name: str | None = None) -> Folder:
         config = family.stored_positions(config)
         located = locate(family, config, shapes(config), weights.tensors, folder)
     return Folder(folder, foreign, family, task, config, weights, located)
+
+
+def _refuse_quantised(foreign: Foreign) -> None:
+    """Whole numbers of few bits, with scales beside them: no weights that our boxes have."""
+    if foreign.table.get("quantization_config") is not None:
+        table = foreign.within("quantization_config").table
+        how = [str(table[key]) for key in ("quant_method", "bits") if table.get(key) is not None]
+        raise FileError("hub_quantised", path=foreign.path, how=", ".join(how) or "?")
 
 
 def find_family(foreign: Foreign, given: str | None = None) -> Family:

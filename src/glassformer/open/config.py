@@ -9,6 +9,7 @@ from typing import Any
 from glassformer.config import CHOICES, Choice, ModelConfig, read_toml
 from glassformer.errors import ConfigError, FileError, shown, suggest
 from glassformer.hub.open import foreign_config, is_foreign
+from glassformer.hub.stranger import refuse_stranger
 from glassformer.models.presets import PRESETS
 from glassformer.recipe import RunConfig, override
 from glassformer.runs import Run
@@ -61,6 +62,7 @@ def _table(model: Model) -> dict[str, Any]:
     if str(model) in PRESETS:
         return PRESETS[str(model)]().to_dict()
     path = Path(model)
+    refuse_stranger(model)
     if not str(model).strip() or (path.suffix != ".toml" and not _exists(path)):
         raise ConfigError("unknown_model", model=str(model), hint=suggest(str(model), PRESETS))
     if is_foreign(path):

@@ -11,6 +11,7 @@ from torch import nn
 from glassformer.data.moses import prepared_side
 from glassformer.errors import FileError, InputError
 from glassformer.hub.open import is_foreign, open_foreign
+from glassformer.hub.stranger import refuse_stranger
 from glassformer.models.build import build
 from glassformer.recipe import RunConfig
 from glassformer.runs import Run, choose_weights
@@ -111,6 +112,7 @@ def load(
             raise FileError("checkpoint_of_one", path=source, which=checkpoint)
         found = open_foreign(source, device=device, dtype=dtype, finite=finite)
         return Loaded(found.model, found.tokenizers, found.config, source, source)
+    refuse_stranger(model)
     run = Run.open(model)
     weights = choose_weights(run, checkpoint)
     network = build(run.config.model, device=device, dtype=dtype).eval()

@@ -1,0 +1,70 @@
+"""What people point at that is no model here: a GGUF file, an adapter, a name on the hub … is called by its name."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from glassformer.errors import FileError
+from glassformer.hub.foreign import read_foreign
+
+HUB = re.compile(r"(?:https?://(?:www\.)?huggingface\.co/)?([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)/?")
+PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
+KNOWN = (".gguf", *PICKLED, ".h5", ".msgpack", ".onnx")
+
+
+def refuse_stranger(given: str | Path) -> None:
+    """One line for whatever is known and cannot be opened; nothing for anything else, existing or not."""
+    path = Path(given)
+    try:
+        if path.is_dir():
+            _refuse_folder(path)
+        elif path.is_file():
+            _refuse_file(path)
+        else:
+            _refuse_name(str(given))
+    except OSError:  # a name that is too long, a folder that may not be looked into: whoever opens it says so
+        return
+
+
+def _refuse_file(path: Path) -> None:
+    match path.suffix:
+        case ".safetensors":
+            raise FileError("stranger_weights", path=path, folder=path.parent)
+        case ".gguf":
+            raise FileError("stranger_gguf", path=path)
+        case ".h5":
+            raise FileError("stranger_tensorflow", path=path)
+        case ".msgpack":
+            raise FileError("stranger_flax", path=path)
+        case ".onnx":
+            raise FileError("stranger_onnx", path=path)
+        case ending if ending in PICKLED:
+            raise FileError("hub_pickled", path=path)
+
+
+def _refuse_folder(path: Path) -> None:
+    """A folder with a config.json is one of Hugging Face, and one with a config.toml is ours: look at these there."""
+    if (path / "config.json").is_file() or (path / "config.toml").exists():
+        return
+    if (path / "adapter_config.json").is_file():
+        told = read_foreign(path / "adapter_config.json")
+        kind, base = (told.table.get(key) for key in ("peft_type", "base_model_name_or_path"))
+        raise FileError("stranger_adapter", path=path, kind=str(kind or "PEFT"), base=str(base or "?"))
+    if (path / "model_index.json").is_file():
+        name = read_foreign(path / "model_index.json").table.get("_class_name")
+        raise FileError("stranger_diffusers", path=path, name=str(name or "?"))
+    files = sorted(each for each in path.iterdir() if each.is_file())
+    if any(each.suffix == ".safetensors" for each in files):
+        raise FileError("stranger_no_config", path=path)
+    for each in files:
+        if each.suffix in KNOWN:
+            _refuse_file(each)
+
+
+def _refuse_name(given: str) -> None:
+    """org/name, where not even a folder org is there."""
+    found = HUB.fullmatch(given)
+    if found and not Path(given).parent.exists():
+        name = found[1]
+        raise FileError("stranger_hub", given=given, name=name, folder=name.partition("/")[2])
