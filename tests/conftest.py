@@ -1,8 +1,14 @@
-"""Before torch is loaded: some virtual machines report AMX and then kill the process that uses it in bfloat16."""
+"""Before torch is loaded, whatever the place and the way in which the tests are started."""
 
 from __future__ import annotations
 
 import os
+import signal
 
+# some virtual machines report AMX and then kill the process that uses it in bfloat16
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+# a job in the background of a shell ignores SIGINT, and so would every command that a test starts and interrupts
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -6,6 +6,7 @@ Sizes are odd on purpose, and no norm is 1, no bias 0: a weight in the wrong pla
 from __future__ import annotations
 
 import atexit
+import copy
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -134,9 +135,17 @@ def lively(model: nn.Module, seed: int = 0) -> nn.Module:
     return model.eval()
 
 
-@cache
 def reference(name: str) -> tuple[Any, Path]:
-    """The model of `transformers`, in float32, and the folder that it was saved to."""
+    """The model of `transformers`, in float32, and the folder that it was saved to.
+
+    A copy for each caller: dynamic rotary angles of theirs depend on the longest text that a model has ever seen.
+    """
+    model, folder = _reference(name)
+    return copy.deepcopy(model), folder
+
+
+@cache
+def _reference(name: str) -> tuple[Any, Path]:
     return saved(name, VARIANTS[name])
 
 

@@ -58,7 +58,8 @@ def test_every_mode_becomes_grey_or_colour(mode: str, channels: int, tmp_path: P
     deep = mode.startswith("I")
     grey = Image.fromarray(np.full((3, 3), 65535 if deep else 255, np.uint16 if deep else np.uint8))
     image = grey if mode == "I;16" else grey.convert(mode) if mode != "PA" else grey.convert("LA").convert("PA")
-    path = save(tmp_path / "a.tiff", image)
+    ending = "jpg" if mode == "YCbCr" else "tiff"  # some versions of pillow cannot read their own TIFF in YCbCr
+    path = save(tmp_path / f"a.{ending}", image)
     torch.testing.assert_close(read_picture(path, size=2, channels=channels), torch.ones(channels, 2, 2))
 
 

@@ -92,6 +92,7 @@ def test_a_model_reads_and_begins_as_it_was_trained(
     search: Search, frame: tuple[str, str], options: dict[str, Any]
 ) -> None:
     loaded, texts = foreign(options, frame), ["나는 학교에 간다.", "he", "I go to school!"]
+    loaded.model.double()  # together or alone is a matter of rounding, and float32 rounds as the processor likes
     special = loaded.tokenizer.specials
     limits: dict[str, Any] = {
         "bos": loaded.start,
@@ -108,7 +109,7 @@ def test_a_model_reads_and_begins_as_it_was_trained(
             greedy(loaded.model, source, **limits) if search is GREEDY else beam_search(loaded.model, source, **limits)
         )
         assert one.text == loaded.tokenizer.decode(expected.tokens)
-        assert one.score == pytest.approx(expected.score, abs=1e-5)
+        assert one.score == pytest.approx(expected.score, abs=1e-10)
 
 
 def test_a_forced_token_is_not_part_of_the_text() -> None:

@@ -16,6 +16,12 @@ from glassformer.tasks import TASKS
 NURSERY, LIVES = (Path(__file__).with_name(name) for name in ("nursery.py", "lives.py"))
 
 
+def environment() -> dict[str, str]:
+    """Of the forked processes: one thread, and no accelerator, which does not outlive a fork."""
+    paths = os.pathsep.join(sys.path)
+    return {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+
+
 def log(run: Run) -> list[dict[str, Any]]:
     times = ("tokens_per_second", "elapsed")
     return [{key: value for key, value in line.items() if key not in times} for line in run.log.read()]
@@ -24,9 +30,8 @@ def log(run: Run) -> list[dict[str, Any]]:
 @pytest.mark.slow
 def test_killed_anywhere_it_goes_on_bit_for_bit(tmp_path: Path) -> None:
     """First F6: SIGKILL by random delay, inside saves and inside accumulations; the weights of an uninterrupted run."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, str(NURSERY), str(tmp_path), "0"]
-    ran = subprocess.run(command, capture_output=True, text=True, env=environment)
+    ran = subprocess.run(command, capture_output=True, text=True, env=environment())
     assert ran.returncode == 0, ran.stderr
     lives = json.loads(ran.stdout)
     assert not any(life["failed"] for life in lives), ran.stderr
@@ -42,9 +47,8 @@ def test_killed_anywhere_it_goes_on_bit_for_bit(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", TASKS)
 def test_every_task_survives_three_kills(kind: str, tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, str(LIVES), kind, str(tmp_path)]
-    ran = subprocess.run(command, capture_output=True, text=True, env=environment)
+    ran = subprocess.run(command, capture_output=True, text=True, env=environment())
     assert (ran.returncode, ran.stdout) == (0, "3 0 0"), ran.stderr
     assert_same(Run.open(tmp_path / "killed"), Run.open(tmp_path / "whole"))
 

@@ -11,6 +11,8 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
+PRODUCTS = (Tensor.matmul, Tensor.__matmul__, torch.matmul)
+
 
 class _Lift(TorchFunctionMode):
     """Whoever asks for float32 gets float64. Whole numbers made float32 stay so: they are exact, and T5's buckets
@@ -20,6 +22,8 @@ class _Lift(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func is Tensor.float:
             return args[0].double() if args[0].is_floating_point() else func(*args)
+        if func in PRODUCTS:  # transformers 5.17 multiplies angles by places that were made float32
+            args = tuple(x.double() if isinstance(x, Tensor) and x.dtype is torch.float32 else x for x in args)
         wide = tuple(torch.float64 if value is torch.float32 else value for value in args)
         named = {key: torch.float64 if value is torch.float32 else value for key, value in (kwargs or {}).items()}
         return func(*wide, **named)

@@ -93,7 +93,7 @@ def from_waves(*, count: int = 2000, noise: float = 0.1, seed: int = 0) -> list[
     t = np.arange(count)
     values = np.sin(2 * np.pi * t / 24) + 0.5 * np.sin(2 * np.pi * t / 168)
     values += noise * np.random.default_rng(seed).standard_normal(count)
-    return [Channel("waves", np.datetime64("2024-01-01T00:00:00", "s") + 3600 * t, values)]
+    return [Channel("waves", np.datetime64("2024-01-01T00:00:00", "s") + t * np.timedelta64(3600, "s"), values)]
 
 
 SOURCES: dict[str, Callable[..., list[Channel]]] = {

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from glassformer.data.catalogue import DATASETS
 from glassformer.data.dataset import Dataset, Split
 from glassformer.errors import FileError, InputError, Phrase, suggest
+from glassformer.places import own_folder
 
 PACKINGS = ("", ".gz", ".xz")
 
 
 def home() -> Path:
     """The folder that holds a folder for each set."""
-    if given := os.environ.get("GLASSFORMER_DATA", ""):
-        return Path(given)
-    return Path(os.environ.get("XDG_DATA_HOME", "") or Path.home() / ".local" / "share") / "glassformer"
+    return own_folder("GLASSFORMER_DATA", "XDG_DATA_HOME", ".local/share")
 
 
 def dataset(name: str) -> Dataset:

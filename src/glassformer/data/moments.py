@@ -20,6 +20,7 @@ YEAR_FIRST = re.compile(r"(\d{4})[-/.] ?(\d{1,2})[-/.] ?(\d{1,2})\.?(?:[ T](\d{1
 YEAR_LAST = re.compile(r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})(?:[ T](\d{1,2}):(\d{2})(?::(\d{2}))?)?")
 DAY = 86_400
 LONGEST_HOLIDAY = 7 * DAY  # New York, September 2001: from Monday to Monday
+A_DAY, A_MONTH = np.timedelta64(DAY, "s"), np.timedelta64(1, "M")
 UNITS = {"weeks": 7 * DAY, "days": DAY, "hours": 3600, "minutes": 60, "seconds": 1}
 
 
@@ -110,10 +111,10 @@ class Step:
         if self.months:
             month = last.astype("datetime64[M]")
             inside = last - month.astype("datetime64[s]")
-            wanted = (month + self.months * ahead).astype("datetime64[s]") + inside
-            ends = (month + self.months * ahead + 1).astype("datetime64[s]") - np.timedelta64(DAY, "s")
-            at_end = last + np.timedelta64(DAY, "s") == (month + 1).astype("datetime64[s]")
-            return ends if at_end else np.minimum(wanted, ends + inside % np.timedelta64(DAY, "s"))
+            months = month + self.months * ahead * A_MONTH
+            ends = (months + A_MONTH).astype("datetime64[s]") - A_DAY
+            at_end = last + A_DAY == (month + A_MONTH).astype("datetime64[s]")
+            return ends if at_end else np.minimum(months.astype("datetime64[s]") + inside, ends + inside % A_DAY)
         if self.weekdays:
             day = last.astype("datetime64[D]")
             days: Moments = np.busday_offset(day, ahead, roll="backward").astype("datetime64[s]")
@@ -137,7 +138,7 @@ def _same_day(moments: Moments) -> bool:
     """One day of the month in all rows, or its last in all."""
     month = moments.astype("datetime64[M]")
     inside = (moments - month.astype("datetime64[s]")).astype(np.int64)
-    behind = ((month + 1).astype("datetime64[s]") - moments).astype(np.int64)
+    behind = ((month + A_MONTH).astype("datetime64[s]") - moments).astype(np.int64)
     return bool((inside == inside[0]).all() or (behind == behind[0]).all())
 
 

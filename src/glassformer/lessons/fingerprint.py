@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 # what only speaks or draws, or decides where files go
 WITHOUT = (
-    *("words", "errors", "fonts", "formula", "provenance", "hub", "evaluate.render"),
+    *("words", "errors", "fonts", "formula", "places", "provenance", "hub", "evaluate.render"),
     *("lessons.theme", "lessons.drawing", "lessons.svg", "lessons.hover", "lessons.texts"),
     *("lessons.fingerprint", "lessons.trained", "lessons.desk"),
     *("train.pictures", "train.board", "train.status", "train.watch", "train.events", "train.forecast_picture"),

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from glassformer.lessons.fingerprint import TRAINING, fingerprint
 from glassformer.open import open_recipe
+from glassformer.places import own_folder
 from glassformer.recipe import RunConfig
 from glassformer.runs import Run
 from glassformer.runs.files import disk
@@ -24,9 +25,7 @@ Watch = Callable[[str, float], None]  # (what is being done, share that is done)
 
 def cache() -> Path:
     """GLASSFORMER_CACHE, else the person's own cache folder."""
-    if given := os.environ.get("GLASSFORMER_CACHE", ""):
-        return Path(given)
-    return Path(os.environ.get("XDG_CACHE_HOME", "") or Path.home() / ".cache") / "glassformer"
+    return own_folder("GLASSFORMER_CACHE", "XDG_CACHE_HOME", ".cache")
 
 
 def trained(recipe: str, watch: Watch) -> Path:
