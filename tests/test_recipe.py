@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import re
 import subprocess
 import sys
 import tomllib
+from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -12,7 +14,7 @@ import pytest
 from glassformer.config import Choice, ModelConfig
 from glassformer.errors import ConfigError
 from glassformer.losses import LOSSES
-from glassformer.recipe import KINDS, DataConfig, RunConfig, TextConfig, TrainConfig, options, override
+from glassformer.recipe import KINDS, TABLES, DataConfig, RunConfig, TextConfig, TrainConfig, options, override
 from glassformer.train.optimizer import OPTIMIZERS
 from glassformer.train.schedule import SCHEDULES
 
@@ -61,7 +63,7 @@ def test_the_defaults_are_the_papers() -> None:
 
 
 def test_the_peak_is_the_learning_rate_where_one_is_given() -> None:
-    assert TrainConfig(learning_rate=2.0).peak == 2.0
+    assert TrainConfig(learning_rate=2.0, schedule=Choice("linear")).peak == 2.0
     assert TrainConfig(schedule=Choice("cosine")).peak == 5e-4
 
 
@@ -96,7 +98,7 @@ def test_every_default_passes_its_own_check(key: str) -> None:
         ({"loss": "hinge"}, "loss='hinge' is unknown; use one of: cross_entropy, focal"),
         ({"loss": {"kind": "focal", "gama": 1}}, "loss.gama: 'focal' has no such option; did you mean gamma?"),
         ({"loss": {"kind": "focal", "gamma": -1}}, "loss.gamma=-1 is not positive"),
-        ({"schedule": {"kind": "noam", "floor": 0.1}}, "schedule.floor: 'noam' has no options"),
+        ({"schedule": {"kind": "noam", "floor": 0.1}}, "schedule.floor: 'noam' has no such option; there are: factor"),
         ({"schedule": {"kind": "cyclic", "mode": "sine"}}, "schedule.mode='sine' is unknown"),
         ({"optimizer": {"beta1": 0.9}}, "optimizer is a table without kind"),
         ({"optimizer": {"kind": "adam", "beta2": 1.0}}, "optimizer.beta2=1.0 is not a rate"),
@@ -148,7 +150,9 @@ def test_one_key_is_overridden() -> None:
 
 def test_a_key_inside_a_choice_is_overridden() -> None:
     changed = override({}, "train.optimizer.beta2", 0.99)
-    assert RunConfig.from_dict(changed).train.optimizer == Choice("adam", {"beta2": 0.99})
+    assert (
+        RunConfig.from_dict(changed).train.optimizer == TrainConfig(optimizer=Choice("adam", {"beta2": 0.99})).optimizer
+    )
     changed = override({"train": {"loss": "focal"}}, "train.loss.gamma", 3)
     assert RunConfig.from_dict(changed).train.loss == Choice("focal", {"gamma": 3})
     smoothed = override({}, "train.loss.smoothing", 0.2)
@@ -178,3 +182,30 @@ def test_a_recipe_needs_no_torch() -> None:
 
 def test_the_options_of_the_task_have_a_short_name() -> None:
     assert override({}, "task.context", 8) == override({}, "run.task.context", 8)
+
+
+@pytest.mark.parametrize(
+    "name", ["../../evil", "a/b", "a\\b", "..", ".", "", "  ", ".hidden", "a\nb", "a\x00b", "x" * 121, "가" * 41, 5]
+)
+def test_a_name_is_that_of_one_folder(name: object) -> None:
+    with pytest.raises(ConfigError, match=r"^name=.*(cannot name a folder|is longer than 120 bytes|wrong type)"):
+        RunConfig.from_dict({"run": {"name": name}})
+    assert RunConfig(name="나의 모델-2").name == "나의 모델-2"
+
+
+def test_what_a_run_writes_down_is_the_whole_recipe() -> None:
+    for config in (RunConfig(), complete()):
+        text = config.to_toml()
+        tables = tomllib.loads(text)
+        assert RunConfig.from_dict(tables) == config
+        for name, kind in TABLES.items():
+            unset = set(re.findall(r"^# (\w+) =$", text, re.MULTILINE))
+            missing = {key.name for key in fields(kind)} - set(tables[name])
+            assert missing <= unset and all(getattr(getattr(config, name), key) is None for key in missing)
+    assert tables["train"]["optimizer"] == {"kind": "adamw", **options("optimizer", complete().train.optimizer)}
+
+
+def test_eq_3_sets_its_own_rate() -> None:
+    assert TrainConfig(learning_rate=0.003).peak == TrainConfig().peak == 1.0
+    with pytest.raises(ConfigError, match=r"schedule\.factor=0 is not positive"):
+        TrainConfig(schedule=Choice("noam", {"factor": 0}))

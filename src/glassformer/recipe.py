@@ -11,13 +11,14 @@ from functools import partial
 from typing import Any, TypeVar
 
 from glassformer.config import Choice, ModelConfig, _choice, _key, to_toml
-from glassformer.errors import ConfigError, suggest
+from glassformer.errors import ConfigError, shown, suggest
 from glassformer.values import one_of, positive, rate, size, truth, word, wrong_type
 
 T = TypeVar("T", bound="_Table")
 
 PRECISIONS = ("float32", "bf16", "fp16")
 MODES = ("triangular", "triangular2")
+LONGEST_NAME = 120  # bytes: a file system takes 255, and other names are made of it
 FRAMES = ("none", "bos", "eos", "cls", "sep")  # roles of special tokens: see text/special.py
 
 
@@ -43,7 +44,7 @@ KINDS: dict[str, dict[str, dict[str, Option]]] = {
         "sgd": {"momentum": (0.9, rate), "weight_decay": (0.0, _not_negative)},
     },
     "schedule": {
-        "noam": {},
+        "noam": {"factor": (1.0, positive)},
         "inverse_sqrt": {},
         "linear": {"floor": (0.0, rate)},
         "cosine": {"floor": (0.0, rate)},
@@ -81,9 +82,19 @@ def options(key: str, choice: Choice) -> dict[str, Any]:
 
 
 def _known(key: str, value: object) -> Choice:
+    """With all of its options, so that what is not said now means the same in a later version."""
     choice = _choice(key, value)
-    options(key, choice)
-    return choice
+    return Choice(choice.kind, options(key, choice))
+
+
+def _folder_name(key: str, value: object) -> str:
+    """A name that can be that of a folder, and of no other place than where it is put."""
+    name = word(key, value)
+    if not name.strip() or name.startswith(".") or not name.isprintable() or {"/", "\\"} & {*name}:
+        raise ConfigError("not_a_name", key=key, value=shown(name))
+    if len(name.encode()) > LONGEST_NAME:
+        raise ConfigError("name_too_long", key=key, value=shown(name), limit=LONGEST_NAME)
+    return name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,12 +118,23 @@ class _Table:
     def to_dict(self) -> dict[str, Any]:
         """What differs from the defaults, as it stands in TOML."""
         table = {key.name: getattr(self, key.name) for key in fields(self)}
-        return {key.name: _plain(table[key.name]) for key in fields(self) if table[key.name] != key.default}
+        return {key.name: _short(key.name, table[key.name]) for key in fields(self) if table[key.name] != key.default}
+
+
+def _short(key: str, value: Any) -> Any:
+    """As `_plain`, without the options of a choice that are its defaults."""
+    if key not in KINDS:
+        return _plain(value)
+    known = KINDS[key][value.kind]
+    return _plain(Choice(value.kind, {name: one for name, one in value.options.items() if one != known[name][0]}))
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Choice):
-        return {"kind": value.kind, **value.options} if value.options else value.kind
+    match value:
+        case Choice():
+            return {"kind": value.kind, **value.options} if value.options else value.kind
+        case tuple():
+            return list(value)
     return value
 
 
@@ -151,9 +173,9 @@ class TrainConfig(_Table):
     accumulate: int = _key(1, size)  # micro-batches in an optimiser step
     pool: int = _key(0, _count)  # batches that are sorted by length together; 0: all, as in the paper; 1: none
     pad_to: int = _key(1, size)  # lengths are padded to a multiple of it: fewer shapes to compile
-    optimizer: Choice = _key(Choice("adam"), _known)
-    learning_rate: float | None = _key(None, positive, optional=True)  # see `peak`
-    schedule: Choice = _key(Choice("noam"), _known)
+    optimizer: Choice = _key(_known("optimizer", "adam"), _known)
+    learning_rate: float | None = _key(None, positive, optional=True)  # the highest; noam has none: see `peak`
+    schedule: Choice = _key(_known("schedule", "noam"), _known)
     warmup: int = _key(4000, _count)
     clip: float = _key(1.0, _not_negative)  # largest norm of the whole gradient; 0: any
     loss: Choice = _key(Choice("cross_entropy", {"smoothing": 0.1}), _known)
@@ -183,10 +205,10 @@ class TrainConfig(_Table):
 
     @property
     def peak(self) -> float:
-        """The factor of the schedule: 1 for Eq. (3), which sets its own height, else the highest learning rate."""
-        if self.learning_rate is not None:
-            return self.learning_rate
-        return 1.0 if self.schedule.kind == "noam" else 5e-4
+        """What the schedule is multiplied by: the highest rate. Eq. (3) sets its own height, and its `factor`."""
+        if self.schedule.kind == "noam":
+            return 1.0
+        return 5e-4 if self.learning_rate is None else self.learning_rate
 
 
 TABLES: dict[str, type[ModelConfig] | type[_Table]] = {
@@ -209,7 +231,7 @@ class RunConfig:
     train: TrainConfig = field(default_factory=TrainConfig)
 
     def __post_init__(self) -> None:
-        word("name", self.name)
+        _folder_name("name", self.name)
         object.__setattr__(self, "task", _choice("task", self.task))
 
     @classmethod
@@ -232,7 +254,15 @@ class RunConfig:
         return tables | {name: getattr(self, name).to_dict() for name in TABLES}
 
     def to_toml(self) -> str:
-        return to_toml(self.to_dict())
+        """Every key with its value, so that it means the same in a later version; what is not set as a comment."""
+        lines = [to_toml({"run": {"name": self.name, "task": _plain(self.task)}})]
+        for name in TABLES:
+            table = getattr(self, name)
+            values = {key.name: getattr(table, key.name) for key in fields(table)}
+            unset = [f"# {key} =" for key, value in values.items() if value is None]
+            given = {key: _plain(value) for key, value in values.items() if value is not None}
+            lines += [to_toml({name: given}) + "\n".join([*unset, ""])]
+        return "\n".join(lines)
 
     def with_vocabulary(self, source: int, target: int | None = None) -> RunConfig:
         """The same run with the sizes that the tokenizers turned out to have; `target` where it has one of its own."""

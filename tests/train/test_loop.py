@@ -116,7 +116,7 @@ def test_evaluating_more_often_changes_nothing_that_is_learned(whole: tuple[Run,
 STOPS = [1, 2, 5, 8, 11]
 
 
-@pytest.mark.parametrize("ask", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("ask", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_asked_to_stop_it_saves_and_goes_on_bit_for_bit(
     ask: signal.Signals, whole: tuple[Run, list[Event]], tmp_path: Path
 ) -> None:
@@ -128,7 +128,7 @@ def test_asked_to_stop_it_saves_and_goes_on_bit_for_bit(
             told.append(event)
             if isinstance(event, events.StepDone) and event.step == stop:
                 os.kill(os.getpid(), ask)
-        reason = "terminated" if ask is signal.SIGTERM else "interrupted"
+        reason = "interrupted" if ask is signal.SIGINT else "terminated"
         assert told[-1] == events.Stopped(stop, reason)
         assert run.last == run.checkpoint(stop)
         assert run.status["state"] == reason

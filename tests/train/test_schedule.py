@@ -10,8 +10,9 @@ import torch
 from torch.optim import lr_scheduler
 
 from glassformer.config import Choice
+from glassformer.open import open_recipe, recipes
 from glassformer.recipe import TrainConfig
-from glassformer.train.schedule import SCHEDULES, Span, learning_rate, noam
+from glassformer.train.schedule import SCHEDULES, Span, heed, learning_rate, noam
 
 
 def test_equation_3_by_hand() -> None:
@@ -95,7 +96,45 @@ def test_every_schedule_warms_up(kind: str) -> None:
 def test_the_learning_rate_of_a_recipe() -> None:
     paper = TrainConfig()
     assert learning_rate(4000, paper, 512) == pytest.approx((512 * 4000) ** -0.5)
-    twice = TrainConfig(learning_rate=2.0)
+    twice = TrainConfig(schedule=Choice("noam", {"factor": 2.0}))
     assert learning_rate(7, twice, 512) == pytest.approx(2 * learning_rate(7, paper, 512))
     floored = TrainConfig(schedule=Choice("cosine", {"floor": 0.5}), steps=10, warmup=0, learning_rate=0.1)
     assert learning_rate(1000, floored, 512) == pytest.approx(0.05)
+
+
+def said(**keys: Any) -> list[str]:
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        heed(TrainConfig(**keys), 512)
+    return [str(each.message) for each in found]
+
+
+def test_a_learning_rate_beside_eq_3_is_said_not_multiplied() -> None:
+    assert learning_rate(100, TrainConfig(learning_rate=0.003), 512) == learning_rate(100, TrainConfig(), 512)
+    (line,) = said(learning_rate=0.003)
+    assert line.startswith("learning_rate=0.003 is not used: schedule='noam' is Eq. (3)") and "highest 6.99e-04" in line
+
+
+@pytest.mark.parametrize("kind", [kind for kind in SCHEDULES if kind != "cyclic"])
+def test_a_warm_up_beyond_the_end_is_said(kind: str) -> None:
+    (line,) = said(schedule=Choice(kind), warmup=101, steps=100)
+    assert line.startswith("warmup=101 is more than steps=100: the learning rate only reaches ")
+    assert said(schedule=Choice(kind), warmup=100, steps=100) == []
+
+
+def test_a_rate_that_moves_nothing_is_said() -> None:
+    (line,) = said(schedule=Choice("linear"), learning_rate=1e-6, warmup=10, steps=100)
+    assert "never rises above 1.00e-06 with schedule='linear'" in line
+    (line,) = said(schedule=Choice("cyclic", {"mode": "triangular2", "low": 0.0}), warmup=2, steps=1000)
+    assert "falls below a thousandth of its highest" in line
+
+
+@pytest.mark.parametrize("kind", SCHEDULES)
+def test_an_ordinary_recipe_says_nothing(kind: str) -> None:
+    assert said(schedule=Choice(kind), warmup=400, steps=10_000) == []
+
+
+@pytest.mark.parametrize("name", recipes())
+def test_no_recipe_of_the_package_needs_a_word(name: str) -> None:
+    config = open_recipe(name)
+    heed(config.train, config.model.d_model)

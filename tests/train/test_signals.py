@@ -9,7 +9,10 @@ import pytest
 from glassformer.train.signals import listening
 
 
-@pytest.mark.parametrize(("number", "reason"), [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")])
+@pytest.mark.parametrize(
+    ("number", "reason"),
+    [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated"), (signal.SIGHUP, "terminated")],
+)
 def test_a_signal_is_noted_and_not_obeyed(number: signal.Signals, reason: str) -> None:
     before = signal.getsignal(number)
     with listening() as asked:
@@ -17,6 +20,16 @@ def test_a_signal_is_noted_and_not_obeyed(number: signal.Signals, reason: str) -
         os.kill(os.getpid(), number)
         assert asked.reason == reason
     assert signal.getsignal(number) is before
+
+
+def test_nohup_stays_deaf() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with listening() as asked:
+            os.kill(os.getpid(), signal.SIGHUP)
+        assert asked.reason == "" and signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_asked_twice_it_obeys() -> None:

@@ -136,7 +136,6 @@ def evaluate_classification(loaded: Loaded, split: str, how: How) -> Classificat
     found = {name: some for name, some in labelled_corpus(loaded.config.data).split(split).items() if len(some)}
     if not found:
         raise InputError("split_empty", split=split, path=loaded.folder)
-    readings.check()
     task = Classification.make(loaded.config, loaded.vocabularies)
     guesses = _guesses(loaded, task, found, split, how)
     apart = set_apart(found)

@@ -179,7 +179,6 @@ def evaluate_forecasting(loaded: Loaded, split: str, how: How) -> ForecastEvalua
     material = Forecasting.again(Run.open(loaded.folder))
     if not len(material.windows[split]):
         raise InputError("split_empty", split=split, path=loaded.folder)
-    readings.check()
     made = forecasts(loaded, material, material.windows[split], how.progress)
     beside = [name for name in made.said if name != MODEL]
     groups = {

@@ -25,7 +25,6 @@ def evaluate_image_classification(loaded: Loaded, split: str, how: How) -> Class
     found = {name: some for name, some in corpus_of(loaded.config).split(split).items() if len(some)}
     if not found:
         raise InputError("split_empty", split=split, path=loaded.folder)
-    readings.check()
     task = ImageClassification.make(loaded.config)
     guesses = _guesses(loaded, task, found, how)
     probabilities = np.concatenate([one.probabilities for one in guesses.values()])

@@ -110,7 +110,6 @@ def evaluate_language_model(loaded: Loaded, split: str, how: How) -> LanguageMod
     groups = {name: some for name, some in texts.split(split).items() if some.characters}
     if not groups:
         raise InputError("split_empty", split=split, path=loaded.folder)
-    readings.check()
     reading = Reading.of(loaded.config)
     baseline = NGrams.fit(texts.train.texts, closed=reading.packed)
     looked_at = texts.validation if texts.validation.characters else texts.train

@@ -115,7 +115,6 @@ def evaluate_masked(loaded: Loaded, split: str, how: How) -> MaskedEvaluation:
     stores = {name: store for name, store in coded.items() if len(store)}
     if not stores:
         raise InputError("split_empty", split=split, path=loaded.folder)
-    readings.check()
     counts, said = _counted(loaded, task, stores, how)
     apart = set_apart(stores)
     main = [name for name in stores if name not in apart]

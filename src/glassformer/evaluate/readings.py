@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from glassformer.runs.files import disk, finite
+from glassformer.errors import warn
+from glassformer.runs.files import finite
 
 FILE = "evaluations.jsonl"
 
@@ -19,35 +20,34 @@ class Readings:
     """All evaluations of one run, oldest first. Whoever chooses by a test set has trained on it."""
 
     folder: Path
+    unwritten: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def path(self) -> Path:
         return self.folder / FILE
 
-    def check(self) -> None:
-        """Whether it can be written down, before an hour of work is spent on what could not be."""
-        with disk(self.path), self.path.open("ab"):
-            pass
-
     def write(self, split: str, checkpoint: str, scores: Mapping[str, Any]) -> None:
+        """A run that nobody may write into is scored all the same; that it is not written down is said."""
         line = {"time": datetime.now(UTC).isoformat(timespec="seconds"), "split": split, "checkpoint": checkpoint}
-        text = json.dumps(finite({**line, **scores}), ensure_ascii=False)
-        with disk(self.path), self.path.open("a", encoding="utf-8") as file:
-            file.write(text + "\n")
+        record = finite({**line, **scores})
+        try:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(record, ensure_ascii=False) + "\n")
+        except OSError as error:
+            self.unwritten.append(record)
+            warn("reading_unwritten", path=self.path, why=error.strerror or str(error))
 
     def read(self) -> list[dict[str, Any]]:
-        """Every whole line."""
-        if not self.path.is_file():
-            return []
-        found = []
-        for line in self.path.read_bytes().split(b"\n"):
+        """Every whole line, and what could not be written."""
+        found: list[dict[str, Any]] = []
+        for line in self.path.read_bytes().split(b"\n") if self.path.is_file() else ():
             try:
                 record = json.loads(line)
             except ValueError:
                 continue
             if isinstance(record, dict):
                 found.append(record)
-        return found
+        return found + self.unwritten
 
     def count(self, split: str) -> int:
         """How often a split was read."""

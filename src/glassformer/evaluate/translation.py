@@ -84,7 +84,6 @@ def evaluate_translation(loaded: Loaded, split: str, how: How) -> TranslationEva
     pairs = {name: some for name, some in corpus(data).split(split).items() if len(some)}
     if not pairs:
         raise InputError("split_empty", split=split, path=loaded.folder)
-    readings.check()
     hypotheses = _translate(loaded, pairs, search, how.progress)
     losses = {name: total_loss(loaded, some) for name, some in pairs.items()}
     groups = {

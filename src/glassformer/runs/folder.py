@@ -16,6 +16,7 @@ from glassformer.recipe import RunConfig
 from glassformer.runs.files import TEMPORARY, disk, read_json, sync, write_json, write_text
 from glassformer.runs.log import Log
 from glassformer.runs.manifest import is_whole
+from glassformer.runs.paths import found, stored
 
 STEP = re.compile(r"step-(\d{8,})")
 
@@ -47,7 +48,7 @@ class Run:
                     inner.mkdir(parents=True)
                 if fill is not None:
                     fill(draft)
-                write_text(draft.folder / "config.toml", config.to_toml())
+                write_text(draft.folder / "config.toml", stored(config, folder).to_toml())
                 draft.folder.rename(folder)
                 sync(folder.parent)
             finally:
@@ -65,7 +66,10 @@ class Run:
 
     @cached_property
     def config(self) -> RunConfig:
-        return RunConfig.from_dict(read_toml(self.folder / "config.toml"))
+        return found(RunConfig.from_dict(read_toml(self.folder / "config.toml")), self.folder)
+
+    def write_config(self, config: RunConfig) -> None:
+        write_text(self.folder / "config.toml", stored(config, self.folder).to_toml())
 
     @property
     def log(self) -> Log:

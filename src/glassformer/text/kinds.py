@@ -44,14 +44,19 @@ def train(
 
     The same texts give the same file, byte for byte.
     """
+    check_tokenizer(kind, options)
+    trained: Tokenizer = TOKENIZERS[kind].train(texts, vocab_size, **options)
+    return trained
+
+
+def check_tokenizer(kind: str, options: Mapping[str, Any]) -> None:
+    """Whether there is such a tokenizer to train, with these options: asked before a text is read."""
     chosen = choose("tokenizer", kind, TOKENIZERS)
     known = [name for name in inspect.signature(chosen.train).parameters if name not in ("texts", "vocab_size")]
     for option in options:
         if option not in known:
             hint = suggest(option, known)
             raise ConfigError("unknown_option", key="tokenizer", option=option, kind=kind, hint=hint)
-    trained: Tokenizer = chosen.train(texts, vocab_size, **options)
-    return trained
 
 
 def open_tokenizer(folder: Path | str) -> Tokenizer:

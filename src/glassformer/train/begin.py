@@ -11,13 +11,16 @@ from typing import Any
 from glassformer.errors import ConfigError, FileError
 from glassformer.models.build import build
 from glassformer.models.check import check
-from glassformer.open import open_recipe
+from glassformer.open import choose_device, open_recipe
 from glassformer.recipe import RunConfig, override
 from glassformer.runs import Run, locked
-from glassformer.runs.files import TEMPORARY, disk, write_text
+from glassformer.runs.files import TEMPORARY, disk
+from glassformer.runs.paths import absolute
 from glassformer.tasks import Material, kind_of
+from glassformer.text.kinds import check_tokenizer
 from glassformer.train.loop import Job
 from glassformer.train.measures import MEASURES
+from glassformer.train.schedule import heed
 from glassformer.train.start import keep, open_start, put, take
 from glassformer.train.validate import make_sampler
 
@@ -27,9 +30,16 @@ GROWS = "train.steps"
 def begin(config: RunConfig, out: str | Path) -> Job:
     """A new run: read the data, learn what is to be kept, write the folder, build the model."""
     _refuse_early(Path(out))
-    kind = kind_of(config)
-    check(kind.sketch(config).model)
+    config, kind = absolute(config), kind_of(config)
+    sketch = kind.sketch(config).model
+    check(sketch)
+    choose_device(config.train.device)
+    if config.model.input.kind == "tokens" and config.train.start is None:
+        check_tokenizer(config.text.tokenizer.kind, config.text.tokenizer.options)
+    heed(config.train, config.model.d_model)
     start = open_start(config)
+    if start is not None:
+        take(start, sketch)
     material = kind.begin(config)
     taken = None if start is None else take(start, material.config.model)
 
@@ -65,25 +75,47 @@ def again(folder: str | Path, changes: Mapping[str, Any] | None = None) -> Job:
     with locked(run.folder):
         config = changed(run, changes or {})
         if config != run.config:
-            write_text(run.folder / "config.toml", config.to_toml())
+            run.write_config(config)
             run = Run.open(folder)
+    choose_device(config.train.device)
     return job(run, kind_of(run.config).again(run))
 
 
 def changed(run: Run, changes: Mapping[str, Any]) -> RunConfig:
-    """The configuration of a run with more steps; any other change would make another run of it."""
-    config = run.config
+    """The configuration of a run with more steps; any other change would make another run of it.
+
+    All changes count together: `data.source=files` alone is another source than the same with its files behind it.
+    """
+    config, tables = run.config, run.config.to_dict()
     for key, value in changes.items():
-        wanted = RunConfig.from_dict(override(config.to_dict(), key, value))
-        if wanted == config:
-            continue
-        longer = replace(config, train=replace(config.train, steps=wanted.train.steps))
-        if wanted != longer:
-            raise ConfigError("resume_differs", key=key, value=value, path=run.folder)
-        if wanted.train.steps < config.train.steps:
-            raise ConfigError("resume_shorter", key=key, value=value, steps=config.train.steps)
-        config = wanted
-    return config
+        tables = override(tables, key, value)
+    wanted = absolute(RunConfig.from_dict(tables))
+    steps = wanted.train.steps
+    longer = replace(config, train=replace(config.train, steps=steps))
+    if not _same(wanted, longer):
+        closest = sorted(changes, key=lambda key: -key.count("."))
+        key = next((key for key in closest if _differs(key, wanted, longer)), closest[0])
+        raise ConfigError("resume_differs", key=key, value=changes[key], path=run.folder)
+    if steps < config.train.steps:
+        raise ConfigError("resume_shorter", key=GROWS, value=steps, steps=config.train.steps)
+    return longer
+
+
+def _same(one: RunConfig, other: RunConfig) -> bool:
+    """The same recipe, but for what only the data could tell, the size of the vocabulary for example."""
+    if one.task.kind != other.task.kind:
+        return False
+    kind = kind_of(one)
+    return kind.sketch(one).to_dict() == kind.sketch(other).to_dict()
+
+
+def _differs(key: str, one: RunConfig, other: RunConfig) -> bool:
+    """Whether a key, `train.steps` or inside a choice `data.source.train`, has another value."""
+    table, outer, *inner = (f"run.{key}" if key.startswith("task.") else key).split(".")
+    ours, theirs = (each.to_dict().get(table, {}).get(outer) for each in (one, other))
+    for name in inner:
+        ours, theirs = (each.get(name) if isinstance(each, Mapping) else None for each in (ours, theirs))
+    return bool(ours != theirs)
 
 
 def _refuse_early(out: Path) -> None:

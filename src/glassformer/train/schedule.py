@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from glassformer.errors import warn
 from glassformer.recipe import TrainConfig, options
 
 
@@ -20,15 +21,16 @@ class Span(NamedTuple):
     d_model: int
 
 
-def noam(step: int, span: Span) -> float:
+def noam(step: int, span: Span, *, factor: float = 1.0) -> float:
     r"""The paper's schedule, §5.3, Eq. (3).
 
         lrate = d_model^−0.5 · min(step^−0.5, step · warmup^−1.5)
 
     Rises in a line during warm-up, then falls with the square root of the step; wide models learn in smaller steps.
-    Its peak is (d_model · warmup)^−0.5. Differs from the paper: nothing; `learning_rate` multiplies it.
+    Its peak is (d_model · warmup)^−0.5. Differs from the paper: `factor` multiplies it; a recipe's `learning_rate` is
+    not used, for Eq. (3) has no such number.
     """
-    return span.d_model**-0.5 * min(step**-0.5, step * max(span.warmup, 1) ** -1.5)
+    return factor * span.d_model**-0.5 * min(step**-0.5, step * max(span.warmup, 1) ** -1.5)
 
 
 def inverse_sqrt(step: int, span: Span) -> float:
@@ -93,6 +95,25 @@ SCHEDULES: dict[str, Callable[..., float]] = {
     "cyclic": cyclic,
     "constant": constant,
 }
+
+
+SMALLEST = 1e-5  # a highest rate below this hardly moves a weight
+FADED = 1e-3  # of the highest rate: what is left of it in the last quarter of a run
+
+
+def heed(config: TrainConfig, d_model: int) -> None:
+    """Say what nobody can have wanted of a schedule: never warmed up, hardly moving, over long before the end."""
+    kind, steps = config.schedule.kind, config.steps
+    if kind == "noam" and config.learning_rate is not None:
+        warn("rate_unused", rate=config.learning_rate, peak=f"{learning_rate(config.warmup or 1, config, d_model):.2e}")
+    rates = [learning_rate(step, config, d_model) for step in range(1, steps + 1, max(steps // 400, 1))]
+    highest = max(rates)
+    if kind != "cyclic" and config.warmup > steps:
+        warn("warmup_beyond_steps", warmup=config.warmup, steps=steps, highest=f"{highest:.2e}")
+    elif highest < SMALLEST:
+        warn("rate_small", highest=f"{highest:.2e}", schedule=kind)
+    elif max(rates[-(len(rates) // 4 or 1) :]) < FADED * highest:
+        warn("rate_faded", highest=f"{highest:.2e}", schedule=kind)
 
 
 def learning_rate(step: int, config: TrainConfig, d_model: int) -> float:

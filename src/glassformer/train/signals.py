@@ -1,4 +1,7 @@
-"""Ctrl-C and SIGTERM: asked to stop, training finishes its step, saves, and says so. Asked twice, it stops at once."""
+"""Ctrl-C, SIGTERM, and SIGHUP when a terminal is closed: training finishes its step, saves, and says so.
+
+Asked twice, it stops at once.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-REASONS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+REASONS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "terminated"}
 
 
 class Asked:
@@ -25,12 +28,14 @@ def listening() -> Iterator[Asked]:
         yield asked
         return
     before = {number: signal.getsignal(number) for number in REASONS}
+    if before[signal.SIGHUP] == signal.SIG_IGN:  # `nohup glassformer train …` goes on
+        del before[signal.SIGHUP]
 
     def note(number: int, frame: FrameType | None) -> None:
         asked.reason = REASONS[signal.Signals(number)]
         signal.signal(number, before[signal.Signals(number)])
 
-    for number in REASONS:
+    for number in before:
         signal.signal(number, note)
     try:
         yield asked
