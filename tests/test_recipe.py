@@ -145,6 +145,8 @@ def test_one_key_is_overridden() -> None:
     assert override(tables, "train.steps", 6) == {"train": {"steps": 6}}
     assert override(tables, "model.d_ff", 9) == {"train": {"steps": 5}, "model": {"d_ff": 9}}
     assert override(tables, "run.name", "x")["run"] == {"name": "x"}
+    assert override(tables, "steps", 6) == {"train": {"steps": 6}}  # the only table that has it
+    assert override(tables, "optimizer.beta2", 0.9)["train"]["optimizer"]["beta2"] == 0.9
     assert tables == {"train": {"steps": 5}}
 
 
@@ -163,7 +165,8 @@ def test_a_key_inside_a_choice_is_overridden() -> None:
 @pytest.mark.parametrize(
     ("key", "message"),
     [
-        ("steps", "steps: no such key; there are: data, model, run, text, train"),
+        ("vocab_size", "vocab_size: there are two of that name; say which: model.vocab_size or text.vocab_size"),
+        ("d_fff", "d_fff: no such key; there are: data, model, run, text, train"),
         ("trian.steps", "trian.steps: no such key; did you mean train?"),
         ("train.optimiser.beta2", "train.optimiser.beta2: no such key; did you mean optimizer?"),
         ("train.steps.x", "train.steps.x: no such key"),

@@ -270,9 +270,23 @@ class RunConfig:
         return replace(self, model=replace(self.model, **sizes))  # type: ignore[arg-type]
 
 
+def _with_table(key: str) -> str:
+    """`d_ff` → `model.d_ff`; one that stands in two tables, `seed`, is not guessed."""
+    first = key.partition(".")[0]
+    if first in ("run", *TABLES):
+        return key
+    homes = [name for name, kind in TABLES.items() if first in {each.name for each in fields(kind)}]
+    if len(homes) > 1:
+        raise ConfigError("key_in_tables", key=key, known=" or ".join(f"{name}.{key}" for name in homes))
+    return f"{homes[0]}.{key}" if homes else key
+
+
 def override(tables: Mapping[str, Any], key: str, value: object) -> dict[str, Any]:
-    """The tables with one key set: `train.steps`, inside a choice `train.optimizer.beta2`; `task.x` is `run.task.x`."""
-    key = f"run.{key}" if key.startswith("task.") else key
+    """The tables with one key set: `train.steps`, inside a choice `train.optimizer.beta2`; `task.x` is `run.task.x`.
+
+    A key without its table, `d_ff`, is that of the only table that has it.
+    """
+    key = f"run.{key}" if key.startswith("task.") else _with_table(key)
     name, _, rest = key.partition(".")
     if name not in ("run", *TABLES) or not rest:
         raise ConfigError("unknown_key", key=key, hint=suggest(name, ("run", *TABLES)))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 
 from glassformer.cli.app import main
 from glassformer.runs import Run, locked
+from own_files import PAIRS, table
 from tiny_translator import SET
 
 
@@ -104,7 +106,7 @@ def test_an_unknown_recipe(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_folder_that_is_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    refused(capsys, f"{tmp_path} is no run: it has no config.toml", tmp_path)
+    refused(capsys, f"{tmp_path} is neither a run (it has no config.toml) nor a folder of images", tmp_path)
 
 
 def test_a_folder_in_use(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -165,3 +167,85 @@ def test_a_signal_saves_and_loses_nothing(number: signal.Signals, line: str, tmp
     found = Run.open(folder)
     assert found.last == found.checkpoint(found.status["step"])
     assert found.status["state"] == {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}[number]
+
+
+# --- data of one's own, and the short options ---
+
+TINY = ("--set", "model.d_model=16", "--set", "model.d_ff=32", "--set", "train.threads=1", "--device", "cpu")
+
+
+def test_a_table_of_ones_own_is_trained_on_and_all_that_was_found_out_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    table(Path("pairs.tsv"), PAIRS, header="ko\ten")
+    code, out, err = run(capsys, "pairs.tsv", "--steps", "2", "--seed", "5", *TINY)
+    assert (code, err) == (0, "")
+    first, second, third, *_ = out.splitlines()
+    assert first == "pairs.tsv: 24 pairs, separated by tabs, header 'ko, en' skipped"
+    assert second == "translation: the recipe own-translation. The same in full:"
+    assert shlex.split(third)[:3] == ["glassformer", "train", "own-translation"]
+    config = Run.open(tmp_path / "runs" / "pairs").config
+    assert (config.train.steps, config.train.seed, config.train.device) == (2, 5, "cpu")
+    assert config.data.validation == 2 and config.model.vocab_size is not None and config.model.vocab_size < 1000
+
+
+def test_what_could_be_two_things_is_refused_with_both_commands_and_either_works(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    table(Path("a.tsv"), PAIRS[:10] + PAIRS[:4])
+    code, out, err = run(capsys, "a.tsv")
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    commands = re.findall(r"glassformer train a\.tsv --task \w+", err)
+    assert len(commands) == 2
+    for command in commands:
+        code, out, err = run(capsys, *shlex.split(command)[2:], "--dry-run", *TINY)
+        assert (code, err) == (0, "") and not (tmp_path / "runs").exists()
+
+
+def test_a_dry_run_trains_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run(capsys, "ko-en", *SET, "--dry-run")
+    assert (code, err) == (0, "") and "Nothing was trained, and nothing was written." in out
+    code, out, err = run(capsys, "ko-en", *SET, "--dry-run", "--json", "--out", "x")
+    document = json.loads(out)
+    assert (code, err) == (0, "") and document["parameters"] > 0 and document["first_batch"]
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (
+            ("ko-en", "--steps", "3", "--set", "train.steps=4"),
+            "train.steps is said twice; use either --set or --steps\n",
+        ),
+        (("ko-en", "--set", "seed=4"), "seed: there are two of that name; say which: data.seed or train.seed\n"),
+        (("ko-en", "--steps", "0", "--dry-run"), "steps=0 is out of range"),
+        (("nothing.csv",), "nothing.csv: no such file; check the path\n"),
+    ],
+)
+def test_what_cannot_be_is_one_line(arguments: tuple[str, ...], line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, *arguments)
+    assert code != 0 and out == "" and err.startswith(line)
+
+
+def test_every_set_of_the_help_is_one_that_works(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "--help")
+    shown = re.findall(r"--set\s+([a-z_.]+=\w+)", " ".join(out.replace("│", " ").split()))
+    assert "model.d_ff=1024" in shown
+    few = ("--set", "data.source.count=50", "--set", "data.validation=5", "--set", "train.steps=1")
+    for item in shown:
+        if item.endswith(("=N", "=D")):
+            continue
+        code, _, err = run(capsys, "characters", "--dry-run", "--json", "--set", item, *few)
+        assert (code, err) == (0, ""), item
+
+
+def test_a_key_without_its_table_is_that_of_the_only_one_that_has_it(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "ko-en", *SET, "--dry-run", "--json", "--set", "d_ff=48", "--set", "clip=2.0")
+    config = json.loads(out)["config"]
+    assert (code, config["model"]["d_ff"], config["train"]["clip"]) == (0, 48, 2.0)

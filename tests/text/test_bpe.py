@@ -153,3 +153,13 @@ def test_older_files_of_llama(tmp_path: Path) -> None:
     assert file.encode(" I go", add_special_tokens=False).ids == tokenizer.encode("  I go")
     written(folder, {"tokenizer_config.json": {"bos_token": "<s>"}, "config.json": {}})
     assert open_tokenizer(folder).encode(" I go") == tokenizer.encode("  I go")
+
+
+def test_a_vocabulary_that_is_as_large_as_the_texts_allow() -> None:
+    few = ["a bee sees a bee", "a bee sees the sea"]
+    with pytest.raises(ConfigError, match="vocab_size=4000 is more than the tokenizer 'bpe' can learn"):
+        Bpe.train(few, 4000)
+    small = Bpe.train(few, 4000, at_most=True)
+    assert small.vocab_size < 300 and small.decode(small.encode("a bee!")) == "a bee!"
+    with pytest.raises(ConfigError, match=r"tokenizer\.at_most='yes'"):
+        Bpe.train(few, 4000, at_most="yes")  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""`glassformer train RECIPE`: train, show how it goes, leave a run folder."""
+"""`glassformer train RECIPE|FILE`: train, show how it goes, leave a run folder."""
 
 from __future__ import annotations
 
@@ -8,22 +8,32 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from glassformer.cli.options import Debug, Json, Lang, Set, overrides
-from glassformer.cli.output import print_json
+from glassformer.cli.output import print_json, print_rich
 from glassformer.errors import UsageError
-from glassformer.words import say
+from glassformer.words import language, say
 
 if TYPE_CHECKING:
     from glassformer.train import Job
 
-Recipe = Annotated[str, typer.Argument(help=say("help.recipe"), metavar="RECIPE", show_default=False)]
+Recipe = Annotated[str, typer.Argument(help=say("help.recipe"), metavar="RECIPE|FILE", show_default=False)]
 Out = Annotated[Path | None, typer.Option("--out", help=say("help.out"), show_default=False)]
 Resume = Annotated[bool, typer.Option("--resume", help=say("help.resume"))]
+Task = Annotated[str | None, typer.Option("--task", help=say("help.own_task"), show_default=False)]
+Steps = Annotated[int | None, typer.Option("--steps", help=say("help.train_steps"), show_default=False)]
+Seed = Annotated[int | None, typer.Option("--seed", help=say("help.train_seed"), show_default=False)]
+Device = Annotated[str | None, typer.Option("--device", help=say("help.train_device"), show_default=False)]
+DryRun = Annotated[bool, typer.Option("--dry-run", help=say("help.dry_run"))]
 
 
 def command(
     recipe: Recipe,
     out: Out = None,
     resume: Resume = False,
+    task: Task = None,
+    steps: Steps = None,
+    seed: Seed = None,
+    device: Device = None,
+    dry_run: DryRun = False,
     set_: Set = None,
     json: Json = False,
     lang: Lang = None,
@@ -33,10 +43,16 @@ def command(
 
     --resume where nothing has begun yet begins: a job that is started again and again needs one command.
     """
-    changes = overrides(set_)
+    given = {"run.task": task, "train.steps": steps, "train.seed": seed, "train.device": device}
+    changes = together(overrides(set_), {key: value for key, value in given.items() if value is not None})
     from glassformer.cli.progress import preparing, show
     from glassformer.train.watch import watched
 
+    if not json:
+        introduce(recipe, changes)
+    if dry_run:
+        _show_dry_run(recipe, changes, json)
+        return
     with preparing(quiet=json):
         job, resumed = prepare(recipe, out, resume, changes)
     last = show(watched(job, resume=resumed), job, quiet=json)
@@ -46,12 +62,46 @@ def command(
         raise typer.Exit(1)
 
 
+def together(changes: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """--set and the short options; a key may be said once."""
+    for key in given:
+        if key in changes:
+            raise UsageError("said_twice", key=key, option=f"--{key.partition('.')[2]}")
+    return {**changes, **given}
+
+
+def introduce(recipe: str, changes: dict[str, Any]) -> None:
+    """How the files of one's own are read, and which recipe was chosen for them; nothing for a run that goes on."""
+    from glassformer.data.said import said
+    from glassformer.open import is_run, open_recipe, own_recipe, recipes
+
+    if recipe not in recipes() and is_run(recipe):
+        return
+    for phrase in said(open_recipe(recipe, changes)):
+        print(phrase.say(language()))
+    own = None if recipe in recipes() else own_recipe(recipe, str(changes.get("run.task", "")), known=changes)
+    if own is not None:
+        print(say("own.chosen", task=say(f"data.tasks.{own.task}"), recipe=own.recipe))
+        print(f"  {own.command}")  # not wrapped: it is to be copied
+
+
+def _show_dry_run(recipe: str, changes: dict[str, Any], json: bool) -> None:
+    from glassformer.open import open_recipe
+    from glassformer.train.dry_run import dry_run
+
+    found = dry_run(open_recipe(recipe, changes))
+    if json:
+        print_json(found.to_json())
+    else:
+        print_rich(found)
+
+
 def prepare(recipe: str, out: Path | None, resume: bool, changes: dict[str, Any]) -> tuple[Job, bool]:
     """The job, and whether it goes on with a run. A run folder instead of a recipe goes on with that run."""
-    from glassformer.open import recipes
+    from glassformer.open import is_run, recipes
     from glassformer.train.begin import again, begin_or_again
 
-    if recipe not in recipes() and Path(recipe).is_dir():
+    if recipe not in recipes() and is_run(recipe):
         if out is not None and out.resolve() != Path(recipe).resolve():
             raise UsageError("resume_out", path=recipe)
         return again(recipe, changes), True

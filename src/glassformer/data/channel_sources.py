@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from importlib.util import find_spec
 from inspect import Parameter, signature
 from pathlib import Path
@@ -83,6 +84,12 @@ def from_csv(
 ) -> list[Channel]:
     """A file of one's own."""
     return read_channels(path, SeriesForm(date, columns, gaps, delimiter, header, decimal))
+
+
+def series_form(options: Mapping[str, Any]) -> SeriesForm:
+    """What the source of a recipe says of its CSV, checked; without the path and the split."""
+    known = [each.name for each in fields(SeriesForm)]
+    return SeriesForm(**{name: CHECKS[name](f"source.{name}", options[name]) for name in known if name in options})
 
 
 def from_waves(*, count: int = 2000, noise: float = 0.1, seed: int = 0) -> list[Channel]:

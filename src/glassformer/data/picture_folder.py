@@ -16,6 +16,16 @@ def read_folder(path: str | Path, *, size: int, channels: int, resample: str, re
 
     The name of a sub-folder is the label. An image of another size is refused, or brought to this one with `resize`.
     """
+    every = [(name, file) for name, some in image_files(path).items() for file in some]
+    pixels = np.empty((len(every), channels, size, size), dtype=np.uint8)
+    for i, (_, file) in enumerate(every):
+        image = read_picture(file, size=size, channels=channels, resample=resample, resize=resize)  # c size size
+        pixels[i] = (image * WHITE).round().byte().numpy()
+    return Pictures(pixels, [name for name, _ in every], str(path))
+
+
+def image_files(path: str | Path) -> dict[str, list[Path]]:
+    """The files of each class, none of them opened; a folder without classes and a class without files are refused."""
     path = Path(path)
     try:
         classes = sorted(each for each in path.iterdir() if each.is_dir() and not each.name.startswith("."))
@@ -29,12 +39,7 @@ def read_folder(path: str | Path, *, size: int, channels: int, resample: str, re
     for name, some in files.items():
         if not some:
             raise FileError("picture_class_empty", path=path / name)
-    every = [(name, file) for name, some in files.items() for file in some]
-    pixels = np.empty((len(every), channels, size, size), dtype=np.uint8)
-    for i, (_, file) in enumerate(every):
-        image = read_picture(file, size=size, channels=channels, resample=resample, resize=resize)  # c size size
-        pixels[i] = (image * WHITE).round().byte().numpy()
-    return Pictures(pixels, [name for name, _ in every], str(path))
+    return files
 
 
 def _files(folder: Path) -> list[Path]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from glassformer.data.channel import Channel, SeriesForm, read_channels, read_sheet
-from glassformer.data.channel_sources import CHECKS, check_constant
+from glassformer.data.channel import Channel, read_channels, read_sheet
+from glassformer.data.channel_sources import check_constant, series_form
 from glassformer.data.moments import Moments, Step, refuse_gaps, step_of, written
 from glassformer.data.scaler import Scale, Scaler
 from glassformer.errors import FileError, InputError
@@ -143,8 +143,8 @@ def _column(loaded: Loaded, path: str | Path, column: str, date: str, gaps: bool
     """The column that is asked for, or the only one; no other is read. What training was told of its CSV holds here."""
     source = loaded.config.data.source
     given = source.options if source.kind == "csv" else {}
-    told = {key: CHECKS[key](f"source.{key}", given[key]) for key in TOLD if key in given}
-    form = SeriesForm(date=date, columns=[column] if column else (), gaps=gaps, **told)
+    told = series_form({key: given[key] for key in TOLD if key in given})
+    form = replace(told, date=date, columns=[column] if column else (), gaps=gaps)
     if not column:
         sheet = read_sheet(path, form)
         others = [name for i, name in enumerate(sheet.names) if i != sheet.when]

@@ -1,8 +1,21 @@
 """Any MODEL or RECIPE that a person names → its configuration, or the model itself with all that it needs."""
 
-from glassformer.open.config import Model, name_of, open_config, open_recipe, recipes
+from glassformer.open.config import Model, is_run, name_of, open_config, open_recipe, recipes
 from glassformer.open.device import choose_device
 from glassformer.open.loaded import Loaded, load
+from glassformer.open.own import own_recipe
 from glassformer.open.resize import resize
 
-__all__ = ["Loaded", "Model", "choose_device", "load", "name_of", "open_config", "open_recipe", "recipes", "resize"]
+__all__ = [
+    "Loaded",
+    "Model",
+    "choose_device",
+    "is_run",
+    "load",
+    "name_of",
+    "open_config",
+    "open_recipe",
+    "own_recipe",
+    "recipes",
+    "resize",
+]

@@ -11,6 +11,7 @@ from glassformer.errors import ConfigError, FileError, shown, suggest
 from glassformer.hub.open import foreign_config, is_foreign
 from glassformer.hub.stranger import refuse_stranger
 from glassformer.models.presets import PRESETS
+from glassformer.open.own import own_recipe
 from glassformer.recipe import RunConfig, override
 from glassformer.runs import Run
 
@@ -29,15 +30,21 @@ def open_config(model: Model, *, layers: int | None = None, overrides: Mapping[s
 
 
 def open_recipe(recipe: str | Path, overrides: Mapping[str, Any] | None = None) -> RunConfig:
-    """A recipe of the package by name, or a TOML file. `overrides`: {"train.steps": 500, "model.d_ff": 1024}."""
-    known = recipes()
+    """A recipe of the package by name, a TOML file, or data of one's own, whose task has a default recipe.
+
+    `overrides`: {"train.steps": 500, "model.d_ff": 1024}. For data of one's own `run.task` says what it is for.
+    """
+    known, overrides = recipes(), dict(overrides or {})
+    if str(recipe) not in known and (own := own_recipe(recipe, str(overrides.get("run.task", "")), known=overrides)):
+        overrides.pop("run.task", None)
+        recipe, overrides = own.recipe, {**own.settings, **overrides}
     path = known.get(str(recipe), Path(recipe))
     if path.suffix != ".toml" or not _exists(path):
         raise ConfigError("unknown_recipe", recipe=str(recipe), hint=suggest(str(recipe), known))
     tables = read_toml(path)
     if isinstance(tables.get("model"), dict):
         tables["model"] = _on_preset(dict(tables["model"]))
-    for key, value in (overrides or {}).items():
+    for key, value in overrides.items():
         tables = override(tables, key, value)
     return RunConfig.from_dict(tables)
 
@@ -45,6 +52,12 @@ def open_recipe(recipe: str | Path, overrides: Mapping[str, Any] | None = None) 
 def recipes() -> dict[str, Path]:
     """The recipes that come with the package, by name."""
     return {path.stem: path for path in sorted((Path(__file__).parents[1] / "recipes").glob("*.toml"))}
+
+
+def is_run(path: str | Path) -> bool:
+    """Whether a name is the folder of a run, not of images: by what every run has, or had before it was damaged."""
+    folder = Path(path)
+    return folder.is_dir() and any((folder / name).exists() for name in ("config.toml", "checkpoints", "log.jsonl"))
 
 
 def name_of(model: Model) -> str:

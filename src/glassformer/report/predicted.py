@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from glassformer.errors import GlassformerError
 from glassformer.ledger.costs import Pass
 from glassformer.ledger.devices import Device, this_machine
-from glassformer.ledger.job import OPTIMIZERS, Job
+from glassformer.ledger.full_batch import full_batch
+from glassformer.ledger.job import Job
 from glassformer.ledger.plan import UTILISATION, Plan, plan
 from glassformer.models.check import input_positions
 from glassformer.recipe import RunConfig
@@ -41,23 +42,6 @@ class Card:
     batch: int
     length: int
     utilisation: float = UTILISATION
-
-
-def full_batch(config: RunConfig) -> Job:
-    """The largest micro-batch that the recipe allows: `batch_tokens` on either side, in the longest examples."""
-    train, model = config.train, config.model
-    given = config.data.max_length or model.max_len
-    length = input_positions(model) or min(model.max_len, given, train.batch_tokens)
-    sentences = max(1, train.batch_tokens // length)
-    dtype = "float32" if train.precision == "float32" else train.precision
-    return Job(
-        batch=min(sentences, train.max_sentences or sentences),
-        length=None if input_positions(model) else length,
-        accumulate=train.accumulate,
-        dtype=dtype,
-        optimizer=train.optimizer.kind if train.optimizer.kind in OPTIMIZERS else "adamw",
-        parallel="ddp",
-    )
 
 
 def card(chapter: RunChapter, device: Device | None = None) -> Card | None:

@@ -20,7 +20,7 @@ from glassformer.text.files import read_text, read_vocabulary
 from glassformer.text.learn import BLANK
 from glassformer.text.pipeline import FILE, Pipeline, add_tokens, built, check_merges
 from glassformer.text.special import NAMES, Specials
-from glassformer.values import size
+from glassformer.values import size, truth
 
 VOCABULARY_AND_MERGES = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 QWEN2 = "Qwen2Tokenizer"
@@ -47,7 +47,10 @@ class Bpe(Pipeline):
         return spell_visible(piece)
 
     @classmethod
-    def train(cls, texts: Iterable[str], vocab_size: int | None, *, min_frequency: int = 2) -> Self:
+    def train(
+        cls, texts: Iterable[str], vocab_size: int | None, *, min_frequency: int = 2, at_most: bool = False
+    ) -> Self:
+        """`at_most`: a smaller vocabulary where the texts give no more, for files of any size."""
         asked = wanted(cls.kind, vocab_size, least=len(NAMES) + 256)
         corpus = Corpus(texts)
         library = byte_level(models.BPE())
@@ -60,7 +63,8 @@ class Bpe(Pipeline):
         )
         library.train_from_iterator(corpus, trainer)
         corpus.check()
-        reached(cls.kind, asked, library.get_vocab_size())
+        if not truth("tokenizer.at_most", at_most):
+            reached(cls.kind, asked, library.get_vocab_size())
         return cls(library, Specials(), own=True)
 
     @classmethod

@@ -1,0 +1,121 @@
+"""A file or folder of one's own, looked at before training: which tasks it could be for, judged by what it holds.
+
+A file that could be two things is not guessed: the command line then prints both commands.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+
+from glassformer.data.channel import MISSING, SIGNS, read_number
+from glassformer.data.columns import (
+    LABELS,
+    LANGUAGES,
+    NUMBERS,
+    SOURCES,
+    TARGETS,
+    TEXTS,
+    is_called,
+    label_columns,
+    names_columns,
+)
+from glassformer.data.form import is_jsonl
+from glassformer.data.jsonl import jsonl_objects
+from glassformer.data.layout import find_layout, plain_name, table_rows
+from glassformer.data.lines import lines
+from glassformer.data.moments import is_moment
+from glassformer.errors import FileError
+
+TABLES = (".tsv", ".csv", ".tab", ".psv")
+LOOKED_AT = 2000  # rows
+MOST_LABELS = 50  # distinct ones, to be taken for labels
+PROSE = (".txt", ".md", ".text", "")
+
+
+def is_own(path: Path) -> bool:
+    """Whether a name on the command line is meant as data: a folder, or a file that is no recipe."""
+    return path.is_dir() or (path.is_file() and path.suffix.casefold() != ".toml")
+
+
+def possible_tasks(path: Path) -> tuple[str, ...]:
+    """The tasks that a file or folder could be for: one where it shows, two where it could be either."""
+    if path.is_dir():
+        if not any(each.is_dir() for each in path.iterdir()):
+            raise FileError("own_folder", path=path)
+        return ("image_classification",)
+    if is_jsonl(path):
+        return _of_objects(path)
+    ending = Path(plain_name(path)).suffix
+    if ending in TABLES or _has_tabs(path):
+        return _of_table(path)
+    if ending in PROSE:
+        return ("language_model",)
+    raise FileError("own_unknown", path=path, known=", ".join((*TABLES, ".jsonl", ".txt")))
+
+
+def _has_tabs(path: Path) -> bool:
+    """Excel's "text" has tabs in every line."""
+    some = [line for line in islice(lines(path), 20) if line.strip()]
+    return len(some) > 1 and len({line.count("\t") for line in some}) == 1 and "\t" in some[0]
+
+
+def _of_objects(path: Path) -> tuple[str, ...]:
+    first = next((row for _, row in jsonl_objects(path)), None)
+    if first is None:
+        raise FileError("data_empty_file", path=path)
+    names = [name for name, value in first.items() if isinstance(value, str | int)]
+    if len(names) == 1:
+        return ("language_model",)
+    return _by_name(names) or ("translation", "classification")
+
+
+def _by_name(names: Sequence[str]) -> tuple[str, ...]:
+    """What the columns are called tells, unless it tells two things: "target" may be a translation or a label."""
+    kept = [name for name in names if not is_called(name, NUMBERS)]
+    if len(kept) == 2 and all(is_called(name, LANGUAGES, SOURCES, TARGETS) for name in kept):
+        return ("translation",)
+    labelled = any(is_called(name, LABELS - TARGETS) for name in kept)
+    if (labelled or any(is_called(name, TEXTS) for name in kept)) and label_columns(names) is not None:
+        return ("classification",) if labelled else ("translation", "classification")
+    return ()
+
+
+def _of_table(path: Path) -> tuple[str, ...]:
+    layout = find_layout(path, names=lambda cells: names_columns(cells) or label_columns(cells) is not None)
+    if layout.header and (told := _by_name(layout.header)):
+        return told
+    rows = [cells for _, cells in islice(table_rows(path, layout), LOOKED_AT) if cells]
+    if not layout.header and len(rows) > 1 and not any(is_moment(cell) for cell in rows[0]):
+        rows = rows[1:] if any(is_moment(cell) for cell in rows[1]) else rows  # a header with names of one's own
+    columns = list(zip(*(row[: min(map(len, rows))] for row in rows), strict=True))
+    dates = [i for i, cells in enumerate(columns) if all(is_moment(cell) for cell in cells)]
+    numbers = [i for i, cells in enumerate(columns) if i not in dates and _are_numbers(cells)]
+    texts = [cells for i, cells in enumerate(columns) if i not in (*dates, *numbers)]
+    if dates and numbers:
+        return ("forecasting", "classification") if any(map(_are_sentences, texts)) else ("forecasting",)
+    if len(columns) == 2 and len(texts) == 1 and numbers:  # "a text", 1
+        return ("classification",)
+    return _of_two_columns([*texts, *(columns[i] for i in numbers)][:2])
+
+
+def _of_two_columns(columns: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Labels come again and again, translations do not: between the two nothing is guessed."""
+    counts = [Counter(cell.strip() for cell in cells) for cells in columns]
+    for found in counts:
+        if len(found) <= MOST_LABELS and sum(found.values()) >= 5 * len(found) and min(found.values()) > 1:
+            return ("classification",)
+    if all(len(found) >= 0.5 * sum(found.values()) and len(found) >= 20 for found in counts):
+        return ("translation",)
+    return ("translation", "classification")
+
+
+def _are_numbers(cells: Sequence[str]) -> bool:
+    filled = [cell for cell in cells if cell.strip().casefold() not in MISSING]
+    return bool(filled) and any(all(read_number(cell, sign) is not None for cell in filled) for sign in SIGNS)
+
+
+def _are_sentences(cells: Sequence[str]) -> bool:
+    return sum(" " in cell.strip() for cell in cells) > len(cells) / 2

@@ -1,0 +1,133 @@
+"""How the files of one's own were read, a line for each, before training: rows, columns, header, decimal sign."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from glassformer.data.channel import SeriesForm, decimal_sign, read_channels, read_sheet
+from glassformer.data.channel_sources import series_form
+from glassformer.data.columns import label_columns, pair_columns
+from glassformer.data.documents import read_documents
+from glassformer.data.form import Form, is_jsonl
+from glassformer.data.layout import Layout, delimiter_of, table_rows
+from glassformer.data.lines import lines
+from glassformer.data.moments import step_of, written
+from glassformer.data.pair_files import pair_places, read_pairs
+from glassformer.data.picture_folder import image_files
+from glassformer.data.texts import label_layout, label_places, read_texts
+from glassformer.errors import Phrase
+from glassformer.recipe import RunConfig
+
+SHOWN = 6  # names in a list
+PARTS = ("train", "validation", "test")
+
+
+def said(config: RunConfig) -> Iterator[Phrase]:
+    """A line for each file of one's own that a recipe names; none for the built-in corpora and the catalogue."""
+    source = config.data.source
+    tell = TELLERS.get((config.task.kind, source.kind))
+    if tell is None:
+        return
+    for part in ("path",) if source.kind == "csv" else PARTS:
+        given = source.options.get(part)
+        for path in [given] if isinstance(given, str) else given or ():
+            yield tell(str(path), source.options)
+
+
+def _form(options: Any) -> Form:
+    delimiter = options.get("delimiter", "")
+    return Form(
+        options.get("columns"), delimiter_of("source.delimiter", delimiter) if delimiter else "", options.get("header")
+    )
+
+
+def _named(names: Sequence[str]) -> str:
+    return ", ".join([*names[:SHOWN], *(["…"] if len(names) > SHOWN else [])])
+
+
+def _pairs(path: str, options: Any) -> Phrase:
+    form = _form(options)
+    if not isinstance(options["train"], str):  # two parallel files: lines, nothing to find out
+        return _phrase("lines", path=path, count=sum(1 for _ in lines(path)))
+    found = read_pairs(path, form)
+    how = _keys(form.keys(path, pair_columns)) if is_jsonl(path) else form.layout(path).phrase
+    order = None if is_jsonl(path) else pair_places(path, form.layout(path), form)
+    skipped = _phrase("skipped", count=len(found.skipped)) if found.skipped else ""
+    columns = "" if order in (None, (0, 1)) else _phrase("sides", source=order[0] + 1, target=order[1] + 1)
+    return _phrase("pairs", path=path, count=len(found), how=how, columns=columns, skipped=skipped)
+
+
+def _labelled(path: str, options: Any) -> Phrase:
+    form = _form(options)
+    found = read_texts(path, form)
+    counts = Counter(found.labels)
+    labels = _named([f"{label} {count:,}" for label, count in sorted(counts.items())])
+    columns: Phrase | str = ""
+    if is_jsonl(path):
+        how = _keys(form.keys(path, label_columns))
+    else:
+        layout = label_layout(path, form)
+        rows = [cells for _, cells in table_rows(path, layout) if cells]
+        text, label = label_places(path, layout, form, rows)
+        how = layout.phrase
+        columns = _phrase("labelled_columns", text=_column(layout, text), label=_column(layout, label))
+    return _phrase("labelled", path=path, count=len(found), kinds=len(counts), labels=labels, how=how, columns=columns)
+
+
+def _column(layout: Layout, place: int) -> str:
+    return f"{place + 1} '{layout.header[place].strip()}'" if layout.header else str(place + 1)
+
+
+def _texts(path: str, options: Any) -> Phrase:
+    by_line, column = options.get("by_line", False), options.get("column", "text")
+    found = read_documents(path, by_line=by_line, column=column)
+    if by_line or is_jsonl(path):
+        return _phrase("texts", path=path, count=len(found), characters=f"{found.characters:,}")
+    return _phrase("text", path=path, characters=f"{found.characters:,}", count=found.texts[0].count("\n"))
+
+
+def _images(path: str, options: Any) -> Phrase:
+    files = image_files(path)
+    classes = _named([f"{name} {len(some):,}" for name, some in files.items()])
+    return _phrase("images", path=path, count=sum(map(len, files.values())), kinds=len(files), classes=classes)
+
+
+def _series(path: str, options: Any) -> Phrase:
+    form: SeriesForm = series_form(options)
+    sheet, channels = read_sheet(path, form), read_channels(path, form)
+    places = [sheet.names.index(channel.name) for channel in channels]
+    sign = form.decimal or decimal_sign(path, [row[i] for _, row in sheet.rows for i in places])
+    moments = channels[0].moments
+    return _phrase(
+        "series",
+        path=path,
+        count=len(moments),
+        first=written(moments[0]),
+        last=written(moments[-1]),
+        step=step_of(moments).phrase,
+        names=_named([channel.name for channel in channels]),
+        how=sheet.layout.phrase,
+        decimal=sign,
+    )
+
+
+def _keys(keys: tuple[str, str]) -> Phrase:
+    return _phrase("keys", names=", ".join(keys))
+
+
+def _phrase(key: str, **values: object) -> Phrase:
+    """Counts with their commas, paths as they were given."""
+    shown = {name: f"{value:,}" if isinstance(value, int) else value for name, value in values.items()}
+    return Phrase(f"own.{key}", tuple(shown.items()))
+
+
+TELLERS: dict[tuple[str, str], Callable[[str, Any], Phrase]] = {
+    ("translation", "files"): _pairs,
+    ("classification", "files"): _labelled,
+    ("language_model", "files"): _texts,
+    ("masked_language_model", "files"): _texts,
+    ("image_classification", "folder"): _images,
+    ("forecasting", "csv"): _series,
+}

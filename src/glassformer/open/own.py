@@ -1,0 +1,89 @@
+"""A file or folder of one's own in the place of a recipe: the default recipe of its task, with the file put in."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from glassformer.data.documents import read_documents
+from glassformer.data.own import TABLES, is_own, possible_tasks
+from glassformer.data.pair_files import read_pairs
+from glassformer.data.picture_folder import image_files
+from glassformer.data.texts import read_texts
+from glassformer.errors import FileError, InputError, Phrase, choose
+
+RECIPES = {
+    "translation": "own-translation",
+    "classification": "own-classification",
+    "language_model": "own-text",
+    "masked_language_model": "own-gaps",
+    "image_classification": "own-images",
+    "forecasting": "own-series",
+}
+COUNTS: dict[str, Callable[[Path], int]] = {  # how many examples there are to keep some of them apart
+    "translation": lambda path: len(read_pairs(path)),
+    "classification": lambda path: len(read_texts(path)),
+    "masked_language_model": lambda path: len(read_documents(path, by_line=True)),
+    "image_classification": lambda path: sum(map(len, image_files(path).values())),
+}
+LEAST = 10  # examples: fewer teach nothing, and leave nothing to judge by
+MOST_APART = 300
+
+
+@dataclass(frozen=True)
+class Own:
+    """The recipe that was chosen and what is set in it."""
+
+    path: str
+    task: str
+    recipe: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def command(self) -> str:
+        """The same in full, to be repeated or changed."""
+        keys = [f"--set {shlex.quote(f'{key}={value}')}" for key, value in self.settings.items()]
+        return " ".join(["glassformer train", self.recipe, *keys])
+
+
+def own_recipe(path: str | Path, task: str = "", *, known: Mapping[str, Any] | None = None) -> Own | None:
+    """For a file or folder that holds data; None for whatever else a recipe may be. `known`: what is set already.
+
+    Of the examples a tenth is kept apart to judge by, 300 at most.
+    """
+    place = Path(path)
+    if not is_own(place):
+        if place.suffix in (*TABLES, ".jsonl", ".txt") and not place.exists():
+            raise FileError("data_no_file", path=path)
+        return None
+    chosen = task or _only_task(place)
+    recipe = choose("task", chosen, RECIPES)
+    settings: dict[str, Any] = {"run.name": re.sub(r"[^\w-]+", "-", place.name.split(".")[0]).strip("-") or "own"}
+    settings["data.source.path" if chosen == "forecasting" else "data.source.train"] = str(path)
+    told = {"data.source.columns", "data.source.header", "data.source.delimiter", "data.validation"} & set(known or {})
+    if chosen in COUNTS and not told:
+        settings["data.validation"] = min(MOST_APART, _enough(place, COUNTS[chosen](place), chosen) // 10)
+    return Own(str(path), chosen, recipe, settings)
+
+
+def _only_task(path: Path) -> str:
+    found = possible_tasks(path)
+    if len(found) == 1:
+        return found[0]
+    one, other = (f"glassformer train {shlex.quote(str(path))} --task {task}" for task in found)
+    what_one, what_other = map(_what, found)
+    raise InputError("own_two_things", path=path, one=one, other=other, what_one=what_one, what_other=what_other)
+
+
+def _what(task: str) -> Phrase:
+    return Phrase(f"own.what.{task}")
+
+
+def _enough(path: Path, count: int, task: str) -> int:
+    if count < LEAST:
+        raise InputError("own_too_few", path=path, count=count, least=LEAST, what=_what(task))
+    return count
