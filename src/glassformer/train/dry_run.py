@@ -20,13 +20,13 @@ from glassformer.ledger.show_plan import duration, gib
 from glassformer.losses import IGNORE
 from glassformer.models.build import build
 from glassformer.models.check import check
+from glassformer.open import choose_device
 from glassformer.recipe import RunConfig
 from glassformer.show.sheet import Sheet
 from glassformer.show.table import Column, Table
 from glassformer.tasks import Material, kind_of
 from glassformer.tasks.material import TextMaterial
 from glassformer.text import Tokenizer, Vocabularies
-from glassformer.open import choose_device
 from glassformer.train.precision import autocast
 from glassformer.train.validate import make_sampler
 from glassformer.words import say
