@@ -22,7 +22,7 @@ FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
-WIDTHS = {"screen": 1280, "phone": 360}
+WIDTHS = {"screen": 1280, "narrow": 960, "tablet": 800, "phone": 360}
 PAGES = [(lang, width) for lang in LANGUAGES for width in WIDTHS.values()]
 
 
@@ -170,6 +170,67 @@ def test_the_contents_on_a_phone(browser: Any, report: Path) -> None:
         page.click("#contents a[href='#scaled_scores']")
         assert page.locator("#contents").is_hidden()
         assert page.evaluate("Math.abs(document.querySelector('#scaled_scores').getBoundingClientRect().top) < 300")
+
+
+@pytest.mark.parametrize("width", [360, 800, 960, 1280])
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_entry_of_the_contents_can_be_reached(browser: Any, report: Path, lang: str, width: int) -> None:
+    with Opened(browser, report / f"report.{lang}.html", width) as opened:
+        page = opened.page
+        if page.locator("#menu").is_visible():
+            page.click("#menu")
+        hidden = page.evaluate("""[...document.querySelectorAll("#contents a")].filter((link) => {
+            link.scrollIntoView({ block: "nearest", behavior: "instant" });
+            const box = link.getBoundingClientRect();
+            return !link.contains(document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2));
+        }).map((link) => link.hash)""")
+        assert hidden == []
+        assert page.evaluate("document.querySelector('#contents').getBoundingClientRect().bottom <= innerHeight + 1")
+        page.click("#contents a[href='#page-glossary']", timeout=10_000)
+        assert page.url.endswith("#page-glossary")
+        top = page.evaluate("document.querySelector('#page-glossary h2').getBoundingClientRect().top")
+        assert page.evaluate("document.querySelector('.bar').getBoundingClientRect().bottom") <= top < 800
+
+
+def test_the_contents_by_keyboard(browser: Any, report: Path) -> None:
+    with Opened(browser, report / "report.ko.html", 360) as opened:
+        page = opened.page
+        page.focus("#menu")
+        page.keyboard.press("Enter")
+        assert page.evaluate("document.activeElement.closest('#contents') !== null")
+        page.keyboard.press("Escape")
+        assert page.locator("#contents").is_hidden() and page.evaluate("document.activeElement.id") == "menu"
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_a_box_of_the_map_is_a_way_to_its_lesson(browser: Any, report: Path, width: int) -> None:
+    with Opened(browser, report / "report.ko.html", width) as opened:
+        page = opened.page
+        box = page.locator(".map svg a[href='#look_ahead_mask']").first
+        box.evaluate("one => one.scrollIntoView({ block: 'center', behavior: 'instant' })")
+        place = box.evaluate("one => one.getBoundingClientRect().toJSON()")
+        page.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
+        assert page.url.endswith("#look_ahead_mask")
+
+
+def test_from_leaf_to_leaf(browser: Any, report: Path) -> None:
+    with Opened(browser, report / "report.en.html", 360) as opened:
+        page = opened.page
+        page.evaluate("document.querySelector('#page-welcome .tally a').click()")
+        assert page.url.endswith("#claims-confirmed")
+        page.evaluate("document.querySelector('#page-welcome .turn a[rel=next]').click()")
+        assert page.url.endswith("#architecture")
+        page.evaluate("document.querySelector('#architecture .turn a[rel=prev]').click()")
+        assert page.url.endswith("#page-welcome")
+
+
+def test_a_table_that_is_too_wide_says_so(browser: Any, report: Path) -> None:
+    boxes = """[...document.querySelectorAll('.scroll')].filter((box) => box.checkVisibility()).map((box) =>
+        [box.scrollWidth > box.clientWidth + 1, !box.nextElementSibling.hidden])"""
+    with Opened(browser, report / "report.en.html", 360) as opened:
+        opened.page.wait_for_timeout(300)
+        found = opened.page.evaluate(boxes)
+        assert all(wide == told for wide, told in found) and any(wide for wide, _ in found)
 
 
 def test_the_place_where_one_reads_is_marked(browser: Any, report: Path) -> None:

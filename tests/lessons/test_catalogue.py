@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from glassformer.lessons.catalogue import LESSONS, lesson
+from glassformer.lessons.catalogue import LESSONS, PATHS, lesson
 from glassformer.lessons.fingerprint import ROOT
 from glassformer.lessons.index import claims
 from glassformer.lessons.record import RECORDED, Result, rounded
@@ -111,6 +111,21 @@ def test_it_runs(name: str) -> None:
 def test_a_claim_is_answered_once() -> None:
     answered = [claim for name in LESSONS for claim in lesson(name).claims]
     assert len(answered) == len(set(answered)) == len(claims())
+
+
+def test_a_path_leaves_out_and_never_reorders() -> None:
+    assert list(PATHS) == [2, 6, 15]
+    order = list(LESSONS)
+    for names in PATHS.values():
+        assert list(names) == sorted(set(names), key=order.index)
+    short, middle, whole = map(set, PATHS.values())
+    assert short < middle < whole == set(LESSONS)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_first_page_walks_through_the_two_hours(lang: str) -> None:
+    steps = re.search(r"(?ms)^1\. (.*?)^8\. [^\n]*", tables(lang, "pages", "welcome")["body"])
+    assert steps and tuple(re.findall(r"`(\w+)`", steps[0])) == PATHS[2]
 
 
 def test_the_map_comes_first_and_nothing_before_what_it_needs() -> None:

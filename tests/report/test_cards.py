@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from glassformer.lessons.shelf import Answer, Shelf
-from glassformer.report.cards import Say, badge, card, claims_table, figure, inline
+from glassformer.report.book import Book, Stop, turns
+from glassformer.report.cards import Say, badge, card, claims_table, figure, inline, turn
 from glassformer.words import LANGUAGES
 
 CLAIM = "scale-variance"
@@ -43,9 +44,32 @@ def test_inside_a_text_it_leads_to_its_card(answer: Answer) -> None:
     assert "<a " not in inline("unknown", None, Say("ko"))
 
 
-def test_the_table_of_all(answer: Answer) -> None:
-    made = claims_table({CLAIM: replace(answer, condition="if c"), "other": None}, Say("en"))
-    assert made.count("<tr>") == 3 and "a &lt; b if c" in made
+def test_the_table_of_all_is_in_order_of_verdicts() -> None:
+    book = Book("en")
+    made = claims_table(book, Say("en"))
+    assert made.count("<tr><td>") == len(book.answers)
+    for verdict, claims in book.tally.items():
+        assert (f'id="claims-{verdict}"' in made) == bool(claims)
+    groups = made.split("<tbody>")[1:]
+    for group, (verdict, claims) in zip(groups, ((v, c) for v, c in book.tally.items() if c), strict=True):
+        assert f'id="claims-{verdict}"' in group and f"#claim-{claims[0]}" in group
+
+
+def test_a_card_shows_what_decides_and_folds_the_rest_once(answer: Answer) -> None:
+    made = card(CLAIM, "A claim", replace(answer, says="first 1.5\n\nsecond 2.5"), Say("en"))
+    shown, folded = made.split("<details>")
+    assert "first 1.5" in shown and "second 2.5" in folded and made.count("2.5") == made.count("1.5") == 1
+    depends = card(CLAIM, "A claim", replace(answer, says="many numbers", condition="only if"), Say("en"))
+    shown, folded = depends.split("<details>")
+    assert "only if" in shown and "many numbers" in folded and depends.count("many numbers") == 1
+    assert "<details>" not in card(CLAIM, "A claim", answer, Say("en"))
+
+
+def test_a_way_to_both_neighbours() -> None:
+    places = turns([Stop("a", "A"), Stop("b", "B & C"), Stop("c", "D")])
+    made = turn(places["b"], Say("en"))
+    assert '<a rel="prev" href="#a">' in made and '<a rel="next" href="#c">' in made
+    assert "prev" not in turn(places["a"], Say("en")) and "B &amp; C" in turn(places["c"], Say("en"))
 
 
 def test_a_picture_in_its_box() -> None:

@@ -22,7 +22,7 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def made(shelf: Shelf, lang: str = "en", *, unfinished: bool = False) -> str:
-    return lesson_html(Told(NAME, lang, shelf), "3.1", Book(lang, shelf), Say(lang), unfinished=unfinished)
+    return lesson_html(Told(NAME, lang, shelf), Book(lang, shelf), Say(lang), unfinished=unfinished)
 
 
 def test_all_that_belongs_to_a_lesson() -> None:

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from glassformer.lessons.catalogue import CHAPTERS, LESSONS
 from glassformer.lessons.theme import DARK, LIGHT
 from glassformer.report.book import Book
 from glassformer.report.page import TEMPLATES, Printer, colours
@@ -69,6 +71,29 @@ def test_a_page_that_is_not_finished_loads_itself_again() -> None:
     printer = Printer(Book("en"))
     assert 'data-reload="8"' in printer.page(unfinished=True)
     assert 'data-reload="0"' in printer.page()
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_one_leaf_leads_to_the_next(lang: str) -> None:
+    """From the first page through every lesson to the last, and back; chapters in a row of their own."""
+    book = Book(lang)
+    text = Printer(book).page()
+    lessons = list(LESSONS)
+    pages = [f"page-{page.name}" for page in [*book.first, *book.last]]
+    first, last = pages[: len(book.first)], pages[len(book.first) :]
+    for row in ([*first, *lessons, *last], [f"chapter-{name}" for name in CHAPTERS]):
+        for before, after in pairwise(row):
+            assert f'rel="next" href="#{after}"' in _part(text, before), before
+            assert f'rel="prev" href="#{before}"' in _part(text, after), after
+    assert [
+        place for place in re.findall(r'<li><a href="#(\w+)">', text.split("<main")[0]) if place in LESSONS
+    ] == lessons
+
+
+def _part(text: str, anchor: str) -> str:
+    """From an anchor to its way onwards."""
+    start = text.index(f'id="{anchor}"')
+    return text[start : text.index("</p>", text.index('<p class="turn">', start))]
 
 
 def test_templates_speak_no_language() -> None:

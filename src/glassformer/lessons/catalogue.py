@@ -58,6 +58,23 @@ NUMBERS: dict[str, str] = {
     name: f"{chapter}.{at}" for chapter, names in enumerate(CHAPTERS.values(), 1) for at, name in enumerate(names, 1)
 }
 
+# what to leave out when time is short; the order is always the one above
+_TWO_HOURS = {
+    *("architecture", "tokenizer", "token_embedding", "special_tokens", "positional_encoding"),
+    *("worked_example", "scaled_scores", "attention_patterns", "masking", "look_ahead_mask"),
+    *("residual", "layer_norm", "feed_forward", "encoder_attention", "encoder_contributions"),
+    *("decoder_attention", "transformer_attention", "generation"),
+}
+_SIX_HOURS = _TWO_HOURS | {
+    *("word_order", "pre_or_post_norm", "decoder_contributions", "initialization", "warmup", "label_smoothing"),
+    *("mlm_masking", "training_run", "metrics", "families", "parameters", "price_of_attention"),
+}
+PATHS: dict[int, tuple[str, ...]] = {  # hours → lessons
+    2: tuple(name for name in LESSONS if name in _TWO_HOURS),
+    6: tuple(name for name in LESSONS if name in _SIX_HOURS),
+    15: tuple(LESSONS),
+}
+
 
 def module_of(name: str) -> str:
     """Where a lesson stands: "lessons.attention.scaled_scores"."""

@@ -36,10 +36,24 @@ class Answer:
     def command(self) -> str:
         return f"glassformer claims {self.id} --fresh"
 
+    @property
+    def decisive(self) -> str:
+        """The few numbers that decide: the condition if there is one, else the first paragraph of the sentence."""
+        return self.condition or _paragraphs(self.says)[0]
+
+    @property
+    def further(self) -> list[str]:
+        """All other numbers: what a page folds."""
+        return _paragraphs(self.says)[0 if self.condition else 1 :]
+
     def to_json(self) -> dict[str, Any]:
         first = {"id": self.id, "claim": self.claim, "verdict": self.verdict, "measured": dict(self.measured)}
         rest = {"lesson": self.lesson, "says": self.says, "stale": self.stale, "source": dict(self.source)}
         return {**first, "condition": self.condition, "command": self.command, **rest}
+
+
+def _paragraphs(text: str) -> list[str]:
+    return [part.strip() for part in text.strip().split("\n\n")]
 
 
 class Shelf:
@@ -131,8 +145,7 @@ def in_line(answer: Answer | None, claim: str, lang: str) -> str:
     if answer is None:
         return say("lesson.claim_unmeasured", lang, command=f"glassformer claims {claim} --fresh")
     verdict = say(f"verdicts.{answer.verdict}", lang)
-    sentence = f"{answer.claim} **{verdict}**: {answer.says}"
-    return sentence if answer.condition is None else f"{sentence} {answer.condition}"
+    return f"{answer.claim} **{verdict}**: {answer.decisive}"
 
 
 def unfilled(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -10,10 +10,10 @@ from typing import Any
 
 import glassformer.words
 from glassformer.lessons import index
-from glassformer.lessons.catalogue import CHAPTERS
+from glassformer.lessons.catalogue import CHAPTERS, NUMBERS
 from glassformer.lessons.shelf import Answer, Shelf
 from glassformer.lessons.texts import fill, tables
-from glassformer.lessons.told import Told
+from glassformer.lessons.told import MARKS, Told
 from glassformer.report.pictures import Picture, picture
 
 FIRST = ("welcome",)
@@ -21,7 +21,8 @@ LAST = (
     *("summary", "families", "misunderstandings", "tips", "remarks", "open_questions"),
     *("conclusion", "history", "reading", "glossary"),
 )
-Insert = Callable[[str], str]  # a claim's id, or "" for the table of all → what stands in its place
+PARTS = ("map", "tally", "paths", "claims")  # what a page may hold beside its text: {{map}}
+Insert = Callable[[str], str]  # one of PARTS, or a claim's id → what stands in its place
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,8 @@ class Page:
         def others(of: str, hole: str) -> str:
             return insert(hole[2:-2].partition(":")[2].strip()) if of == "claim" else shelf.insert(self.lang, of, hole)
 
-        return fill(str(self.table.get("body", self.table.get("intro", ""))), {"claims": insert("")}, others)
+        text = str(self.table.get("body", self.table.get("intro", "")))
+        return fill(text, {part: insert(part) for part in PARTS if f"{{{{{part}}}}}" in text}, others)
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,32 @@ class Chapter:
     number: int
     title: str
     lessons: tuple[Told, ...]
+
+    @property
+    def stop(self) -> Stop:
+        return Stop(f"chapter-{self.name}", f"{self.number} {self.title}")
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A place in the book that one can go to."""
+
+    anchor: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What comes before a place and what comes after it; None at the ends."""
+
+    previous: Stop | None
+    next: Stop | None
+
+
+def turns(stops: Sequence[Stop]) -> dict[str, Turn]:
+    """Of every place in a row, by its anchor."""
+    around: list[Stop | None] = [None, *stops, None]
+    return {stop.anchor: Turn(around[at], around[at + 2]) for at, stop in enumerate(stops)}
 
 
 @dataclass(frozen=True)
@@ -95,6 +123,14 @@ class Book:
         return [told for chapter in self.chapters for told in chapter.lessons]
 
     @cached_property
+    def turns(self) -> dict[str, Turn]:
+        """From page to lesson to page, and from chapter to chapter: the order of the contents, turned like leaves."""
+        pages = {page: Stop(f"page-{page.name}", page.title) for page in [*self.first, *self.last]}
+        lessons = [stop(told) for told in self.lessons]
+        row = [*(pages[page] for page in self.first), *lessons, *(pages[page] for page in self.last)]
+        return turns(row) | turns([chapter.stop for chapter in self.chapters])
+
+    @cached_property
     def pictures(self) -> dict[str, Picture]:
         found = {told.name: picture(told) for told in self.lessons}
         return {name: each for name, each in found.items() if each is not None}
@@ -105,11 +141,23 @@ class Book:
         return {claim: self.shelf.answer(claim, self.lang) for claim in index.claims()}
 
     @cached_property
+    def tally(self) -> dict[str, list[str]]:
+        """The claims of each verdict, in the order of reading; under "" those that were not measured."""
+        found: dict[str, list[str]] = {verdict: [] for verdict in MARKS}
+        for claim, answer in self.answers.items():
+            found.setdefault("" if answer is None else answer.verdict, []).append(claim)
+        return found
+
+    @cached_property
     def sources(self) -> dict[str, str]:
         """The files that lessons speak of, each once: path → text."""
         paths = dict.fromkeys(path for told in self.lessons for path in told.lesson.sources)
         root = Path(glassformer.words.__file__).parents[1]
         return {path: (root / path).read_text(encoding="utf-8") for path in paths if (root / path).is_file()}
+
+
+def stop(told: Told) -> Stop:
+    return Stop(told.name, f"{NUMBERS[told.name]} {told.title}")
 
 
 def _pages(lang: str) -> list[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 
 from glassformer.lessons.shelf import Answer
 from glassformer.lessons.told import MARKS
+from glassformer.report.book import Book, Turn
+from glassformer.report.prose import boxed
 from glassformer.words import say
 
 
@@ -24,44 +25,49 @@ class Say:
         return say(f"verdicts.{verdict}", self.lang)
 
 
+def sign(verdict: str, words: Say) -> str:
+    """A verdict as a sign and a word: never by colour alone. "" is that of a claim that was not measured."""
+    mark, word = (MARKS[verdict][0], words.verdict(verdict)) if verdict else ("○", words("unmeasured"))
+    return f'<span class="badge {verdict or "open"}"><span aria-hidden="true">{mark}</span> {escape(word)}</span>'
+
+
 def badge(answer: Answer | None, words: Say) -> str:
-    """The verdict as a sign and a word: never by colour alone."""
+    """The verdict on a claim, and whether it is stale."""
     if answer is None:
-        return f'<span class="badge open"><span aria-hidden="true">○</span> {escape(words("unmeasured"))}</span>'
-    mark, _ = MARKS[answer.verdict]
-    word = escape(words.verdict(answer.verdict))
+        return sign("", words)
     stale = f' <span class="badge stale">{escape(words("stale"))}</span>' if answer.stale else ""
-    return f'<span class="badge {answer.verdict}"><span aria-hidden="true">{mark}</span> {word}</span>{stale}'
+    return f"{sign(answer.verdict, words)}{stale}"
 
 
 def card(claim: str, sentence: str, answer: Answer | None, words: Say) -> str:
-    """A claim with all that is known about it."""
+    """A claim with all that is known about it: what decides is read at once, the rest unfolds."""
     command = f"glassformer claims {claim} --fresh"
-    says = "" if answer is None else f"<p>{escape(answer.says)}</p>"
-    condition = ""
-    if answer is not None and answer.condition:
-        condition = f'<p class="condition"><b>{escape(words("condition"))}</b> {escape(answer.condition)}</p>'
+    rest = "" if answer is None else "".join(f"<p>{escape(part)}</p>" for part in answer.further)
+    folded = f"<details><summary>{escape(words('further'))}</summary>{rest}</details>" if rest else ""
     return (
         f'<section class="claim {"open" if answer is None else answer.verdict}" id="claim-{claim}" '
         f'data-find="{escape(sentence)}"><p class="verdict">{badge(answer, words)}</p>'
-        f"<h4>{escape(sentence)}</h4>{says}{condition}"
+        f"<h4>{escape(sentence)}</h4>{_decisive(answer, words)}{folded}"
         f'<p class="repeat"><span>{escape(words("repeat"))}</span> <code>{escape(command)}</code></p></section>'
     )
 
 
-def measured(answer: Answer | None) -> str:
-    """The sentence, and where it depends on something, on what."""
-    return "" if answer is None else escape(" ".join(filter(None, (answer.says, answer.condition))))
+def _decisive(answer: Answer | None, words: Say) -> str:
+    if answer is None:
+        return ""
+    if answer.condition:
+        return f'<p class="condition"><b>{escape(words("condition"))}</b> {escape(answer.decisive)}</p>'
+    return f"<p>{escape(answer.decisive)}</p>"
 
 
 def inline(claim: str, answer: Answer | None, words: Say) -> str:
-    """A claim inside a text of another place, with a way to its card."""
+    """A claim inside a text of another place, with a way to its card, where its numbers are."""
     if answer is None:
         command = f"<code>glassformer claims {escape(claim)} --fresh</code>"
         return f'<span class="said">{badge(None, words)} {command}</span>'
     return (
         f'<span class="said">{badge(answer, words)} <a href="#claim-{claim}">{escape(answer.claim)}</a> '
-        f'<span class="measured">{measured(answer)}</span></span>'
+        f'<span class="measured">{escape(answer.decisive)}</span></span>'
     )
 
 
@@ -74,15 +80,31 @@ def figure(picture: str, label: str, caption: str, words: Say) -> str:
     )
 
 
-def claims_table(answers: Mapping[str, Answer | None], words: Say) -> str:
-    """All of them."""
-    head = "".join(f"<th>{escape(words(f'table.{column}'))}</th>" for column in ("claim", "verdict", "measured"))
+def claims_table(book: Book, words: Say) -> str:
+    """All of them, by verdict."""
+    head = "".join(f"<th scope=col>{escape(words(f'table.{column}'))}</th>" for column in ("claim", "measured"))
+    groups = "".join(_group(verdict, claims, book, words) for verdict, claims in book.tally.items() if claims)
+    return boxed(f'<table class="verdicts"><thead><tr>{head}</tr></thead>{groups}</table>')
+
+
+def _group(verdict: str, claims: list[str], book: Book, words: Say) -> str:
     rows = "".join(
         f'<tr><td><a href="#claim-{claim}">{escape(claim if answer is None else answer.claim)}</a></td>'
-        f"<td>{badge(answer, words)}</td><td>{measured(answer)}</td></tr>"
-        for claim, answer in answers.items()
+        f"<td>{'' if answer is None else escape(answer.decisive)}</td></tr>"
+        for claim in claims
+        for answer in (book.answers[claim],)
     )
     return (
-        f'<div class="scroll" tabindex="0" role="group"><table class="verdicts"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>"
+        f'<tbody><tr id="claims-{verdict or "open"}">'
+        f"<th scope=rowgroup colspan=2>{sign(verdict, words)} {len(claims)}</th></tr>{rows}</tbody>"
     )
+
+
+def turn(places: Turn, words: Say) -> str:
+    """The way to what comes before and to what comes after."""
+    made = "".join(
+        f'<a rel="{rel}" href="#{to.anchor}"><small>{escape(words(rel))}</small> {escape(to.title)}</a>'
+        for rel, to in (("prev", places.previous), ("next", places.next))
+        if to is not None
+    )
+    return f'<p class="turn">{made}</p>'

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from html import escape
 
+from glassformer.lessons.catalogue import NUMBERS
 from glassformer.lessons.told import Told, provenance
 from glassformer.report import numbers
 from glassformer.report.book import Book
-from glassformer.report.cards import Say, card, figure
+from glassformer.report.cards import Say, card, figure, turn
 from glassformer.report.mathematics import mathml
-from glassformer.report.prose import html, line
+from glassformer.report.prose import boxed, html, line
 
 
-def lesson_html(told: Told, number: str, book: Book, words: Say, *, unfinished: bool = False) -> str:
+def lesson_html(told: Told, book: Book, words: Say, *, unfinished: bool = False) -> str:
     """`unfinished`: pictures are still being drawn."""
     found, title = told.lesson, escape(told.title)
     claims = "".join(
@@ -25,14 +26,14 @@ def lesson_html(told: Told, number: str, book: Book, words: Say, *, unfinished: 
         equation = f'<div class="equation" tabindex="0" role="group">{equation}</div>'
     return (
         f'<article class="lesson" id="{told.name}" data-find="{title}">'
-        f'<header><p class="eyebrow">{number}</p><h3>{title}</h3>'
+        f'<header><p class="eyebrow">{NUMBERS[told.name]}</p><h3>{title}</h3>'
         f'<p class="question">{line(told.question)}</p></header>'
         f"{_warning(told, words)}"
         f'<div class="easy">{html(told.text("easy"), level=4)}</div>'
         f"{_figure(told, book, words, unfinished)}"
         f'<details class="deep"><summary>{escape(words("deeper"))}</summary><div>'
         f"{equation}{html(told.text('deep'), level=4)}{_facts(told, words)}</div></details>"
-        f"{cards}{_source(told, words)}</article>"
+        f"{cards}{_source(told, words)}{turn(book.turns[told.name], words)}</article>"
     )
 
 
@@ -85,6 +86,6 @@ def _source(told: Told, words: Say) -> str:
     return (
         f"<footer><p><code>{escape(told.result.command)}</code> · {escape(provenance(told.result, told.lang))}</p>"
         f'<details class="numbers"><summary>{escape(words("numbers"))}</summary>'
-        f'<div class="scroll" tabindex="0" role="group"><table>{table}</table></div>'
+        f"{boxed(f'<table>{table}</table>')}"
         f"<p>{escape(words('all_numbers'))} <code>{command}</code></p></details></footer>"
     )

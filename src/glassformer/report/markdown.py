@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from glassformer.lessons.catalogue import NUMBERS
 from glassformer.lessons.shelf import in_line
 from glassformer.lessons.told import Told, provenance
 from glassformer.report.book import Book, Page
 from glassformer.report.cards import Say
+from glassformer.report.front import MAP, map_markdown, paths_markdown, tally_markdown
 from glassformer.report.predicted import Card
 from glassformer.report.run import RunChapter
 from glassformer.report.run_page import run_markdown
@@ -45,8 +47,8 @@ def blocks(book: Book) -> Iterator[str]:
         yield from _page(page, book)
     for chapter in book.chapters:
         yield f"## {chapter.number} {chapter.title}"
-        for number, told in enumerate(chapter.lessons, 1):
-            yield from _lesson(told, f"{chapter.number}.{number}", book)
+        for told in chapter.lessons:
+            yield from _lesson(told, book)
     for page in book.last:
         yield from _page(page, book)
 
@@ -60,22 +62,37 @@ def _page(page: Page, book: Book) -> Iterator[str]:
         )
 
 
-def _claim(claim: str, book: Book) -> str:
-    if claim:
-        return in_line(book.answers.get(claim), claim, book.lang)
-    columns = [say(f"report.table.{column}", book.lang) for column in ("claim", "verdict", "measured")]
+def _claim(name: str, book: Book) -> str:
+    """What stands for a claim, or for one of the parts that a page may hold."""
+    words = Say(book.lang)
+    match name:
+        case "map":
+            return map_markdown(book, f"pictures/{book.lang}/{picture_name(book, MAP)}.png")
+        case "tally":
+            return tally_markdown(book, words)
+        case "paths":
+            return paths_markdown(book, words)
+        case "claims":
+            return "\n\n".join(_table(verdict, claims, book) for verdict, claims in book.tally.items() if claims)
+        case _:
+            return in_line(book.answers.get(name), name, book.lang)
+
+
+def _table(verdict: str, claims: list[str], book: Book) -> str:
+    """The claims of one verdict."""
+    columns = [say(f"report.table.{column}", book.lang) for column in ("claim", "measured")]
     rows = [columns, ["---"] * len(columns)]
-    for name, answer in book.answers.items():
-        if answer is None:
-            rows.append([name, say("report.unmeasured", book.lang), ""])
-        else:
-            rows.append([answer.claim, say(f"verdicts.{answer.verdict}", book.lang), answer.says])
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
+    for claim in claims:
+        answer = book.answers[claim]
+        rows.append([claim, ""] if answer is None else [answer.claim, answer.decisive])
+    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    word = say(f"verdicts.{verdict}", book.lang) if verdict else say("report.unmeasured", book.lang)
+    return "\n".join([f'<a id="claims-{verdict or "open"}"></a>', "", f"**{word}: {len(claims)}**", "", *lines])
 
 
-def _lesson(told: Told, number: str, book: Book) -> Iterator[str]:
+def _lesson(told: Told, book: Book) -> Iterator[str]:
     found = told.lesson
-    yield f'<a id="{told.name}"></a>\n\n### {number} {told.title}'
+    yield f'<a id="{told.name}"></a>\n\n### {NUMBERS[told.name]} {told.title}'
     yield f"*{told.question}*"
     if told.result is None:
         yield f"> {say('report.lesson_unmeasured', book.lang)} `glassformer lesson {told.name} --fresh`"
@@ -91,7 +108,9 @@ def _lesson(told: Told, number: str, book: Book) -> Iterator[str]:
         yield f"```text\n{found.formula}\n```"
     yield told.text("deep")
     for claim in found.claims:
-        yield f"- {_claim(claim, book)} `glassformer claims {claim} --fresh`"
+        answer = book.answers[claim]
+        further = [] if answer is None else [f"  - {part}" for part in answer.further]
+        yield "\n".join([f"- {_claim(claim, book)} `glassformer claims {claim} --fresh`", *further])
     facts = [found.paper, *(f"`src/glassformer/{path}`" for path in found.sources)]
     if told.result is not None:
         facts.append(f"`{told.result.command}`: {provenance(told.result, book.lang)}")

@@ -10,7 +10,8 @@ from string import Template
 
 from glassformer.lessons.theme import DARK, LIGHT, Theme
 from glassformer.report.book import Book, Chapter, Page
-from glassformer.report.cards import Say, claims_table, inline
+from glassformer.report.cards import Say, claims_table, inline, turn
+from glassformer.report.front import map_html, paths_html, tally_html
 from glassformer.report.lesson import lesson_html, source_id
 from glassformer.report.predicted import Card
 from glassformer.report.prose import html, line
@@ -48,7 +49,7 @@ class Printer:
     def page(self, run: RunChapter | None = None, card: Card | None = None, *, unfinished: bool = False) -> str:
         """The whole page. `unfinished`: pictures are still being drawn, so it loads itself again; so does a run's."""
         words, again = self.words, unfinished or (run is not None and run.running)
-        script = {key: words(f"script.{key}") for key in ("found", "nothing", "light", "dark")}
+        script = {key: words(f"script.{key}") for key in ("found", "nothing", "light", "dark", "sideways")}
         labels = ("skip", "contents", "search", "deep_texts", "theme", "results", "foot", "title")
         return filled(
             "page.html",
@@ -94,8 +95,7 @@ def contents(book: Book, words: Say, with_run: bool) -> str:
     parts += [_entry(f"page-{one.name}", one.title) for one in book.first]
     for chapter in book.chapters:
         lessons = "".join(_entry(told.name, told.title) for told in chapter.lessons)
-        title = f"{chapter.number} {chapter.title}"
-        parts.append(_entry(f"chapter-{chapter.name}", title, f"<ol>{lessons}</ol>"))
+        parts.append(_entry(chapter.stop.anchor, chapter.stop.title, f"<ol>{lessons}</ol>"))
     parts += [_entry(f"page-{one.name}", one.title) for one in book.last]
     parts.append(_entry("sources", words("sources")))
     return f"<ol>{''.join(parts)}</ol>"
@@ -120,11 +120,13 @@ def body(book: Book, words: Say, *, unfinished: bool = False) -> str:
 def page_html(one: Page, book: Book, words: Say) -> str:
     inserts: dict[str, str] = {}
 
-    def insert(claim: str) -> str:
+    parts = {"map": map_html, "tally": tally_html, "paths": paths_html, "claims": claims_table}
+
+    def insert(name: str) -> str:
         """A mark now, HTML once the text around it is HTML."""
-        answer = book.answers.get(claim)
-        inserts[MARK.format(claim)] = inline(claim, answer, words) if claim else claims_table(book.answers, words)
-        return MARK.format(claim)
+        made = parts[name](book, words) if name in parts else inline(name, book.answers.get(name), words)
+        inserts[MARK.format(name)] = made
+        return MARK.format(name)
 
     made = html(one.text(book.shelf, insert), inserts=inserts)
     terms = "".join(
@@ -135,19 +137,16 @@ def page_html(one: Page, book: Book, words: Say) -> str:
     glossary = f'<dl class="glossary">{terms}</dl>' if terms else ""
     return (
         f'<section class="page" id="page-{one.name}" data-find="{escape(one.title)}"><h2>{escape(one.title)}</h2>'
-        f"{made}{glossary}</section>"
+        f"{made}{glossary}{turn(book.turns[f'page-{one.name}'], words)}</section>"
     )
 
 
 def chapter_html(chapter: Chapter, book: Book, words: Say, unfinished: bool) -> str:
-    lessons = "\n".join(
-        lesson_html(told, f"{chapter.number}.{number}", book, words, unfinished=unfinished)
-        for number, told in enumerate(chapter.lessons, 1)
-    )
+    lessons = "\n".join(lesson_html(told, book, words, unfinished=unfinished) for told in chapter.lessons)
     eyebrow = escape(words("chapter", number=chapter.number))
     return (
         f'<section class="chapter" id="chapter-{chapter.name}"><header><p class="eyebrow">{eyebrow}</p>'
-        f"<h2>{escape(chapter.title)}</h2></header>{lessons}</section>"
+        f"<h2>{escape(chapter.title)}</h2>{turn(book.turns[chapter.stop.anchor], words)}</header>{lessons}</section>"
     )
 
 

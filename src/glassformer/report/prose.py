@@ -9,6 +9,13 @@ from typing import Any
 
 from glassformer.lessons.catalogue import NUMBERS
 
+BOX = '<div class="scroll" tabindex="0" role="group">'  # a keyboard reaches it; the script says where it goes on
+
+
+def boxed(table: str) -> str:
+    """A table in a box of its own, in which it can be moved sideways."""
+    return f"{BOX}{table}</div>"
+
 
 @cache
 def _reader() -> Any:
@@ -17,7 +24,7 @@ def _reader() -> Any:
 
     reader = MarkdownIt("commonmark", {"html": False}).enable("table")
     reader.add_render_rule("code_inline", _code)
-    reader.add_render_rule("table_open", lambda *_: '<div class="scroll" tabindex="0" role="group"><table>\n')
+    reader.add_render_rule("table_open", lambda *_: f"{BOX}<table>\n")
     reader.add_render_rule("table_close", lambda *_: "</table></div>\n")
     reader.add_render_rule("fence", _block)
     return reader

@@ -10,6 +10,7 @@ from glassformer.lessons.svg import as_png, as_svg, styled
 from glassformer.lessons.theme import LIGHT
 from glassformer.report.cards import Say, figure
 from glassformer.report.predicted import Card, Row
+from glassformer.report.prose import boxed
 from glassformer.report.run import RunChapter
 from glassformer.report.run_pictures import Draughtsman
 from glassformer.runs.files import disk
@@ -66,8 +67,8 @@ def _table(title: str, columns: list[str], rows: list[list[str]]) -> str:
         return ""
     head = "".join(f"<th>{escape(column)}</th>" for column in columns)
     lines = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    box = '<div class="scroll" tabindex="0" role="group">'
-    return f"<h3>{escape(title)}</h3>{box}<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>"
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
+    return f"<h3>{escape(title)}</h3>{boxed(table)}"
 
 
 def _card(card: Card, words: Say) -> str:

@@ -57,8 +57,12 @@
   // contents: on a phone behind a button; the place where one reads is marked
   const nav = one("#contents");
   const menu = one("#menu");
+  const isShown = () => menu.getAttribute("aria-expanded") === "true";
   const showContents = (shown) => { nav.classList.toggle("shown", shown); menu.setAttribute("aria-expanded", String(shown)); };
-  menu.addEventListener("click", () => showContents(menu.getAttribute("aria-expanded") !== "true"));
+  menu.addEventListener("click", () => {
+    showContents(!isShown());
+    if (isShown()) (current ?? one("a", nav)).focus();
+  });
   nav.addEventListener("click", (event) => { if (event.target.closest("a")) showContents(false); });
   const links = new Map(all("a", nav).map((link) => [link.hash.slice(1), link]));
   const places = [...links.keys()].map((id) => document.getElementById(id)).filter(Boolean);
@@ -129,7 +133,11 @@
   results.addEventListener("click", (event) => { if (event.target.closest("a")) leave(); });
   document.addEventListener("click", (event) => { if (!event.target.closest("#results, form")) leave(); });
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") { leave(); showContents(false); hide(); }
+    if (event.key === "Escape") {
+      if (isShown()) { showContents(false); menu.focus(); }
+      leave();
+      hide();
+    }
     if (event.key === "/" && !event.target.closest("input")) { event.preventDefault(); field.focus(); }
     if (event.key === "ArrowDown" && event.target === field) { event.preventDefault(); one("a", results)?.focus(); }
   });
@@ -182,6 +190,19 @@
       const large = one(".picture", button.closest("figure")).classList.toggle("large");
       button.setAttribute("aria-pressed", String(large));
     });
+  }
+
+  // a table that is wider than its box says so
+  const wide = new ResizeObserver((entries) => {
+    for (const { target } of entries) target.nextElementSibling.hidden = target.scrollWidth <= target.clientWidth + 1;
+  });
+  for (const box of all(".scroll")) {
+    const hint = document.createElement("p");
+    hint.className = "sideways";
+    hint.textContent = said.sideways;
+    hint.hidden = true;
+    box.after(hint);
+    wide.observe(box);
   }
 
   // still being written: look again soon
