@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
+from pathlib import Path
 
 # some virtual machines report AMX and then kill the process that uses it in bfloat16
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+# torch's cache of compiled code does not tell forced widths of vectors apart: what was compiled for 16 numbers at once
+# is taken up again for 8, and answers nonsense
+if width := os.environ.get("ATEN_CPU_CAPABILITY"):
+    own = Path(tempfile.gettempdir()) / f"torchinductor-{os.getuid()}-{width}"
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(own))
 
 # a job in the background of a shell ignores SIGINT, and so would every command that a test starts and interrupts
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
