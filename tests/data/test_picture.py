@@ -176,8 +176,8 @@ def test_odd_files_warn_nobody(tmp_path: Path) -> None:
 
 def test_options_that_do_not_exist(tmp_path: Path) -> None:
     path = save(tmp_path / "a.png", Image.new("RGB", (2, 2)))
-    with pytest.raises(ConfigError, match=r"task\.resample='nearest' is unknown; use one of: bilinear, bicubic"):
-        read_picture(path, size=2, resample="nearest")
+    with pytest.raises(ConfigError, match=r"task\.resample='sharp' is unknown; use one of: nearest, lanczos"):
+        read_picture(path, size=2, resample="sharp")
     with pytest.raises(ConfigError, match="the model takes 4 channels, and a file gives 1"):
         read_picture(path, size=2, channels=4)
 

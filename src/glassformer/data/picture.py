@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
@@ -19,15 +20,23 @@ if TYPE_CHECKING:
     from PIL.Image import Image as Picture
 
 MODES = {1: "L", 3: "RGB"}  # channels → pillow's name for it
-RESAMPLING = ("bilinear", "bicubic")
+RESAMPLING = ("nearest", "lanczos", "bilinear", "bicubic", "box", "hamming")
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF", "PPM", "AVIF")  # none that starts another program to be read
 DEEP = 65535  # white in 16 bits
 
 
 def read_picture(
-    path: str | Path, *, size: int, channels: int = 3, resample: str = "bilinear", resize: bool = True
-) -> Float[Tensor, "c size size"]:
+    path: str | Path,
+    *,
+    size: int,
+    channels: int = 3,
+    resample: str = "bilinear",
+    resize: bool = True,
+    keep_shape: bool = False,
+) -> Float[Tensor, "c height width"]:
     """One image, squeezed into a square, or with `resize=False` refused where it has another size.
+
+    With `keep_shape` it stays as long as it is wide, and `size` is its shorter side.
 
     Of an animation the first frame; what is transparent becomes white. Turned as its camera says, 16 bits become 8.
     More pixels than pillow takes for a bomb are refused unread.
@@ -51,7 +60,7 @@ def read_picture(
                 flat = _flat(image, path, MODES[channels])
                 if not resize and flat.size != (size, size):
                     raise FileError("picture_size", path=path, width=flat.width, height=flat.height, size=size)
-                return _numbers(flat, size, resample)
+                return _numbers(flat, _sides(flat, size) if keep_shape else (size, size), resample)
     except GlassformerError:
         raise
     except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
@@ -95,9 +104,28 @@ def _flat(image: Picture, path: Path, mode: str) -> Picture:
     return image.convert(mode)
 
 
-def _numbers(image: Picture, size: int, resample: str) -> Tensor:
+def middle(pixels: Float[Tensor, "c height width"], size: int) -> Float[Tensor, "c size size"]:
+    """The square in the middle; where the image is smaller, black around it. Halves go to the left and the top."""
+    height, width = pixels.shape[-2:]
+    around = [max(size - width, 0), max(size - height, 0)]
+    left, top = (-(-each // 2) for each in around)
+    pixels = F.pad(pixels, (left, around[0] - left, top, around[1] - top))
+    top, left = ((pixels.shape[axis] - size) // 2 for axis in (-2, -1))
+    return pixels[..., top : top + size, left : left + size]
+
+
+def _sides(image: Picture, shorter: int) -> tuple[int, int]:
+    """Width and height, of which one is `shorter`."""
+    width, height = image.size
+    if width <= height:
+        return shorter, int(shorter * height / width)
+    return int(shorter * width / height), shorter
+
+
+def _numbers(image: Picture, sides: tuple[int, int], resample: str) -> Tensor:
     from PIL.Image import Resampling
 
-    ways = {"bilinear": Resampling.BILINEAR, "bicubic": Resampling.BICUBIC}
-    pixels = np.asarray(image.resize((size, size), ways[resample]), dtype=np.float32) / 255  # size size [c]
-    return torch.from_numpy(pixels).view(size, size, -1).permute(2, 0, 1)  # c size size
+    width, height = sides
+    resized = image.resize(sides, Resampling[resample.upper()])
+    pixels = np.asarray(resized, dtype=np.float32) / 255  # height width [c]
+    return torch.from_numpy(pixels).view(height, width, -1).permute(2, 0, 1)  # c height width

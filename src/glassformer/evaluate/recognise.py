@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from glassformer.data.picture import read_picture, statistic
+from glassformer.data.picture import middle, read_picture, statistic
 from glassformer.evaluate.answers import Answers
 from glassformer.evaluate.classify import Classified, decided
 from glassformer.evaluate.verbs import check_verb
@@ -39,9 +39,8 @@ def seen(loaded: Loaded, images: Sequence[str | Path]) -> Tensor:
     options, task = loaded.config.model.input.options, loaded.config.task.options
     size, channels = int(options["size"]), int(options.get("channels", 3))
     resample = str(task.get("resample", "bilinear"))
-    whole = max(size, int(task.get("enlarge", size)))  # DeiT sees the middle of a larger image
-    pixels = torch.stack([read_picture(path, size=whole, channels=channels, resample=resample) for path in images])
-    first = (whole - size) // 2
-    pixels = pixels[..., first : first + size, first : first + size]  # b c size size
+    whole, shortest = int(task.get("enlarge", size)), bool(task.get("shortest", False))
+    how = {"size": whole, "channels": channels, "resample": resample, "keep_shape": shortest}
+    pixels = torch.stack([middle(read_picture(path, **how), size) for path in images])  # b c size size
     mean, std = (statistic(key, task.get(key), channels) for key in ("mean", "std"))
     return ((pixels - mean) / std).to(next(loaded.model.parameters()))

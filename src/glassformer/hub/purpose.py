@@ -10,12 +10,12 @@ from glassformer.config import Choice, ModelConfig
 from glassformer.errors import FileError
 from glassformer.hub.family import Family
 from glassformer.hub.foreign import Foreign, read_foreign
+from glassformer.hub.pixels import read_pixels
 from glassformer.recipe import RunConfig, TextConfig
 from glassformer.text import Vocabularies, framing
 
 ROLES = ("pad", "bos", "eos", "cls", "sep")
 FORCED = {"start": "decoder_start_token_id", "first": "forced_bos_token_id", "last": "forced_eos_token_id"}
-RESAMPLING = {2: "bilinear", 3: "bicubic"}  # pillow's numbers
 
 
 def purpose(
@@ -40,7 +40,7 @@ def purpose(
             foreign.only("problem_type", "single_label_classification")
             options = {"labels": foreign.labels()}
         case "image_classification":
-            options = {"labels": foreign.labels(), **_pixels(folder)}
+            options = {"labels": foreign.labels(), **read_pixels(folder, family.name, model)}
         case "translation":
             options = _said(folder, foreign, tokenizers, FORCED)
         case "language_model":
@@ -101,26 +101,3 @@ def _ids(foreign: Foreign, tokenizers: Vocabularies | None) -> dict[str, Any]:
     if tokenizers is not None:
         return dict(tokenizers.target.specials.ids())
     return {role: foreign.table.get(f"{role}_token_id") for role in ROLES}
-
-
-def _pixels(folder: Path) -> dict[str, str | int | list[float]]:
-    """How the model learned to see: mean and spread of the pixels, and how images were made to fit; if it is said."""
-    path = folder / "preprocessor_config.json"
-    if not path.is_file():
-        return {}
-    foreign = read_foreign(path)
-    for key, value in (("do_resize", True), ("do_rescale", True), ("rescale_factor", 1 / 255)):
-        foreign.only(key, value)
-    resample = foreign.whole("resample", 2)
-    if resample not in RESAMPLING:
-        known = ", ".join(f"{number} ({name})" for number, name in RESAMPLING.items())
-        raise FileError("hub_unsupported", path=path, key="resample", value=resample, known=known)
-    found: dict[str, str | int | list[float]] = {"resample": RESAMPLING[resample]}
-    if foreign.truth("do_center_crop", False):
-        found["enlarge"] = foreign.within("size").whole("height")
-    if not foreign.truth("do_normalize", True):
-        return found
-    for ours, theirs in (("mean", "image_mean"), ("std", "image_std")):
-        if foreign.table.get(theirs) is not None:
-            found[ours] = foreign.numbers(theirs)
-    return found

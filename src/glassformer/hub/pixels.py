@@ -1,0 +1,115 @@
+"""preprocessor_config.json → how a model of images learned to see: size, crop, mean and spread of the pixels.
+
+Three generations of it are about: `size` as a number, as a pair, and as a table with names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from glassformer.config import ModelConfig
+from glassformer.errors import FileError, shown
+from glassformer.hub.foreign import Foreign, read_foreign
+
+FILE = "preprocessor_config.json"
+RESAMPLING = {0: "nearest", 1: "lanczos", 2: "bilinear", 3: "bicubic", 4: "box", 5: "hamming"}  # pillow's numbers
+IMAGENET, CLIP = ([0.5] * 3, [0.5] * 3), ([0.48145466, 0.4578275, 0.40821073], [0.26862954, 0.26130258, 0.27577711])
+NAMES = ("ImageProcessorFast", "ImageProcessorPil", "ImageProcessor", "FeatureExtractor")
+
+
+@dataclass(frozen=True)
+class Processor:
+    """What a class of theirs does where the file is silent. `square`: what a plain number for the size means."""
+
+    size: int
+    resample: int = 2
+    crop: bool = False
+    square: bool = True
+    statistics: tuple[list[float], list[float]] = IMAGENET
+
+
+PROCESSORS = {
+    "ViT": Processor(224),
+    "DeiT": Processor(256, resample=3, crop=True),
+    "Bit": Processor(224, resample=3, crop=True, square=False, statistics=CLIP),
+}
+
+
+def read_pixels(folder: Path, family: str, model: ModelConfig) -> dict[str, str | int | bool | list[float]]:
+    """Options of the task, for `recognise`; nothing where the folder does not say."""
+    path = folder / FILE
+    if not path.is_file():
+        return {}
+    foreign = read_foreign(path)
+    theirs = _processor(foreign, family)
+    for key, value in (("do_resize", True), ("do_rescale", True), ("rescale_factor", 1 / 255)):
+        foreign.only(key, value)
+    resample = foreign.whole("resample", theirs.resample)
+    if resample not in RESAMPLING:
+        known = ", ".join(f"{number} ({name})" for number, name in RESAMPLING.items())
+        raise FileError("hub_unsupported", path=path, key="resample", value=resample, known=known)
+    found: dict[str, str | int | bool | list[float]] = {"resample": RESAMPLING[resample]}
+    found |= _sizes(foreign, theirs, int(model.input.options["size"]))
+    if foreign.truth("do_normalize", True):
+        for ours, key, usual in zip(("mean", "std"), ("image_mean", "image_std"), theirs.statistics, strict=True):
+            given = foreign.table.get(key)
+            found[ours] = foreign.numbers(key) if isinstance(given, list) else _spread(foreign, key, usual, model)
+    return found
+
+
+def _processor(foreign: Foreign, family: str) -> Processor:
+    """By the class that wrote the file, today's name or the one before; else the one of the model."""
+    key = "image_processor_type" if foreign.table.get("image_processor_type") else "feature_extractor_type"
+    named = foreign.word(key, f"{'DeiT' if family == 'deit' else 'ViT'}FeatureExtractor")
+    stem = next((named.removesuffix(ending) for ending in NAMES if named.endswith(ending)), named)
+    if stem not in PROCESSORS:
+        known = ", ".join(f"{name}ImageProcessor" for name in PROCESSORS)
+        raise FileError("hub_unsupported", path=foreign.path, key=key, value=named, known=known)
+    return PROCESSORS[stem]
+
+
+def _sizes(foreign: Foreign, theirs: Processor, takes: int) -> dict[str, Any]:
+    """`enlarge`: the side that an image is resized to, or with `shortest` its shorter side; then its middle is cut out.
+
+    What comes out must be what the model takes.
+    """
+    given = foreign.table.get("size")
+    crop = foreign.truth("do_center_crop", theirs.crop)
+    usual = theirs.size if crop else takes  # nothing is said: what the model takes
+    side, shortest = _side(foreign, "size", usual if given is None else given, square=theirs.square)
+    if shortest and not crop:
+        raise FileError(
+            "hub_unsupported", path=foreign.path, key="size", value=shown(given), known="shortest_edge + do_center_crop"
+        )
+    out = side
+    if crop:
+        cut = foreign.table.get("crop_size")
+        out, _ = _side(foreign, "crop_size", takes if cut is None else cut, square=True)
+    if out != takes:
+        raise FileError("hub_pixels", path=foreign.path, given=f"{out}×{out}", takes=f"{takes}×{takes}")
+    return {"enlarge": side, **({"shortest": True} if shortest else {})} if crop else {}
+
+
+def _side(foreign: Foreign, key: str, value: Any, *, square: bool) -> tuple[int, bool]:
+    """40, [40, 40], {"height": 40, "width": 40} or {"shortest_edge": 40}; and whether it is the last."""
+    match value:
+        case int() if not isinstance(value, bool) and value > 0:
+            return value, not square
+        case [int(height), int(width)] if height == width > 0:
+            return height, False
+        case {"height": int(height), "width": int(width)} if height == width > 0:
+            return height, False
+        case {"shortest_edge": int(edge)} if edge > 0 and value.get("longest_edge") is None:
+            return edge, True
+    known = 'N, {"height": N, "width": N}, {"shortest_edge": N}'
+    raise FileError("hub_unsupported", path=foreign.path, key=key, value=shown(value), known=known)
+
+
+def _spread(foreign: Foreign, key: str, usual: list[float], model: ModelConfig) -> list[float]:
+    """One number for all channels, or what the class has of its own."""
+    channels = int(model.input.options.get("channels", 3))
+    if foreign.table.get(key) is None:
+        return usual if channels == len(usual) else [usual[0]] * channels
+    return [foreign.number(key)] * channels
