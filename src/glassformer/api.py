@@ -23,6 +23,7 @@ from glassformer.evaluate.fill import Filled
 from glassformer.evaluate.fill import fill as fill_gaps
 from glassformer.evaluate.forecast import Forecast
 from glassformer.evaluate.forecast import forecast as forecast_file
+from glassformer.evaluate.given import Text
 from glassformer.evaluate.recognise import recognise as recognise_all
 from glassformer.evaluate.translate import Search
 from glassformer.evaluate.translate import translate as translate_all
@@ -150,13 +151,18 @@ def translate(
 
 
 @overload
-def classify(model: str | Path | Loaded, texts: str) -> Classified: ...  # type: ignore[overload-overlap]
+def classify(model: str | Path | Loaded, texts: Text, *, truncate: bool = False) -> Classified: ...  # type: ignore[overload-overlap]
 @overload
-def classify(model: str | Path | Loaded, texts: Sequence[str]) -> list[Classified]: ...
-def classify(model: str | Path | Loaded, texts: str | Sequence[str]) -> Classified | list[Classified]:
-    """The class of a text, or of each of a list, with the probabilities of all classes; prints as a table."""
-    found = classify_all(_loaded(model), texts)
-    return found[0] if isinstance(texts, str) else found
+def classify(model: str | Path | Loaded, texts: Sequence[Text], *, truncate: bool = False) -> list[Classified]: ...
+def classify(
+    model: str | Path | Loaded, texts: Text | Sequence[Text], *, truncate: bool = False
+) -> Classified | list[Classified]:
+    """The class of a text or a pair ("a", "b"), or of each of a list, with the probabilities of all classes.
+
+    A text that is too long is refused, or with `truncate` cut off.
+    """
+    found = classify_all(_loaded(model), texts, truncate=truncate)
+    return found[0] if isinstance(texts, str | tuple) else found
 
 
 @overload
@@ -169,14 +175,16 @@ def recognise(model: str | Path | Loaded, images: str | Path | Sequence[str | Pa
     return found[0] if isinstance(images, str | Path) else found
 
 
-def fill(model: str | Path | Loaded, text: str, *, top: int = 5) -> list[Filled]:
+def fill(model: str | Path | Loaded, text: str, *, top: int = 5, truncate: bool = False) -> list[Filled]:
     """The words that fit where a text says [MASK] or ___, for each gap by itself; prints as a table."""
-    return fill_gaps(_loaded(model), text, top)
+    return fill_gaps(_loaded(model), text, top, truncate=truncate)
 
 
-def embed(model: str | Path | Loaded, texts: str | Sequence[str], *, pool: str = "mean") -> Tensor:
-    """A vector of a text, d_model, or of each of a list, n d_model. `pool`: the mean of all positions, or cls."""
-    found = embed_all(_loaded(model), texts, pool)
+def embed(
+    model: str | Path | Loaded, texts: str | Sequence[str], *, pool: str | None = None, truncate: bool = False
+) -> Tensor:
+    """A vector of a text, d, or of each of a list, n d. `pool`: mean, cls, max …; else as the model's files say."""
+    found = embed_all(_loaded(model), texts, pool, truncate=truncate)
     return found[0] if isinstance(texts, str) else found
 
 

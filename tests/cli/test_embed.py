@@ -65,8 +65,12 @@ def test_many_sentences_are_shown_with_their_nearest(folder: Path, capsys: pytes
 
 
 def test_what_cannot_be_done(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, err = run(capsys, folder, "he", "--pool", "max")
-    assert (code, out, err) == (1, "", "pool='max' is unknown; use one of: mean, cls\n")
+    code, out, err = run(capsys, folder, "he", "--pool", "middle")
+    assert (code, out, err) == (
+        1,
+        "",
+        "pool='middle' is unknown; use one of: mean, cls, max, last, weighted, mean_sqrt\n",
+    )
     code, out, err = run(capsys, saved(small("image_classification"), tmp_path), "he")
     assert (code, out) == (1, "") and err.startswith("small-image-classification takes 'image' as input, not text")
     code, out, err = run(capsys, folder, "he", "he " * 60)

@@ -81,7 +81,7 @@ def test_a_text_without_a_token() -> None:
 
 
 def test_a_text_that_is_too_long() -> None:
-    with pytest.raises(InputError, match="the text has 80 positions, and max_len=48; shorten it"):
+    with pytest.raises(InputError, match="the text has 80 positions, and at most 48 are read; shorten it"):
         classify(small("classification", frame=("none", "none")), ["\0" * 80])
 
 

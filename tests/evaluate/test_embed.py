@@ -52,8 +52,8 @@ def test_small_and_large_types() -> None:
 
 
 def test_a_pool_that_does_not_exist() -> None:
-    with pytest.raises(ConfigError, match="pool='max' is unknown; use one of: mean, cls"):
-        embed(small("features"), TEXTS, "max")
+    with pytest.raises(ConfigError, match="pool='middle' is unknown; use one of: mean, cls"):
+        embed(small("features"), TEXTS, "middle")
 
 
 def test_a_model_that_reads_no_text() -> None:

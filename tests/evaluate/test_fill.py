@@ -115,8 +115,16 @@ def test_what_cannot_be_filled() -> None:
         fill(loaded, "I ___", top=0)
     with pytest.raises(InputError, match="and cannot fill; use glassformer generate"):
         fill(small("language_model"), "I ___")
-    with pytest.raises(InputError, match="the text has 60 positions, and max_len=48"):
+    with pytest.raises(InputError, match="the text has 60 positions, and at most 48 are read"):
         fill(loaded, "\0" * 57 + "___")
+
+
+def test_the_end_of_a_long_text_is_cut_but_never_a_gap() -> None:
+    loaded = small("masked_language_model")
+    (found,) = fill(loaded, "a ___ b" + " c" * 40, truncate=True)
+    assert len(found.candidates) == 5 and found.candidates[0].text.endswith(" c" * 40)
+    with pytest.raises(InputError, match="a gap would be cut off; shorten the text around the gap"):
+        fill(loaded, "c " * 40 + "___", truncate=True)
 
 
 def test_it_shows_itself() -> None:

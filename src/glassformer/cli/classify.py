@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from glassformer.cli.lines import answered
-from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang
+from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang, Truncate
 from glassformer.cli.output import print_json
+from glassformer.errors import InputError, shown
 from glassformer.words import say
 
 
@@ -18,6 +19,8 @@ def command(
     texts: Annotated[
         list[str] | None, typer.Argument(help=say("help.texts"), metavar="TEXT", show_default=False)
     ] = None,
+    pair: Annotated[bool, typer.Option("--pair", help=say("help.pair"))] = False,
+    truncate: Truncate = False,
     top: Annotated[int | None, typer.Option("--top", help=say("help.top_classes"), show_default=False)] = None,
     checkpoint: Checkpoint = "auto",
     device: Device = "auto",
@@ -37,7 +40,10 @@ def command(
     found: list[dict[str, Any]] = []
 
     def find(lines: list[str]) -> list[Classified]:
-        return classify(loaded, lines)
+        return classify(loaded, [_both(line) for line in lines] if pair else lines, truncate=truncate)
+
+    if pair and texts:
+        texts = _two_by_two(texts)
 
     for lines in answered(texts, find):
         for _, one in lines:
@@ -48,3 +54,17 @@ def command(
         sys.stdout.flush()
     if json:
         print_json(found)
+
+
+def _two_by_two(texts: list[str]) -> list[str]:
+    """Arguments as lines of standard input have them: two texts, a tab between."""
+    if len(texts) % 2:
+        raise InputError("pair_missing", count=len(texts))
+    return [f"{first}\t{second}" for first, second in zip(texts[::2], texts[1::2], strict=True)]
+
+
+def _both(line: str) -> tuple[str, str]:
+    first, tab, second = line.partition("\t")
+    if not tab or "\t" in second:
+        raise InputError("pair_line", line=shown(line))
+    return first, second

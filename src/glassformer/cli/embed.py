@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from glassformer.cli.lines import answered
-from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang
+from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang, Truncate
 from glassformer.cli.output import print_json, print_rich
 from glassformer.words import say
 
@@ -23,7 +23,8 @@ def command(
     texts: Annotated[
         list[str] | None, typer.Argument(help=say("help.texts"), metavar="TEXT", show_default=False)
     ] = None,
-    pool: Annotated[str, typer.Option("--pool", help=say("help.pool"))] = "mean",
+    pool: Annotated[str | None, typer.Option("--pool", help=say("help.pool"), show_default=False)] = None,
+    truncate: Truncate = False,
     checkpoint: Checkpoint = "auto",
     device: Device = "auto",
     json: Json = False,
@@ -37,7 +38,11 @@ def command(
 
     loaded = load(model, device=choose_device(device), checkpoint=checkpoint)
     _ = loaded.vocabularies  # a model that reads no text says so, and no line of the input is blamed
-    pairs = [pair for lines in answered(texts, lambda some: list(embed(loaded, some, pool))) for pair in lines]
+
+    def find(some: list[str]) -> list[Tensor]:
+        return list(embed(loaded, some, pool, truncate=truncate))
+
+    pairs = [pair for lines in answered(texts, find) for pair in lines]
     vectors = torch.stack([vector for _, vector in pairs]) if pairs else torch.empty(0, loaded.config.model.d_model)
     if json:
         print_json({"embeddings": vectors.tolist()})

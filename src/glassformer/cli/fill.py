@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from glassformer.cli.lines import answered
-from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang
+from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang, Truncate
 from glassformer.cli.output import print_json, print_rich
 from glassformer.words import say
 
@@ -22,6 +22,7 @@ def command(
     texts: Annotated[
         list[str] | None, typer.Argument(help=say("help.gaps").replace("[", r"\["), metavar="TEXT", show_default=False)
     ] = None,
+    truncate: Truncate = False,
     top: Annotated[int, typer.Option("--top", help=say("help.top_words"))] = 5,
     checkpoint: Checkpoint = "auto",
     device: Device = "auto",
@@ -38,7 +39,7 @@ def command(
     found: list[dict[str, Any]] = []
 
     def find(lines: list[str]) -> list[Answers[Filled]]:
-        return [fill(loaded, line, top) for line in lines]
+        return [fill(loaded, line, top, truncate=truncate) for line in lines]
 
     for lines in answered(texts, find):
         for line, masks in lines:

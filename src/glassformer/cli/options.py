@@ -25,6 +25,7 @@ Layers = Annotated[int | None, typer.Option("--layers", help=say("help.layers"),
 Set = Annotated[list[str] | None, typer.Option("--set", help=say("help.set"), show_default=False)]
 Device = Annotated[str, typer.Option("--device", help=say("help.use_device"))]
 Checkpoint = Annotated[str, typer.Option("--checkpoint", help=say("help.checkpoint"))]
+Truncate = Annotated[bool, typer.Option("--truncate", help=say("help.truncate"))]
 Json = Annotated[bool, typer.Option("--json", help=say("help.json"))]
 Lang = Annotated[str | None, typer.Option("--lang", help=say("help.lang"), show_default=False)]
 Debug = Annotated[bool, typer.Option("--debug", help=say("help.debug"))]

@@ -13,6 +13,7 @@ from torch import Tensor
 from glassformer.errors import InputError
 from glassformer.evaluate import answers
 from glassformer.evaluate.answers import Answers
+from glassformer.evaluate.given import Text, every_text_or_pair, read_given
 from glassformer.evaluate.rows import rows
 from glassformer.evaluate.verbs import check_verb
 from glassformer.generate.finite import finite
@@ -49,17 +50,20 @@ class Classified:
 
 
 @torch.inference_mode()
-def classify(loaded: Loaded, texts: str | Sequence[str]) -> Answers[Classified]:
-    """The class of each text, in its order."""
+def classify(loaded: Loaded, texts: Text | Sequence[Text], *, truncate: bool = False) -> Answers[Classified]:
+    """The class of each text, in its order; a pair of texts, ("a", "b"), has one class."""
     check_verb(loaded, "classify")
-    every = [texts] if isinstance(texts, str) else list(texts)
+    every = every_text_or_pair(texts)
     found: dict[int, Classified] = {}
-    if not all(text.strip() for text in every):
+    if not all(part.strip() for text in every for part in ([text] if isinstance(text, str) else text)):
         raise InputError("empty_text")
+    ids = [read_given(loaded, text, truncate=truncate) for text in every]
+    names = [text if isinstance(text, str) else " ||| ".join(text) for text in every]
     with evaluating(loaded.model):
-        for some in rows(loaded, [loaded.framed(text) for text in every]):
-            logits = loaded.model(some.tokens, some.mask)  # b classes
-            found |= zip(some.places, decided([every[i] for i in some.places], logits, loaded.labels), strict=True)
+        for some in rows(loaded, [one.tokens for one in ids], [one.segments for one in ids]):
+            more = () if some.segments is None else (some.segments,)
+            logits = loaded.model(some.tokens, some.mask, *more)  # b classes
+            found |= zip(some.places, decided([names[i] for i in some.places], logits, loaded.labels), strict=True)
     return Answers(found[i] for i in range(len(every)))
 
 

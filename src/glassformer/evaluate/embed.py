@@ -9,9 +9,12 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from glassformer.errors import FileError
+from glassformer.evaluate.given import every_text, read_text
 from glassformer.evaluate.rows import Rows, rows
 from glassformer.generate.finite import finite
 from glassformer.generate.step import evaluating
+from glassformer.hub.sentence import Sentence, read_sentence
 from glassformer.layers.head import pool as pooled
 from glassformer.models.decoder import DecoderOnly
 from glassformer.models.encoder import EncoderOnly
@@ -19,27 +22,48 @@ from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.open import Loaded
 from glassformer.values import one_of
 
-POOLS = ("mean", "cls")
+POOLS = ("mean", "cls", "max", "last", "weighted", "mean_sqrt")
 
 
 @torch.no_grad()
-def embed(loaded: Loaded, texts: str | Sequence[str], pool: str = "mean") -> Float[Tensor, "n d_model"]:
+def embed(
+    loaded: Loaded, texts: str | Sequence[str], pool: str | None = None, *, truncate: bool = False
+) -> Float[Tensor, "n d"]:
     r"""A vector for each text, on the CPU.
 
-        mean:  v = Σ_t x_t / T, over the real positions      cls:  v = x_1
+        mean:      v = Σ_t x_t / T            cls:   v = x_1        last:  v = x_T        max:  v_i = max_t x_ti
+        weighted:  v = Σ_t t x_t / Σ_t t      mean_sqrt:  v = Σ_t x_t / √T          a+b:  one behind the other
 
-    x is what leaves the encoder, or the decoder of a model that has no encoder; the head takes no part.
+    over the real positions t = 1 … T. x is what leaves the encoder, or the decoder of a model that has no encoder; the
+    head takes no part. `pool=None`: as the model's own files say (sentence-transformers), else the mean.
     """
-    one_of("pool", pool, POOLS)
-    every = [texts] if isinstance(texts, str) else list(texts)
-    found = torch.empty(len(every), loaded.config.model.d_model)
+    how = Sentence() if loaded.foreign is None else read_sentence(loaded.foreign)
+    if pool is None and how.beyond is not None:
+        raise FileError("hub_beyond_pool", path=how.beyond)
+    ways = [one_of("pool", way, POOLS) for way in (pool or how.pool).split("+")]
+    every = [how.prompt + (text.lower() if how.lower else text) for text in every_text(texts)]
+    ids = [read_text(loaded, text, truncate=truncate, longest=how.longest).tokens for text in every]
+    found = torch.empty(len(every), loaded.config.model.d_model * len(ways))
     with evaluating(loaded.model):
-        for some in rows(loaded, [loaded.framed(text) for text in every]):
+        for some in rows(loaded, ids):
             x = stream(loaded.model, some)  # b t d_model
-            vectors = pooled(x.float() if x.dtype != torch.float64 else x, pool, some.mask)  # b d_model
+            x = x.float() if x.dtype != torch.float64 else x
+            vectors = torch.cat([_pooled(x, way, some.mask) for way in ways], 1)  # b d
+            vectors = F.normalize(vectors, dim=1) if how.normalize else vectors
             found = found.to(vectors.dtype)
             found[some.places] = finite(vectors).cpu()
     return found
+
+
+def _pooled(x: Float[Tensor, "b t d"], way: str, mask: Tensor | None) -> Float[Tensor, "b d"]:
+    """The ways that a head has, and two that only sentence vectors have."""
+    if way not in ("weighted", "mean_sqrt"):
+        return pooled(x, "sep" if way == "last" else way, mask)
+    real = torch.ones_like(x[..., :1]) if mask is None else mask[..., None].to(x)  # b t 1
+    if way == "mean_sqrt":
+        return (x * real).sum(1) / real.sum(1).sqrt()  # b d
+    weights = real * real.cumsum(1)  # b t 1
+    return (x * weights).sum(1) / weights.sum(1)  # b d
 
 
 def stream(model: nn.Module, given: Rows) -> Float[Tensor, "b t d_model"]:

@@ -12,6 +12,7 @@ from torch import Tensor
 from glassformer.data.moses import prepared_side
 from glassformer.errors import InputError, shown
 from glassformer.evaluate.answers import Answers
+from glassformer.evaluate.given import places
 from glassformer.evaluate.verbs import check_verb
 from glassformer.generate.finite import finite
 from glassformer.generate.step import evaluating
@@ -52,11 +53,12 @@ class Filled:
 
 
 @torch.inference_mode()
-def fill(loaded: Loaded, text: str, top: int = 5) -> Answers[Filled]:
+def fill(loaded: Loaded, text: str, top: int = 5, *, truncate: bool = False) -> Answers[Filled]:
     """The `top` most probable words for each gap, each gap by itself: p(word | all that is written).
 
     A gap is the mask as the tokenizer spells it, [MASK], <mask>, or ___. Special tokens are no words and are left out;
-    the probabilities of the others stay as the model gave them.
+    the probabilities of the others stay as the model gave them. With `truncate` the end of a text that is too long is
+    cut off, but never a gap.
     """
     check_verb(loaded, "fill")
     size("top", top)
@@ -64,7 +66,7 @@ def fill(loaded: Loaded, text: str, top: int = 5) -> Answers[Filled]:
     mask, parts = tokenizer.specials.need("mask"), split(tokenizer, normalise(text))
     if len(parts) == 1:
         raise InputError("no_mask", text=shown(text), mask=tokenizer.piece(mask))
-    ids = around(loaded, parts[::2], mask)
+    ids = _fitted(loaded, around(loaded, parts[::2], mask), mask, truncate)
     with evaluating(loaded.model):
         logits = loaded.model(torch.tensor([ids], device=loaded.device))[0]  # t v
     at = [place for place, token in enumerate(ids) if token == mask]
@@ -72,6 +74,18 @@ def fill(loaded: Loaded, text: str, top: int = 5) -> Answers[Filled]:
     return Answers(
         Filled(number + 1, _candidates(tokenizer, parts, number, row, top)) for number, row in enumerate(shares)
     )
+
+
+def _fitted(loaded: Loaded, ids: list[int], mask: int, truncate: bool) -> list[int]:
+    most, (_, end) = places(loaded), loaded.frame
+    if most is None or len(ids) <= most:
+        return ids
+    if not truncate:
+        raise InputError("text_too_long", length=len(ids), most=most)
+    kept = ids[: most - len(end)] + end
+    if kept.count(mask) != ids.count(mask):
+        raise InputError("mask_cut", length=len(ids), most=most)
+    return kept
 
 
 def split(tokenizer: Tokenizer, text: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -40,7 +41,7 @@ def seen(loaded: Loaded, images: Sequence[str | Path]) -> Tensor:
     size, channels = int(options["size"]), int(options.get("channels", 3))
     resample = str(task.get("resample", "bilinear"))
     whole, shortest = int(task.get("enlarge", size)), bool(task.get("shortest", False))
-    how = {"size": whole, "channels": channels, "resample": resample, "keep_shape": shortest}
-    pixels = torch.stack([middle(read_picture(path, **how), size) for path in images])  # b c size size
+    read = partial(read_picture, size=whole, channels=channels, resample=resample, keep_shape=shortest)
+    pixels = torch.stack([middle(read(path), size) for path in images])  # b c size size
     mean, std = (statistic(key, task.get(key), channels) for key in ("mean", "std"))
     return ((pixels - mean) / std).to(next(loaded.model.parameters()))

@@ -23,9 +23,15 @@ class Rows:
     places: list[int]
     tokens: Tensor  # b t
     mask: Tensor | None  # b t; None where nothing is padded
+    segments: Tensor | None = None  # b t; None where no text is a pair
 
 
-def rows(loaded: Loaded, framed: Sequence[Sequence[int]], at_once: int = AT_ONCE) -> Iterator[Rows]:
+def rows(
+    loaded: Loaded,
+    framed: Sequence[Sequence[int]],
+    segments: Sequence[Sequence[int] | None] = (),
+    at_once: int = AT_ONCE,
+) -> Iterator[Rows]:
     """All texts, given as ids, on the model's device. A tokenizer without a pad token is fine: the mask hides it."""
     if not all(framed):
         raise InputError("empty_text")
@@ -35,4 +41,14 @@ def rows(loaded: Loaded, framed: Sequence[Sequence[int]], at_once: int = AT_ONCE
         places = order[first : first + at_once]
         tokens, real = pad([np.array(framed[i], dtype=np.int64) for i in places], padding)
         mask = None if real.all() else torch.from_numpy(real).to(loaded.device)
-        yield Rows(places, tokens.to(loaded.device), mask)
+        yield Rows(places, tokens.to(loaded.device), mask, _segments(loaded, places, framed, segments))
+
+
+def _segments(
+    loaded: Loaded, places: Sequence[int], framed: Sequence[Sequence[int]], segments: Sequence[Sequence[int] | None]
+) -> Tensor | None:
+    """A text that is no pair is all of segment 0."""
+    if not any(segments[i] for i in places if segments):
+        return None
+    some = [np.array(segments[i] or [0] * len(framed[i]), dtype=np.int32) for i in places]
+    return pad(some, 0)[0].to(loaded.device)

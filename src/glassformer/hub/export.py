@@ -94,6 +94,7 @@ def export(source: Source, out: str | Path, *, family: str | None = None, progre
             if plan.kept is not None:
                 for name in FILES:
                     if (plan.kept / name).is_file():
+                        (draft / name).parent.mkdir(exist_ok=True)
                         shutil.copyfile(plan.kept / name, draft / name)
             write_json(draft / CONFIG, plan.table)
             readable = None if source.tokenizers is None else _write_tokenizers(source.tokenizers, draft)

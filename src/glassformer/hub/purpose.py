@@ -11,6 +11,7 @@ from glassformer.errors import FileError
 from glassformer.hub.family import Family
 from glassformer.hub.foreign import Foreign, read_foreign
 from glassformer.hub.pixels import read_pixels
+from glassformer.hub.sentence import read_sentence
 from glassformer.recipe import RunConfig, TextConfig
 from glassformer.text import Vocabularies, framing
 
@@ -22,6 +23,7 @@ def purpose(
     folder: Path, foreign: Foreign, family: Family, task: str, model: ModelConfig
 ) -> tuple[RunConfig, Vocabularies | None]:
     """The run that this model could have come from, and its tokenizers; None where the folder has none."""
+    read_sentence(folder)  # what it says of vectors is asked for when one is made; what is wrong is said now
     tokenizers = _tokenizers(folder) if model.input.kind == "tokens" else None
     text = TextConfig(tokenizer=Choice("none"))
     if tokenizers is not None:

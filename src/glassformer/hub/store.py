@@ -17,6 +17,7 @@ from glassformer.hub.blank import parameters, shapes
 from glassformer.hub.names import check_copies, read_into
 from glassformer.hub.open import CONFIG, Folder, look
 from glassformer.hub.purpose import purpose
+from glassformer.hub.sentence import FILES as SENTENCE
 from glassformer.hub.weights import DTYPES
 from glassformer.hub.write import Form, write_tensors
 from glassformer.runs import Run, write_manifest
@@ -24,7 +25,7 @@ from glassformer.runs.files import disk, write_json
 from glassformer.runs.weights import MODEL, check_finite
 
 KEPT = "foreign"  # the folder of a run that holds what only they have
-FILES = (CONFIG, "generation_config.json", "preprocessor_config.json")
+FILES = (CONFIG, "generation_config.json", "preprocessor_config.json", *SENTENCE)
 ASIDE = "aside.safetensors"
 Progress = Callable[[int, int], None]  # bytes written, bytes in all
 
@@ -91,6 +92,7 @@ def _keep(found: Folder, folder: Path) -> None:
     folder.mkdir()
     for name in FILES:
         if (found.path / name).is_file():
+            (folder / name).parent.mkdir(exist_ok=True)
             shutil.copyfile(found.path / name, folder / name)
     others = (*found.located.aside, *found.located.computed)
     aside = [name for name in others if found.weights.tensors[name].dtype in DTYPES]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from glassformer.errors import FileError
 from glassformer.hub.foreign import read_foreign
+from glassformer.hub.sentence import body_of
 
 HUB = re.compile(r"(?:https?://(?:www\.)?huggingface\.co/)?([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)/?")
 PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
@@ -47,6 +48,9 @@ def _refuse_folder(path: Path) -> None:
     """A folder with a config.json is one of Hugging Face, and one with a config.toml is ours: look at these there."""
     if (path / "config.json").is_file() or (path / "config.toml").exists():
         return
+    body = body_of(path)
+    if body is not None:
+        raise FileError("stranger_body", path=path, body=body)
     if (path / "adapter_config.json").is_file():
         told = read_foreign(path / "adapter_config.json")
         kind, base = (told.table.get(key) for key in ("peft_type", "base_model_name_or_path"))

@@ -10,7 +10,8 @@ from torch import nn
 
 from glassformer.data.moses import prepared_side
 from glassformer.errors import FileError, InputError
-from glassformer.hub.open import is_foreign, open_foreign
+from glassformer.hub.open import CONFIG, is_foreign, open_foreign
+from glassformer.hub.store import KEPT
 from glassformer.hub.stranger import refuse_stranger
 from glassformer.models.build import build
 from glassformer.recipe import RunConfig
@@ -52,6 +53,13 @@ class Loaded:
     @property
     def task(self) -> str:
         return self.config.task.kind
+
+    @property
+    def foreign(self) -> Path | None:
+        """Where the files of a model made elsewhere stand: its folder, or what an import kept of it."""
+        if is_foreign(self.folder):
+            return self.folder
+        return self.folder / KEPT if (self.folder / KEPT / CONFIG).is_file() else None
 
     @property
     def labels(self) -> list[str]:
