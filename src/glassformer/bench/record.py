@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from glassformer.provenance import commit, machine, versions
+from glassformer.runs.files import write_text
 from glassformer.words import say
 
 RESULTS = Path(__file__).parent / "results"
@@ -36,12 +37,7 @@ class Result:
 
     def write(self, path: Path) -> None:
         """Under another name first, so that a full disk leaves the old result as it was."""
-        draft = path.with_suffix(".draft")
-        try:
-            draft.write_text(json.dumps(asdict(self), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-            draft.replace(path)
-        finally:
-            draft.unlink(missing_ok=True)
+        write_text(path, json.dumps(asdict(self), ensure_ascii=False, indent=1) + "\n")
 
     @classmethod
     def read(cls, path: Path) -> Result:
@@ -58,3 +54,11 @@ def result(name: str, numbers: Any) -> Result:
         versions=versions(),
         machine=machine(),
     )
+
+
+def is_of(name: str, path: Path) -> bool:
+    """Whether a file is an older record of the same benchmark, which a new one replaces."""
+    try:
+        return Result.read(path).name == name
+    except (OSError, ValueError, TypeError):
+        return False

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from glassformer.cli.options import Debug, Json, Lang
+from glassformer.cli.options import Debug, Force, Json, Lang
 from glassformer.cli.output import print_json, print_rich
 from glassformer.errors import UsageError
 from glassformer.words import language, say
@@ -17,6 +17,7 @@ from glassformer.words import language, say
 def command(
     names: Annotated[list[str] | None, typer.Argument(help=say("help.names"), show_default=False)] = None,
     record: Annotated[Path | None, typer.Option("--record", help=say("help.record"), show_default=False)] = None,
+    force: Force = False,
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
@@ -33,9 +34,17 @@ def command(
         if name not in BENCHMARKS:
             raise UsageError("unknown_bench", name=name, known=", ".join(BENCHMARKS))
     from dataclasses import asdict
+    from functools import partial
 
-    from glassformer.bench.record import result
+    from glassformer.bench.record import is_of, result
+    from glassformer.runs.files import disk
+    from glassformer.runs.output import claim
 
+    if record is not None:
+        with disk(record):
+            record.mkdir(parents=True, exist_ok=True)
+        for name in names:
+            claim(record / f"{name}.json", force=force, ours=partial(is_of, name))
     documents = []
     for name in names:
         measured = result(name, BENCHMARKS[name].run())
@@ -43,7 +52,6 @@ def command(
         if not json:
             print_rich(_drawn(BENCHMARKS[name].table(measured.numbers, language())))
         if record is not None:
-            record.mkdir(parents=True, exist_ok=True)
             measured.write(record / f"{name}.json")
             if not json:
                 print_rich(say("bench.written", path=record / f"{name}.json"))

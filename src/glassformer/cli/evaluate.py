@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang
+from glassformer.cli.options import Checkpoint, Debug, Device, Force, Json, Lang
 from glassformer.cli.output import print_json, print_rich
 from glassformer.errors import InputError
 from glassformer.words import say
@@ -28,6 +28,7 @@ def command(
     hypotheses: Annotated[
         Path | None, typer.Option("--hypotheses", help=say("help.hypotheses"), show_default=False)
     ] = None,
+    force: Force = False,
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
@@ -38,8 +39,12 @@ def command(
     from glassformer.evaluate.translate import Search
     from glassformer.open import choose_device, load
     from glassformer.runs.files import write_text
+    from glassformer.runs.output import claim
+    from glassformer.runs.paths import data_files
 
     loaded = load(run, device=choose_device(device), checkpoint=checkpoint)
+    if hypotheses is not None:
+        claim(hypotheses, force=force, inputs=data_files(loaded.config))
     search = Search(beam=beam, alpha=length_penalty)
     with _bar() as progress:
         found = evaluate(loaded, split, search, forensics=forensics, progress=progress)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from glassformer.cli.options import Debug, Json, Lang
+from glassformer.cli.options import Debug, Force, Json, Lang
 from glassformer.cli.output import print_json, print_rich, warn_of_fonts
 from glassformer.errors import UsageError
 from glassformer.words import language, say
@@ -20,6 +20,7 @@ def command(
     picture: Annotated[
         Path | None, typer.Option("--picture", help=say("help.picture_file"), show_default=False)
     ] = None,
+    force: Force = False,
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
@@ -35,9 +36,11 @@ def command(
     from glassformer.lessons.shelf import Shelf
     from glassformer.lessons.told import Told, check_picture
     from glassformer.lessons.trained import cache
+    from glassformer.runs.output import claim
 
     if picture is not None:
         check_picture(picture)
+        claim(picture, force=force)
     shelf = Shelf()
     if fresh or shelf.result(name) is None or shelf.stale(name):
         with watched(Told(name, language(), shelf).title, quiet=json) as watch:

@@ -26,6 +26,7 @@ Set = Annotated[list[str] | None, typer.Option("--set", help=say("help.set"), sh
 Device = Annotated[str, typer.Option("--device", help=say("help.use_device"))]
 Checkpoint = Annotated[str, typer.Option("--checkpoint", help=say("help.checkpoint"))]
 Truncate = Annotated[bool, typer.Option("--truncate", help=say("help.truncate"))]
+Force = Annotated[bool, typer.Option("--force", help=say("help.force"))]
 Json = Annotated[bool, typer.Option("--json", help=say("help.json"))]
 Lang = Annotated[str | None, typer.Option("--lang", help=say("help.lang"), show_default=False)]
 Debug = Annotated[bool, typer.Option("--debug", help=say("help.debug"))]

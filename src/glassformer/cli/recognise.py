@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang
+from glassformer.cli.options import Checkpoint, Debug, Device, Force, Json, Lang
 from glassformer.cli.output import print_json
 from glassformer.errors import UsageError
 from glassformer.words import say
@@ -21,16 +21,20 @@ def command(
     rollout: Annotated[Path | None, typer.Option("--rollout", help=say("help.rollout"), show_default=False)] = None,
     checkpoint: Checkpoint = "auto",
     device: Device = "auto",
+    force: Force = False,
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
 ) -> None:
     from glassformer.evaluate.recognise import recognise
     from glassformer.open import choose_device, load
+    from glassformer.runs.output import claim
     from glassformer.values import size
 
     if rollout is not None and len(images) != 1:
         raise UsageError("rollout_one", count=len(images))
+    if rollout is not None:
+        claim(rollout, force=force, inputs=images)
     if top is not None:
         size("top", top)
     loaded = load(model, device=choose_device(device), checkpoint=checkpoint)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from glassformer.cli.options import Debug, Json
+from glassformer.cli.options import Debug, Force, Json
 from glassformer.cli.output import print_json, print_rich, warn_of_fonts
 from glassformer.errors import UsageError
 from glassformer.words import LANGUAGES, say
@@ -25,6 +25,7 @@ def command(
     refresh: Annotated[
         float | None, typer.Option("--refresh", help=say("help.report_refresh"), show_default=False)
     ] = None,
+    force: Force = False,
     json: Json = False,
     lang: Annotated[str, typer.Option("--lang", help=say("help.report_lang"))] = "both",
     debug: Debug = False,
@@ -38,7 +39,10 @@ def command(
     from glassformer.lessons.record import own
     from glassformer.lessons.shelf import Shelf
     from glassformer.report.build import Order, Report
+    from glassformer.runs.files import disk
+    from glassformer.runs.output import claim_folder, mark
 
+    claim_folder(out, "report", force=force or any(out.glob("report.*.html")))  # an older one has no marker
     if run is not None:
         Report(Order(out, (), run=run))  # a folder that is no run is refused before anything is measured
     shelf, well = Shelf(), True
@@ -47,6 +51,9 @@ def command(
         shelf = Shelf(results)
     warn_of_fonts()
     report = Report(Order(out, CHOICES[lang], shelf, run, workers=cores()))
+    with disk(out):
+        out.mkdir(parents=True, exist_ok=True)
+    mark(out, "report")
     paths = _build(report, quiet=json)
     if json:
         print_json({"files": [str(path) for path in paths]})

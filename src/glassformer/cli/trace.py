@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang, Layers, Model, Set, overrides
+from glassformer.cli.options import Checkpoint, Debug, Device, Force, Json, Lang, Layers, Model, Set, overrides
 from glassformer.cli.output import print_json, print_rich
 from glassformer.errors import UsageError
 from glassformer.words import say
@@ -25,6 +25,7 @@ def command(
     set_: Set = None,
     checkpoint: Checkpoint = "auto",
     device: Device = "auto",
+    force: Force = False,
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
@@ -33,8 +34,11 @@ def command(
     if not 0 <= seed < 2**63:
         raise UsageError("out_of_range", key="--seed", value=seed, low=0, high=2**63 - 1)
     from glassformer.open import choose_device, load, open_config
+    from glassformer.runs.output import claim
     from glassformer.trace.sentence import follow
 
+    if save is not None:
+        claim(save, force=force, inputs=[model])
     config = open_config(model, layers=layers, overrides=changes)
     is_run = Path(model).is_dir()
     if is_run and (layers is not None or changes):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from glassformer.data.examples import Example, Kept
 from glassformer.errors import FileError, InputError
+from glassformer.runs.files import write_bytes
 
 Tokens = NDArray[np.int32]
 FORMAT = "1"
@@ -104,17 +104,7 @@ class Store:
         path = Path(path)
         arrays = {f"{name}.{part}": getattr(field, part) for name, field in self.fields.items() for part in PARTS}
         about = {"format": FORMAT, "fields": json.dumps(list(self.fields))}
-        draft = path.with_name(f".tmp-{path.name}")
-        try:
-            with draft.open("wb") as file:
-                file.write(save(arrays, metadata=about))
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(path)
-        except OSError as error:
-            raise FileError("disk", path=path, why=error.strerror or str(error)) from error
-        finally:
-            draft.unlink(missing_ok=True)
+        write_bytes(path, save(arrays, metadata=about))
 
     @classmethod
     def open(cls, path: str | Path) -> Store:

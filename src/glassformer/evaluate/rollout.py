@@ -16,7 +16,7 @@ from glassformer.evaluate.recognise import seen
 from glassformer.evaluate.verbs import check_verb
 from glassformer.generate.step import evaluating
 from glassformer.open import Loaded
-from glassformer.runs.files import disk
+from glassformer.runs.files import write_bytes
 from glassformer.trace.record import record
 from glassformer.trace.rollout import rollout
 
@@ -44,8 +44,7 @@ def draw_rollout(loaded: Loaded, image: str | Path, path: str | Path) -> None:
     figure, path = _figure(loaded, image), Path(path)
     whole = BytesIO()
     figure.savefig(whole, format="png", dpi=DOTS)
-    with disk(path):
-        path.write_bytes(whole.getvalue())
+    write_bytes(path, whole.getvalue())
 
 
 def _figure(loaded: Loaded, image: str | Path) -> Figure:

@@ -16,7 +16,7 @@ from glassformer.lessons.fingerprint import fingerprint
 from glassformer.lessons.lesson import Verdict
 from glassformer.lessons.trained import cache
 from glassformer.provenance import commit, machine, versions
-from glassformer.runs.files import disk
+from glassformer.runs.files import disk, write_text
 
 RECORDED = Path(__file__).parent / "results"  # committed
 
@@ -46,16 +46,9 @@ class Result:
     def write(self, folder: Path) -> Path:
         """Under another name first, so that a full disk leaves the old result as it was."""
         path = folder / f"{self.name}.json"
-        draft = path.with_suffix(".draft")
         with disk(path):
             folder.mkdir(parents=True, exist_ok=True)
-            try:
-                draft.write_text(
-                    json.dumps(asdict(self), ensure_ascii=False, allow_nan=False, indent=1) + "\n", "utf-8"
-                )
-                draft.replace(path)
-            finally:
-                draft.unlink(missing_ok=True)
+        write_text(path, json.dumps(asdict(self), ensure_ascii=False, allow_nan=False, indent=1) + "\n")
         return path
 
     @classmethod

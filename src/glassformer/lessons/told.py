@@ -19,7 +19,7 @@ from glassformer.lessons.shelf import Answer, Shelf, source, unfilled
 from glassformer.lessons.svg import as_png, as_svg, drawn
 from glassformer.lessons.texts import Words, fill, tables
 from glassformer.lessons.theme import LIGHT, Theme
-from glassformer.runs.files import disk
+from glassformer.runs.files import disk, write_bytes
 from glassformer.words import language, say
 
 if TYPE_CHECKING:
@@ -112,12 +112,7 @@ class Told:
             image = plain.replace("<svg ", f'<svg style="background:{theme.paper}" ', 1).encode("utf-8")
         with disk(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            draft = path.with_name(f".{path.name}.draft")
-            try:
-                draft.write_bytes(image)
-                draft.replace(path)
-            finally:
-                draft.unlink(missing_ok=True)
+        write_bytes(path, image)
         return path
 
     # --- how it shows itself ---

@@ -34,13 +34,13 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
-def write_text(path: Path, text: str, *, durable: bool = True) -> None:
-    """The whole file or the old one, never half of it."""
+def write_bytes(path: Path, content: bytes, *, durable: bool = True) -> None:
+    """The whole file or the old one, never half of it: every file that is written goes through here."""
     draft = path.with_name(TEMPORARY + path.name)
     with disk(path):
         try:
-            with draft.open("w", encoding="utf-8") as file:
-                file.write(text)
+            with draft.open("wb") as file:
+                file.write(content)
                 file.flush()
                 if durable:
                     os.fsync(file.fileno())
@@ -49,6 +49,10 @@ def write_text(path: Path, text: str, *, durable: bool = True) -> None:
                 sync(path.parent)
         finally:
             draft.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str, *, durable: bool = True) -> None:
+    write_bytes(path, text.encode("utf-8"), durable=durable)
 
 
 def write_json(path: Path, value: Any, *, durable: bool = True) -> None:

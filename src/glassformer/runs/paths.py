@@ -43,6 +43,13 @@ def found(config: RunConfig, folder: Path) -> RunConfig:
     return _changed(config, seen)
 
 
+def data_files(config: RunConfig) -> list[str]:
+    """Every file and folder that the examples of a run are read from."""
+    named: list[str] = []
+    _changed(config, lambda path: named.append(path) or path)  # type: ignore[func-returns-value]
+    return named
+
+
 def _full(path: str | Path) -> str:
     """Absolute and without `..`; a link stays a link."""
     return os.path.normpath(Path(path).absolute())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from rich.table import Table
 from torch import Tensor
 
 from glassformer.errors import FileError, InputError, suggest
+from glassformer.runs.files import write_bytes
 from glassformer.words import say
 
 FORMAT = "1"
@@ -73,17 +73,7 @@ class Trace:
             "tokens": json.dumps(self.tokens, ensure_ascii=False),
             "names": json.dumps(list(both)),
         }
-        draft = path.with_name(path.name + ".draft")
-        try:
-            with draft.open("wb") as file:
-                file.write(save(whole, metadata=about))
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(path)
-        except OSError as error:
-            raise FileError("disk", path=path, why=error.strerror or str(error)) from error
-        finally:
-            draft.unlink(missing_ok=True)
+        write_bytes(path, save(whole, metadata=about))
 
     @classmethod
     def open(cls, path: str | Path) -> Trace:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from glassformer.runs.files import TEMPORARY, disk
+from glassformer.runs.files import write_bytes
 from glassformer.train.sweep_results import Comparison, Curve
 from glassformer.words import language, say
 
@@ -45,14 +46,9 @@ def draw(comparison: Comparison, path: Path) -> None:
         figure = Figure(figsize=(8, 5), dpi=120, layout="constrained")
         canvas = FigureCanvasAgg(figure)
         _fill(figure.add_subplot(), comparison, lang)
-        draft = path.with_name(TEMPORARY + path.name)
-        with disk(path):
-            try:
-                with draft.open("wb") as file:
-                    canvas.print_png(file)
-                draft.replace(path)
-            finally:
-                draft.unlink(missing_ok=True)
+        image = BytesIO()
+        canvas.print_png(image)
+        write_bytes(path, image.getvalue())
 
 
 def _fill(axes: Any, comparison: Comparison, lang: str) -> None:

@@ -1,0 +1,69 @@
+"""No command writes over a file that is there, unless it is told to; none over what it reads, whatever it is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from glassformer.cli.app import main
+from tiny_runs import trained, use
+
+OUTPUTS = {
+    "trace": lambda folder: ["trace", "mini-classifier", "a b", "--save"],
+    "evaluate": lambda folder: ["evaluate", str(trained("classification", folder)), "--hypotheses"],
+    "recognise": lambda folder: [
+        *use("image_classification", trained("image_classification", folder), folder),
+        "--rollout",
+    ],
+    "forecast": lambda folder: [*use("forecasting", trained("forecasting", folder), folder), "--out"],
+    "lesson": lambda folder: ["lesson", "noam_schedule", "--picture"],
+}
+NAMES = {"trace": "x.safetensors", "evaluate": "x.txt"}
+
+
+@pytest.fixture(autouse=True)
+def _english(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLASSFORMER_LANG", "en")
+
+
+def called(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main([*map(str, arguments)])
+    out, err = capsys.readouterr()
+    return int(stop.value.code or 0), out, err
+
+
+@pytest.mark.parametrize("verb", OUTPUTS)
+def test_a_file_is_replaced_only_by_force(verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / NAMES.get(verb, "x.png")
+    path.write_text("precious")
+    command = OUTPUTS[verb](tmp_path)
+    code, _, err = called(capsys, *command, path)
+    assert code == 1 and err == f"{path} exists already; choose another name, or replace it with --force\n"
+    assert path.read_text() == "precious"
+    code, _, err = called(capsys, *command, path, "--force")
+    assert code == 0 and path.read_bytes() != b"precious", err
+    assert not [each for each in tmp_path.iterdir() if each.name.startswith(".tmp")]
+
+
+def test_the_image_that_is_recognised_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = use("image_classification", trained("image_classification", tmp_path), tmp_path)
+    image = Path(command[-1])
+    before = image.read_bytes()
+    code, _, err = called(capsys, *command, "--rollout", image, "--force")
+    assert code == 1 and "is also read by this command" in err and image.read_bytes() == before
+
+
+def test_a_folder_of_somebody_else_is_no_place_for_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "thesis.txt").write_text("x")
+    code, _, err = called(capsys, "report", "--out", tmp_path)
+    assert code == 1 and "is not empty and was not made by this command (report)" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_a_benchmark_renews_its_own_record_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "initial-loss.json"
+    path.write_text('{"name": "mine"}')
+    code, _, err = called(capsys, "bench", "initial-loss", "--record", tmp_path)
+    assert code == 1 and "exists already" in err and path.read_text() == '{"name": "mine"}'

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from glassformer.errors import FileError
+from glassformer.runs.output import claim, claim_folder, mark
+
+
+def test_a_new_file_may_be_written(tmp_path: Path) -> None:
+    claim(tmp_path / "new", inputs=[tmp_path / "old", "no such"])
+
+
+def test_what_is_there_is_replaced_only_by_force(tmp_path: Path) -> None:
+    (tmp_path / "old").write_text("x")
+    with pytest.raises(FileError, match="old exists already; choose another name, or replace it with --force"):
+        claim(tmp_path / "old")
+    claim(tmp_path / "old", force=True)
+    claim(tmp_path / "old", ours=lambda path: path.read_text() == "x")
+
+
+def test_an_input_is_never_written_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in").write_text("x")
+    (tmp_path / "link").symlink_to("in")
+    (tmp_path / "hard").hardlink_to("in")
+    for name in ("in", "link", "hard", "./in"):
+        with pytest.raises(FileError, match="is also read by this command, and would be lost"):
+            claim(Path(name), force=True, inputs=["in"])
+
+
+def test_a_folder_is_no_file_and_a_file_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(FileError, match="is a folder; name a file"):
+        claim(tmp_path, force=True)
+    with pytest.raises(FileError, match="is a file; name a folder"):
+        claim_folder(tmp_path / "file", "report", force=True)
+
+
+def test_a_folder_that_the_same_command_made_is_renewed(tmp_path: Path) -> None:
+    assert not claim_folder(tmp_path / "new", "report") and not claim_folder(tmp_path, "report")
+    (tmp_path / "thesis").write_text("x")
+    with pytest.raises(FileError, match=r"is not empty and was not made by this command \(report\)"):
+        claim_folder(tmp_path, "report")
+    assert not claim_folder(tmp_path, "report", force=True)
+    mark(tmp_path, "report")
+    assert claim_folder(tmp_path, "report")
+    with pytest.raises(FileError, match=r"was not made by this command \(export\)"):
+        claim_folder(tmp_path, "export")
+
+
+def test_a_name_that_is_too_long_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="cannot be written: File name too long"):
+        claim(tmp_path / ("x" * 300) / "y")
