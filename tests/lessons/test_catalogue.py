@@ -145,3 +145,28 @@ def test_the_first_page_names_the_lessons_in_the_one_order(lang: str) -> None:
     named = [name for name in re.findall(r"`(\w+)`", tables(lang, "pages", "welcome")["body"]) if name in LESSONS]
     assert named == sorted(named, key=list(LESSONS).index)
     assert named[:2] == ["architecture", "tokenizer"]
+
+
+# An equation or a comparison, a root, a Greek letter, a transpose or a power, a sum, a letter with an index, a function
+# of a letter, letters that are added or multiplied. Sizes ("7 × 7 pixels"), commands and [CLS] are no formulas.
+FORMULA = re.compile(
+    r"[=≈≤≥<>√∑∏∫∂^ᵀ²³ⁿα-ωΔΣΠ]|\b[A-Za-z]+_[A-Za-z]\w*|\b[a-z]\([a-z]\)|\b[A-Za-z] ?[+·×/−] ?[A-Za-z]\b(?![a-z])"
+)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("name", NAMES)
+def test_an_easy_text_has_no_formula(name: str, lang: str) -> None:
+    easy = HOLE.sub("7", tables(lang, "lessons", name)["easy"])
+    for other in LESSONS:
+        easy = easy.replace(f"`{other}`", "")
+    easy = re.sub(r"`(glassformer [\w -]+|\[[A-Z]+\])`", "", easy)
+    assert FORMULA.findall(easy) == []
+
+
+@pytest.mark.parametrize(
+    "formula", ["x + f(x)", "QKᵀ", "√d_k", "y = 3", "γ", "x²", "the `d_model` numbers", "a·b", "1/√d", "p ≤ 0.1"]
+)
+def test_what_is_a_formula(formula: str) -> None:
+    assert FORMULA.search(formula)
+    assert not FORMULA.search("7 × 7 pixels, 3 + 4 words and 40 % of a well-read encoder-decoder (Q), 7.5 to 8/9")
