@@ -122,14 +122,14 @@ class _Table:
 
 
 def _short(key: str, value: Any) -> Any:
-    """As `_plain`, without the options of a choice that are its defaults."""
+    """As `plain`, without the options of a choice that are its defaults."""
     if key not in KINDS:
-        return _plain(value)
+        return plain(value)
     known = KINDS[key][value.kind]
-    return _plain(Choice(value.kind, {name: one for name, one in value.options.items() if one != known[name][0]}))
+    return plain(Choice(value.kind, {name: one for name, one in value.options.items() if one != known[name][0]}))
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     match value:
         case Choice():
             return {"kind": value.kind, **value.options} if value.options else value.kind
@@ -250,17 +250,17 @@ class RunConfig:
         return cls(**about, **made)  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
-        tables: dict[str, dict[str, Any]] = {"run": {"name": self.name, "task": _plain(self.task)}}
+        tables: dict[str, dict[str, Any]] = {"run": {"name": self.name, "task": plain(self.task)}}
         return tables | {name: getattr(self, name).to_dict() for name in TABLES}
 
     def to_toml(self) -> str:
         """Every key with its value, so that it means the same in a later version; what is not set as a comment."""
-        lines = [to_toml({"run": {"name": self.name, "task": _plain(self.task)}})]
+        lines = [to_toml({"run": {"name": self.name, "task": plain(self.task)}})]
         for name in TABLES:
             table = getattr(self, name)
             values = {key.name: getattr(table, key.name) for key in fields(table)}
             unset = [f"# {key} =" for key, value in values.items() if value is None]
-            given = {key: _plain(value) for key, value in values.items() if value is not None}
+            given = {key: plain(value) for key, value in values.items() if value is not None}
             lines += [to_toml({name: given}) + "\n".join([*unset, ""])]
         return "\n".join(lines)
 

@@ -12,6 +12,7 @@ import pytest
 
 from glassformer.cli.app import main
 from glassformer.version import __version__
+from glassformer.words import say
 
 ROOT = Path(__file__).parents[2]
 HANGUL = re.compile(r"[가-힣]")
@@ -62,7 +63,7 @@ def test_help_names_every_command_in_both_languages() -> None:
     assert "Usage: glassformer" in english.stdout
     assert not HANGUL.search(english.stdout)
     assert "사용법: glassformer" in korean.stdout
-    for title in ("옵션", "명령"):
+    for title in ("옵션", "학습하기"):
         assert f"─ {title} ─" in korean.stdout
     for text in ("Options", "Commands", "Usage", "Show this message"):
         assert text not in korean.stdout
@@ -343,3 +344,54 @@ def test_what_nobody_expected_is_one_line_too(
         assert (code, out) == (1, "")
         assert only_line(err).startswith(beginning + "ZeroDivisionError: ")
         assert "--debug" in err
+
+
+# --- habits ---
+
+EVERY = (
+    *("count", "plan", "presets", "trace", "recipes", "train", "sweep", "data", "translate", "generate", "classify"),
+    *("fill", "recognise", "forecast", "embed", "evaluate", "compare", "bench", "doctor", "lessons", "lesson"),
+    *("claims", "report", "import", "export"),
+)
+
+
+@pytest.mark.parametrize("arguments", [(), *((name,) for name in EVERY)], ids=" ".join)
+def test_minus_h_is_help_everywhere(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    found = run(capsys, *arguments, "-h")
+    assert found == run(capsys, *arguments, "--help") and found[0] == 0
+
+
+def test_minus_big_v_is_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "-V") == (0, f"{__version__}\n", "")
+
+
+@pytest.mark.parametrize("lang", ["en", "ko"])
+def test_help_has_groups_with_every_command_once(lang: str) -> None:
+    found = started("--help", "--lang", lang).stdout
+    titles = [say(f"help.groups.{group}", lang) for group in ("look", "train", "use", "check", "learn", "exchange")]
+    places = [found.index(f"─ {title} ─") for title in titles]
+    assert places == sorted(places)
+    for name in EVERY:
+        assert len(re.findall(rf"^│ {name} ", found, re.MULTILINE)) == 1
+    flat = " ".join(found.replace("│", " ").split())
+    for key in ("install_completion", "show_completion"):
+        assert say(f"help.{key}", lang) in flat
+
+
+TOLD = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}  # typer then takes the shell from the command line
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_gets_its_completion(shell: str) -> None:
+    """The script, and what it asks for: the commands that begin so."""
+    assert "_GLASSFORMER_COMPLETE" in started("--show-completion", shell, **TOLD).stdout
+    asked = {"_GLASSFORMER_COMPLETE": f"complete_{shell}", "COMP_WORDS": "glassformer tra", "COMP_CWORD": "1"}
+    asked |= {"_TYPER_COMPLETE_ARGS": "glassformer tra", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+    found = set(re.findall(r"\b(?:count|trace|train|translate)\b", started(**asked).stdout))
+    assert found - {"count"} == {"trace", "train", "translate"}
+
+
+def test_completion_is_installed_where_the_shell_looks(tmp_path: Path) -> None:
+    done = started("--lang", "ko", "--install-completion", "bash", HOME=str(tmp_path), **TOLD)
+    assert done.stdout.startswith("bash 자동 완성을 설치했습니다: ")
+    assert "glassformer" in (tmp_path / ".bashrc").read_text(encoding="utf-8")

@@ -112,14 +112,15 @@ def _one_line(text: str) -> str:
 def _run(argv: list[str]) -> int:
     import typer
 
-    from glassformer.cli.commands import app
+    from glassformer.cli.commands import whole_command
 
     try:
         from typer import TyperException as Complaint
     except ImportError:  # an older Typer raises click's own
         from click import ClickException as Complaint  # type: ignore[assignment]
 
-    group: Any = typer.main.get_command(app)
+    group = whole_command()
+    group._main_shell_completion({}, "glassformer")  # where a shell asks for the next word: answers, and leaves
     try:
         # Not group.main(): it has exit codes of its own for Ctrl-C and a closed pipe.
         with group.make_context("glassformer", argv or ["--help"]) as context:

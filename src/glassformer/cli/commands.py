@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Annotated, Any
 
 import typer
 from rich.columns import Columns
 from typer import rich_utils
+from typer.completion import install  # type: ignore[attr-defined]
 from typer.core import TyperCommand, TyperGroup
 
 from glassformer.cli import (
@@ -28,6 +30,7 @@ from glassformer.cli import (
     lessons,
     plan,
     presets,
+    recipes,
     recognise,
     report,
     sweep,
@@ -80,7 +83,9 @@ class Commands(_InLanguage, TyperGroup):
     """All of them."""
 
 
-app = typer.Typer(cls=Commands, help=say("help.app"), no_args_is_help=True, add_completion=False)
+SETTINGS = {"help_option_names": ["-h", "--help"]}
+
+app = typer.Typer(cls=Commands, help=say("help.app"), no_args_is_help=True, context_settings=SETTINGS)
 
 
 def _print_version(wanted: bool) -> None:
@@ -92,7 +97,7 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def glassformer(
     version: Annotated[
-        bool, typer.Option("--version", help=say("help.version"), callback=_print_version, is_eager=True)
+        bool, typer.Option("--version", "-V", help=say("help.version"), callback=_print_version, is_eager=True)
     ] = False,
     lang: Lang = None,
     debug: Debug = False,
@@ -100,27 +105,51 @@ def glassformer(
     """Options that stand before the command."""
 
 
-app.command("count", cls=Command, help=say("help.count"))(count.command)
-app.command("plan", cls=Command, help=say("help.plan"))(plan.command)
-app.command("presets", cls=Command, help=say("help.presets"))(presets.command)
-app.command("trace", cls=Command, help=say("help.trace"))(trace.command)
-app.command("compare", cls=Command, help=say("help.compare"))(compare.command)
-app.command("data", cls=Command, help=say("help.data"))(data.command)
-app.command("bench", cls=Command, help=say("help.bench"))(bench.command)
-app.command("doctor", cls=Command, help=say("help.doctor"))(doctor.command)
-app.command("train", cls=Command, help=say("help.train"))(train.command)
-app.command("translate", cls=Command, help=say("help.translate"))(translate.command)
-app.command("generate", cls=Command, help=say("help.generate"))(generate.command)
-app.command("classify", cls=Command, help=say("help.classify"))(classify.command)
-app.command("fill", cls=Command, help=say("help.fill"))(fill.command)
-app.command("recognise", cls=Command, help=say("help.recognise"))(recognise.command)
-app.command("forecast", cls=Command, help=say("help.forecast"))(forecast.command)
-app.command("embed", cls=Command, help=say("help.embed"))(embed.command)
-app.command("evaluate", cls=Command, help=say("help.evaluate"))(evaluate.command)
-app.command("import", cls=Command, help=say("help.import"))(import_.command)
-app.command("export", cls=Command, help=say("help.export"))(export.command)
-app.command("sweep", cls=Command, help=say("help.sweep"))(sweep.command)
-app.command("lessons", cls=Command, help=say("help.lessons"))(lessons.command)
-app.command("lesson", cls=Command, help=say("help.lesson"))(lesson.command)
-app.command("claims", cls=Command, help=say("help.claims"))(claims.command)
-app.command("report", cls=Command, help=say("help.report"))(report.command)
+# The groups of --help, in the order of a first day: count, train, use, judge, learn, exchange.
+GROUPS: dict[str, dict[str, ModuleType]] = {
+    "look": {"count": count, "plan": plan, "presets": presets, "trace": trace},
+    "train": {"recipes": recipes, "train": train, "sweep": sweep, "data": data},
+    "use": {
+        "translate": translate,
+        "generate": generate,
+        "classify": classify,
+        "fill": fill,
+        "recognise": recognise,
+        "forecast": forecast,
+        "embed": embed,
+    },
+    "check": {"evaluate": evaluate, "compare": compare, "bench": bench, "doctor": doctor},
+    "learn": {"lessons": lessons, "lesson": lesson, "claims": claims, "report": report},
+    "exchange": {"import": import_, "export": export},
+}
+
+for group, members in GROUPS.items():
+    for name, module in members.items():
+        made = app.command(
+            name,
+            cls=Command,
+            help=say(f"help.{name}"),
+            rich_help_panel=say(f"help.groups.{group}"),
+            context_settings=SETTINGS,
+        )
+        made(module.command)
+
+
+def whole_command() -> Any:
+    """The group of all commands, with shell completion explained in the chosen language."""
+    found: Any = typer.main.get_command(app)
+    for parameter in found.params:
+        if parameter.name == "install_completion":
+            parameter.help, parameter.callback = say("help.install_completion"), _install_completion
+        elif parameter.name == "show_completion":
+            parameter.help = say("help.show_completion")
+    return found
+
+
+def _install_completion(context: Any, parameter: Any, wanted: Any) -> Any:
+    if not wanted or context.resilient_parsing:
+        return wanted
+    asked = str(getattr(wanted, "value", wanted)) if isinstance(wanted, str) else None  # True: the shell in use
+    shell, path = install(shell=asked, prog_name="glassformer")
+    print(say("help.completion_installed", shell=shell, path=path))
+    raise typer.Exit

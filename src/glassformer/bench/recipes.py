@@ -1,0 +1,65 @@
+"""The recipes of the package as a list: task, what each needs, and how long it took where that was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from glassformer.bench.tables import recorded
+from glassformer.errors import Phrase
+from glassformer.open import open_recipe, recipes
+from glassformer.recipe import RunConfig
+
+EXTRAS = {"digits": "images", "canvases": "images", "prices": "prices", "folder": "images"}  # of a source
+OWN = ("files", "csv", "folder")
+TIMED = ("translation", "tasks")  # benchmarks that train recipes
+
+
+@dataclass(frozen=True)
+class Known:
+    """One row. `seconds`: of a whole training, as recorded; None: never recorded."""
+
+    name: str
+    task: str
+    source: str
+    sets: tuple[str, ...]  # of the catalogue
+    extra: str
+    seconds: float | None
+    cores: int = 0
+    accelerator: str = ""
+
+    @property
+    def needs(self) -> Phrase | str:
+        """What has to be there first; "" where nothing has."""
+        if self.source in OWN:
+            return Phrase("recipes.own_images" if self.extra else "recipes.own")
+        if self.sets:
+            return Phrase("recipes.sets", (("names", ", ".join(self.sets)),))
+        return Phrase("recipes.extra", (("extra", self.extra),)) if self.extra else ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {**vars(self), "sets": list(self.sets)}
+
+
+def known() -> list[Known]:
+    """All recipes, by name."""
+    times = dict(_times())
+    return [_row(name, open_recipe(name), times) for name in recipes()]
+
+
+def _row(name: str, config: RunConfig, times: dict[str, tuple[float, int, str]]) -> Known:
+    source = config.data.source
+    given = source.options.get("names", source.options.get("name", ())) if source.kind == "catalogue" else ()
+    sets = (given,) if isinstance(given, str) else tuple(given)
+    seconds, cores, accelerator = times.get(name, (None, 0, ""))
+    return Known(name, config.task.kind, source.kind, sets, EXTRAS.get(source.kind, ""), seconds, cores, accelerator)
+
+
+def _times() -> Iterator[tuple[str, tuple[float, int, str]]]:
+    """Of several machines the last that was recorded without an accelerator counts, as it is what most people have."""
+    for name in TIMED:
+        for result in sorted(recorded(name), key=lambda each: not each.machine["accelerator"]):
+            for row in result.numbers["rows"]:
+                if row.get("seconds"):
+                    yield row["recipe"], (row["seconds"], result.machine["cores"], result.machine["accelerator"])

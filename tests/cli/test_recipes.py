@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from glassformer.cli.app import main
+from glassformer.open import open_recipe, recipes
+
+
+@pytest.fixture(autouse=True)
+def _english(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLASSFORMER_LANG", "en")
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[Any, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main(("recipes", *map(str, arguments)))
+    out, err = capsys.readouterr()
+    return stop.value.code, out, err
+
+
+def test_the_list_names_all_with_task_needs_and_recorded_time(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys)
+    assert (code, err) == (0, "")
+    rows = {line.split("│")[1].strip(): line for line in out.splitlines() if line.startswith("│")}
+    assert set(rows) == set(recipes())
+    assert "translation" in rows["ko-en"] and "nothing" in rows["ko-en"] and "1.5 min (2 cores)" in rows["ko-en"]
+    assert "extra 'images'" in rows["digits"] and "data: nsmc" in rows["nsmc"]
+    assert "your own file" in rows["own-series"] and "–" in rows["own-series"]
+
+
+def test_the_list_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "list", "--json")
+    found = {row["name"]: row for row in json.loads(out)}
+    assert set(found) == set(recipes())
+    assert found["tatoeba-pydocs-ko-en"]["sets"] == ["tatoeba-kor-eng", "kor-eng-pydocs"]
+    assert found["en-ko"]["seconds"] is None
+
+
+def test_one_is_printed_as_it_stands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "show", "ko-en") == (0, recipes()["ko-en"].read_text(encoding="utf-8"), "")
+    assert json.loads(run(capsys, "show", "ko-en", "--json")[1])["run"]["name"] == "ko-en"
+
+
+@pytest.mark.parametrize("name", recipes())
+@pytest.mark.parametrize("lang", ["en", "ko"])
+def test_in_full_it_is_the_same_recipe_and_every_default_can_be_uncommented(
+    name: str, lang: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, out, _ = run(capsys, "show", name, "--full", "--lang", lang)
+    path = tmp_path / "a.toml"
+    path.write_text(out, encoding="utf-8")
+    assert open_recipe(path) == open_recipe(name)
+    body = re.sub(r"^# (\w+ = [^\s#])", r"\1", out[out.index("[run]") :], flags=re.MULTILINE)
+    path.write_text(body, encoding="utf-8")
+    assert tomllib.loads(body)["train"]["clip"] == open_recipe(name).train.clip
+    assert open_recipe(path).train == open_recipe(name).train
+
+
+def test_a_copy_keeps_the_comments_and_overwrites_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "mine.toml"
+    code, out, err = run(capsys, "copy", "ko-en", file)
+    assert (code, out, err) == (0, f"{file}: change it, then glassformer train {file}\n", "")
+    assert file.read_text(encoding="utf-8") == recipes()["ko-en"].read_text(encoding="utf-8")
+    file.write_text("mine")
+    code, out, err = run(capsys, "copy", "sentiment", file)
+    assert (code, out) == (1, "")
+    assert err == f"{file} is there already; choose another name, or overwrite it with --force\n"
+    assert file.read_text() == "mine"
+    assert run(capsys, "copy", "sentiment", file, "--force", "--json")[0] == 0
+    assert open_recipe(file).name == "sentiment"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "line"),
+    [
+        (("show", "koen"), 1, "no recipe is called 'koen'; did you mean ko-en?\n"),
+        (("show",), 2, "NAME is missing"),
+        (("copy", "ko-en"), 2, "FILE is missing"),
+        (("copy", "ko-en", "a.txt"), 2, "a.txt: a recipe is a .toml file; give it that ending\n"),
+        (("print",), 2, "recipes print: that will not do; use list, show, copy\n"),
+    ],
+)
+def test_wrong_use_is_one_line(
+    arguments: tuple[str, ...], code: int, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found, out, err = run(capsys, *arguments)
+    assert (found, out, err.count("\n")) == (code, "", 1)
+    assert err.startswith(line)
