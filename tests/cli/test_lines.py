@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from glassformer.cli.lines import AT_ONCE, answered, read
+from glassformer.cli.lines import AT_ONCE, BLOCK, LONGEST_LINE, Lines, read
 from glassformer.errors import ConfigError, InputError
 
 
@@ -19,24 +19,47 @@ def stdin(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
 
 
+def answers(texts: list[str] | None) -> list[tuple[str, str | None]]:
+    return [pair for some in Lines(texts).answered(upper) for pair in some]
+
+
 def test_arguments_are_answered_some_at_a_time() -> None:
     texts = [str(i) for i in range(2 * AT_ONCE + 1)]
-    found = list(answered(texts, upper))
+    found = list(Lines(texts).answered(upper))
     assert [len(some) for some in found] == [AT_ONCE, AT_ONCE, 1]
     assert [pair for some in found for pair in some] == [(text, text) for text in texts]
 
 
 def test_without_arguments_the_input_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     stdin(monkeypatch, "\ufeffa\r\n가\nb".encode())
-    assert list(answered(None, upper)) == [[("a", "A"), ("가", "가")], [("b", "B")]]
+    assert list(Lines(None).answered(upper)) == [[("a", "A"), ("가", "가")], [("b", "B")]]
 
 
-def test_a_line_that_is_refused_is_named_and_those_before_it_are_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    stdin(monkeypatch, b"a\nb\n\nc\n")
-    found = answered(None, upper)
-    assert [next(found), next(found)] == [[("a", "A")], [("b", "B")]]
-    with pytest.raises(InputError, match="line 3: the text is empty: there is no token in it"):
-        next(found)
+def test_a_line_that_is_refused_is_complained_of_and_the_others_are_answered(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GLASSFORMER_LANG", "en")
+    long = b"x" * (LONGEST_LINE + BLOCK)
+    stdin(monkeypatch, b"a\n\nc\nab\xff\n" + long + b"\ne\n" + long)
+    lines = Lines(None)
+    found = [pair for some in lines.answered(upper) for pair in some]
+    assert found == [("a", "A"), ("", None), ("c", "C"), ("", None), ("", None), ("e", "E"), ("", None)]
+    assert (lines.refused, lines.exit_code) == (4, 1)
+    assert capsys.readouterr().err.splitlines() == [
+        "line 2: the text is empty: there is no token in it; give at least one",
+        "line 4 of the input is not UTF-8 (byte 3 of the line); convert it, with iconv for instance",
+        "line 5 of the input is longer than 1000000 bytes; does it have line breaks?",
+        "line 7 of the input is longer than 1000000 bytes; does it have line breaks?",
+    ]
+
+
+def test_a_person_at_a_terminal_is_told_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stdin(monkeypatch, b"a\n")
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    assert answers(None) == [("a", "A")]
+    assert "Ctrl-D" in capsys.readouterr().err
 
 
 def test_what_is_wrong_with_all_lines_is_of_no_line() -> None:
@@ -44,18 +67,9 @@ def test_what_is_wrong_with_all_lines_is_of_no_line() -> None:
         raise ConfigError("not_positive", key="temperature", value=0)
 
     with pytest.raises(ConfigError, match=r"^temperature=0"):
-        list(answered(["a"], refuse))
+        list(Lines(["a"]).answered(refuse))
 
 
-def test_what_is_no_text_is_named() -> None:
-    with pytest.raises(InputError, match=r"line 2 of the input is not UTF-8 \(byte 3 of the line\)"):
-        list(read(io.BytesIO(b"ab\nab\xff\n")))
-
-
-def test_a_line_without_end_is_refused_before_it_is_all_in_memory() -> None:
-    endless = io.BytesIO(b"ok\n" + b"a" * 10_000_000)
-    found = read(endless)
-    assert next(found) == ["ok"]
-    with pytest.raises(InputError, match="line 2 of the input is longer than 1000000 bytes"):
-        next(found)
-    assert endless.tell() < 2_000_000
+def test_a_line_without_end_is_never_all_in_memory() -> None:
+    found = list(read(io.BytesIO(b"ok\n" + b"a" * 10_000_000)))
+    assert found[0] == ["ok"] and str(found[1][0]).startswith("line 2 of the input is longer than 1000000 bytes")

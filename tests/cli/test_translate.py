@@ -114,12 +114,12 @@ def test_what_has_arrived_is_answered_before_the_rest_comes(folder: Path) -> Non
         ("ko", "3번째 줄: 텍스트의 위치가 41개인데"),
     ],
 )
-def test_a_line_that_is_too_long_is_named_and_those_before_it_are_answered(
+def test_a_line_that_is_too_long_is_named_and_the_others_are_answered(
     lang: str, line: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stdin(monkeypatch, f"{KOREAN[0]}\n{KOREAN[1]}\n{'나는 ' * 40}\n{KOREAN[2]}\n".encode())
     code, out, err = run(capsys, folder, "--lang", lang)
-    assert (code, out, err.count("\n")) == (1, f"{ENGLISH[0]}\n{ENGLISH[1]}\n", 1)
+    assert (code, out, err.count("\n")) == (1, f"{ENGLISH[0]}\n{ENGLISH[1]}\n\n{ENGLISH[2]}\n", 1)
     assert err.startswith(line)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from io import StringIO, TextIOWrapper
 from typing import Any, NoReturn
 
+from glassformer.cli.output import one_line
 from glassformer.errors import GlassformerError, GlassformerWarning, Phrase, UsageError, suggest
 from glassformer.words import LANGUAGES, language, say
 
@@ -48,7 +49,7 @@ def _say_warnings(lang: str) -> None:
 
     def show(message: Warning | str, *about: Any, **more: Any) -> None:
         if isinstance(message, GlassformerWarning):
-            sys.stderr.write(_one_line(message.in_language(lang)))
+            sys.stderr.write(one_line(message.in_language(lang)))
         else:
             others(message, *about, **more)
 
@@ -99,14 +100,8 @@ def _pairs(argv: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _fail(line: str, code: int) -> NoReturn:
-    sys.stderr.write(_one_line(line))
+    sys.stderr.write(one_line(line))
     sys.exit(code)
-
-
-def _one_line(text: str) -> str:
-    """Whatever the values hold: no line breaks, nothing that a terminal would obey."""
-    words = " ".join(text.split())
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in words) + "\n"
 
 
 def _run(argv: list[str]) -> int:

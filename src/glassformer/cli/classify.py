@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from glassformer.cli.lines import answered
+from glassformer.cli.lines import Lines
 from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang, Truncate
 from glassformer.cli.output import print_json
 from glassformer.errors import InputError, shown
@@ -27,7 +27,7 @@ def command(
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
-) -> None:
+) -> int:
     from glassformer.evaluate.classify import Classified, classify
     from glassformer.evaluate.verbs import check_verb
     from glassformer.open import choose_device, load
@@ -45,15 +45,19 @@ def command(
     if pair and texts:
         texts = _two_by_two(texts)
 
-    for lines in answered(texts, find):
-        for _, one in lines:
+    given = Lines(texts)
+    for lines in given.answered(find):
+        for line, one in lines:
             if json:
-                found.append(one.to_json(top))
+                found.append({"input": line, "label": None} if one is None else one.to_json(top))
+            elif one is None:
+                print()
             else:
                 print("\t".join(f"{label}\t{share:.4f}" for label, share in one.top(top or 1)))
         sys.stdout.flush()
     if json:
         print_json(found)
+    return given.exit_code
 
 
 def _two_by_two(texts: list[str]) -> list[str]:

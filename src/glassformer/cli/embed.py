@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from glassformer.cli.lines import answered
+from glassformer.cli.lines import Lines
 from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang, Truncate
 from glassformer.cli.output import print_json, print_rich
 from glassformer.words import say
@@ -30,7 +30,7 @@ def command(
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
-) -> None:
+) -> int:
     import torch
 
     from glassformer.evaluate.embed import embed, similarities
@@ -42,12 +42,16 @@ def command(
     def find(some: list[str]) -> list[Tensor]:
         return list(embed(loaded, some, pool, truncate=truncate))
 
-    pairs = [pair for lines in answered(texts, find) for pair in lines]
-    vectors = torch.stack([vector for _, vector in pairs]) if pairs else torch.empty(0, loaded.config.model.d_model)
+    given = Lines(texts)
+    pairs = [pair for lines in given.answered(find) for pair in lines]
     if json:
-        print_json({"embeddings": vectors.tolist()})
-    elif pairs:
-        print_rich(_table([text for text, _ in pairs], similarities(vectors)), say("answers.cosine"))
+        print_json({"embeddings": [None if vector is None else vector.tolist() for _, vector in pairs]})
+        return given.exit_code
+    whole = [(text, vector) for text, vector in pairs if vector is not None]
+    if whole:
+        alike = similarities(torch.stack([vector for _, vector in whole]))
+        print_rich(_table([text for text, _ in whole], alike), say("answers.cosine"))
+    return given.exit_code
 
 
 def _table(texts: list[str], alike: Tensor) -> Table:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from glassformer.cli.lines import answered
+from glassformer.cli.lines import Lines
 from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang, Truncate
 from glassformer.cli.output import print_json, print_rich
 from glassformer.words import say
@@ -29,7 +29,7 @@ def command(
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
-) -> None:
+) -> int:
     from glassformer.evaluate.fill import fill
     from glassformer.evaluate.verbs import check_verb
     from glassformer.open import choose_device, load
@@ -41,12 +41,16 @@ def command(
     def find(lines: list[str]) -> list[Answers[Filled]]:
         return [fill(loaded, line, top, truncate=truncate) for line in lines]
 
-    for lines in answered(texts, find):
+    given = Lines(texts)
+    for lines in given.answered(find):
         for line, masks in lines:
             if json:
-                found.append({"text": line, "masks": [one.to_json() for one in masks]})
+                found.append({"text": line, "masks": [one.to_json() for one in masks or ()]})
+            elif masks is None:
+                print()
             else:
                 print_rich(masks)
         sys.stdout.flush()
     if json:
         print_json(found)
+    return given.exit_code

@@ -11,6 +11,7 @@ import typer
 from glassformer.cli.lines import read
 from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang
 from glassformer.cli.output import print_json
+from glassformer.errors import InputError
 from glassformer.words import say
 
 if TYPE_CHECKING:
@@ -55,7 +56,11 @@ def _standard_input() -> str:
     """All of it; a person at a terminal who types no prompt wants none."""
     if sys.stdin is None or sys.stdin.isatty():
         return ""
-    return "\n".join(line for lines in read(sys.stdin.buffer) for line in lines)
+    lines = [line for some in read(sys.stdin.buffer) for line in some]
+    for line in lines:
+        if isinstance(line, InputError):
+            raise line
+    return "\n".join(map(str, lines))
 
 
 def _write(pen: Pen, shown: bool) -> None:

@@ -6,57 +6,89 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
+from glassformer.cli.output import complain
 from glassformer.errors import InputError, reason
+from glassformer.words import say
 
 AT_ONCE = 64  # lines, before their answers are shown
 LONGEST_LINE = 1_000_000  # bytes, as in the files that are trained on
 BLOCK = 1 << 16
 T = TypeVar("T")
+Line = str | InputError  # a line, or why it is none
 
 
-def answered(texts: list[str] | None, find: Callable[[list[str]], Sequence[T]]) -> Iterator[list[tuple[str, T]]]:
-    """Texts with what was found; where one is refused, those before it are answered, and its number is said."""
-    count = 0
-    for lines in _given(texts) if texts else read(sys.stdin.buffer):
+class Lines:
+    """The texts to answer. One that is refused is complained of, with its number, and the others are answered."""
+
+    def __init__(self, texts: list[str] | None) -> None:
+        self.texts = texts
+        self.refused = 0
+
+    @property
+    def exit_code(self) -> int:
+        return 1 if self.refused else 0
+
+    def answered(self, find: Callable[[list[str]], Sequence[T]]) -> Iterator[list[tuple[str, T | None]]]:
+        """Texts with what was found, as they come; None for a text that was refused."""
+        count = 0
+        for lines in self._given():
+            whole = [line for line in lines if isinstance(line, str)]
+            try:
+                found = find(whole) if len(whole) == len(lines) else None
+            except InputError:
+                found = None
+            if found is None:
+                for number, line in enumerate(lines, count + 1):
+                    yield [self._alone(line, number, find)]
+            else:
+                yield list(zip(whole, found, strict=True))
+            count += len(lines)
+
+    def _alone(self, line: Line, number: int, find: Callable[[list[str]], Sequence[T]]) -> tuple[str, T | None]:
         try:
-            together = list(zip(lines, find(lines), strict=True))
-        except InputError:
-            for number, line in enumerate(lines, count + 1):
-                yield [(line, _alone(line, number, find))]
-        else:
-            yield together
-        count += len(lines)
+            if isinstance(line, InputError):
+                raise line
+            return line, find([line])[0]
+        except InputError as error:
+            self.refused += 1
+            complain(error if error is line else InputError("input_line_refused", line=number, why=reason(error)))
+            return line if isinstance(line, str) else "", None
+
+    def _given(self) -> Iterator[Sequence[Line]]:
+        if self.texts:
+            for first in range(0, len(self.texts), AT_ONCE):
+                yield self.texts[first : first + AT_ONCE]
+            return
+        if sys.stdin.isatty():
+            print(say("answers.prompt"), file=sys.stderr)
+        yield from read(sys.stdin.buffer)
 
 
-def _alone(line: str, number: int, find: Callable[[list[str]], Sequence[T]]) -> T:
-    try:
-        return find([line])[0]
-    except InputError as error:
-        raise InputError("input_line_refused", line=number, why=reason(error)) from error
+def read(stream: Any) -> Iterator[list[Line]]:
+    """The lines that have arrived, without waiting for more: a person, a pipe and a file are all answered early.
 
-
-def _given(texts: list[str]) -> Iterator[list[str]]:
-    return (texts[first : first + AT_ONCE] for first in range(0, len(texts), AT_ONCE))
-
-
-def read(stream: Any) -> Iterator[list[str]]:
-    """The lines that have arrived, without waiting for more: a person, a pipe and a file are all answered early."""
-    rest, count = b"", 0
+    Of a line that is too long the rest is passed over; it is never all in memory.
+    """
+    rest, count, endless = b"", 0, False
     while piece := stream.read1(BLOCK):
         *whole, rest = (rest + piece).split(b"\n")
+        if endless and whole:
+            endless, whole[0] = False, b"\n"  # no line holds one: the mark of a line that was too long
         for first in range(0, len(whole), AT_ONCE):
             some = whole[first : first + AT_ONCE]
             yield [_decoded(line, count + number) for number, line in enumerate(some, 1)]
             count += len(some)
-        if len(rest) > LONGEST_LINE:
-            raise InputError("input_line_too_long", line=count + 1, limit=LONGEST_LINE)
-    if rest:
-        yield [_decoded(rest, count + 1)]
+        if endless or len(rest) > LONGEST_LINE:
+            endless, rest = True, b""
+    if endless or rest:
+        yield [_decoded(b"\n" if endless else rest, count + 1)]
 
 
-def _decoded(line: bytes, number: int) -> str:
+def _decoded(line: bytes, number: int) -> Line:
+    if line == b"\n" or len(line) > LONGEST_LINE:
+        return InputError("input_line_too_long", line=number, limit=LONGEST_LINE)
     try:
         text = line.removesuffix(b"\r").decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError("input_not_utf8", line=number, byte=error.start + 1) from error
+        return InputError("input_not_utf8", line=number, byte=error.start + 1)
     return text.removeprefix("\ufeff") if number == 1 else text

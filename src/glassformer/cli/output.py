@@ -7,6 +7,9 @@ import math
 import sys
 from typing import Any
 
+from glassformer.errors import GlassformerError
+from glassformer.words import language
+
 
 def print_json(value: Any) -> None:
     """One JSON document on stdout, Hangul as Hangul; what is not finite is null, for JSON has no NaN."""
@@ -22,6 +25,17 @@ def _finite(value: Any) -> Any:
         case list() | tuple():
             return [_finite(item) for item in value]
     return value
+
+
+def complain(error: GlassformerError) -> None:
+    """One line on stderr, and the command goes on."""
+    sys.stderr.write(one_line(error.in_language(language())))
+
+
+def one_line(text: str) -> str:
+    """Whatever the values hold: no line breaks, nothing that a terminal would obey."""
+    words = " ".join(text.split())
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in words) + "\n"
 
 
 def warn_of_fonts() -> None:

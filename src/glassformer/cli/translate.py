@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from glassformer.cli.lines import answered
+from glassformer.cli.lines import Lines
 from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang
 from glassformer.cli.output import print_json
 from glassformer.words import say
@@ -31,7 +31,7 @@ def command(
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
-) -> None:
+) -> int:
     from glassformer.evaluate.translate import Search, as_trained, candidates, sources
     from glassformer.evaluate.verbs import check_verb
     from glassformer.open import choose_device, load
@@ -45,8 +45,12 @@ def command(
     def find(lines: list[str]) -> list[list[Translated]]:
         return candidates(loaded.model, loaded.vocabularies, sources(loaded, lines), search)
 
-    for lines in answered(texts, find):
-        for line, some in lines:
+    given = Lines(texts)
+    for lines in given.answered(find):
+        for line, found in lines:
+            some = found or []
+            if found is None and not json:
+                print()  # one line in, one line out
             if json:
                 answers.append({"source": line, "translations": [vars(one) for one in some]})
                 continue
@@ -56,3 +60,4 @@ def command(
         sys.stdout.flush()
     if json:
         print_json(answers)
+    return given.exit_code
