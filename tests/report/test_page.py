@@ -96,6 +96,12 @@ def _part(text: str, anchor: str) -> str:
     return text[start : text.index("</p>", text.index('<p class="turn">', start))]
 
 
+def test_words_of_the_other_language_are_marked() -> None:
+    english = Printer(Book("en")).page()
+    assert '<span lang="ko">나는 학교에 간다</span>' in english
+    assert 'class="other" lang="ko"' in english and 'class="other" lang="en"' in Printer(Book("ko")).page()
+
+
 def test_templates_speak_no_language() -> None:
     for path in TEMPLATES.iterdir():
         text = path.read_text(encoding="utf-8")

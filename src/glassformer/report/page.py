@@ -12,12 +12,13 @@ from glassformer.lessons.theme import DARK, LIGHT, Theme
 from glassformer.report.book import Book, Chapter, Page
 from glassformer.report.cards import Say, claims_table, inline, turn
 from glassformer.report.front import map_html, paths_html, tally_html
+from glassformer.report.languages import marked
 from glassformer.report.lesson import lesson_html, source_id
 from glassformer.report.predicted import Card
 from glassformer.report.prose import html, line
 from glassformer.report.run import RunChapter
 from glassformer.report.run_page import run_html
-from glassformer.words import say
+from glassformer.words import LANGUAGES, say
 
 TEMPLATES = Path(__file__).parent / "templates"
 RELOAD = 8  # seconds, while there is something to wait for
@@ -63,7 +64,7 @@ class Printer:
             reload=str(RELOAD if again else 0),
             languages="".join(map(_language, self.others)),
             table=contents(self.book, words, run is not None),
-            run="" if run is None else run_html(run, card, words),
+            run="" if run is None else marked(run_html(run, card, words), self.book.lang),
             body=body(self.book, words, unfinished=True) if unfinished else self.text,
         )
 
@@ -113,8 +114,7 @@ def body(book: Book, words: Say, *, unfinished: bool = False) -> str:
     parts += [page_html(one, book, words) for one in book.first]
     parts += [chapter_html(chapter, book, words, unfinished) for chapter in book.chapters]
     parts += [page_html(one, book, words) for one in book.last]
-    parts.append(sources_html(book, words))
-    return "\n".join(parts)
+    return marked("\n".join(parts), book.lang) + sources_html(book, words)
 
 
 def page_html(one: Page, book: Book, words: Say) -> str:
@@ -129,9 +129,11 @@ def page_html(one: Page, book: Book, words: Say) -> str:
         return MARK.format(name)
 
     made = html(one.text(book.shelf, insert), inserts=inserts)
+    other = next(lang for lang in LANGUAGES if lang != book.lang)
     terms = "".join(
         f'<div id="term-{key}" data-find="{escape(term["term"])}"><dt>{escape(term["term"])} '
-        f'<span class="other">{escape(term.get("other", ""))}</span></dt><dd>{line(term["meaning"])}</dd></div>'
+        f'<span class="other" lang="{other}">{escape(term.get("other", ""))}</span></dt>'
+        f"<dd>{line(term['meaning'])}</dd></div>"
         for key, term in one.terms.items()
     )
     glossary = f'<dl class="glossary">{terms}</dl>' if terms else ""
