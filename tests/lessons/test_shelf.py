@@ -7,7 +7,7 @@ import pytest
 
 from glassformer.lessons.index import claims
 from glassformer.lessons.record import RECORDED, Result, own
-from glassformer.lessons.shelf import Shelf, in_line, source, unfilled
+from glassformer.lessons.shelf import FEW, NUMBER, Shelf, beginning, in_line, source, unfilled
 from glassformer.lessons.texts import HOLE
 from glassformer.words import LANGUAGES, say
 
@@ -103,3 +103,25 @@ def test_an_own_result_is_taken(result: Result) -> None:
 
 def test_without_numbers_a_text_has_dashes() -> None:
     assert unfilled("{{a.b|.2f}} of {{c}}") == "– of –"
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_claim_is_told_by_the_few_numbers_that_decide(lang: str) -> None:
+    """What is read at once is short and has a number; all others are in what is folded; none is lost."""
+    for answer in Shelf().answers(lang):
+        shown, folded = answer.decisive, " ".join(answer.further)
+        at_once = NUMBER.findall(shown)
+        assert at_once and len(shown) <= 330, answer.id
+        assert len(at_once) <= FEW + 4, answer.id  # one clause is never cut
+        every = set(NUMBER.findall(f"{answer.says} {answer.condition or ''}"))
+        assert every == set(at_once) | set(NUMBER.findall(folded)), answer.id
+        assert not folded or shown not in folded, answer.id
+
+
+def test_where_a_text_is_folded() -> None:
+    few = "It is 1.5 [1.2, 1.8]."
+    assert beginning(few) == (few, "")
+    assert beginning("It depends. " + few) == ("It depends. " + few, "")
+    many = "Sizes 1, 2, 3, 4, 5, 6, 7; then 8.5 [8, 9] of 10. The rest: 11."
+    assert beginning(many) == ("Sizes 1, 2, 3, 4, 5, 6, 7.", "Then 8.5 [8, 9] of 10. The rest: 11.")
+    assert beginning("1, 2, 3, 4, 5, 6, 7입니다. 100장에서는 8, 9, 10입니다.")[1] == "100장에서는 8, 9, 10입니다."

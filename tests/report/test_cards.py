@@ -56,10 +56,10 @@ def test_the_table_of_all_is_in_order_of_verdicts() -> None:
 
 
 def test_a_card_shows_what_decides_and_folds_the_rest_once(answer: Answer) -> None:
-    made = card(CLAIM, "A claim", replace(answer, says="first 1.5\n\nsecond 2.5"), Say("en"))
+    made = card(CLAIM, "A claim", replace(answer, says="first 1.5 of 1, 2, 3, 4, 5, 6, 7, 8. Second 2.5."), Say("en"))
     shown, folded = made.split("<details>")
-    assert "first 1.5" in shown and "second 2.5" in folded and made.count("2.5") == made.count("1.5") == 1
-    depends = card(CLAIM, "A claim", replace(answer, says="many numbers", condition="only if"), Say("en"))
+    assert "first 1.5" in shown and "Second 2.5" in folded and made.count("2.5") == made.count("1.5") == 1
+    depends = card(CLAIM, "A claim", replace(answer, says="many numbers", condition="only if 3"), Say("en"))
     shown, folded = depends.split("<details>")
     assert "only if" in shown and "many numbers" in folded and depends.count("many numbers") == 1
     assert "<details>" not in card(CLAIM, "A claim", answer, Say("en"))

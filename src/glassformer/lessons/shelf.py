@@ -16,6 +16,10 @@ from glassformer.words import say
 
 MISFITS = (AttributeError, IndexError, KeyError, TypeError, ValueError)  # a result of another time, read by this code
 MISSING = "–"
+FEW = 9  # numbers that are read at once: two means, an interval and what they are about
+NUMBER = re.compile(r"\d[\d.,]*\d|\d")
+# after a full stop that ends a sentence, and after a semicolon
+_CLAUSES = re.compile(r"(?<=[a-z가-힣)\]%\d]\. )(?=[A-Z가-힣\[\d])|(?<=; )")
 
 
 @dataclass(frozen=True)
@@ -38,13 +42,16 @@ class Answer:
 
     @property
     def decisive(self) -> str:
-        """The few numbers that decide: the condition if there is one, else the first paragraph of the sentence."""
-        return self.condition or _paragraphs(self.says)[0]
+        """The few numbers that decide: the beginning of the condition if there is one, else of the measurement."""
+        return beginning(self.condition or self.says)[0]
 
     @property
     def further(self) -> list[str]:
-        """All other numbers: what a page folds."""
-        return _paragraphs(self.says)[0 if self.condition else 1 :]
+        """All that was measured beside it, which a page folds: each number of it once."""
+        rest = beginning(self.condition or self.says)[1]
+        if self.condition is None:
+            return [rest] if rest else []
+        return [self.says, *([rest] if set(NUMBER.findall(rest)) - set(NUMBER.findall(self.says)) else [])]
 
     def to_json(self) -> dict[str, Any]:
         first = {"id": self.id, "claim": self.claim, "verdict": self.verdict, "measured": dict(self.measured)}
@@ -52,8 +59,17 @@ class Answer:
         return {**first, "condition": self.condition, "command": self.command, **rest}
 
 
-def _paragraphs(text: str) -> list[str]:
-    return [part.strip() for part in text.strip().split("\n\n")]
+def beginning(text: str) -> tuple[str, str]:
+    """The first sentences or clauses, as long as they hold a few numbers, and the rest of a text."""
+    clauses = _CLAUSES.split(text.strip())
+    taken, numbers = 0, 0
+    for clause in clauses:
+        more = len(NUMBER.findall(clause))
+        if numbers and numbers + more > FEW:
+            break
+        taken, numbers = taken + 1, numbers + more
+    first, rest = "".join(clauses[:taken]).strip(), "".join(clauses[taken:]).strip()
+    return re.sub(r";$", ".", first), rest[:1].upper() + rest[1:]
 
 
 class Shelf:

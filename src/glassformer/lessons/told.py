@@ -178,11 +178,16 @@ class Told:
     def _repr_html_(self) -> str:
         rows = "".join(
             f"<li><b>{escape(say(f'verdicts.{answer.verdict}', self.lang))}</b> · {escape(answer.claim)}<br>"
-            f"{escape(answer.says)} {escape(answer.condition or '')}</li>"
+            f"{escape(answer.decisive)}{_folded(answer, self.lang)}</li>"
             for answer in self.answers()
         )
         paper = f"background:{LIGHT.paper};color:{LIGHT.ink};padding:1em;max-width:60em"
         return f'<div style="{paper}"><h3>{escape(self.title)}</h3>{self.svg()}<ul>{rows}</ul></div>'
+
+
+def _folded(answer: Answer, lang: str) -> str:
+    rest = "".join(f"<p>{escape(part)}</p>" for part in answer.further)
+    return f"<details><summary>{escape(say('report.further', lang))}</summary>{rest}</details>" if rest else ""
 
 
 MARKS = {"confirmed": ("✓", "bold green"), "refuted": ("✗", "bold red"), "depends": ("◐", "bold yellow")}
