@@ -15,6 +15,7 @@ from glassformer.models.build import build
 from glassformer.recipe import RunConfig, TrainConfig, options
 from glassformer.runs import Run
 from glassformer.tasks import Translation
+from glassformer.text import Frame
 from glassformer.train import Job, train
 from glassformer.train.events import Event
 
@@ -64,7 +65,14 @@ def examples(count: int = 90, seed: int = 0) -> Store:
 
 def translation(config: RunConfig, **keys: Any) -> Translation:
     loss = make_loss(config.train.loss.kind, options("loss", config.train.loss))
-    table: dict[str, Any] = {"pad": 0, "bos": 1, "eos": 2, "criterion": loss, "chunk": config.train.chunk}
+    table: dict[str, Any] = {
+        "pad": 0,
+        "bos": 1,
+        "eos": 2,
+        "frame": Frame(end=2),
+        "criterion": loss,
+        "chunk": config.train.chunk,
+    }
     return Translation(**table | keys)
 
 

@@ -6,14 +6,19 @@ import torch
 
 from glassformer.data.batch import ArrayBatch, PairBatch, pad, pair, texts
 from glassformer.losses import IGNORE
+from glassformer.text import Frame
 
 
 def arrays(*rows: list[int]) -> list[np.ndarray]:
     return [np.array(row, dtype=np.int32) for row in rows]
 
 
-def pairs(**keys: bool | int) -> PairBatch:
-    return pair(arrays([5, 6, 7], [8]), arrays([9], [10, 11]), padding=0, begin=1, end=2, **keys)  # type: ignore[arg-type]
+CLOSED = Frame(end=2)
+
+
+def pairs(frame: Frame = CLOSED, pad_to: int = 1) -> PairBatch:
+    sources, targets = arrays([5, 6, 7], [8]), arrays([9], [10, 11])
+    return pair(sources, targets, padding=0, begin=1, end=2, frame=frame, pad_to=pad_to)
 
 
 def test_rows_of_one_width() -> None:
@@ -24,7 +29,7 @@ def test_rows_of_one_width() -> None:
 
 
 def test_something_around_every_row() -> None:
-    rows, real = pad(arrays([5, 6], [], [7]), 9, begin=1, end=2)
+    rows, real = pad(arrays([5, 6], [], [7]), 9, Frame(1, 2))
     assert rows.tolist() == [[1, 5, 6, 2], [1, 2, 9, 9], [1, 7, 2, 9]]
     assert real.sum(axis=1).tolist() == [4, 2, 3]
 
@@ -47,11 +52,12 @@ def test_teacher_forcing() -> None:
 
 
 def test_the_source_may_stay_open() -> None:
-    assert pairs(source_end=False).source.tolist() == [[5, 6, 7], [8, 0, 0]]
+    assert pairs(frame=Frame()).source.tolist() == [[5, 6, 7], [8, 0, 0]]
+    assert pairs(frame=Frame(3, 4)).source.tolist() == [[3, 5, 6, 7, 4], [3, 8, 4, 0, 0]]
 
 
 def test_nothing_padded_needs_no_mask() -> None:
-    batch = pair(arrays([5, 6], [7, 8]), arrays([9], [10]), padding=0, begin=1, end=2)
+    batch = pair(arrays([5, 6], [7, 8]), arrays([9], [10]), padding=0, begin=1, end=2, frame=CLOSED)
     assert batch.source_mask is None
     assert pairs(pad_to=4).source_mask is not None
 
@@ -65,7 +71,7 @@ def test_both_sides_of_the_target_have_one_shape() -> None:
 
 
 def test_texts_are_framed_and_have_one_target_each() -> None:
-    batch = texts(arrays([5, 6, 7], []), np.array([1, 0]), padding=0, begin=3, end=4)
+    batch = texts(arrays([5, 6, 7], []), np.array([1, 0]), padding=0, frame=Frame(3, 4))
     assert batch.tokens.tolist() == [[3, 5, 6, 7, 4], [3, 4, 0, 0, 0]]
     assert batch.mask is not None and batch.mask.sum(1).tolist() == [5, 2]
     assert (batch.targets.tolist(), batch.count, batch.segments) == ([1, 0], 2, None)

@@ -7,18 +7,19 @@ from hypothesis import strategies as st
 
 from glassformer.data.packing import PADDING, fit, pack, packed, pieces
 from glassformer.losses import IGNORE
+from glassformer.text import Frame
 
 BEGIN, END = 1, 2
 TEXTS = [[10, 11, 12], [20], [30, 31], [*range(40, 51)]]
 
 
 def test_a_text_is_read_from_its_begin_to_its_end() -> None:
-    (piece,) = pieces([[10, 11]], BEGIN, END, 8)
+    (piece,) = pieces([[10, 11]], Frame(BEGIN, END), 8)
     assert piece.tolist() == [1, 10, 11, 2]
 
 
 def test_a_long_text_is_cut_and_every_token_is_foreseen_once() -> None:
-    found = list(pieces([[*range(40, 51)]], BEGIN, END, 5))
+    found = list(pieces([[*range(40, 51)]], Frame(BEGIN, END), 5))
     assert [len(piece) for piece in found] == [6, 6, 3]
     foreseen = [token for piece in found for token in piece[1:].tolist()]
     assert foreseen == [*range(40, 51), END]
@@ -41,7 +42,7 @@ def test_rows_are_nearly_full() -> None:
 
 
 def test_nothing_is_foreseen_across_a_border() -> None:
-    store = pack(TEXTS, begin=BEGIN, end=END, context=8)
+    store = pack(TEXTS, Frame(BEGIN, END), 8)
     follows = {(a, b) for text in TEXTS for a, b in zip([BEGIN, *text], [*text, END], strict=True)}
     seen = []
     for i in range(len(store)):
@@ -54,7 +55,7 @@ def test_nothing_is_foreseen_across_a_border() -> None:
 
 
 def test_a_batch_of_rows() -> None:
-    store = pack(TEXTS, begin=BEGIN, end=END, context=8)
+    store = pack(TEXTS, Frame(BEGIN, END), 8)
     batch = packed([store[i] for i in range(len(store))], padding=0)
     assert batch.tokens.shape == batch.targets.shape == batch.documents.shape
     real = batch.documents != PADDING

@@ -17,6 +17,7 @@ from glassformer.open import load, open_recipe
 from glassformer.recipe import RunConfig
 from glassformer.runs import Run
 from glassformer.tasks.classification import Classification
+from glassformer.text import Frame
 from glassformer.train.begin import begin
 from glassformer.train.loop import train
 from small_classifier import REVIEWS, write_recipe, write_tsv
@@ -91,7 +92,7 @@ def test_a_decoder_classifies_by_its_last_token(tmp_path: Path) -> None:
 
 
 def example() -> tuple[Classification, Store]:
-    task = Classification(labels=("a", "b", "c"), pad=0, begin_token=4)
+    task = Classification(labels=("a", "b", "c"), pad=0, frame=Frame(begin=4))
     return task, Store.of({"text": [[7, 8], [9], [7, 9, 8]], "label": [[0], [2], [1]]})
 
 
@@ -133,10 +134,10 @@ def test_what_is_padded_does_not_matter() -> None:
 
 
 def test_an_empty_text_is_a_frame_and_without_a_frame_still_no_nan() -> None:
-    for frame in ({}, {"begin_token": 4, "end_token": 5}):
+    for frame in (Frame(), Frame(4, 5)):
         made = tiny("classification")
         model = build(Classification.sketch(made).model, seed=0)
-        task = Classification(labels=("a", "b"), pad=0, **frame)
+        task = Classification(labels=("a", "b"), pad=0, frame=frame)
         batch = task.collate([(np.zeros(0, np.int32), np.array([1])), (np.array([7, 8]), np.array([0]))])
         assert torch.isfinite(task.loss(model, batch).total)
 

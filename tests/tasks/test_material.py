@@ -3,13 +3,16 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from glassformer.errors import ConfigError
 from glassformer.runs import Run
-from glassformer.tasks.material import learn_vocabularies, longest
+from glassformer.tasks import TASKS
+from glassformer.tasks.material import learn_vocabularies
 from glassformer.tasks.translation import Translation
 from glassformer.text import Vocabularies
 from glassformer.train.begin import begin
 from glassformer.train.loop import train
-from small_run import run_config
 from tiny_tasks import tiny
 
 
@@ -19,10 +22,18 @@ def test_the_vocabulary_goes_into_the_folder(tmp_path: Path) -> None:
     assert Vocabularies.open(run.folder).source.vocab_size == material.config.model.vocab_size
 
 
-def test_what_has_room_is_the_smaller_of_recipe_and_table() -> None:
-    config = run_config({"max_len": 32})
-    assert longest(config, 2) == 30
-    assert longest(replace(config, data=replace(config.data, max_length=10)), 2) == 10
+@pytest.mark.parametrize("task", ["translation", "classification", "masked_language_model", "language_model"])
+def test_all_that_there_are_is_a_size_of_characters_and_words(tmp_path: Path, task: str) -> None:
+    """`vocab_size = 0`: every task takes it, where the tokenizer can; no other reads its data first."""
+    for tokenizer in ("characters", "words"):
+        config = tiny(task, text={"tokenizer": tokenizer, "vocab_size": 0})
+        job = begin(replace(config, train=replace(config.train, steps=1, accumulate=1)), tmp_path / tokenizer)
+        for _ in train(job):
+            pass
+        size = Vocabularies.open(tmp_path / tokenizer).source.vocab_size
+        assert Run.open(tmp_path / tokenizer).config.model.vocab_size == size > 20
+    with pytest.raises(ConfigError, match="vocab_size is missing, and the tokenizer 'bpe' needs it"):
+        TASKS[task].sketch(tiny(task, text={"tokenizer": "bpe", "vocab_size": 0}))
 
 
 def test_a_run_that_starts_from_another_has_its_vocabulary(tmp_path: Path) -> None:

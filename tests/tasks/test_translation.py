@@ -14,7 +14,7 @@ from glassformer.errors import ConfigError
 from glassformer.losses import IGNORE, Sum, cross_entropy, focal, make_loss
 from glassformer.models.build import build
 from glassformer.tasks import Translation, kind_of
-from glassformer.text import Vocabularies
+from glassformer.text import Frame, Vocabularies
 from small_run import examples, model_config, run_config, small_model, translation
 
 
@@ -45,7 +45,9 @@ HEADS: dict[str, dict[str, Any]] = {
 
 def gradients(config: ModelConfig, chunk: int, one: PairBatch) -> tuple[Sum, dict[str, Tensor]]:
     model = build(config, seed=0).double()
-    task = Translation(pad=0, bos=1, eos=2, criterion=make_loss("cross_entropy", {"smoothing": 0.1}), chunk=chunk)
+    task = Translation(
+        pad=0, bos=1, eos=2, frame=Frame(end=2), criterion=make_loss("cross_entropy", {"smoothing": 0.1}), chunk=chunk
+    )
     loss = task.loss(model, one)
     (loss.total / one.count).backward()
     return loss, {name: p.grad for name, p in model.named_parameters() if p.grad is not None}
@@ -100,7 +102,7 @@ def vocabularies() -> Vocabularies:
 def test_a_task_of_a_recipe() -> None:
     config = replace(run_config(loss="focal", chunk=7, pad_to=4), task=Choice("translation", {"source_end": False}))
     task = Translation.make(config, vocabularies())
-    assert (task.source_end, task.chunk, task.pad_to, (task.pad, task.bos, task.eos)) == (False, 7, 4, (0, 1, 2))
+    assert (task.frame, task.chunk, task.pad_to, (task.pad, task.bos, task.eos)) == (Frame(), 7, 4, (0, 1, 2))
     assert Translation.make(run_config(), vocabularies()).collate([examples(1)[0]]).source[0, -1] == 2
     logits, targets = torch.randn(1, 3, 9), torch.tensor([[1, 2, 3]])
     assert torch.equal(task.criterion(logits, targets).total, focal(logits, targets, gamma=2.0).total)

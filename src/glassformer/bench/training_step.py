@@ -22,6 +22,7 @@ from glassformer.losses import make_loss
 from glassformer.models.build import build
 from glassformer.recipe import TrainConfig
 from glassformer.tasks.translation import Translation
+from glassformer.text import Frame
 from glassformer.train.compile import compile_parts
 from glassformer.train.meter import Meter
 from glassformer.train.optimizer import make_optimizer
@@ -129,7 +130,7 @@ def ours(setting: Setting, device: str, compiled: bool) -> Callable[[], None]:
     train = TrainConfig(clip=1.0)
     model = build(config, seed=0, device=device).train()
     loss = make_loss("cross_entropy", {"smoothing": 0.1})
-    task: Any = Translation(pad=PAD, bos=BOS, eos=EOS, criterion=loss)
+    task: Any = Translation(pad=PAD, bos=BOS, eos=EOS, frame=Frame(end=EOS), criterion=loss)
     task = compile_parts(model, task) if compiled else task
     place = torch.device(device)
     stepper = Stepper(

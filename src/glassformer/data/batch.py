@@ -13,9 +13,13 @@ from torch import Tensor
 
 from glassformer.data.store import Tokens
 from glassformer.losses import IGNORE
+from glassformer.text import Frame
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+
+PLAIN = Frame()
 
 
 class Batch(Protocol):
@@ -86,23 +90,27 @@ def _move(x: Tensor, device: torch.device) -> Tensor:
 
 
 def pad(
-    sequences: Sequence[Tokens], value: int, *, begin: int | None = None, end: int | None = None, pad_to: int = 1
+    sequences: Sequence[Tokens],
+    value: int,
+    frame: Frame = PLAIN,
+    *,
+    pad_to: int = 1,
 ) -> tuple[Tensor, NDArray[np.bool_]]:
     """Rows of one width, the longest rounded up to a multiple of `pad_to`: the tokens, b t, and which are real, b t.
 
-    `begin` and `end` are put around every sequence. All rows are filled at once: one copy, no loop.
+    The `frame` is put around every sequence. All rows are filled at once: one copy, no loop.
     """
     lengths = np.array([len(sequence) for sequence in sequences])
-    first, closed = int(begin is not None), int(end is not None)
-    width = -(-max(int(lengths.max(initial=0)) + first + closed, 1) // pad_to) * pad_to
+    first = len(frame.front)
+    width = -(-max(int(lengths.max(initial=0)) + frame.extra, 1) // pad_to) * pad_to
     at = np.arange(width)
     rows = np.full((len(sequences), width), value, dtype=np.int64)  # b t
     rows[(at >= first) & (at < lengths[:, None] + first)] = np.concatenate(sequences)
-    if begin is not None:
-        rows[:, 0] = begin
-    if end is not None:
-        rows[np.arange(len(sequences)), lengths + first] = end
-    return torch.from_numpy(rows), at < lengths[:, None] + (first + closed)
+    if frame.begin is not None:
+        rows[:, 0] = frame.begin
+    if frame.end is not None:
+        rows[np.arange(len(sequences)), lengths + first] = frame.end
+    return torch.from_numpy(rows), at < lengths[:, None] + frame.extra
 
 
 def pair(
@@ -112,16 +120,16 @@ def pair(
     padding: int,
     begin: int,
     end: int,
-    source_end: bool = True,
+    frame: Frame,
     pad_to: int = 1,
 ) -> PairBatch:
-    """Teacher forcing, §3.1: the decoder sees the right words so far and says the next.
+    """Teacher forcing, §3.1: the decoder sees the right words so far and says the next. `frame` is the source's.
 
     source      x_1 … x_s eos      target_in   bos y_1 … y_t      target_out  y_1 … y_t eos
     """
-    source, real = pad(sources, padding, end=end if source_end else None, pad_to=pad_to)
-    target_in, _ = pad(targets, padding, begin=begin, pad_to=pad_to)
-    target_out, counted = pad(targets, IGNORE, end=end, pad_to=pad_to)
+    source, real = pad(sources, padding, frame, pad_to=pad_to)
+    target_in, _ = pad(targets, padding, Frame(begin=begin), pad_to=pad_to)
+    target_out, counted = pad(targets, IGNORE, Frame(end=end), pad_to=pad_to)
     mask = None if real.all() else torch.from_numpy(real)
     return PairBatch(source, mask, target_in, target_out, int(counted.sum()))
 
@@ -131,14 +139,13 @@ def texts(
     targets: NDArray[Any],
     *,
     padding: int,
-    begin: int | None = None,
-    end: int | None = None,
+    frame: Frame = PLAIN,
     pad_to: int = 1,
 ) -> TokenBatch:
     """Texts framed by their special tokens, each with one target.
 
     tokens      cls x_1 … x_t sep
     """
-    tokens, real = pad(sequences, padding, begin=begin, end=end, pad_to=pad_to)
+    tokens, real = pad(sequences, padding, frame, pad_to=pad_to)
     mask = None if real.all() else torch.from_numpy(real)
     return TokenBatch(tokens, mask, torch.from_numpy(targets), len(sequences))

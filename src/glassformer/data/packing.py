@@ -14,19 +14,20 @@ from glassformer.data.batch import moved, pad
 from glassformer.data.examples import Example
 from glassformer.data.store import Store, Tokens
 from glassformer.losses import IGNORE
+from glassformer.text import Frame
 
 PADDING = -1  # the document that padding belongs to: it sees only itself
 
 
-def pieces(texts: Iterable[Sequence[int]], begin: int, end: int, context: int) -> Iterator[Tokens]:
-    r"""Texts framed by `begin` and `end`, those longer than a row cut into pieces of at most `context` + 1 tokens.
+def pieces(texts: Iterable[Sequence[int]], frame: Frame, context: int) -> Iterator[Tokens]:
+    r"""Texts in their frame, those longer than a row cut into pieces of at most `context` + 1 tokens.
 
         begin x_1 … x_n end        read: begin x_1 … x_n        to be foreseen: x_1 … x_n end
 
     A piece begins with the last token of the one before it, so that every token is foreseen exactly once.
     """
     for text in texts:
-        framed = np.array([begin, *text, end], dtype=np.int32)
+        framed = np.array(frame.around(text), dtype=np.int32)
         for start in range(0, len(framed) - 1, context):
             yield framed[start : start + context + 1]
 
@@ -53,9 +54,9 @@ def fit(lengths: NDArray[np.int64], size: int) -> list[list[int]]:
     return rows
 
 
-def pack(texts: Iterable[Sequence[int]], *, begin: int, end: int, context: int) -> Store:
+def pack(texts: Iterable[Sequence[int]], frame: Frame, context: int) -> Store:
     """Rows of at most `context` tokens: what is read, what is to be foreseen, and the number of each one's document."""
-    parts = list(pieces(texts, begin, end, context))
+    parts = list(pieces(texts, frame, context))
     rows = fit(np.array([len(part) - 1 for part in parts], dtype=np.int64), context)
 
     def joined(row: list[int], cut: slice) -> Tokens:

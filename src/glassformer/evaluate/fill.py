@@ -20,10 +20,10 @@ from glassformer.open import Loaded
 from glassformer.text import Tokenizer
 from glassformer.text.normalise import normalise
 from glassformer.text.special import FOREIGN
+from glassformer.text.tokenizer import holds_blanks
 from glassformer.values import size
 
 GAP = "_{3,}"  # ___: who does not know how this tokenizer spells its mask
-BLANKS_APART = ("characters", "words")  # kinds whose pieces never hold the blank before a word
 
 
 @dataclass(frozen=True)
@@ -100,22 +100,15 @@ def around(loaded: Loaded, texts: list[str], mask: int) -> list[int]:
     The mask stands for a whole piece. Where pieces hold the blank before them, the one before the mask is part of what
     is masked, as it was in training.
     """
-    data, (begin, end) = loaded.config.data, loaded.frame
+    data, frame = loaded.config.data, loaded.frame
     prepare, whole = prepared_side(data.prepare, data.source_language), holds_blanks(loaded.tokenizer)
-    ids = [*begin]
+    ids = frame.front
     for number, text in enumerate(texts, 1):
         last = number == len(texts)
         part = text.rstrip(" ") if whole and not last else text
         ids += loaded.tokenizer.encode(prepare(part)) if part else []
-        ids += end if last else [mask]
+        ids += frame.back if last else [mask]
     return ids
-
-
-def holds_blanks(tokenizer: Tokenizer) -> bool:
-    """Whether the blank before a word is part of its first piece: not in characters, words, or BERT's own pieces."""
-    if tokenizer.kind == "wordpiece":
-        return tokenizer.exact
-    return tokenizer.kind not in BLANKS_APART
 
 
 def _candidates(tokenizer: Tokenizer, parts: list[str], number: int, shares: Tensor, top: int) -> tuple[Candidate, ...]:

@@ -167,5 +167,4 @@ class _Judge:
         coded = tokenizer.encode_batch(texts)
         if not self.reading.packed:
             return [joined(coded, tokenizer.specials)], tokenizer.spans(texts[0][:100])[0][1]
-        begin, end = tokenizer.specials.need("bos"), tokenizer.specials.need("eos")
-        return [np.array([begin, *tokens, end], dtype=np.int32) for tokens in coded], 0
+        return [np.array(self.loaded.frame.around(tokens), dtype=np.int32) for tokens in coded], 0

@@ -26,7 +26,6 @@ from glassformer.metrics.interval import Proportion, wilson
 from glassformer.open import Loaded
 from glassformer.recipe import DataConfig
 from glassformer.tasks.masked_language_model import MaskedLanguageModel
-from glassformer.tasks.material import longest
 
 TEXTS = 64  # in a batch, of like length
 GAPS = 20_000  # words of a group that are hidden in turn; of a larger one, texts taken evenly
@@ -153,7 +152,7 @@ def _scores(texts: int, one: Counted, sure: bool) -> Scores:
 
 def _encoded(loaded: Loaded, task: MaskedLanguageModel, texts: Documents) -> Store:
     """As in training; no more texts than give about `GAPS` words."""
-    store = task.encode(texts, loaded.tokenizer, longest(loaded.config, task.extra_tokens))
+    store = task.encode(texts, loaded.tokenizer, task.frame.room(loaded.config))
     words = sum(len(np.unique(task.masking.words(store[i][0]))) for i in range(len(store)))
     return store.select(range(0, len(store), -(-words // GAPS))) if words > GAPS else store
 
@@ -199,10 +198,10 @@ def _each_word(loaded: Loaded, task: MaskedLanguageModel, tokens: Tokens) -> Tok
     words, ordinary = task.masking.words(tokens), torch.from_numpy(task.masking.ordinary)
     hidden = words == np.arange(words[-1] + 1)[:, None]  # words t
     copies = np.where(hidden, task.masking.mask, tokens).astype(np.int32)
-    guessed, front = tokens.copy(), int(task.begin_token is not None)
+    guessed, front = tokens.copy(), len(task.frame.front)
     for first in range(0, len(copies), TEXTS):
         some = copies[first : first + TEXTS]
-        rows, _ = pad(list(some), task.pad, begin=task.begin_token, end=task.end_token)
+        rows, _ = pad(list(some), task.pad, task.frame)
         logits = loaded.model(rows.to(loaded.device)).cpu()[:, front : front + len(tokens)]  # words t v
         best = logits[..., : len(ordinary)].masked_fill(~ordinary, -torch.inf).argmax(-1).numpy()  # words t
         row, place = np.nonzero(hidden[first : first + TEXTS])

@@ -11,11 +11,24 @@ from glassformer.text.special import ROLES, Specials
 from glassformer.values import one_of
 
 
-def forbidden_ids(specials: Specials, roles: Collection[str] | None = None) -> list[int]:
+def forbidden_ids(
+    specials: Specials, roles: Collection[str] | None = None, ends: Collection[int] | None = None
+) -> list[int]:
     """The tokens of these roles, by default of all; what ends a text is always allowed, whatever else it is called."""
     ids = specials.ids()
     named = ROLES if roles is None else roles
-    return sorted({ids[role] for role in named if role in ids and ids[role] != specials.eos})
+    return sorted({ids[role] for role in named if role in ids} - {specials.eos, *(ends or ())})
+
+
+def end_ids(options: Mapping[str, Any]) -> tuple[int, ...] | None:
+    """`task.ends`, checked: the tokens that end a text, where there are several; None where eos alone does."""
+    given = options.get("ends")
+    if given is None:
+        return None
+    whole = isinstance(given, list | tuple) and all(isinstance(one, int) and not isinstance(one, bool) for one in given)
+    if not whole or not given:
+        raise ConfigError("end_ids", value=shown(given))
+    return tuple(given)
 
 
 def forbidden_roles(options: Mapping[str, Any]) -> tuple[str, ...] | None:

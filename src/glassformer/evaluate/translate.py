@@ -13,15 +13,16 @@ from torch import nn
 from glassformer.data.batch import pad
 from glassformer.data.moses import prepared_side
 from glassformer.errors import ConfigError
-from glassformer.evaluate.produced import forbidden_ids, forbidden_roles, spelled_ids
+from glassformer.evaluate.produced import end_ids, forbidden_ids, forbidden_roles, spelled_ids
 from glassformer.evaluate.verbs import check_verb
 from glassformer.generate import Hypothesis, beam_search, greedy
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.open import Loaded
 from glassformer.recipe import RunConfig
-from glassformer.text import Tokenizer, Vocabularies
+from glassformer.text import Frame, Tokenizer, Vocabularies
+from glassformer.text.frame import roles
 from glassformer.text.special import ROLES, Specials
-from glassformer.values import one_of, truth
+from glassformer.values import one_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,9 +30,8 @@ class Search:
     """How to look for a translation: beam 1 is greedy; the rest is as in `beam_search`.
 
     The second half says how the model was trained, by roles of special tokens, see `as_trained`: what stands before a
-    source and behind it (`source_end` closes it with eos where `end` says nothing), what the target starts from, which
-    token is forced as its first and which where it has grown too long, and what is never produced (None: every special
-    token but eos).
+    source and behind it, what the target starts from, which token is forced as its first and which where it has grown
+    too long, what is never produced (None: every special token but eos), and the ids that end it (None: eos).
     """
 
     beam: int = 4
@@ -41,13 +41,13 @@ class Search:
     n_best: int = 1
     max_len: int | None = None
     batch: int = 64
-    source_end: bool = True
     begin: str = "none"
-    end: str = "none"
+    end: str = "eos"
     start: str = "bos"
     first: str = "none"
     last: str = "none"
     forbidden: tuple[str, ...] | None = None
+    ends: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -64,16 +64,17 @@ GREEDY = Search(beam=1)
 
 def as_trained(search: Search, config: RunConfig) -> Search:
     """The same search on sources that look as they did in training, with targets that begin as they did."""
-    options, roles = config.task.options, ("none", *ROLES)
+    options, known = config.task.options, ("none", *ROLES)
+    begin, end = roles(config)
     return replace(
         search,
-        source_end=truth("task.source_end", options.get("source_end", True)),
-        begin=config.text.begin,
-        end=config.text.end,
+        begin=begin,
+        end=end,
         start=one_of("task.start", options.get("start", "bos"), ROLES),
-        first=one_of("task.first", options.get("first", "none"), roles),
-        last=one_of("task.last", options.get("last", "none"), roles),
+        first=one_of("task.first", options.get("first", "none"), known),
+        last=one_of("task.last", options.get("last", "none"), known),
         forbidden=forbidden_roles(options),
+        ends=end_ids(options),
     )
 
 
@@ -118,15 +119,14 @@ def _search(
 ) -> list[list[Hypothesis]]:
     source, target = vocabularies.source.specials, vocabularies.target.specials
     device = next(model.parameters()).device
-    end = "eos" if search.end == "none" and search.source_end else search.end
-    before, behind = _one(source, search.begin), _one(source, end)
-    framed = [np.array(tokens, dtype=np.int32) for tokens in sources]
-    tokens, real = pad(framed, source.ids().get("pad", 0), begin=before, end=behind)
+    frame = Frame.named(search.begin, search.end, source)
+    plain = [np.array(tokens, dtype=np.int32) for tokens in sources]
+    tokens, real = pad(plain, source.ids().get("pad", 0), frame)
     mask = None if real.all() else torch.from_numpy(real).to(device)
     limits: dict[str, Any] = {
         "bos": target.need(search.start),
-        "eos": target.need("eos"),
-        "forbidden": forbidden_ids(target, search.forbidden),
+        "eos": search.ends or target.need("eos"),
+        "forbidden": forbidden_ids(target, search.forbidden, search.ends),
         "first": _one(target, search.first),
         "last": _one(target, search.last),
         "max_len": search.max_len,

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from glassformer.data.moses import prepared_side
 from glassformer.errors import ConfigError, InputError
-from glassformer.evaluate.produced import forbidden_ids, forbidden_roles
+from glassformer.evaluate.produced import end_ids, forbidden_ids, forbidden_roles
 from glassformer.evaluate.syllables import Stops, Syllables
 from glassformer.evaluate.verbs import check_verb
 from glassformer.generate import Sampling, beam_search, stream
@@ -105,10 +105,10 @@ class Pen:
         yield from (token for (token,) in steps if token is not None)
 
     def _limits(self) -> dict[str, Any]:
-        specials = self.loaded.tokenizer.specials
-        forbidden = forbidden_ids(specials, forbidden_roles(self.loaded.config.task.options))
-        ends = self.loaded.config.task.options.get("ends", specials.eos)  # several, for some imported models
-        return {"eos": ends, "forbidden": forbidden, "max_len": self.most}
+        specials, options = self.loaded.tokenizer.specials, self.loaded.config.task.options
+        ends = end_ids(options)  # several, for some imported models
+        forbidden = forbidden_ids(specials, forbidden_roles(options), ends)
+        return {"eos": ends or specials.eos, "forbidden": forbidden, "max_len": self.most}
 
 
 def write(loaded: Loaded, prompt: str = "", writing: Writing = Writing()) -> Written:  # noqa: B008
@@ -121,8 +121,8 @@ def write(loaded: Loaded, prompt: str = "", writing: Writing = Writing()) -> Wri
 
 def beginning(loaded: Loaded, prompt: str) -> list[int]:
     """The ids that the model goes on from: begun as it learned, and not ended."""
-    data, (begin, _) = loaded.config.data, loaded.frame
-    ids = [*begin, *loaded.tokenizer.encode(prepared_side(data.prepare, data.source_language)(prompt))]
+    data = loaded.config.data
+    ids = [*loaded.frame.front, *loaded.tokenizer.encode(prepared_side(data.prepare, data.source_language)(prompt))]
     if ids:
         return ids
     specials = loaded.tokenizer.specials.ids()

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from glassformer.config import ModelConfig
 from glassformer.errors import ConfigError, FileError, GlassformerError, choose, shown
+from glassformer.hub.beside import save_tokenizers, write_beside
 from glassformer.hub.blank import parameters
 from glassformer.hub.families import FAMILIES
 from glassformer.hub.family import At, Family
@@ -29,8 +30,6 @@ from glassformer.runs import Run, choose_weights
 from glassformer.runs.choose import AUTO
 from glassformer.runs.files import TEMPORARY, disk, sync, write_json
 from glassformer.text import Vocabularies
-
-THEIR_TOKENIZERS = ("tokenizer.json", "source.spm", "spiece.model", "tokenizer.model", "vocab.json", "vocab.txt")
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,10 @@ def export(source: Source, out: str | Path, *, family: str | None = None, progre
                         (draft / name).parent.mkdir(exist_ok=True)
                         shutil.copyfile(plan.kept / name, draft / name)
             write_json(draft / CONFIG, plan.table)
-            readable = None if source.tokenizers is None else _write_tokenizers(source.tokenizers, draft)
+            if plan.kept is None:
+                readable = write_beside(source.config, source.tokenizers, draft)
+            else:
+                readable = None if source.tokenizers is None else save_tokenizers(source.tokenizers, draft)
             if out.exists():
                 out.rmdir()
             draft.rename(out)
@@ -205,15 +207,6 @@ def _write_weights(path: Path, source: Source, plan: _Plan, progress: Progress |
         return x
 
     write_tensors(path, forms, give)
-
-
-def _write_tokenizers(tokenizers: Vocabularies, folder: Path) -> bool:
-    """Beside the weights, where `transformers` looks; whether it knows what it finds there."""
-    if not (tokenizers.joint or tokenizers.source.kind == "marian"):
-        tokenizers.save(folder)
-        return False
-    tokenizers.source.save(folder)
-    return any((folder / name).is_file() for name in THEIR_TOKENIZERS)
 
 
 def _aside(kept: Path | None) -> Weights:

@@ -18,7 +18,7 @@ from glassformer.recipe import RunConfig
 from glassformer.runs import Run, choose_weights
 from glassformer.runs.choose import AUTO
 from glassformer.runs.weights import check_finite, load_weights, read_tensors
-from glassformer.text import Tokenizer, Vocabularies
+from glassformer.text import Frame, Tokenizer, Vocabularies
 from glassformer.trace.sentence import Reader, Reading
 
 
@@ -71,16 +71,12 @@ class Loaded:
     def framed(self, text: str) -> list[int]:
         """The ids of a text as the model learned to read it: changed, split, framed by its special tokens."""
         prepare = prepared_side(self.config.data.prepare, self.config.data.source_language)
-        begin, end = self.frame
-        return [*begin, *self.tokenizer.encode(prepare(text)), *end]
+        return self.frame.around(self.tokenizer.encode(prepare(text)))
 
     @property
-    def frame(self) -> tuple[list[int], list[int]]:
-        """The special tokens before a text and behind it; a translator closes its source with eos by default."""
-        special, text = self.tokenizer.specials, self.config.text
-        closed = self.task == "translation" and self.config.task.options.get("source_end", True)
-        end = "eos" if text.end == "none" and closed else text.end
-        return tuple([] if role == "none" else [special.need(role)] for role in (text.begin, end))  # type: ignore[return-value]
+    def frame(self) -> Frame:
+        """The special tokens around what it reads."""
+        return Frame.of(self.config, self.tokenizer.specials)
 
     @property
     def start(self) -> int:

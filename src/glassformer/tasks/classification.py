@@ -25,10 +25,10 @@ from glassformer.metrics.f1 import f1
 from glassformer.recipe import RunConfig, options
 from glassformer.runs import Run
 from glassformer.tasks.labels import class_weights, given_labels, learn_labels, numbered
-from glassformer.tasks.material import TextMaterial, learn_vocabularies, longest
+from glassformer.tasks.material import TextMaterial, learn_vocabularies, sized
 from glassformer.tasks.options import check_options
 from glassformer.tasks.task import means
-from glassformer.text import Vocabularies
+from glassformer.text import Frame, Vocabularies
 
 POOLS = ("cls", "sep", "mean", "max")
 ONE_LOGIT = "binary_cross_entropy"
@@ -51,8 +51,7 @@ class Classification:
 
     labels: tuple[str, ...]
     pad: int
-    begin_token: int | None = None
-    end_token: int | None = None
+    frame: Frame = Frame()
     criterion: Loss = cross_entropy
     pad_to: int = 1
 
@@ -62,7 +61,7 @@ class Classification:
 
     @property
     def extra_tokens(self) -> int:
-        return (self.begin_token is not None) + (self.end_token is not None)
+        return self.frame.extra
 
     # --- from a recipe ---
 
@@ -75,7 +74,7 @@ class Classification:
         if (pool := head.options.get("pool", "cls")) not in POOLS:
             raise ConfigError("not_one_of", key="head.pool", value=pool, known=", ".join(POOLS))
         given_labels(config)
-        return _completed(config, config.text.vocab_size, ["0", "1"])
+        return _completed(sized(config), ["0", "1"])
 
     @classmethod
     def begin(cls, config: RunConfig) -> LabelledTexts:
@@ -83,7 +82,7 @@ class Classification:
         labels = learn_labels(config, source.train)
         _check_classes(config, labels)
         vocabularies = learn_vocabularies(config, source.train.texts)
-        return cls._material(_completed(config, vocabularies.source.vocab_size, labels), source, vocabularies)
+        return cls._material(_completed(sized(config, vocabularies), labels), source, vocabularies)
 
     @classmethod
     def again(cls, run: Run) -> LabelledTexts:
@@ -93,13 +92,12 @@ class Classification:
     def make(
         cls, config: RunConfig, vocabularies: Vocabularies, weights: Sequence[float] | None = None
     ) -> Classification:
-        train, special, text = config.train, vocabularies.source.specials, config.text
+        train, special = config.train, vocabularies.source.specials
         loss = options("loss", train.loss) | ({} if weights is None else {"weights": weights})
         return cls(
             labels=tuple(given_labels(config) or ()),
             pad=special.need("pad"),
-            begin_token=None if text.begin == "none" else special.need(text.begin),
-            end_token=None if text.end == "none" else special.need(text.end),
+            frame=Frame.of(config, special),
             criterion=make_loss(train.loss.kind, loss),
             pad_to=train.pad_to,
         )
@@ -120,7 +118,7 @@ class Classification:
 
     def encode(self, some: Texts, split: str, config: RunConfig, vocabularies: Vocabularies) -> Store:
         """Texts as tokens, each with its class. What is too long is cut at its end, here as in training."""
-        room, tokens = longest(config, self.extra_tokens), vocabularies.source.encode_batch(some.texts)
+        room, tokens = self.frame.room(config), vocabularies.source.encode_batch(some.texts)
         classes = numbered(some, self.labels, split)
         return Store.of({"text": [ids[:room] for ids in tokens], "label": [[one] for one in classes]})
 
@@ -131,8 +129,7 @@ class Classification:
             [tokens for tokens, _ in examples],
             np.array([label[0] for _, label in examples], dtype=np.int64),
             padding=self.pad,
-            begin=self.begin_token,
-            end=self.end_token,
+            frame=self.frame,
             pad_to=self.pad_to,
         )
 
@@ -164,12 +161,11 @@ def _one_hot(classes: Tensor, count: int) -> Tensor:
     return F.one_hot(classes, count).double()  # b classes
 
 
-def _completed(config: RunConfig, vocab_size: int, labels: Sequence[str]) -> RunConfig:
+def _completed(config: RunConfig, labels: Sequence[str]) -> RunConfig:
     classes = 1 if config.train.loss.kind == ONE_LOGIT else len(labels)
     head = Choice(config.model.head.kind, {**config.model.head.options, "classes": classes})
     task = Choice(config.task.kind, {**config.task.options, "labels": list(labels)})
-    sized = config.with_vocabulary(vocab_size)
-    return replace(sized, task=task, model=replace(sized.model, head=head))
+    return replace(config, task=task, model=replace(config.model, head=head))
 
 
 def _check_classes(config: RunConfig, labels: Sequence[str]) -> None:

@@ -27,17 +27,16 @@ from glassformer.losses import IGNORE, Loss, Sum, chunked, cross_entropy, make_l
 from glassformer.models.decoder import DecoderOnly
 from glassformer.recipe import RunConfig, options
 from glassformer.runs import Run
-from glassformer.tasks.material import TextMaterial, learn_vocabularies
+from glassformer.tasks.material import TextMaterial, learn_vocabularies, sized
 from glassformer.tasks.options import check_options
 from glassformer.tasks.task import means
-from glassformer.text import Specials, Tokenizer, Vocabularies
+from glassformer.text import Frame, Specials, Tokenizer, Vocabularies
 from glassformer.values import one_of, size
 
 CONTEXT = 256
 WAYS = ("stream", "packed")
 OFFSETS = ("random", "consecutive")
 WITH_TABLE = tuple(kind for kind, position in POSITIONS.items() if position.acts_on == "stream")
-STAND_IN = 1000  # entries of a vocabulary of which only the data can tell how many it has
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,13 +72,17 @@ class Reading:
         return self.documents == "packed"
 
     def framed(self, config: RunConfig) -> RunConfig:
-        """What is said of the frame of a text: whoever continues one begins as training did."""
-        begin, end = ("bos", "eos") if self.packed else ("none", "none")
-        return replace(config, text=replace(config.text, begin=begin, end=end))
+        """What is said of the frame of a text: whoever continues one begins as training did. Another is refused."""
+        frame = {"begin": "bos", "end": "eos"} if self.packed else {"begin": "none", "end": "none"}
+        for key, role in frame.items():
+            given = getattr(config.text, key)
+            if given not in ("none", role):
+                raise ConfigError("language_model_frame", key=key, value=given, documents=self.documents, role=role)
+        return replace(config, text=replace(config.text, **frame))  # type: ignore[arg-type]
 
-    def examples(self, texts: Sequence[Sequence[int]], specials: Specials) -> Examples:
+    def examples(self, texts: Sequence[Sequence[int]], frame: Frame, specials: Specials) -> Examples:
         if self.packed:
-            return pack(texts, begin=specials.need("bos"), end=specials.need("eos"), context=self.context)
+            return pack(texts, frame, self.context)
         return Stream.of(joined(texts, specials), self.context)
 
 
@@ -126,14 +129,13 @@ class LanguageModel:
         how, model = Reading.of(config), config.model
         if model.position.kind in WITH_TABLE and how.context > model.max_len:
             raise ConfigError("context_too_long", context=how.context, max_len=model.max_len)
-        return how.framed(config).with_vocabulary(config.text.vocab_size or STAND_IN)
+        return sized(how.framed(config))
 
     @classmethod
     def begin(cls, config: RunConfig) -> Writings:
         texts = document_corpus(config.data)
         tokenizer = learn_vocabularies(config, texts.train.texts)
-        framed = Reading.of(config).framed(config)
-        return cls._material(framed.with_vocabulary(tokenizer.source.vocab_size), texts, tokenizer)
+        return cls._material(sized(Reading.of(config).framed(config), tokenizer), texts, tokenizer)
 
     @classmethod
     def again(cls, run: Run) -> Writings:
@@ -161,11 +163,12 @@ class LanguageModel:
             ends = len(looked_at) - (not task.reading.packed)  # foreseen like any token, but no characters
             task = replace(task, characters=looked_at.characters / (tokens + ends))
         specials = vocabularies.source.specials
+        frame = Frame.of(config, specials)
         return Writings(
             config=config,
             task=task,
-            training=task.reading.examples(coded[0], specials),
-            validation=task.reading.examples(coded[1], specials) if tokens else None,
+            training=task.reading.examples(coded[0], frame, specials),
+            validation=task.reading.examples(coded[1], frame, specials) if tokens else None,
             vocabularies=vocabularies,
             looked_at=looked_at,
         )

@@ -27,10 +27,10 @@ from glassformer.losses import IGNORE, Loss, Sum, chunked, cross_entropy, make_l
 from glassformer.models.encoder import EncoderOnly
 from glassformer.recipe import RunConfig, options
 from glassformer.runs import Run
-from glassformer.tasks.material import TextMaterial, learn_vocabularies, longest
+from glassformer.tasks.material import TextMaterial, learn_vocabularies, sized
 from glassformer.tasks.options import check_options
 from glassformer.tasks.task import means
-from glassformer.text import Tokenizer, Vocabularies
+from glassformer.text import Frame, Tokenizer, Vocabularies
 from glassformer.values import rate, truth
 
 SHARES = {"rate": 0.15, "masked": 0.8, "random": 0.1}
@@ -46,8 +46,7 @@ class MaskedLanguageModel:
 
     masking: Masking
     pad: int
-    begin_token: int | None = None
-    end_token: int | None = None
+    frame: Frame = Frame()
     criterion: Loss = cross_entropy
     pad_to: int = 1
     chunk: int = 0
@@ -58,7 +57,7 @@ class MaskedLanguageModel:
 
     @property
     def extra_tokens(self) -> int:
-        return (self.begin_token is not None) + (self.end_token is not None)
+        return self.frame.extra
 
     # --- from a recipe ---
 
@@ -71,13 +70,13 @@ class MaskedLanguageModel:
             raise ConfigError("task_family", task=cls.name, family="encoder")
         if model.head.kind != "language_model":
             raise ConfigError("masked_head", head=model.head.kind)
-        return config.with_vocabulary(config.text.vocab_size)
+        return sized(config)
 
     @classmethod
     def begin(cls, config: RunConfig) -> TextMaterial:
         texts = document_corpus(config.data)
         vocabularies = learn_vocabularies(config, texts.train.texts)
-        return cls._material(config.with_vocabulary(vocabularies.source.vocab_size), texts, vocabularies)
+        return cls._material(sized(config, vocabularies), texts, vocabularies)
 
     @classmethod
     def again(cls, run: Run) -> TextMaterial:
@@ -86,13 +85,12 @@ class MaskedLanguageModel:
     @classmethod
     def make(cls, config: RunConfig, tokenizer: Tokenizer) -> MaskedLanguageModel:
         """As a recipe says: `task = { kind = "masked_language_model", whole_word = true }`."""
-        train, special, text = config.train, tokenizer.specials, config.text
+        train, special = config.train, tokenizer.specials
         shares, whole_word = _given(config)
         return cls(
             masking=make_masking(tokenizer, **shares, whole_word=whole_word),
             pad=special.need("pad"),
-            begin_token=None if text.begin == "none" else special.need(text.begin),
-            end_token=None if text.end == "none" else special.need(text.end),
+            frame=Frame.of(config, special),
             criterion=make_loss(train.loss.kind, options("loss", train.loss)),
             pad_to=train.pad_to,
             chunk=train.chunk,
@@ -101,7 +99,7 @@ class MaskedLanguageModel:
     @classmethod
     def _material(cls, config: RunConfig, texts: Corpus[Documents], vocabularies: Vocabularies) -> TextMaterial:
         task, tokenizer = cls.make(config, vocabularies.source), vocabularies.source
-        room = longest(config, task.extra_tokens)
+        room = task.frame.room(config)
         looked_at = task.encode(texts.validation, tokenizer, room)
         return TextMaterial(
             config=config,
@@ -121,10 +119,9 @@ class MaskedLanguageModel:
 
     def collate(self, examples: Sequence[Example], random: np.random.Generator | None = None) -> TokenBatch:
         both = [self.masking(one[0], of_example(one) if random is None else random) for one in examples]
-        frame = {"begin": self.begin_token, "end": self.end_token}
-        tokens, real = pad([read for read, _ in both], self.pad, **frame, pad_to=self.pad_to)
-        asked = {name: None if token is None else IGNORE for name, token in frame.items()}
-        targets, _ = pad([wanted for _, wanted in both], IGNORE, **asked, pad_to=self.pad_to)
+        tokens, real = pad([read for read, _ in both], self.pad, self.frame, pad_to=self.pad_to)
+        unasked = Frame(*(None if token is None else IGNORE for token in (self.frame.begin, self.frame.end)))
+        targets, _ = pad([wanted for _, wanted in both], IGNORE, unasked, pad_to=self.pad_to)
         mask = None if real.all() else torch.from_numpy(real)
         return TokenBatch(tokens, mask, targets, int((targets != IGNORE).sum()))
 

@@ -12,6 +12,9 @@ from glassformer.recipe import RunConfig
 from glassformer.runs import Run
 from glassformer.tasks.task import Task
 from glassformer.text import Vocabularies
+from glassformer.text.kinds import check_unsized
+
+STAND_IN = 1000  # entries of a vocabulary of which only the data can tell how many it has
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,9 +31,17 @@ class TextMaterial:
         self.vocabularies.save(run.folder)
 
 
-def longest(config: RunConfig, extra_tokens: int) -> int:
-    """How many tokens of a text have room: as the recipe says, or what the table of positions holds beside a frame."""
-    return min(config.data.max_length, config.model.max_len - extra_tokens)
+def sized(config: RunConfig, vocabularies: Vocabularies | None = None) -> RunConfig:
+    """The recipe with the sizes of its vocabularies; before they are learned as [text] says, or with a stand-in.
+
+    `vocab_size = 0` means all there are, which only characters and words can tell: others are refused here, before any
+    data is read.
+    """
+    if vocabularies is not None:
+        return config.with_vocabulary(vocabularies.source.vocab_size, vocabularies.target.vocab_size)
+    if not config.text.vocab_size and config.train.start is None:
+        check_unsized(config.text.tokenizer.kind)
+    return config.with_vocabulary(config.text.vocab_size or STAND_IN)
 
 
 def learn_vocabularies(config: RunConfig, sources: Iterable[str], targets: Iterable[str] | None = None) -> Vocabularies:

@@ -22,11 +22,11 @@ from glassformer.losses import IGNORE, Loss, Sum, chunked, cross_entropy, make_l
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.recipe import RunConfig, options
 from glassformer.runs import Run
-from glassformer.tasks.material import TextMaterial, learn_vocabularies, longest
+from glassformer.tasks.material import TextMaterial, learn_vocabularies, sized
 from glassformer.tasks.options import check_options
 from glassformer.tasks.task import means
-from glassformer.text import Vocabularies
-from glassformer.values import truth
+from glassformer.text import Frame, Vocabularies
+from glassformer.text.frame import roles
 
 OPTIONS = (
     "source_end",
@@ -49,37 +49,39 @@ class Sentences(TextMaterial):
 class Translation:
     """Sentence pairs. Padding in the target needs no mask: it stands behind all that could look at it.
 
-    `source_end` closes the source with eos, as the paper's code does: a place to look at when there is no other.
+    `frame` is that of the source; the target begins with `bos` and ends with `eos`.
     `chunk` > 0 never holds the logits of more target positions than that.
     """
 
     pad: int
     bos: int
     eos: int
+    frame: Frame
     criterion: Loss = cross_entropy
-    source_end: bool = True
     pad_to: int = 1
     chunk: int = 0
 
     name: ClassVar[str] = "translation"
     unit: ClassVar[str] = "tokens"
     shown: ClassVar[Mapping[str, str]] = {"sample_bleu": "percent", "exact": "share"}
-    extra_tokens: ClassVar[int] = 1
+
+    @property
+    def extra_tokens(self) -> int:
+        return max(self.frame.extra, 1)  # of the target: bos in front of what is read, eos behind what is said
 
     # --- from a recipe ---
 
     @classmethod
     def sketch(cls, config: RunConfig) -> RunConfig:
         check_options(config, OPTIONS, ("cross_entropy", "focal"))
-        truth("task.source_end", config.task.options.get("source_end", True))
-        return config.with_vocabulary(config.text.vocab_size)
+        roles(config)
+        return sized(config)
 
     @classmethod
     def begin(cls, config: RunConfig) -> Sentences:
         sentences = corpus(config.data)
         vocabularies = learn_vocabularies(config, sentences.train.sources, sentences.train.targets)
-        sizes = vocabularies.source.vocab_size, vocabularies.target.vocab_size
-        return cls._material(config.with_vocabulary(*sizes), sentences, vocabularies)
+        return cls._material(sized(config, vocabularies), sentences, vocabularies)
 
     @classmethod
     def again(cls, run: Run) -> Sentences:
@@ -94,7 +96,7 @@ class Translation:
             bos=special.need(str(config.task.options.get("start", "bos"))),
             eos=special.need("eos"),
             criterion=make_loss(train.loss.kind, options("loss", train.loss)),
-            source_end=truth("task.source_end", config.task.options.get("source_end", True)),
+            frame=Frame.of(config, vocabularies.source.specials),
             pad_to=train.pad_to,
             chunk=train.chunk,
         )
@@ -102,12 +104,13 @@ class Translation:
     @classmethod
     def _material(cls, config: RunConfig, sentences: Corpus[Pairs], vocabularies: Vocabularies) -> Sentences:
         """What is too long or empty on a side is neither trained on nor looked at."""
-        room = longest(config, cls.extra_tokens)
+        task = cls.make(config, vocabularies)
+        room = min(config.data.max_length, config.model.max_len - task.extra_tokens)
         looked_at = encode(sentences.validation, vocabularies)
         fits = (looked_at.lengths.max(axis=1) <= room) & (looked_at.lengths.min(axis=1) > 0)
         return Sentences(
             config=config,
-            task=cls.make(config, vocabularies),
+            task=task,
             training=encode(sentences.train, vocabularies).no_longer_than(room),
             validation=looked_at.select(fits) if fits.any() else None,
             vocabularies=vocabularies,
@@ -123,7 +126,7 @@ class Translation:
             padding=self.pad,
             begin=self.bos,
             end=self.eos,
-            source_end=self.source_end,
+            frame=self.frame,
             pad_to=self.pad_to,
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from glassformer.text.bpe import Bpe
 from glassformer.text.characters import Characters
+from glassformer.text.frame import Frame
 from glassformer.text.framing import framing, pair
 from glassformer.text.kinds import TOKENIZERS, open_tokenizer, train
 from glassformer.text.marian import Marian
@@ -20,6 +21,7 @@ __all__ = [
     "TOKENIZERS",
     "Bpe",
     "Characters",
+    "Frame",
     "Marian",
     "SentencePiece",
     "Specials",

@@ -35,10 +35,11 @@ def framing(folder: Path | str) -> Frame | None:
     """
     folder = Path(folder)
     declared = Declared.read(folder)
-    if declared.table.get("own") is True:
-        return None
     tokenizer = open_tokenizer(folder)
     specials = tokenizer.specials
+    if declared.table.get("own") is True:  # framed when it was exported; in a run the configuration says it
+        framed = isinstance(tokenizer, Pipeline) and tokenizer.library.post_processor is not None
+        return _processed(folder / FILE, tokenizer) if framed else None
     if isinstance(tokenizer, Marian):
         return "none", "eos"
     if _says(declared, "add_bos_token") or _says(declared, "add_eos_token"):

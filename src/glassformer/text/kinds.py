@@ -59,6 +59,13 @@ def check_tokenizer(kind: str, options: Mapping[str, Any]) -> None:
             raise ConfigError("unknown_option", key="tokenizer", option=option, kind=kind, hint=hint)
 
 
+def check_unsized(kind: str) -> None:
+    """Refuse a kind that learns as many pieces as it is told to, and was not told."""
+    chosen = choose("tokenizer", kind, TOKENIZERS)
+    if inspect.signature(chosen.train).parameters["vocab_size"].default is inspect.Parameter.empty:
+        raise ConfigError("vocab_size_unset", kind=kind)
+
+
 def open_tokenizer(folder: Path | str) -> Tokenizer:
     """The tokenizer in a folder: one of ours, or as Hugging Face, GPT-2, BERT, SentencePiece or Marian leave theirs.
 

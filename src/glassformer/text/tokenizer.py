@@ -8,6 +8,8 @@ from typing import Protocol
 
 from glassformer.text.special import Specials
 
+BLANKS_APART = ("characters", "words")  # kinds whose pieces never hold the blank before a word
+
 
 class Tokenizer(Protocol):
     """Text ↔ ids. Every text is composed first (NFC), so both spellings of a syllable give the same ids.
@@ -52,3 +54,10 @@ class Tokenizer(Protocol):
         ...
 
     def save(self, folder: Path | str) -> None: ...
+
+
+def holds_blanks(tokenizer: Tokenizer) -> bool:
+    """Whether the blank before a word is part of its first piece: not in characters, words, or BERT's own pieces."""
+    if tokenizer.kind == "wordpiece":
+        return tokenizer.exact
+    return tokenizer.kind not in BLANKS_APART

@@ -17,7 +17,7 @@ from glassformer.metrics.exact import exact_match
 from glassformer.metrics.outputs import Outputs
 from glassformer.runs import Run
 from glassformer.runs.files import disk, read_json, write_json
-from glassformer.text import Vocabularies
+from glassformer.text import Frame, Vocabularies
 from glassformer.trace.record import record
 from glassformer.trace.trace import Trace
 
@@ -61,14 +61,14 @@ class Samples:
         return as_trained(GREEDY, self.run.config)
 
     def attention(self, model: nn.Module, sample: Sample) -> Trace:
-        """The weights of every cross-attention, b h t s: from bos and each token said so far to the source and its eos.
+        """The weights of every cross-attention, b h t s: from bos and each token said so far to the framed source.
 
         `tokens` of the trace are those of the source, s, and behind them those of the target, t.
         """
         source, target = self.vocabularies.source, self.vocabularies.target
         device, room = next(model.parameters()).device, self.run.config.model.max_len
-        ids = [*source.encode(sample.source), *([source.specials.need("eos")] if self.search.source_end else [])]
-        said = [target.specials.need("bos"), *target.encode(sample.translation)][:room]
+        ids = Frame.of(self.run.config, source.specials).around(source.encode(sample.source))
+        said = [target.specials.need(self.search.start), *target.encode(sample.translation)][:room]
         with record(model, ATTENTION) as trace:
             model(torch.tensor([ids], device=device), torch.tensor([said], device=device))
         trace.tokens = [*map(source.piece, ids), *map(target.piece, said)]

@@ -1,0 +1,135 @@
+"""One frame for everybody: what a model is fed in training is what it is fed in use, whatever the frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from glassformer.config import Choice
+from glassformer.data.pairs import Pairs
+from glassformer.errors import ConfigError, InputError
+from glassformer.evaluate.classify import classify
+from glassformer.evaluate.embed import embed
+from glassformer.evaluate.fill import fill
+from glassformer.evaluate.surprise import total_loss
+from glassformer.evaluate.translate import translate
+from glassformer.evaluate.write import Writing, beginning, write
+from glassformer.losses import IGNORE
+from glassformer.models.build import build
+from glassformer.open import Loaded
+from glassformer.recipe import RunConfig
+from glassformer.runs import Run
+from glassformer.tasks import TASKS
+from glassformer.text import Frame, Specials
+from glassformer.text.frame import roles
+from glassformer.train.samples import Sample, Samples
+from small_run import run_config
+from tiny_tasks import tiny
+
+FRAMES = [("none", "none"), ("bos", "eos"), ("cls", "sep"), ("bos", "sep"), ("none", "eos"), ("cls", "none")]
+
+
+def fed(model: nn.Module, act: Callable[[], object]) -> list[list[int]]:
+    """The rows of ids that the model's first embedding was given, the first call alone."""
+    seen: list[Tensor] = []
+    hook = model.get_submodule("embedding").register_forward_pre_hook(lambda _, given: seen.append(given[0].clone()))
+    try:
+        act()
+    finally:
+        hook.remove()
+    return [row.tolist() for row in seen[0]]
+
+
+def begun(task: str, **changes: dict[str, Any]) -> tuple[Any, Loaded]:
+    """The material of a tiny recipe, and a model of it that was not trained: enough to see what it reads."""
+    material = TASKS[task].begin(tiny(task, **changes))
+    model = build(material.config.model, seed=0).eval()
+    return material, Loaded(model, material.vocabularies, material.config, Path("run"), Path("run"))
+
+
+def test_the_frame_of_a_text() -> None:
+    frame = Frame(1, 5)
+    assert (frame.around([7, 8]), frame.front, frame.back, frame.extra) == ([1, 7, 8, 5], [1], [5], 2)
+    assert (Frame().around([7]), Frame().extra, Frame(end=2).around([])) == ([7], 0, [2])
+    config = run_config({"max_len": 32})
+    assert frame.room(config) == 30
+    assert frame.room(replace(config, data=replace(config.data, max_length=10))) == 10
+
+
+def test_a_translator_closes_its_source_unless_it_is_told_otherwise() -> None:
+    def said(begin: str, end: str, **options: object) -> tuple[str, str]:
+        config = RunConfig(task=Choice("translation", options))
+        return roles(replace(config, text=replace(config.text, begin=begin, end=end)))
+
+    assert said("none", "none") == ("none", "eos")
+    assert said("none", "none", source_end=False) == ("none", "none")
+    assert said("bos", "sep") == said("bos", "sep", source_end=False) == ("bos", "sep")
+    with pytest.raises(ConfigError, match=r"task.source_end=1 is of the wrong type"):
+        said("none", "none", source_end=1)
+    with pytest.raises(InputError, match="cls"):
+        Frame.named("cls", "none", Specials(cls=None))
+
+
+@pytest.mark.parametrize(("begin", "end"), FRAMES)
+def test_a_translator_reads_in_use_what_it_read_in_training(tmp_path: Path, begin: str, end: str) -> None:
+    material, loaded = begun("translation", text={"begin": begin, "end": end})
+    example = material.training[0]
+    text = loaded.tokenizer.decode(example[0].tolist())
+    task = material.task
+    (learned,) = fed(loaded.model, lambda: task.loss(loaded.model, task.collate([example])))
+    assert fed(loaded.model, lambda: translate(loaded, text)) == [learned] == [loaded.framed(text)]
+    assert fed(loaded.model, lambda: embed(loaded, text)) == [learned]
+    assert fed(loaded.model, lambda: total_loss(loaded, Pairs([text], ["x"]))) == [learned]
+    assert loaded.reader().source(text).ids.tolist() == [learned]
+    samples = Samples(Run.create(tmp_path / "run", material.config), material.vocabularies, material.looked_at)
+    assert fed(loaded.model, lambda: samples.attention(loaded.model, Sample(text, "", ""))) == [learned]
+
+
+@pytest.mark.parametrize(("begin", "end"), FRAMES)
+def test_a_classifier_reads_in_use_what_it_read_in_training(begin: str, end: str) -> None:
+    material, loaded = begun("classification", text={"begin": begin, "end": end})
+    example, task = material.training[0], material.task
+    text = loaded.tokenizer.decode(example[0].tolist())
+    (learned,) = fed(loaded.model, lambda: task.loss(loaded.model, task.collate([example])))
+    assert fed(loaded.model, lambda: classify(loaded, text)) == [learned] == [loaded.framed(text)]
+    assert fed(loaded.model, lambda: embed(loaded, text)) == [learned]
+
+
+@pytest.mark.parametrize(("begin", "end"), FRAMES)
+def test_a_masked_model_reads_in_use_what_it_read_in_training(begin: str, end: str) -> None:
+    material, loaded = begun("masked_language_model", text={"begin": begin, "end": end})
+    example, task = material.training[0], material.task
+    batch = task.collate([example])
+    learned = torch.where(batch.targets != IGNORE, batch.targets, batch.tokens)[0].tolist()
+    text = " ".join(loaded.tokenizer.decode(example[0].tolist()).split())
+    assert loaded.framed(text) == learned
+    words = text.split(" ")
+    (asked,) = fed(loaded.model, lambda: fill(loaded, " ".join([*words[:-1], "___"])))
+    hidden = loaded.tokenizer.specials.need("mask")
+    assert asked == [*learned[: len(loaded.frame.front) + len(words) - 1], hidden, *loaded.frame.back]
+
+
+@pytest.mark.parametrize("documents", ["packed", "stream"])
+def test_a_writer_goes_on_from_what_it_read_in_training(documents: str) -> None:
+    task = {"kind": "language_model", "context": 15, "documents": documents}
+    material, loaded = begun("language_model", run={"task": task})
+    batch = material.task.collate([material.training[0]])
+    row = batch.tokens[0] if batch.documents is None else batch.tokens[0][batch.documents[0] == 0]
+    learned, begin = row.tolist()[:4], loaded.frame.front
+    assert learned[: len(begin)] == begin and len(begin) == (documents == "packed")
+    text = loaded.tokenizer.decode(learned)
+    (asked,) = fed(loaded.model, lambda: write(loaded, text, Writing(tokens=1)))  # the last is fed apart
+    assert [*asked, learned[-1]] == beginning(loaded, text) == learned
+
+
+@pytest.mark.parametrize(("documents", "key", "role"), [("packed", "begin", "cls"), ("stream", "end", "eos")])
+def test_a_frame_that_a_writer_would_not_learn_is_refused(documents: str, key: str, role: str) -> None:
+    task = {"kind": "language_model", "context": 15, "documents": documents}
+    with pytest.raises(ConfigError, match=rf"text.{key}={role}: with task.documents={documents} a text has \w+ there"):
+        TASKS["language_model"].sketch(tiny("language_model", run={"task": task}, text={key: role}))
