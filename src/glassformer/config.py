@@ -201,11 +201,11 @@ def to_toml(tables: Mapping[str, Mapping[str, Any]]) -> str:
     """Tables of plain values and lists → TOML; nested tables are written inline."""
     lines: list[str] = []
     for name, table in tables.items():
-        lines += [f"[{name}]", *(f"{key} = {_literal(value)}" for key, value in table.items()), ""]
+        lines += [f"[{name}]", *(f"{key} = {literal(value)}" for key, value in table.items()), ""]
     return "\n".join(lines)
 
 
-def _literal(value: object) -> str:
+def literal(value: object) -> str:
     match value:
         case bool():
             return "true" if value else "false"
@@ -215,7 +215,7 @@ def _literal(value: object) -> str:
             escaped = value.replace("\\", "\\\\").replace('"', '\\"')
             return '"' + "".join(c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}" for c in escaped) + '"'
         case list() | tuple():
-            return "[" + ", ".join(map(_literal, value)) + "]"
+            return "[" + ", ".join(map(literal, value)) + "]"
         case Mapping():
-            return "{ " + ", ".join(f"{key} = {_literal(item)}" for key, item in value.items()) + " }"
+            return "{ " + ", ".join(f"{key} = {literal(item)}" for key, item in value.items()) + " }"
     raise TypeError(f"TOML has no {type(value).__name__}")

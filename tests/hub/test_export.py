@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,14 @@ import foreign_texts
 import glassformer as gf
 from families import answer, difference, tokens
 from foreign_folder import changed
+from glassformer.cli.options import overrides
 from glassformer.config import Choice, ModelConfig
 from glassformer.errors import ConfigError, FileError
 from glassformer.hub.export import Source, choose_family, export, export_run
 from glassformer.hub.open import open_foreign
 from glassformer.hub.store import store
 from glassformer.hub.weights import Weights
+from glassformer.open import open_recipe
 from glassformer.recipe import RunConfig
 from glassformer.runs import Run
 from reference import VARIANTS, reference
@@ -94,11 +97,31 @@ def test_the_tokenizer_goes_along_where_it_can_be_read(tmp_path: Path) -> None:
 
 def test_a_trained_translator_of_another_form_is_refused_by_its_key(tmp_path: Path) -> None:
     run = trained(tmp_path)
-    with pytest.raises(
-        ConfigError, match=r"\w+ comes nearest, but \w+ is .* here and would be .* there; train with that"
-    ):
+    with pytest.raises(ConfigError) as refused:
         export_run(run, tmp_path / "hf")
+    assert str(refused.value) == (
+        "pegasus comes nearest, but differs (here → there): position.layout: interleaved → halves; train with "
+        "--set 'model.position.layout=halves', or name another family with --family"
+    )
     assert not (tmp_path / "hf").exists()
+
+
+def test_a_difference_is_shown_whole_and_its_remedy_mends_it() -> None:
+    """All keys, both sides, nothing cut: the recipe with exactly the keys that the line names can leave."""
+    config = open_recipe("nsmc", {"model.vocab_size": 40, "model.head.classes": 2})
+    with pytest.raises(ConfigError) as refused:
+        choose_family(config, "bert")
+    line = str(refused.value)
+    assert "…" not in line and "head.pool: mean → cls" in line and "position: sinusoidal → learned" in line
+    values = overrides(re.findall(r"--set '([^']*)'", line))
+    mended = open_recipe("nsmc", {"model.vocab_size": 40, "model.head.classes": 2, **values})
+    assert choose_family(mended, "bert")[0].name == "bert"
+
+
+@pytest.mark.parametrize("recipe", ["object-queries", "prices"])
+def test_what_no_family_has_is_refused_in_one_line(recipe: str) -> None:
+    with pytest.raises(ConfigError, match=r"task=\w+: none of the families .* what can leave: classification, image_"):
+        choose_family(open_recipe(recipe))
 
 
 def test_a_model_of_ours_finds_its_family() -> None:
@@ -115,18 +138,18 @@ def test_a_model_of_ours_finds_its_family() -> None:
     assert family("language_model", **llama, window=5) == "mistral"
     assert family("language_model", **llama | {"bias": ("q", "k", "v")}) == "qwen2"
     assert family("language_model", **llama, qk_norm=True) == "qwen3"
-    with pytest.raises(ConfigError, match="gpt2 comes nearest, but final_norm is False here and would be True there"):
-        family("language_model", **gpt, final_norm=False)
     with pytest.raises(
-        ConfigError, match="a model for forecasting cannot be written for transformers; families tried: b"
+        ConfigError, match=r"gpt2 comes nearest, but differs \(here → there\): final_norm: false → true"
     ):
+        family("language_model", **gpt, final_norm=False)
+    with pytest.raises(ConfigError, match=r"task=forecasting: none of the families .*\(tried: bert, "):
         family("forecasting", **gpt)
 
 
 def test_a_family_by_name() -> None:
     config = open_foreign(reference("llama")[1]).config
     assert choose_family(config)[0].name == "llama" and choose_family(config, "llama")[0].name == "llama"
-    with pytest.raises(ConfigError, match="qwen2 comes nearest, but bias is"):
+    with pytest.raises(ConfigError, match=r"qwen2 comes nearest, but differs \(here → there\): bias: "):
         choose_family(config, "qwen2")
     with pytest.raises(ConfigError, match="family='rwkv' is unknown; use one of: bert"):
         choose_family(config, "rwkv")

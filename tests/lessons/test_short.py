@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from glassformer.lessons.short import Experiment
+from glassformer.config import Choice, ModelConfig
+from glassformer.lessons.short import BOXES, Experiment
 from glassformer.models.build import build
+from glassformer.open import open_recipe
 from small_translator import write_recipe
 
 
@@ -47,3 +49,14 @@ def test_a_loss_that_is_not_finite_is_seen(experiment: Experiment) -> None:
     with torch.no_grad():
         next(model.parameters()).fill_(float("inf"))
     assert experiment.train(0, {"train.steps": 2}, make=lambda config: model, validated=False).diverged
+
+
+@pytest.mark.parametrize("recipe", BOXES)
+def test_experiments_start_from_the_papers_boxes(recipe: str) -> None:
+    """Whatever family a recipe takes so that its model can leave, a lesson compares with the paper's parts."""
+    model = open_recipe(recipe, BOXES[recipe]).model
+    plain = ModelConfig()
+    assert (model.norm, model.feed_forward, model.activation) == (plain.norm, plain.feed_forward, plain.activation)
+    assert (model.embedding_norm, model.embedding_scale, model.bias) == (False, True, plain.bias)
+    assert (model.norm_order, model.segments) == ("pre", 0)
+    assert model.position == (Choice("rotary") if recipe == "characters" else plain.position)

@@ -79,7 +79,8 @@ def test_the_tokenizer_gives_the_ids_that_the_model_was_trained_on(home: Path, r
     for text in [*KOREAN, *(odd for odd in ODD if odd not in [ODD[3], *named]), *named]:
         ours = beginning(loaded, text) if loaded.task == "language_model" else loaded.framed(text)
         assert theirs(text)["input_ids"] == ours, text
-        assert theirs.decode(theirs(text)["input_ids"], skip_special_tokens=True) == loaded.tokenizer.decode(ours)
+        if loaded.tokenizer.exact:
+            assert theirs.decode(ours, skip_special_tokens=True) == loaded.tokenizer.decode(ours)
     assert set(theirs("x")) == {"input_ids", "attention_mask"}
     assert theirs.model_max_length == loaded.config.model.max_len
 
@@ -98,7 +99,7 @@ def test_a_translator_translates_the_same(home: Path, recipe: str) -> None:
     begun = torch.cat([torch.full((len(texts), 1), loaded.start), said[:, :-1]], 1)
     with torch.no_grad():
         ours = loaded.model(batch["input_ids"], begun, batch["attention_mask"].bool())
-        close(ours, model(**batch, labels=said).logits)
+        close(ours, model(**batch, decoder_input_ids=begun).logits)
     for beam in (1, model.generation_config.num_beams):
         asked = Search(beam=beam, length_norm="power", alpha=model.generation_config.length_penalty, max_len=24)
         found = candidates(loaded.model, loaded.vocabularies, texts, as_trained(asked, loaded.config))

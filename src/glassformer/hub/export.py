@@ -12,16 +12,17 @@ import torch
 from torch import Tensor
 
 from glassformer.config import ModelConfig
-from glassformer.errors import ConfigError, FileError, GlassformerError, choose, shown
+from glassformer.errors import ConfigError, FileError, GlassformerError, choose
 from glassformer.hub.beside import save_tokenizers, write_beside
 from glassformer.hub.blank import parameters
+from glassformer.hub.computed import sinusoids
 from glassformer.hub.families import FAMILIES
 from glassformer.hub.family import At, Family
 from glassformer.hub.foreign import Foreign, read_foreign
 from glassformer.hub.header import read_header
 from glassformer.hub.names import their_shape, to_theirs
 from glassformer.hub.open import CONFIG, find_family
-from glassformer.hub.settled import differing
+from glassformer.hub.settled import as_toml, differing, one_by_one
 from glassformer.hub.store import ASIDE, FILES, KEPT, Progress
 from glassformer.hub.weights import SINGLE, Weights
 from glassformer.hub.write import Form, write_tensors
@@ -151,10 +152,10 @@ def _usual(family: Family, task: str) -> dict[str, Any]:
 def choose_family(config: RunConfig, name: str | None = None) -> tuple[Family, ModelConfig, dict[str, Any]]:
     """The family that has exactly this model: the one asked for, else the first; with its config.json.
 
-    Where none has it, the key that the nearest one cannot express is named.
+    Where none has it, all that the nearest one cannot express is named, with the keys that it could.
     """
     families = FAMILIES if name is None else {name: choose("family", name, FAMILIES)}
-    nearest: tuple[tuple[bool, int], str, str, object, object] | None = None
+    nearest: tuple[tuple[bool, int], str, dict[str, tuple[object, object]]] | None = None
     for family in families.values():
         if config.task.kind not in family.tasks.values():
             continue
@@ -166,14 +167,20 @@ def choose_family(config: RunConfig, name: str | None = None) -> tuple[Family, M
         found = differing(config.model, described)
         if not found:
             return family, described, table
-        key, (ours, theirs) = next(iter(found.items()))
         distance = described.family != config.model.family, len(found)  # a decoder is never near an encoder
         if nearest is None or distance < nearest[0]:
-            nearest = distance, family.name, key, ours, theirs
+            nearest = distance, family.name, one_by_one(found)
     if nearest is None:
-        raise ConfigError("hub_no_family", task=config.task.kind, known=", ".join(families))
-    _, best, key, ours, theirs = nearest
-    raise ConfigError("hub_inexpressible", family=best, key=key, value=shown(ours), theirs=shown(theirs))
+        tasks = sorted({task for family in FAMILIES.values() for task in family.tasks.values()} - {"features"})
+        tried = ", ".join(families)
+        raise ConfigError("hub_no_family", task=config.task.kind, known=tried, tasks=", ".join(tasks))
+    _, best, keys = nearest
+    raise ConfigError(
+        "hub_inexpressible",
+        family=best,
+        differences=", ".join(f"{key}: {as_toml(ours)} → {as_toml(theirs)}" for key, (ours, theirs) in keys.items()),
+        remedy=" ".join(f"--set 'model.{key}={as_toml(theirs)}'" for key, (_, theirs) in keys.items()),
+    )
 
 
 def _write_weights(path: Path, source: Source, plan: _Plan, progress: Progress | None) -> None:
@@ -191,6 +198,8 @@ def _write_weights(path: Path, source: Source, plan: _Plan, progress: Progress |
         forms[key] = dtype, their_shape(shape, parts[0][1])
     others = _aside(plan.kept)
     forms |= {key: (others.dtype(key), stored.shape) for key, stored in others.tensors.items()}
+    waves = _waves(plan)
+    forms |= {key: (next(iter(forms.values()))[0], tuple(x.shape)) for key, x in waves.items()}
     total, done = sum(torch.Size(shape).numel() * dtype.itemsize for dtype, shape in forms.values()), 0
 
     def give(key: str) -> Tensor:
@@ -199,6 +208,8 @@ def _write_weights(path: Path, source: Source, plan: _Plan, progress: Progress |
             at = groups[key][0][1]
             parts = [source.give(ours).chunk(1 + len(at.more))[piece] for ours, _, piece in groups[key]]
             x = to_theirs(at, parts)
+        elif key in waves:
+            x = waves[key].to(forms[key][0])
         else:
             x = others.read(key)
         done += x.numel() * x.element_size()
@@ -207,6 +218,15 @@ def _write_weights(path: Path, source: Source, plan: _Plan, progress: Progress |
         return x
 
     write_tensors(path, forms, give)
+
+
+def _waves(plan: _Plan) -> dict[str, Tensor]:
+    """Sinusoids that a family stores: written, so that nobody has to compute them the same way. An import kept them."""
+    if plan.kept is not None or plan.config.position.kind != "sinusoidal":
+        return {}
+    shape = plan.config.max_len, plan.config.d_model
+    stored = [key for key, rule in plan.family.computed.items() if rule is sinusoids]
+    return {key: sinusoids(plan.config, shape) for key in stored}
 
 
 def _aside(kept: Path | None) -> Weights:

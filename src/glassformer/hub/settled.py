@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from glassformer.config import Choice, ModelConfig
+from glassformer.config import Choice, ModelConfig, literal
 from glassformer.layers.head import HEADS
 from glassformer.layers.position import POSITIONS
 from glassformer.models.check import INPUTS
@@ -21,6 +21,27 @@ def differing(one: ModelConfig, other: ModelConfig) -> dict[str, tuple[object, o
     """Key → both values, for every key whose effect is not the same."""
     first, second = settled(one), settled(other)
     return {key: (first[key], second[key]) for key in first if first[key] != second[key]}
+
+
+def one_by_one(found: Mapping[str, tuple[object, object]]) -> dict[str, tuple[object, object]]:
+    """Of a choice only the options that differ, position.layout for instance; of another kind the kind alone."""
+    keys: dict[str, tuple[object, object]] = {}
+    for key, (ours, theirs) in found.items():
+        if not isinstance(ours, dict) or not isinstance(theirs, dict):
+            keys[key] = ours, theirs
+        elif ours["kind"] != theirs["kind"]:
+            keys[key] = ours["kind"], theirs["kind"]
+        else:
+            both = {option: (ours.get(option), theirs.get(option)) for option in ours | theirs}
+            keys |= {f"{key}.{option}": pair for option, pair in both.items() if pair[0] != pair[1]}
+    return keys
+
+
+def as_toml(value: object) -> str:
+    """A value as it stands in a recipe; a choice without options as its kind."""
+    if isinstance(value, Choice):
+        return as_toml({"kind": value.kind, **value.options} if value.options else value.kind)
+    return "none" if value is None else value if isinstance(value, str) else literal(value)
 
 
 def settled(config: ModelConfig) -> dict[str, object]:

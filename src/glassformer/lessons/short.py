@@ -16,8 +16,25 @@ from glassformer.recipe import RunConfig, override
 from glassformer.tasks import Material, kind_of
 from glassformer.train.resume import Trained
 from glassformer.train.validate import validate
+from glassformer.values import BIASES
 
 CPU = torch.device("cpu")
+# The recipes take the form of a published family, so that what they train can leave for other programs. Experiments
+# change one part at a time and compare: they start from the paper's own boxes.
+PAPER: dict[str, Any] = {
+    "model.norm_order": "pre",
+    "model.embedding_norm": False,
+    "model.embedding_scale": True,
+    "model.segments": 0,
+    "model.activation": "relu",
+}
+BOXES: dict[str, dict[str, Any]] = {
+    "ko-en": {"model.position": "sinusoidal"},
+    "sentiment": PAPER | {"model.position": "sinusoidal", "model.head": {"kind": "classifier", "pool": "cls"}},
+    "fill": PAPER | {"model.position": "sinusoidal"},
+    "characters": PAPER
+    | {"model.norm": "layer", "model.feed_forward": "mlp", "model.d_ff": 512, "model.bias": list(BIASES)},
+}
 
 
 @dataclass(frozen=True)
@@ -37,14 +54,16 @@ class Outcome:
 
 
 class Experiment:
-    """One recipe's material, read once; trained as often as there are variants and seeds.
+    """One recipe's material, read once, in the paper's boxes; trained as often as there are variants and seeds.
 
     `changes` are keys of the recipe: {"model.norm_order": "post", "train.steps": 200}. Keys of [data] and [text] make
     other material and belong to the constructor.
     """
 
     def __init__(self, recipe: str, changes: Mapping[str, Any] | None = None) -> None:
-        config = open_recipe(recipe, {"train.threads": 1, "train.device": "cpu", **(changes or {})})
+        config = open_recipe(
+            recipe, {"train.threads": 1, "train.device": "cpu", **BOXES.get(recipe, {}), **(changes or {})}
+        )
         self.material: Material = kind_of(config).begin(config)
 
     def config(self, changes: Mapping[str, Any], seed: int) -> RunConfig:
