@@ -24,6 +24,8 @@ from glassformer.open import Loaded, open_recipe
 from glassformer.train.begin import begin
 from glassformer.train.loop import train
 
+pytestmark = pytest.mark.slow  # seven short trainings
+
 KOREAN = [
     "민수는 학교에 갔다",
     "나는 어제 유나와 함께 사과를 먹었다",
