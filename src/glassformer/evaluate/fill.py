@@ -77,7 +77,7 @@ def fill(loaded: Loaded, text: str, top: int = 5, *, truncate: bool = False) -> 
 
 
 def _fitted(loaded: Loaded, ids: list[int], mask: int, truncate: bool) -> list[int]:
-    most, (_, end) = places(loaded), loaded.frame
+    most, end = places(loaded), loaded.frame.back
     if most is None or len(ids) <= most:
         return ids
     if not truncate:

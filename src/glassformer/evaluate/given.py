@@ -63,14 +63,14 @@ def read_text(loaded: Loaded, text: str, *, truncate: bool = False, longest: int
         return Ids(ids)
     if not truncate:
         raise InputError("text_too_long", length=len(ids), most=most)
-    _, end = loaded.frame
+    end = loaded.frame.back
     return Ids(ids[: max(most - len(end), 0)] + end)
 
 
 def read_pair(loaded: Loaded, first: str, second: str, *, truncate: bool = False) -> Ids:
     """The ids of two texts in one frame; with `truncate` the longer one is cut first, until both fit."""
     prepare = prepared_side(loaded.config.data.prepare, loaded.config.data.source_language)
-    begin, end = loaded.frame
+    begin, end = loaded.frame.front, loaded.frame.back
     a, b = (loaded.tokenizer.encode(prepare(text)) for text in (first, second))
     tokens, segments = paired(loaded.tokenizer, a, b, begin, end)
     most = places(loaded)

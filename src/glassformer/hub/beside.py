@@ -13,7 +13,8 @@ from typing import Any
 import tokenizers
 from tokenizers.processors import TemplateProcessing
 
-from glassformer.hub.purpose import RESAMPLING
+from glassformer.hub.pixels import FILE as PREPROCESSOR
+from glassformer.hub.pixels import RESAMPLING
 from glassformer.recipe import RunConfig
 from glassformer.runs.files import write_json
 from glassformer.text import Frame, Vocabularies, framing
@@ -22,7 +23,7 @@ from glassformer.text.frame import roles
 from glassformer.text.pipeline import FILE, Pipeline
 from glassformer.text.tokenizer import holds_blanks
 
-GENERATION, PREPROCESSOR = "generation_config.json", "preprocessor_config.json"
+GENERATION = "generation_config.json"
 THEIRS = ("tokenizer.json", "source.spm", "spiece.model", "tokenizer.model", "vocab.json", "vocab.txt")
 BEAM, LENGTH_PENALTY, NEW_TOKENS = 4, 0.6, 100  # as `translate` and `generate` have them where nobody says
 
@@ -67,7 +68,7 @@ def frame_roles(config: RunConfig) -> tuple[str, str]:
 def _frame(tokenizer: Pipeline, config: RunConfig, frame: Frame, folder: Path) -> None:
     """Our own tokenizer.json with the frame in its post-processor, and the few words of `transformers` about it."""
     library = tokenizers.Tokenizer.from_file(str(folder / FILE))
-    names = {token: library.id_to_token(token) for token in (frame.begin, frame.end) if token is not None}
+    names = {token: str(library.id_to_token(token)) for token in (*frame.front, *frame.back)}
     before, behind = ([names[token] for token in ids] for ids in (frame.front, frame.back))
     one = [*before, "$A", *behind]
     library.post_processor = TemplateProcessing(
@@ -117,13 +118,18 @@ def _preprocessor(config: RunConfig) -> dict[str, Any]:
     """Mean and spread of the pixels, and how images are made to fit; the inverse of what an import reads."""
     given, task = config.model.input.options, config.task.options
     size, channels = int(given["size"]), int(given.get("channels", 3))
-    whole = max(size, int(task.get("enlarge", size)))
+    whole, shortest = int(task.get("enlarge", size)), bool(task.get("shortest", False))
+    maker = "Bit" if shortest else "DeiT" if whole > size else "ViT"
     numbers = {name: number for number, name in RESAMPLING.items()}
     table = {
-        "image_processor_type": "ViTImageProcessor" if whole == size else "DeiTImageProcessor",
-        "do_convert_rgb": None,
+        "image_processor_type": "BitImageProcessor"
+        if shortest
+        else "DeiTImageProcessor"
+        if whole > size
+        else "ViTImageProcessor",
+        "do_convert_rgb": channels == 3,
         "do_resize": True,
-        "size": {"height": whole, "width": whole},
+        "size": {"shortest_edge": whole} if shortest else {"height": whole, "width": whole},
         "resample": numbers[str(task.get("resample", "bilinear"))],
         "do_rescale": True,
         "rescale_factor": 1 / 255,
@@ -131,6 +137,6 @@ def _preprocessor(config: RunConfig) -> dict[str, Any]:
         "image_mean": list(task.get("mean", [0.0] * channels)),
         "image_std": list(task.get("std", [1.0] * channels)),
     }
-    if whole != size:
+    if shortest or whole > size:
         table |= {"do_center_crop": True, "crop_size": {"height": size, "width": size}}
     return table

@@ -38,8 +38,9 @@ def framing(folder: Path | str) -> Frame | None:
     tokenizer = open_tokenizer(folder)
     specials = tokenizer.specials
     if declared.table.get("own") is True:  # framed when it was exported; in a run the configuration says it
-        framed = isinstance(tokenizer, Pipeline) and tokenizer.library.post_processor is not None
-        return _processed(folder / FILE, tokenizer) if framed else None
+        if isinstance(tokenizer, Pipeline) and tokenizer.library.post_processor is not None:
+            return _processed(folder / FILE, tokenizer)
+        return None
     if isinstance(tokenizer, Marian):
         return "none", "eos"
     if _says(declared, "add_bos_token") or _says(declared, "add_eos_token"):

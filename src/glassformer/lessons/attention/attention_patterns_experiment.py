@@ -35,6 +35,7 @@ def read(loaded: Loaded, model: nn.Module, chosen: Sequence[Pair]) -> tuple[Pair
         padding=special.need("pad"),
         begin=loaded.start,
         end=special.need("eos"),
+        frame=loaded.frame,
     )
     with torch.no_grad(), record(model, "*.weights") as trace:
         model(batch.source, batch.target_in, batch.source_mask)
