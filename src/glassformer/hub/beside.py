@@ -122,11 +122,7 @@ def _preprocessor(config: RunConfig) -> dict[str, Any]:
     maker = "Bit" if shortest else "DeiT" if whole > size else "ViT"
     numbers = {name: number for number, name in RESAMPLING.items()}
     table = {
-        "image_processor_type": "BitImageProcessor"
-        if shortest
-        else "DeiTImageProcessor"
-        if whole > size
-        else "ViTImageProcessor",
+        "image_processor_type": f"{maker}ImageProcessor",
         "do_convert_rgb": channels == 3,
         "do_resize": True,
         "size": {"shortest_edge": whole} if shortest else {"height": whole, "width": whole},
