@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
+import legible
 from glassformer.lessons.catalogue import LESSONS, PATHS, lesson
 from glassformer.lessons.fingerprint import ROOT
 from glassformer.lessons.index import claims
 from glassformer.lessons.record import RECORDED, Result, rounded
 from glassformer.lessons.svg import as_png, as_svg, drawn
 from glassformer.lessons.texts import HOLE, Words, fill, tables
-from glassformer.lessons.theme import DARK, LIGHT
+from glassformer.lessons.theme import DARK, LIGHT, THEMES, Theme
 from glassformer.words import LANGUAGES
 from lesson_models import tiny_desk
 
@@ -94,6 +95,44 @@ def test_it_draws_itself_from_the_recorded_result(name: str, lang: str, caplog: 
     assert LIGHT.ink not in re.sub(r"var\([^)]*\)", "", svg)
     assert as_png(drawn(lesson(name), data, Words(name, lang), DARK), lang, DARK)
     assert [entry for entry in caplog.records if entry.levelno >= logging.WARNING] == []
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("name", NAMES)
+def test_its_picture_can_be_read(name: str, lang: str) -> None:
+    """Numbers as people print them, nothing cut off or written over, every colour explained."""
+    figure = legible.laid_out(drawn(lesson(name), recorded(name).data, Words(name, lang), LIGHT))
+    assert legible.misprints(figure) == []
+    assert legible.cut_off(figure) == []
+    assert legible.crossing(figure) == []
+    assert legible.small(figure) == []
+    assert legible.unexplained(figure) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_axes_do_not_mislead(name: str) -> None:
+    figure = legible.laid_out(drawn(lesson(name), recorded(name).data, Words(name, "en"), LIGHT))
+    assert legible.bars_off_zero(figure) == []
+    assert legible.unmarked_cuts(figure) == []
+    assert legible.bands_above_one(figure) == []
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
+@pytest.mark.parametrize("name", NAMES)
+def test_its_texts_stand_out_from_what_is_below_them(name: str, theme: Theme) -> None:
+    figure = legible.laid_out(drawn(lesson(name), recorded(name).data, Words(name, "en"), theme))
+    assert legible.faint(figure, theme) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_drawing_serves_light_and_dark(name: str) -> None:
+    """On a page only the variables change: the drawing itself must not depend on the theme, nor bring other colours."""
+    data, words = recorded(name).data, Words(name, "en")
+    light, dark = (as_svg(drawn(lesson(name), data, words, theme), name, "en", "", theme) for theme in (LIGHT, DARK))
+    light, dark = (re.sub(r"var\(--(\w+), #\w+\)", r"var(--\1)", svg) for svg in (light, dark))
+    images = re.compile(r'xlink:href="data:[^"]*"|id="[^"]*"|url\([^)]*\)|xlink:href="#[^"]*"')
+    assert images.sub("", light) == images.sub("", dark)
+    assert not re.findall(r"(?:fill|stroke|color): ?#\w+", light)
 
 
 @pytest.mark.slow

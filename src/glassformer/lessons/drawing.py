@@ -1,6 +1,7 @@
 """The kinds of panels that lessons are drawn with: lines with their spread, bars, heat maps. All of them show values.
 
-Heat maps are a colour more or less transparent, so that one drawing is right on light and on dark paper.
+Heat maps are a colour more or less transparent, so that one drawing is right on light and on dark paper; each has a bar
+beside it that says what its colours mean, its own or one for several.
 """
 
 from __future__ import annotations
@@ -9,14 +10,22 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from glassformer.lessons.hover import hover
+from glassformer.lessons.texts import shown, typeset
 from glassformer.lessons.theme import Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 MOST_POINTS = 60  # more are a line, not points
 MOST_CELLS = 1600  # more are an image, without values under the pointer
 MOST_NUMBERS = 100  # more cells than these hold no printed number
+PLAIN = (1e-4, 1e5)  # an axis of powers within these has plain numbers, any other 10ⁿ: one notation on an axis
+MAY = 0.45  # the strength of a cell of a mask that is open
+SHADES = 16  # blocks of a colour bar
+# what the parts of a figure are called, for whoever looks them up
+HEAT, BAR, BREAK, TINT = "heat map", "<colorbar>", "_axis break", "tint:"
+LONG = 10_000  # from here on thousands are parted by a comma
 
 
 def lines(
@@ -47,14 +56,21 @@ def lines(
 
 
 def logarithmic(axes: Axes, which: str = "y", base: int = 10) -> None:
-    """A scale of powers, plain numbers beside it (matplotlib's own 10⁻³ has no Hangul font); call it after drawing."""
+    """A scale of powers, one notation beside it: plain numbers, or 10ⁿ where they would be long; call after drawing."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
     (axes.set_yscale if which == "y" else axes.set_xscale)("log", base=base)
     axis = axes.yaxis if which == "y" else axes.xaxis
     axis.set_major_locator(LogLocator(base=base, numticks=8))
-    axis.set_major_formatter("{x:g}")
+    axis.set_major_formatter(lambda value, place: power(value, *axis.get_view_interval()))
     axis.set_minor_formatter(NullFormatter())
+
+
+def power(value: float, low: float, high: float) -> str:
+    """A tick between low and high: 0.01, 10,000; or 10⁻⁵, 2×10⁸."""
+    if low >= PLAIN[0] / 2 and high <= PLAIN[1]:
+        return f"{value:,.10g}" if value >= LONG else f"{value:g}"
+    return typeset(f"{value:.0e}").removeprefix("1×")
 
 
 def bars(
@@ -67,19 +83,23 @@ def bars(
     form: str = ".3g",
     printed: bool = True,
     horizontal: bool = False,
+    colours: Sequence[str] | None = None,
 ) -> None:
-    """A bar for each label and group, its value at its end, with (low, high) as a line where `spread` gives it."""
+    """A bar for each label and group, its value at its end, with (low, high) as a line where `spread` gives it.
+
+    `colours` gives each label its own, where another panel of the picture has given it one.
+    """
     width = 0.8 / len(groups)
     for number, (group, values) in enumerate(groups.items()):
-        colour = theme.series[number % 6]
         for at, value in enumerate(values):
+            colour = theme.series[number % 6] if colours is None else colours[at]
             place = at + (number - (len(groups) - 1) / 2) * width
             height = 0.0 if value is None else value
             draw = axes.barh if horizontal else axes.bar
             (bar,) = draw(
                 place, height, width * 0.92, color=colour, label=group if at == 0 and len(groups) > 1 else None
             )
-            text = "–" if value is None else f"{value:{form}}"
+            text = shown(value, form)
             hover(bar, f"{labels[at]}{' · ' + group if len(groups) > 1 else ''}: {text}")
             ends = spread[group][at] if spread is not None and group in spread else None
             if ends is not None:
@@ -115,32 +135,68 @@ def heat(
     most: float | None = None,
     form: str = ".2f",
     printed: bool = False,
+    bar: str | None = "",
 ) -> None:
-    """A matrix, row 0 on top: 0 is paper, `most` (default: the largest) is full colour; below 0 it is vermilion.
+    """A matrix, row 0 on top: 0 is paper, `most` (default: the largest) is full colour; below 0 it is orange.
 
-    `rows` and `columns` are tokens or names beside it. None is a cell that does not exist (masked): hatched.
+    `rows` and `columns` are tokens or names beside it. None is a cell that does not exist (masked): hatched. `bar` is
+    what stands along its colour bar; None where `colour_bar` draws one for several maps.
     """
     numbers = [[0.0 if value is None else float(value) for value in row] for row in matrix]
-    largest = most if most is not None else max((abs(value) for row in numbers for value in row), default=1.0)
+    largest = (most if most is not None else max((abs(value) for row in numbers for value in row), default=1.0)) or 1.0
     height, width = len(numbers), len(numbers[0])
     if height * width > MOST_CELLS:
-        axes.imshow(_image(theme, numbers, largest or 1.0), aspect="auto", interpolation="nearest")
+        _images(axes, theme, numbers, largest)
     else:
-        _cells(axes, theme, matrix, largest or 1.0, rows, columns, form, printed and height * width <= MOST_NUMBERS)
+        _cells(axes, theme, matrix, largest, rows, columns, form, printed and height * width <= MOST_NUMBERS)
         axes.set_xlim(-0.5, width - 0.5)
         axes.set_ylim(height - 0.5, -0.5)
     if columns is not None:
-        axes.set_xticks(
-            range(width),
-            columns,
-            rotation=45 if max(map(len, columns)) > 3 else 0,
-            ha="right" if max(map(len, columns)) > 3 else "center",
-        )
+        tilted = max(map(len, columns)) > 3
+        look: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if tilted else {}
+        axes.set_xticks(range(width), columns, **look)
         axes.tick_params(axis="x", length=0)
     if rows is not None:
         axes.set_yticks(range(height), rows)
         axes.tick_params(axis="y", length=0)
     axes.grid(visible=False)
+    least = -largest if any(value < 0 for row in numbers for value in row) else 0.0
+    axes.set_label(f"{HEAT} {least:.4g} {largest:.4g}")
+    if bar is not None:
+        colour_bar([axes], theme, largest, least=least, label=bar)
+
+
+def colour_bar(
+    panels: Sequence[Axes], theme: Theme, most: float, *, least: float = 0.0, label: str = "", share: bool = False
+) -> Axes:
+    """What the colours of heat maps mean, right of them: from `least` (below 0 in the other colour) up to `most`."""
+    from matplotlib.colorbar import make_axes
+    from matplotlib.patches import Rectangle
+    from matplotlib.ticker import MaxNLocator
+
+    made, _ = make_axes(list(panels), location="right", aspect=22, pad=0.02, fraction=0.06)
+    axes: Axes = made
+    step = (most - least) / SHADES
+    for number in range(SHADES):
+        value = least + (number + 0.5) * step
+        axes.add_patch(
+            Rectangle((0, least + number * step), 1, step, facecolor=_shade(theme, value, most), linewidth=0)
+        )
+    axes.set(xlim=(0, 1), ylim=(least, most), xticks=[])
+    axes.yaxis.set_major_locator(MaxNLocator(4))
+    axes.yaxis.set_major_formatter("{x:.0%}" if share else "{x:g}")
+    axes.yaxis.tick_right()
+    axes.yaxis.set_label_position("right")
+    axes.tick_params(axis="y", length=2, labelsize=8)
+    axes.set_ylabel(label, fontsize=8)
+    axes.grid(visible=False)
+    axes.spines[:].set_visible(False)
+    axes.set_label(BAR)
+    return axes
+
+
+def _shade(theme: Theme, value: float, most: float) -> tuple[str, float]:
+    return theme.heat if value >= 0 else theme.below, min(1.0, abs(value) / most)
 
 
 def _cells(
@@ -158,28 +214,64 @@ def _cells(
 
     for i, row in enumerate(matrix):
         for j, value in enumerate(row):
-            where = f"{rows[i] if rows else i} → {columns[j] if columns else j}"
+            where = f"{rows[i] if rows else i + 1} → {columns[j] if columns else j + 1}"
             if value is None:
                 cell = Rectangle(
                     (j - 0.5, i - 0.5), 1, 1, facecolor="none", edgecolor=theme.muted, hatch="////", linewidth=0
                 )
                 hover(cell, f"{where}: ×")
             else:
-                colour = theme.blue if value >= 0 else theme.vermilion
-                alpha = min(1.0, abs(value) / largest)
-                cell = Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor=(colour, alpha), linewidth=0)
+                cell = Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor=_shade(theme, value, largest), linewidth=0)
                 hover(cell, f"{where}: {value:{form}}")
                 if printed:
-                    axes.text(j, i, f"{value:{form}}", ha="center", va="center", fontsize=8, color=theme.ink)
+                    axes.text(j, i, shown(value, form), ha="center", va="center", fontsize=8, color=theme.ink)
             axes.add_patch(cell)
 
 
-def _image(theme: Theme, numbers: list[list[float]], largest: float) -> Any:
+def _images(axes: Axes, theme: Theme, numbers: list[list[float]], largest: float) -> None:
+    """Two images, what is above 0 and what is below: `as_svg` has the page tint each in the colour of its theme."""
     import numpy as np
     from matplotlib.colors import to_rgb
 
-    values = np.asarray(numbers, dtype=float)
-    picture = np.zeros((*values.shape, 4))
-    picture[..., :3] = np.where(values[..., None] >= 0, to_rgb(theme.blue), to_rgb(theme.vermilion))
-    picture[..., 3] = np.clip(np.abs(values) / largest, 0, 1)
-    return picture
+    values = np.asarray(numbers, dtype=float) / largest
+    for role, colour, part in (("heat", theme.heat, values), ("below", theme.below, -values)):
+        if (part > 0).any():
+            picture = np.zeros((*values.shape, 4))
+            picture[..., :3] = to_rgb(colour)
+            picture[..., 3] = np.clip(part, 0, 1)
+            axes.imshow(picture, aspect="auto", interpolation="nearest").set_url(TINT + role)
+
+
+def mask(
+    axes: Axes,
+    theme: Theme,
+    allowed: Sequence[Sequence[int]],
+    *,
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+) -> None:
+    """Who may look at whom: one pale colour for yes, hatched for no; `mask_legend` says so."""
+    matrix = [[MAY if may else None for may in row] for row in allowed]
+    heat(axes, theme, matrix, rows=rows, columns=columns, most=1.0, bar=None)
+    axes.set_label("mask")
+
+
+def mask_legend(figure: Figure, theme: Theme, may: str, may_not: str) -> None:
+    from matplotlib.patches import Patch
+
+    yes = Patch(facecolor=_shade(theme, MAY, 1.0), label=may)
+    no = Patch(facecolor="none", edgecolor=theme.muted, hatch="////", linewidth=0, label=may_not)
+    figure.legend(handles=[yes, no], loc="outside lower center", ncols=2)
+
+
+def pixels(axes: Axes, theme: Theme, image: Sequence[Sequence[float]], strength: float = 1.0) -> None:
+    """A small grey picture, 0 … 1, in ink on paper: no heat map, so it has no colour bar."""
+    from matplotlib.patches import Rectangle
+
+    for i, row in enumerate(image):
+        for j, value in enumerate(row):
+            if value > 0:
+                colour = (theme.ink, strength * min(1.0, value))
+                axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor=colour, linewidth=0))
+    axes.set(xlim=(-0.5, len(image[0]) - 0.5), ylim=(len(image) - 0.5, -0.5), xticks=[], yticks=[], aspect="equal")
+    axes.grid(visible=False)

@@ -15,9 +15,17 @@ ROOT = Path(__file__).parents[1]
 # what only speaks or draws, or decides where files go
 WITHOUT = (
     *("words", "errors", "fonts", "formula", "places", "provenance", "hub", "evaluate.render"),
-    *("lessons.theme", "lessons.drawing", "lessons.svg", "lessons.hover", "lessons.texts"),
+    *("lessons.theme", "lessons.drawing", "lessons.svg", "lessons.finish", "lessons.hover", "lessons.texts"),
     *("lessons.fingerprint", "lessons.trained", "lessons.desk"),
-    *("train.pictures", "train.board", "train.status", "train.watch", "train.events", "train.forecast_picture"),
+    *(
+        "train.pictures",
+        "train.panels",
+        "train.board",
+        "train.status",
+        "train.watch",
+        "train.events",
+        "train.forecast_picture",
+    ),
 )
 JUDGES = "verdict"  # functions of lessons whose names begin so judge, they do not measure
 TRAINING = "train.begin"

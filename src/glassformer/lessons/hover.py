@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from glassformer.lessons.texts import typeset
+
 MARK = "hover:"
 
 
 def hover(artist: Any, text: str) -> None:
     """Say `text` where the pointer rests on the artist. PNGs do not know of it."""
-    artist.set_gid(MARK + text)
+    artist.set_gid(MARK + typeset(text))

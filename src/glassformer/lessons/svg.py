@@ -12,6 +12,8 @@ from io import BytesIO, StringIO
 from typing import TYPE_CHECKING
 
 from glassformer.fonts import hangul_font
+from glassformer.lessons.drawing import TINT
+from glassformer.lessons.finish import finish
 from glassformer.lessons.hover import MARK
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.texts import Words
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 _HEAD = re.compile(r"^.*?(?=<svg)", re.DOTALL)
 _METADATA = re.compile(r"\s*<metadata>.*?</metadata>", re.DOTALL)
 _MARKED = re.compile(r"<g id=([\"'])" + MARK + r"(.*?)\1>")  # matplotlib writes 'a "b"' where a text holds a quote
+_TINTED = re.compile(rf'<a xlink:href="{TINT}(\w+)"[^>]*>(.*?)</a>', re.DOTALL)
 _SIZE = re.compile(r'<svg ([^>]*?)\bwidth="[^"]*"([^>]*?)\bheight="[^"]*"')
 _HEIGHT_FIRST = re.compile(r'<svg ([^>]*?)\bheight="[^"]*"([^>]*?)\bwidth="[^"]*"')
 
@@ -53,7 +56,7 @@ def styled(theme: Theme, lang: str) -> Iterator[None]:
 def drawn(lesson: Lesson, data: Data, words: Words, theme: Theme = LIGHT) -> Figure:
     """The figure of a lesson in a theme and a language."""
     with styled(theme, words.lang):
-        return lesson.draw(data, theme, words)
+        return finish(lesson.draw(data, theme, words))
 
 
 def as_svg(figure: Figure, name: str, lang: str, alternative: str, theme: Theme = LIGHT) -> str:
@@ -66,11 +69,21 @@ def as_svg(figure: Figure, name: str, lang: str, alternative: str, theme: Theme 
     svg = _PLACES.sub(lambda found: _DIGITS.sub(r"\1", found[0]), svg)
     for pattern, made in ((r' id="', f' id="{name}-'), (r"url\(#", f"url(#{name}-"), (r'href="#', f'href="#{name}-')):
         svg = re.sub(pattern, made, svg)
+    svg = _tinted(svg, name, theme.colours)
     for role, colour in theme.colours.items():
         svg = re.sub(re.escape(colour), f"var(--{role}, {colour})", svg, flags=re.IGNORECASE)
     for size in (_SIZE, _HEIGHT_FIRST):
         svg = size.sub(r"<svg \1\2", svg)
     return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(alternative)}" ', 1)
+
+
+def _tinted(svg: str, name: str, colours: dict[str, str]) -> str:
+    """Images have no variables: a filter gives what is opaque in them the colour of a role."""
+    for role in dict.fromkeys(role for role, _ in _TINTED.findall(svg)):
+        flood = f'<feFlood style="flood-color: {colours[role]}"/><feComposite in2="SourceAlpha" operator="in"/>'
+        made = f'<filter id="{name}-tint-{role}" color-interpolation-filters="sRGB">{flood}</filter>'
+        svg = svg.replace("<defs>", f"<defs>{made}", 1)
+    return _TINTED.sub(lambda found: f'<g filter="url(#{name}-tint-{found[1]})">{found[2]}</g>', svg)
 
 
 def as_png(figure: Figure, lang: str, theme: Theme = LIGHT, dpi: int = 130) -> bytes:

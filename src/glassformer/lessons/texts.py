@@ -19,6 +19,7 @@ HOLE = re.compile(r"\{\{(?:(?P<of>[\w-]+):)?(?P<path>[^{}|]*?)(?:\|(?P<form>[^{}
 Others = Callable[[str, str], str]  # (lesson or "claim", path with its format) → text
 
 _POWER = re.compile(r"(?<=\d)e([+-])0*(\d+)(?!\w)")
+_HYPHEN = re.compile(r"(?<![\w.)\-])-(?=[\d.])")  # before a number that begins there: not in ko-en, 2024-01-02
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -63,7 +64,12 @@ def shown(value: Any, form: str) -> str:
     """A value as the text wants it; what was not finite is a dash."""
     if value is None:
         return "–"
-    return _POWER.sub(_power, format(value, form) if form else str(value))
+    return typeset(format(value, form) if form else str(value))
+
+
+def typeset(text: str) -> str:
+    """-1e-05 → −1×10⁻⁵, as people print it."""
+    return _HYPHEN.sub("−", _POWER.sub(_power, text))
 
 
 def _power(found: re.Match[str]) -> str:

@@ -29,6 +29,8 @@ class Theme:
     vermilion: str
     purple: str
     sky: str
+    heat: str  # the full colour of a heat map: ink is readable on it, and so on everything paler
+    below: str  # the same for numbers below 0
 
     @property
     def series(self) -> tuple[str, ...]:
@@ -76,6 +78,7 @@ class Theme:
             "lines.linewidth": 1.8,
             "figure.facecolor": self.paper,
             "figure.constrained_layout.use": True,
+            "image.composite_image": False,  # each image keeps its own tint
             "svg.fonttype": "none",
             "svg.hashsalt": "glassformer",
         }
@@ -99,6 +102,8 @@ LIGHT = Theme(
     vermilion="#d55e00",
     purple="#a8508a",
     sky="#3f9bd1",
+    heat="#3b94cd",
+    below="#dd7222",
 )
 DARK = Theme(
     name="dark",
@@ -112,5 +117,7 @@ DARK = Theme(
     vermilion="#ff8f4d",
     purple="#e29ac9",
     sky="#9ad4f5",
+    heat="#1d6a9e",
+    below="#9c4d1c",
 )
 THEMES = {"light": LIGHT, "dark": DARK}

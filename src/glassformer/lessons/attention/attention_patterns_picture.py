@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from glassformer.lessons.drawing import bars, heat
+from glassformer.lessons.drawing import bars, colour_bar, heat
 from glassformer.lessons.lesson import Data
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
@@ -19,10 +19,11 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     rows = -(-len(heads) // 2)
     figure = theme.figure(8, 2.6 * rows + 2.6)
     grid = figure.add_gridspec(rows + 1, 2, height_ratios=[1] * rows + [0.9])
-    for number, weights in enumerate(heads):
-        axes = figure.add_subplot(grid[number // 2, number % 2])
-        heat(axes, theme, weights, rows=tokens, columns=tokens, most=1.0)
+    maps = [figure.add_subplot(grid[number // 2, number % 2]) for number in range(len(heads))]
+    for number, (axes, weights) in enumerate(zip(maps, heads, strict=True)):
+        heat(axes, theme, weights, rows=tokens, columns=tokens, most=1.0, bar=None)
         axes.set_title(words("head", number=number + 1))
+    colour_bar(maps, theme, 1.0, label=words("weight"))
     axes = figure.add_subplot(grid[rows, :])
     apart = data["apart"]
     groups = {words(kind): [apart[name][kind] for name in apart] for kind in ("untrained", "trained")}

@@ -24,7 +24,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
         axes.set_title(words(f"{name}_title"))
         axes.set_xlabel(words(f"{name}_axis"))
         axes.set_yticks([])
-        axes.set_ylabel(words("density"))
+        axes.set_ylabel(words(f"{name}_share"))
     for axes, which in ((plain, "plain"), (scaled, "scaled")):
         _ratio(axes, data, theme, words, which)
     ratios = [row[which] for row in data["balance"] for which in ("plain", "scaled")]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from glassformer.lessons.drawing import bars
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data
 from glassformer.lessons.texts import Words
@@ -21,15 +20,27 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     """Two panels."""
     figure = theme.figure(10, 4)
     left, right = figure.subplots(1, 2)
-    found = [data["accuracy"][how] for how in POOLS]
-    spread = {"": [(one["low"], one["high"]) for one in found]}
-    bars(left, theme, [words(how) for how in POOLS], {"": [one["mean"] for one in found]}, spread=spread, form=".1%")
-    lowest = min(min(one["values"]) for one in found)
-    left.set_ylim(max(0.0, lowest - 0.1), 1.03)
+    for place, how in enumerate(POOLS):
+        _accuracy(left, place, words(how), data["accuracy"][how], theme)
+    left.set_xticks(range(len(POOLS)), [words(how) for how in POOLS])
+    left.set_xlim(-0.6, len(POOLS) - 0.4)
+    lowest = min(min(one["values"]) for one in data["accuracy"].values())
+    left.set_ylim(max(0.0, lowest - 0.05), 1.0)
     left.yaxis.set_major_formatter("{x:.0%}")
     left.set_title(words("accuracy", unseen=f"{data['unseen']:,}"))
     _differences(right, data, theme, words)
     return figure
+
+
+def _accuracy(axes: Axes, place: int, name: str, found: Data, theme: Theme) -> None:
+    """A point for each seed, the mean and its interval: no bar, for the axis does not begin at 0."""
+    colour = theme.series[place % 6]
+    for value in found["values"]:
+        axes.plot([place - 0.16], [value], marker="o", markersize=4, color=colour, alpha=0.55, linestyle="")
+    (line,) = axes.plot([place, place], [found["low"], min(1.0, found["high"])], color=colour, linewidth=3)
+    hover(line, f"{name}: {found['low']:.1%} … {found['high']:.1%}")
+    axes.plot([place], [found["mean"]], marker="D", markersize=7, color=colour)
+    axes.annotate(f"{found['mean']:.1%}", (place, found["mean"]), (9, 0), textcoords="offset points", va="center")
 
 
 def _differences(axes: Axes, data: Data, theme: Theme, words: Words) -> None:

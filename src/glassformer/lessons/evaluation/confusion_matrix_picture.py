@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.drawing import bars, heat
+from glassformer.lessons.drawing import bars, pixels
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data
 from glassformer.lessons.texts import Words
@@ -30,14 +30,13 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
         axes.set_axis_off()
         if number < len(data["examples"]):
             one = data["examples"][number]
-            heat(axes, theme, one["pixels"], most=1.0)
-            axes.set_aspect("equal")
+            pixels(axes, theme, one["pixels"])
             axes.set_title(words("taken", true=one["true"], said=one["said"], sure=f"{one['sure']:.0%}"), fontsize=9)
     return figure
 
 
 def _matrix(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
-    """Right answers pale, so that the few wrong ones are seen: wrong counts in vermilion."""
+    """Right answers in one colour, wrong ones in the other, each as strong as its count among its kind."""
     from matplotlib.patches import Rectangle
 
     labels, matrix = data["labels"], data["matrix"]
@@ -45,8 +44,8 @@ def _matrix(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
     wrong = max(1, *(count for i, row in enumerate(matrix) for j, count in enumerate(row) if i != j))
     for i, row in enumerate(matrix):
         for j, count in enumerate(row):
-            share = 0.45 * count / right if i == j else count and 0.3 + 0.5 * count / wrong
-            colour = (theme.blue if i == j else theme.vermilion, share)
+            share = count / right if i == j else count and 0.2 + 0.8 * count / wrong
+            colour = (theme.heat if i == j else theme.below, share)
             cell = axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor=colour, linewidth=0))
             hover(cell, f"{labels[i]} → {labels[j]}: {count}")
             if count:

@@ -33,16 +33,27 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     return figure
 
 
+def _assumed(axes: Axes, data: Data, theme: Theme, words: Words, names: tuple[str, ...]) -> None:
+    """What was not measured: dotted on to a hollow mark."""
+    last, far = data["rows"][-1], data["assumed"]
+    for number, name in enumerate(names):
+        colour, at = theme.series[number], (last["vocab_size"], far["vocab_size"])
+        axes.plot(at, (last[name], far[name]), color=colour, linestyle=(0, (1, 2)), linewidth=1.4)
+        (mark,) = axes.plot(at[1:], [far[name]], color=colour, marker=theme.markers[number], markerfacecolor="none")
+        hover(mark, words("assumed", name=words(name), value=f"{far[name]:.2f}"))
+
+
 def _entropies(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
-    rows = [*data["rows"], data["assumed"]]
+    rows = data["rows"]
     sizes = [row["vocab_size"] for row in rows]
     names = ("uniform", "unigram", "bigram")
     lines(axes, theme, sizes, {words(name): [row[name] for row in rows] for name in names}, form=".2f")
+    _assumed(axes, data, theme, words, names)
     for name, pattern in (("validation", "-"), ("training", "--")):
         label = words(f"reported_{name}", value=data["reported"][name])
         line = axes.axhline(data["reported"][name], color=theme.purple, linestyle=pattern, linewidth=1.4, label=label)
         hover(line, label)
-    axes.axvspan(data["rows"][-1]["vocab_size"], sizes[-1], color=theme.muted, alpha=0.12, linewidth=0)
+    axes.axvspan(sizes[-1], data["assumed"]["vocab_size"], color=theme.muted, alpha=0.12, linewidth=0)
     logarithmic(axes, "x")
     axes.set_ylim(bottom=0)
     axes.set_title(words("nats"))

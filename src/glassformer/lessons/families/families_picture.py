@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from glassformer.lessons.drawing import heat
+from glassformer.lessons.drawing import colour_bar, heat
 from glassformer.lessons.lesson import Data
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
@@ -29,16 +29,18 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     """A column for each family; the third is wider, since it has two inputs."""
     figure = theme.figure(10, 6.6)
     panels = figure.subplots(2, 3, width_ratios=[1, 1.25, 1.7], height_ratios=[1, 1.45])
+    most = max(value or 0.0 for one in data["families"].values() for row in one["influence"] for value in row)
     for column, (family, found) in enumerate(data["families"].items()):
         _flow(panels[0][column], family, theme, words)
         axes = panels[1][column]
-        heat(axes, theme, found["influence"], rows=found["rows"], columns=found["columns"])
+        heat(axes, theme, found["influence"], rows=found["rows"], columns=found["columns"], most=most, bar=None)
         axes.set_aspect("equal")
         axes.set_xlabel(words("inputs"))
         if column == 0:
             axes.set_ylabel(words("outputs"))
         if family == "encoder-decoder":
             _border(axes, len(data["families"]["encoder"]["rows"]), len(found["rows"]), theme)
+    colour_bar(list(panels[1]), theme, most, label=words("influence"))
     return figure
 
 

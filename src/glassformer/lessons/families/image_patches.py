@@ -12,29 +12,36 @@ from glassformer.generate.step import evaluating
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.families.image_patches_picture import draw
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
+from glassformer.lessons.short import Experiment, Outcome
 from glassformer.lessons.statistics import interval
-from glassformer.open import Loaded
 from glassformer.tasks.image_classification import ImageClassification, corpus_of
 from glassformer.trace.record import record
 from glassformer.trace.rollout import rollout
 
 SHOWN = (0, 3, 4, 7, 8)  # one image of each of these digits
+STEPS = 1200
+# 4 × 4 patches of 2 × 2 pixels: with the recipe's four patches there is nothing to see on a map
+FINER = {"model.input.patch": 2, "model.max_len": 17, "train.batch_tokens": 17 * 64}
 
 
 def run(desk: Desk) -> Data:
-    """The test part of the digits through the trained model: roll-out, and the same images with a patch left out."""
-    loaded = desk.model("digits")
-    task = ImageClassification.make(loaded.config)
-    pictures = corpus_of(loaded.config).split("test")["test"]
-    store = task.encode(pictures, loaded.config)
+    """The recipe `digits` with finer patches; its test part: roll-out, and the same images with a patch left out."""
+    experiment = Experiment("digits", {**FINER, "train.steps": desk.some(STEPS, 4)})
+    task = experiment.material.task
+    assert isinstance(task, ImageClassification)
+    outcome = experiment.train(desk.seeds[0], validated=False)
+    pictures = corpus_of(outcome.config).split("test")["test"]
+    store = task.encode(pictures, outcome.config)
     batch = task.collate([store[i] for i in range(len(store))])
-    patch = int(loaded.config.model.input.options["patch"])
-    maps, tokens = _rollout(loaded, batch.inputs)  # n rows columns
-    drops = _without(loaded, batch.inputs, batch.targets, patch)  # n rows columns
+    patch = int(outcome.config.model.input.options["patch"])
+    maps, tokens = _rollout(outcome, batch.inputs)  # n rows columns
+    drops = _without(outcome, batch.inputs, batch.targets, patch)  # n rows columns
     ink = torch.from_numpy(pictures.pixels[:, 0] / 255).unfold(1, patch, patch).unfold(2, patch, patch).mean((-1, -2))
     labels = batch.targets.tolist()
     return {
         "images": len(labels),
+        "accuracy": _accuracy(outcome, batch.inputs, batch.targets),
+        "steps": outcome.config.train.steps,
         "size": pictures.pixels.shape[-1],
         "patch": patch,
         "patches": int(maps[0].numel()),
@@ -51,25 +58,31 @@ def run(desk: Desk) -> Data:
 
 
 @torch.no_grad()
-def _rollout(loaded: Loaded, images: Tensor) -> tuple[Tensor, int]:
+def _accuracy(outcome: Outcome, images: Tensor, labels: Tensor) -> float:
+    with evaluating(outcome.model):
+        return float((outcome.model(images).argmax(-1) == labels).double().mean())
+
+
+@torch.no_grad()
+def _rollout(outcome: Outcome, images: Tensor) -> tuple[Tensor, int]:
     """A map for each image, and how many tokens the encoder sees."""
-    with evaluating(loaded.model), record(loaded.model, "*.weights") as trace:
-        loaded.model(images)
-    head, options = loaded.config.model.head.options, loaded.config.model.input.options
+    with evaluating(outcome.model), record(outcome.model, "*.weights") as trace:
+        outcome.model(images)
+    head, options = outcome.config.model.head.options, outcome.config.model.input.options
     found = rollout(trace, class_tokens=int(options.get("class_tokens", 1)), pool=str(head.get("pool", "cls")))
     return found, trace.attention()[0].shape[-1]
 
 
 @torch.no_grad()
-def _without(loaded: Loaded, images: Tensor, labels: Tensor, patch: int) -> Tensor:
+def _without(outcome: Outcome, images: Tensor, labels: Tensor, patch: int) -> Tensor:
     """How much ln p(right class) falls when a patch is replaced by the mean pixel (0 after scaling), n rows columns."""
 
     def right(some: Tensor) -> Tensor:
-        scores: Tensor = loaded.model(some).double().log_softmax(-1)
+        scores: Tensor = outcome.model(some).double().log_softmax(-1)
         return scores.gather(1, labels[:, None])[:, 0]  # n
 
     side = images.shape[-1] // patch
-    with evaluating(loaded.model):
+    with evaluating(outcome.model):
         before = right(images)
         drops = []
         for place in range(side * side):
@@ -111,7 +124,6 @@ LESSON = Lesson(
     run=run,
     verdicts=no_verdicts,
     draw=draw,
-    models=("digits",),
     equation=r"R=\prod_{l}\tfrac12\big(\bar A_l+I\big)",
     formula="R = Π_l ½(Ā_l + I)",
     sources=("layers/patch.py", "trace/rollout.py", "evaluate/rollout.py"),

@@ -38,7 +38,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
 
 def _recall(axes: Axes, x: list[int], found: Data, theme: Theme, words: Words) -> None:
     curves = {words(kind): [one["mean"] for one in found[kind]] for kind in KINDS}
-    spread = {words(kind): [(one["low"], one["high"]) for one in found[kind]] for kind in KINDS}
+    spread = {words(kind): [(max(0.0, one["low"]), min(1.0, one["high"])) for one in found[kind]] for kind in KINDS}
     lines(axes, theme, x, curves, spread=spread, form=".1%")
     axes.set_ylim(0, 1.05)
     axes.yaxis.set_major_formatter("{x:.0%}")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PARTS = ("embedding", "attention", "feed_forward", "norm", "head")
+STRENGTH = 0.42  # of a colour with a number on it, which is in ink
 WIDE_ENOUGH = 0.09  # a share that has room for its number
 
 
@@ -37,11 +38,11 @@ def _stacked(axes: Axes, theme: Theme, words: Words, models: list[dict[str, Any]
         for part in PARTS:
             share = row[whole][part]
             label = words(part) if at == 0 else None
-            (bar,) = axes.barh(at, share, 0.72, left=left, color=colours[part], label=label)
+            (bar,) = axes.barh(at, share, 0.72, left=left, color=(colours[part], STRENGTH), label=label)
             hover(bar, f"{row['name']} · {words(part)}: {share:.2%}")
             if share > WIDE_ENOUGH:
                 middle = left + share / 2
-                axes.text(middle, at, f"{share:.0%}", ha="center", va="center", fontsize=9, color=theme.paper)
+                axes.text(middle, at, f"{share:.0%}", ha="center", va="center", fontsize=9, color=theme.ink)
             left += share
     axes.set_yticks(range(len(models)), [f"{row['name']}\n{words('size', n=_short(row['total']))}" for row in models])
     axes.set_xlim(0, 1)

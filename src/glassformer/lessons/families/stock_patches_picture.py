@@ -24,12 +24,18 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     _series(panels["series"], data, theme, words)
     number = len(data["patches"]["first"])
     names = [str(patch + 1) for patch in range(number)]
-    heat(panels["attention"], theme, data["example"]["attention"], rows=names, columns=names)
-    panels["attention"].set(title=words("attention"), xlabel=words("patch"), aspect="equal")
+    heat(panels["attention"], theme, data["example"]["attention"], rows=names, columns=names, bar=words("weight"))
+    panels["attention"].set(title=words("attention"), xlabel=words("patch"), ylabel=words("asks"))
     errors = data["forecast"]["mse"]
     bars(
-        panels["errors"], theme, [words(name) for name in METHODS], {"": [errors[name] for name in METHODS]}, form=".4f"
+        panels["errors"],
+        theme,
+        [words(name) for name in METHODS],
+        {"": [errors[name] for name in METHODS]},
+        form=".4f",
+        colours=[theme.vermilion, theme.muted, theme.green, theme.purple],
     )
+    panels["errors"].set_ylabel(words("squared"))
     panels["errors"].set_title(words("errors"))
     panels["errors"].tick_params(axis="x", labelsize=8)
     _heads(panels["heads"], data, theme, words)
@@ -41,8 +47,8 @@ def _series(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
     example, patches = data["example"], data["patches"]
     past, future = example["past"], example["future"]
     context = len(past)
-    ahead = list(range(context - 1, context + len(future)))
-    axes.plot(range(context), past, color=theme.ink, marker="o", markersize=3)
+    ahead = list(range(context, context + len(future) + 1))
+    axes.plot(range(1, context + 1), past, color=theme.ink, marker="o", markersize=3)
     for name, number in (("future", 0), ("said", 1), ("linear", 2)):
         values = [past[-1], *example[name]]
         colour, pattern = theme.series[number], theme.lines[number]
@@ -51,13 +57,17 @@ def _series(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
     low, high = min(past + future), max(past + future)
     step = (high - low) * 0.11
     for number, first in enumerate(patches["first"]):
-        height = low - step * (1.4 + number % 3)
-        ends = [first - 0.35, first + patches["length"] - 0.65]
-        (bracket,) = axes.plot(ends, [height] * 2, color=theme.series[number % 3], linewidth=4, solid_capstyle="butt")
+        height = low - step * (1.4 + 1.2 * (number % 3))
+        begin, end = first + 0.65, first + patches["length"] + 0.35  # days are counted from 1
+        feet = [height + step * 0.5, height, height, height + step * 0.5]
+        (bracket,) = axes.plot([begin, begin, end, end], feet, color=theme.muted, linewidth=1.4)
         hover(bracket, words("days", patch=number + 1, first=first + 1, last=first + patches["length"]))
-        axes.text(sum(ends) / 2, height + step * 0.12, str(number + 1), ha="center", va="bottom", fontsize=8)
+        middle = (begin + end) / 2
+        axes.text(middle, height + step * 0.12, str(number + 1), ha="center", va="bottom", fontsize=9, color=theme.ink)
     axes.set_title(words("series", name=example["name"], number=len(patches["first"])))
     axes.set_xlabel(words("day"))
+    axes.set_ylabel(words("price"))
+    axes.set_xlim(0, ahead[-1] + 1)
     axes.set_ylim(top=high + (high - low) * 0.28)
     axes.legend(loc="upper right", fontsize=9, ncols=3)
 
@@ -70,7 +80,7 @@ def _heads(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
     line = axes.axhline(data["even"], color=theme.muted, linestyle="--", label=words("even"))
     hover(line, f"{words('even')}: {data['even']:.1f}")
     every = [data["even"], *(day for days in layers for day in days)]
-    axes.set_ylim(min(every) - 2.5, max(every) + 1)
+    axes.set_ylim(0, max(every) * 1.1)
     axes.set_xticks(heads)
     axes.legend(fontsize=9, loc="lower right")
     axes.set(title=words("distance"), xlabel=words("head"))

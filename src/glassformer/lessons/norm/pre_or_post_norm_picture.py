@@ -21,7 +21,6 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     figure = theme.figure(9, 7)
     (cold, warm), (stream, final) = figure.subplots(2, 2)
     highest = max(cell[order]["high"] or 0.0 for cell in data["cells"] for order in ORDERS)
-    lowest = min(cell[order]["low"] or 0.0 for cell in data["cells"] for order in ORDERS)
     for axes, warmup in ((cold, 0), (warm, 1)):
         cells = [cell for cell in data["cells"] if cell["warmup"] == warmup]
         curves = {words(order): [cell[order]["mean"] for cell in cells] for order in ORDERS}
@@ -30,7 +29,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
         axes.set_title(words("warm" if warmup else "cold"))
         axes.set_xlabel(words("depth"))
         axes.set_xticks([cell["depth"] for cell in cells])
-        axes.set_ylim(lowest - 0.1, highest + 0.1)
+        axes.set_ylim(0, 1.25 * highest)
     cold.set_ylabel(words("loss"))
     deepest = data["cells"][-1]
     sizes = {words(order): deepest["stream"][order] for order in ORDERS}

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.drawing import heat
+from glassformer.lessons.drawing import colour_bar, heat, pixels
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
+
+DARKEST = 16  # the ink of a pixel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,31 +24,27 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     upper, lower = parts
     left, right = upper.subplots(1, 2)
     found = data["example"]["answers"]
-    side = len(data["example"]["image"])
-    _canvas(left, theme, data, side)
+    image = data["example"]["image"]
+    pixels(left, theme, [[value / DARKEST for value in row] for row in image])
+    _bare(left)
     left.set_title(words("canvas"))
-    for number, answer in enumerate(found):
-        _frame(left, theme, number, answer, side)
+    for answer in found:
+        _frame(left, theme, answer, len(image), named=True)
     _places(right, theme, words, data)
     panels = lower.subplots(1, max(len(found), 1), squeeze=False)[0]
-    for number, (axes, answer) in enumerate(zip(panels, found, strict=False)):
-        heat(axes, theme, answer["map"], form=".3f")
-        cells = len(answer["map"])
-        _frame(axes, theme, number, answer, cells)
+    most = max((value for answer in found for row in answer["map"] for value in row), default=1.0)
+    for axes, answer in zip(panels, found, strict=False):
+        heat(axes, theme, answer["map"], form=".3f", most=most, bar=None)
+        _frame(axes, theme, answer, len(answer["map"]))
         _bare(axes)
         axes.set_title(words("query", n=answer["query"] + 1, digit=answer["digit"], p=answer["sureness"]), fontsize=9)
+    colour_bar(panels, theme, most, label=words("weight"))
     return figure
 
 
-def _canvas(axes: Axes, theme: Theme, data: Data, side: int) -> None:
-    import numpy as np
-    from matplotlib.colors import to_rgb
-
-    image = np.zeros((side, side, 4))
-    image[..., :3] = to_rgb(theme.ink)
-    image[..., 3] = np.asarray(data["example"]["image"]) / 16
-    axes.imshow(image, interpolation="nearest")
-    _bare(axes)
+def _look(theme: Theme, query: int) -> tuple[str, str, bool]:
+    """Colour, mark, hollow or not: the same for a query wherever it is seen."""
+    return theme.series[query % 6], theme.markers[query % 6], query >= 6
 
 
 def _bare(axes: Axes) -> None:
@@ -58,15 +56,18 @@ def _bare(axes: Axes) -> None:
         spine.set_visible(True)
 
 
-def _frame(axes: Axes, theme: Theme, number: int, answer: dict[str, Any], side: int) -> None:
+def _frame(axes: Axes, theme: Theme, answer: dict[str, Any], side: int, named: bool = False) -> None:
+    """The box that a query drew; `named` with its number beside it."""
     from matplotlib.patches import Rectangle
 
     cx, cy, w, h = (value * side for value in answer["box"])
-    colour = theme.series[1 + number % 5]
+    colour, _, hollow = _look(theme, answer["query"])
     corner = (cx - w / 2 - 0.5, cy - h / 2 - 0.5)
-    frame = Rectangle(corner, w, h, fill=False, edgecolor=colour, linewidth=2, linestyle=theme.lines[number % 4])
+    frame = Rectangle(corner, w, h, fill=False, edgecolor=colour, linewidth=2, linestyle="--" if hollow else "-")
     hover(frame, f"{answer['digit']}: {answer['sureness']:.2f}")
     axes.add_patch(frame)
+    if named:
+        axes.text(corner[0] + w + 0.4, corner[1], str(answer["query"] + 1), va="top", fontsize=9, color=theme.ink)
 
 
 def _places(axes: Axes, theme: Theme, words: Words, data: Data) -> None:
@@ -74,13 +75,14 @@ def _places(axes: Axes, theme: Theme, words: Words, data: Data) -> None:
     for query, centres in enumerate(data["centres"]):
         if centres:
             xs, ys = zip(*centres, strict=True)
+            colour, marker, hollow = _look(theme, query)
             axes.scatter(
                 xs,
                 ys,
                 s=16,
-                marker=theme.markers[query % 6],
-                color=theme.series[query % 6],
-                facecolor="none" if query >= 6 else theme.series[query % 6],
+                marker=marker,
+                color=colour,
+                facecolor="none" if hollow else colour,
                 alpha=0.75,
                 label=str(query + 1),
             )

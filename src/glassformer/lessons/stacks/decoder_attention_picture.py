@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from glassformer.lessons.drawing import heat
+from glassformer.lessons.drawing import colour_bar, heat
 from glassformer.lessons.lesson import Data
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
@@ -21,15 +21,22 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     for layer, (own, across, paths) in enumerate(grid):
         last = layer == data["n_layers"] - 1
         shown = data["layers"][layer]
-        heat(own, theme, shown["self"], rows=data["target"], columns=data["target"] if last else None, most=1.0)
-        heat(across, theme, shown["cross"], columns=data["source"] if last else None, most=1.0)
+        heat(
+            own, theme, shown["self"], rows=data["target"], columns=data["target"] if last else None, most=1.0, bar=None
+        )
+        heat(across, theme, shown["cross"], columns=data["source"] if last else None, most=1.0, bar=None)
         across.set_yticks([])
+        own.set_ylabel(words("asks"), fontsize=9)
+        if last:
+            own.set_xlabel(words("read"), fontsize=9)
+            across.set_xlabel(words("source"), fontsize=9)
         for axes, name in ((own, "self"), (across, "cross")):
             axes.tick_params(labelsize=8)
             axes.set_title(words(name, layer=layer + 1), fontsize=10)
             if not last:
                 axes.set_xticks([])
         _paths(paths, theme, words, data, layer)
+    colour_bar(list(grid[:, :2].flat), theme, 1.0, label=words("weight"))
     return figure
 
 
@@ -46,7 +53,7 @@ def _paths(axes: Axes, theme: Theme, words: Words, data: Data, layer: int) -> No
         lengths,
         rows=labels,
         columns=[words(side) for side in sides],
-        most=2.2 * most,
+        most=most,
         printed=True,
         form=".3g",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.drawing import heat, lines
+from glassformer.lessons.drawing import colour_bar, heat, lines
 from glassformer.lessons.lesson import Data
 from glassformer.lessons.stacks.untrained_picture import untrained
 from glassformer.lessons.texts import Words
@@ -36,15 +36,17 @@ def _maps(figure: Any, theme: Theme, words: Words, data: Data) -> None:
                 rows=data["tokens"] if head == 0 else None,
                 columns=data["columns"] if layer == data["n_layers"] - 1 else None,
                 most=1.0,
+                bar=None,
             )
             axes.tick_params(labelsize=8)
             for label in axes.get_xticklabels():
-                label.set(rotation=90, ha="center")
+                label.set(rotation=90, ha="right", va="center", rotation_mode="anchor")
             if head:
                 axes.set_yticks([])
             if layer < data["n_layers"] - 1:
                 axes.set_xticks([])
             axes.set_title(words("head", layer=layer + 1, head=head + 1), fontsize=9)
+    colour_bar(list(grid.flat), theme, 1.0, label=words("weight"))
 
 
 def _curves(figure: Any, theme: Theme, words: Words, data: Data) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.drawing import bars, heat
+from glassformer.lessons.drawing import bars, colour_bar, heat
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data
 from glassformer.lessons.texts import Words
@@ -28,10 +28,13 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
         "decoder": (page["target"], page["target"]),
         "cross": (page["target"], page["source"]),
     }
-    for axes, (name, (rows, columns)) in zip(upper.subplots(1, 3), shown.items(), strict=True):
-        heat(axes, theme, page[name], rows=rows, columns=columns, most=1.0)
+    panels = upper.subplots(1, 3)
+    for axes, (name, (rows, columns)) in zip(panels, shown.items(), strict=True):
+        heat(axes, theme, page[name], rows=rows, columns=columns, most=1.0, bar=None)
+        axes.set_ylabel(words("asks"), fontsize=9)
         axes.tick_params(labelsize=8)
         axes.set_title(words(name), fontsize=10)
+    colour_bar(panels, theme, 1.0, label=words("weight"))
     left, right = lower.subplots(1, 2, width_ratios=(1.1, 1))
     _alignment(left, theme, words, data)
     _rates(right, theme, words, data)
@@ -42,7 +45,16 @@ def _alignment(axes: Axes, theme: Theme, words: Words, data: Data) -> None:
     from matplotlib.patches import Rectangle
 
     page = data["page"]
-    heat(axes, theme, page["words"], rows=page["target_words"], columns=page["source_words"], most=1.0)
+    heat(
+        axes,
+        theme,
+        page["words"],
+        rows=page["target_words"],
+        columns=page["source_words"],
+        most=1.0,
+        bar=words("weight"),
+    )
+    axes.set_ylabel(words(f"row_{data['trained']['choice'][-1]}"), fontsize=9)
     for source, target in page["links"]:
         frame = Rectangle((source - 0.45, target - 0.45), 0.9, 0.9, fill=False, edgecolor=theme.vermilion, linewidth=2)
         hover(frame, f"{page['target_words'][target]} = {page['source_words'][source]}")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FALL = ("noam", "inverse_sqrt", "linear", "cosine")
+UNDER = 7.0  # points wide, under the others
 OTHERS = ("one_cycle", "cyclic", "constant")
 
 
@@ -39,6 +40,9 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
 
 def _curves(axes: Axes, data: Data, theme: Theme, words: Words, kinds: tuple[str, ...]) -> None:
     lines(axes, theme, data["shown"], {words(kind): data["kinds"][kind]["curve"] for kind in kinds}, form=".2f")
+    axes.lines[0].set(
+        linewidth=UNDER, alpha=0.4, linestyle="-", zorder=1
+    )  # another may lie on it, and it is still seen
     axes.set_xlabel(words("step"))
     axes.set_ylim(0, 1.35)
     axes.legend(ncol=2, loc="upper right", fontsize=8)
