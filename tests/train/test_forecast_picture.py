@@ -7,8 +7,9 @@ import pytest
 
 from glassformer.errors import FileError, InputError
 from glassformer.evaluate.forecast import Forecast, forecast
-from glassformer.train.forecast_picture import draw_forecast
+from glassformer.train.forecast_picture import draw_forecast, forecast_figure
 from glassformer.train.pictures import hangul_font
+from legible import cut_off, laid_out
 from small_forecaster import hours, trained, written
 
 
@@ -45,3 +46,24 @@ def test_what_cannot_be_drawn_is_one_line(found: Forecast, tmp_path: Path) -> No
         draw_forecast(found, tmp_path / "f.gif")
     with pytest.raises(FileError, match=r"f\.png"):
         draw_forecast(found, tmp_path / "no" / "f.png")
+
+
+def test_patches_are_brackets_on_the_curve_counted_from_1_and_a_map_beside(found: Forecast) -> None:
+    figure = forecast_figure(found, "en")
+    assert cut_off(laid_out(figure)) == []
+    curve, attention, bar = figure.axes
+    names = [str(number + 1) for number in range(len(found.patches))]
+    assert [text.get_text() for text in curve.texts] == names
+    spans = [line for line in curve.lines if len(line.get_xdata()) == 4]
+    edges = [(line.get_xdata()[0], line.get_xdata()[-1]) for line in spans]
+    assert edges == [(patch.first, patch.last) for patch in found.patches]
+    assert max(max(line.get_ydata()) for line in spans) < min(found.past.values)
+    assert [label.get_text() for label in attention.get_xticklabels()] == names
+    assert attention.images[0].get_array().shape == found.attention.shape == (len(names), len(names))
+    assert bar.get_ylim()[1] == pytest.approx(found.attention.max())
+
+
+def test_the_shares_are_those_of_the_map(found: Forecast) -> None:
+    assert [patch.share for patch in found.patches] == pytest.approx(found.attention.mean(0))
+    assert found.attention.sum(1) == pytest.approx(1.0)
+    assert found.to_json()["attention"] == found.attention.tolist()

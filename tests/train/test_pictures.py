@@ -10,9 +10,12 @@ import pytest
 
 from glassformer.errors import FileError
 from glassformer.runs import Run
+from glassformer.runs.files import write_json
 from glassformer.tasks import Classification, Translation
 from glassformer.train import pictures
-from glassformer.train.pictures import STYLE, curve, draw, figures, hangul_font, style
+from glassformer.train.panels import MOST_POINTS, Story, curve, schedule, thinned
+from glassformer.train.pictures import STYLE, draw, figures, hangul_font, style
+from glassformer.train.samples import write_samples
 from small_run import run_config
 
 NAMES = ["loss_curves", "learning_rate", "dashboard"]
@@ -58,25 +61,73 @@ def test_three_pictures_and_nothing_else(run: Run) -> None:
     paths = draw(run)
     assert [path.stem for path in paths] == NAMES
     assert sorted(run.pictures.iterdir()) == sorted(paths)
-    assert [size(path) for path in paths] == [(880, 495), (880, 495), (1210, 770)]
+    assert [size(path) for path in paths] == [(880, 495), (880, 495), (1430, 1100)]
 
 
 def test_the_same_log_gives_the_same_pictures(run: Run) -> None:
     first = [path.read_bytes() for path in draw(run)]
-    run.write_status({"state": "interrupted"})
     assert [path.read_bytes() for path in draw(run)] == first
+    run.write_status({"state": "interrupted"})
+    again = [path.read_bytes() for path in draw(run)]
+    assert again[:2] == first[:2] and again[2] != first[2]  # the dashboard says how the run stands
+
+
+def named(axes: Any) -> dict[str, Any]:
+    """The lines of a panel that a legend names."""
+    return {line.get_label(): line for line in axes.get_lines() if not line.get_label().startswith("_")}
 
 
 def test_the_curves_are_those_of_the_log() -> None:
     records = list(lines(100))
-    training, validation, best = figures(records, "en", Translation)["loss_curves"].axes[0].get_lines()
-    assert list(training.get_xdata()) == [10, *range(30, 101, 10)]  # what was not finite is left out
-    assert list(validation.get_ydata()) == [90 / 50, 90 / 100]
-    assert (list(best.get_xdata()), best.get_label()) == ([100], "best so far: 0.900")
-    board = figures(records, "en", Translation)["dashboard"]
-    assert len(board.axes) == 4
-    score, right = board.axes[3].get_lines()
-    assert (list(score.get_ydata()), list(right.get_ydata())) == ([5, 10], [25, 25])
+    found = named(figures(Story(records), "en", Translation)["loss_curves"].axes[0])
+    assert list(found["training"].get_xdata()) == [10, *range(30, 101, 10)]  # what was not finite is left out
+    assert list(found["validation"].get_ydata()) == [90 / 50, 90 / 100]
+    best = found["best so far: 0.900"]
+    assert (list(best.get_xdata()), best.get_marker()) == ([100], "*")
+    quality = named(panel(records, "Quality (validation)"))
+    assert [list(line.get_ydata()) for line in quality.values()] == [[5, 10], [25, 25]]
+
+
+def panel(records: list[dict[str, Any]], title: str, kind: Any = Translation) -> Any:
+    board = figures(Story(records), "en", kind)["dashboard"]
+    return next(axes for axes in board.axes if title in (axes.get_title(loc="left"), axes.get_title()))
+
+
+@pytest.mark.parametrize(("most", "scale"), [(5.0, "linear"), (500.0, "log")])
+def test_a_loss_that_falls_far_has_an_axis_of_powers(most: float, scale: str) -> None:
+    records = [{"kind": "train", "step": step, "loss": most / step} for step in (1, 2, 4)]
+    records += [{"kind": "train", "step": 5, "loss": 1.0}]
+    assert figures(Story(records), "en", Translation)["loss_curves"].axes[0].get_yscale() == scale
+
+
+def test_every_validation_is_marked() -> None:
+    records = [{"kind": "evaluation", "step": step, "loss": 1 / step} for step in range(1, 9)]
+    axes = figures(Story(records), "en", Translation)["loss_curves"].axes[0]
+    marked = [line for line in axes.get_lines() if line.get_marker() == "s"]
+    assert [line.get_xdata()[0] for line in marked] == list(range(1, 9))
+
+
+def test_the_rate_is_the_schedule_itself_with_a_short_warm_up() -> None:
+    config = run_config(steps=1800, warmup=50, log_every=100)
+    records = [{"kind": "train", "step": 100, "loss": 1.0, "learning_rate": 1e-3}]
+    found = named(figures(Story(records, config), "en", Translation)["learning_rate"].axes[0])
+    steps, rates = (list(found["the schedule"].get_data()[i]) for i in (0, 1))
+    assert steps[:50] == list(range(1, 51)) and steps[-1] == 1800
+    assert rates[:50] == sorted(rates[:50]) and max(rates) == rates[49]
+    assert rates == schedule(config)[1]
+    assert list(found["in the log"].get_xdata()) == [100]
+
+
+def test_the_dashboard_shows_the_whole_run(run: Run) -> None:
+    """Loss, rate, gradient norm, speed, quality, attention, status with the machine, samples: #48 of the pictures."""
+    write_json(run.folder / "environment.json", {"device": "a fast chip", "torch": "2.13"})
+    write_samples(run, 100, [{"source": "하나", "target": "one", "translation": "won"}])
+    board = figures(Story.of(run, "en"), "en", Translation)["dashboard"]
+    titles = {axes.get_title(loc="left") or axes.get_title() for axes in board.axes}
+    curves = {"Loss", "Learning rate", "Gradient norm", "Speed (tokens per second)", "Quality (validation)"}
+    assert curves | {"Status", "Samples (step 100)", "No attention map yet"} <= titles
+    written = {text.get_text() for axes in board.axes for text in axes.texts}
+    assert {"a fast chip", "running", "won", "하나"} <= written
 
 
 def test_a_metric_that_is_missing_is_an_empty_curve() -> None:
@@ -87,15 +138,15 @@ def test_an_empty_log_can_be_drawn(tmp_path: Path) -> None:
     assert len(draw(Run.create(tmp_path / "run", run_config()))) == 3
 
 
-def test_many_points_are_not_marked_one_by_one() -> None:
-    markers = [
-        figures(list(lines(n)), "en", Translation)["dashboard"].axes[3].get_lines()[0].get_marker() for n in (100, 2000)
-    ]
-    assert markers == ["o", ""]
+def test_a_long_log_is_thinned_and_keeps_its_end() -> None:
+    steps, values = thinned(range(1001), [float(i) for i in range(1001)])
+    assert len(steps) <= MOST_POINTS + 1 and (steps[0], steps[-1], values[-1]) == (0, 1000, 1000.0)
+    assert thinned([], []) == ([], [])
+    assert thinned([1], [2.0]) == ([1], [2.0])
 
 
 def test_the_words_are_those_of_the_language() -> None:
-    english, korean = (texts(figures(list(lines(100)), lang, Translation)["dashboard"]) for lang in ("en", "ko"))
+    english, korean = (texts(figures(Story(list(lines(100))), lang, Translation)["dashboard"]) for lang in ("en", "ko"))
     assert {
         "Loss",
         "Learning rate",
@@ -145,8 +196,8 @@ def test_a_folder_that_cannot_be_written_is_one_line(run: Run) -> None:
 
 def test_a_task_draws_its_own_metrics() -> None:
     records = [{"kind": "evaluation", "step": 1, "loss": 2.0, "accuracy": 0.5, "f1": 0.25}]
-    board = figures(records, "en", Classification)["dashboard"]
-    right, mean = board.axes[3].get_lines()
+    board = figures(Story(records), "en", Classification)["dashboard"]
+    right, mean = named(panel(records, "Quality (validation)", Classification)).values()
     assert (list(right.get_ydata()), list(mean.get_ydata())) == ([50], [25])
     assert {"right (%)", "nats per text", "Speed (texts per second)"} <= texts(board)
 
@@ -155,5 +206,5 @@ def test_numbers_that_are_no_shares_have_an_axis_of_their_own() -> None:
     class Forecast(Translation):
         shown: ClassVar[Mapping[str, str]] = {"sample_bleu": "free"}
 
-    axes = figures(list(lines(2000)), "en", Forecast)["dashboard"].axes[3]
+    axes = panel(list(lines(2000)), "Quality (validation)", Forecast)
     assert axes.get_ylim()[1] > 103

@@ -53,6 +53,7 @@ class Forecast:
     moments: Moments
     said: Mapping[str, Numbers]
     patches: tuple[Patch, ...]
+    attention: Numbers  # patch × patch: how much each looks at each, last layer, the mean over the heads
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -66,6 +67,7 @@ class Forecast:
                 {"first": written(each.first), "last": written(each.last), "attention": each.share}
                 for each in self.patches
             ],
+            "attention": self.attention.tolist(),
         }
 
     def __rich__(self) -> RenderableType:
@@ -109,25 +111,26 @@ def forecast(loaded: Loaded, path: str | Path, *, column: str = "", date: str = 
     season = Settings.of(loaded.config.task).season
     beside = Baselines.open(loaded.folder, season).every
     said = {"model": np.zeros(0)} | {name: beside[name](seen)[0] for name in BESIDE}
-    said["model"], shares = _predict(loaded, seen)
+    said["model"], attention = _predict(loaded, seen)
     return Forecast(
         path=str(path),
         past=past,
         step=step,
         moments=step.after(past.moments[-1], horizon),
         said={name: scale.restored(values) for name, values in said.items()},
-        patches=_patches(loaded, past.moments, shares),
+        patches=_patches(loaded, past.moments, attention.mean(0)),
+        attention=attention,
     )
 
 
 @torch.inference_mode()
 def _predict(loaded: Loaded, seen: Numbers) -> tuple[Numbers, Numbers]:
-    """The forecast, scaled, and how much the last layer looks at each patch."""
+    """The forecast, scaled, and which patch the last layer looks at from which."""
     inputs = torch.from_numpy(seen).float().to(loaded.device)
     with evaluating(loaded.model), record(loaded.model) as trace:
         found = Forecasting.make(loaded.config).predict(loaded.model, inputs)
-    shares = trace.attention()[-1].double().mean((0, 1, 2))  # b h t s → s
-    return finite(found[0]).double().cpu().numpy(), shares.cpu().numpy()
+    attention = trace.attention()[-1].double().mean((0, 1))  # b h t s → t s
+    return finite(found[0]).double().cpu().numpy(), attention.cpu().numpy()
 
 
 def _patches(loaded: Loaded, moments: Moments, shares: Numbers) -> tuple[Patch, ...]:

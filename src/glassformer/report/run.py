@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,24 +16,14 @@ from glassformer.runs import Run
 from glassformer.runs.lock import LOCK
 from glassformer.tasks import kind_of
 from glassformer.trace.sentence import follow
-from glassformer.trace.trace import Trace
-from glassformer.train.samples import attention_file, read_samples
+from glassformer.train.forecast_samples import Shown, read_forecast
+from glassformer.train.panels import Story
+from glassformer.train.samples import MOST_TOKENS, Looked, last_samples, looked_at
 from glassformer.train.status import Standing, rows
 
-MOST_TOKENS = 24  # rows and columns of a map of attention
 MOST_CLASSES = 40
 MOST_EXAMPLES = 5000  # a confusion matrix of the first so many validation examples
 CLASSIFIERS = ("classification", "image_classification")
-
-
-@dataclass(frozen=True)
-class Looked:
-    """Where a model looked: from each row's token to each column's, the mean over the heads of the last layer."""
-
-    kind: str  # "cross_attention" or "self_attention"
-    rows: list[str]
-    columns: list[str]
-    weights: list[list[float]]
 
 
 @dataclass(frozen=True)
@@ -56,6 +46,10 @@ class RunChapter:
         """A run that says so, and whose process is still there: it holds the kernel's lock."""
         return self.run.status.get("state", "running") == "running" and _held(self.run.folder / LOCK)
 
+    def story(self, lang: str) -> Story:
+        """All that its pictures show."""
+        return replace(Story.of(self.run, lang, self.records), looked=self.looked)
+
     def status(self, lang: str) -> Mapping[str, str]:
         return rows(self.run, Standing(self.records), lang=lang)
 
@@ -64,11 +58,7 @@ class RunChapter:
     @cached_property
     def sampled(self) -> tuple[int, list[dict[str, str]]]:
         """The step of the last samples, and the samples."""
-        for path in sorted(self.run.samples.glob("step-*.json"), reverse=True):
-            step = int(path.stem.removeprefix("step-"))
-            if found := read_samples(self.run, step):
-                return step, found
-        return 0, []
+        return last_samples(self.run)
 
     @cached_property
     def loaded(self) -> Loaded | None:
@@ -85,9 +75,8 @@ class RunChapter:
     @cached_property
     def looked(self) -> Looked | None:
         step, samples = self.sampled
-        path = attention_file(self.run, step)
-        if path.is_file():
-            return _across(Trace.open(path))
+        if (kept := looked_at(self.run, step)) is not None:
+            return kept
         if not samples or self.loaded is None or self.run.config.model.input.kind != "tokens":
             return None
         try:
@@ -103,6 +92,11 @@ class RunChapter:
         weights = story.trace[f"{story.stack}.blocks.{layer}.self_attention.weights"][0].mean(0)  # t s
         few = story.tokens[:MOST_TOKENS]
         return Looked("self_attention", few, few, weights[: len(few), : len(few)].tolist())
+
+    @cached_property
+    def forecast(self) -> Shown | None:
+        """Of a forecaster: the first window of its last samples."""
+        return read_forecast(self.run, self.sampled[0])
 
     # --- what it takes for what ---
 
@@ -122,17 +116,6 @@ class RunChapter:
                 batch = task.collate([store[i] for i in range(first, min(first + 64, len(store)))])
                 total += task.scores(self.loaded.model, batch)["confusion"].total.double().cpu()
         return Confused(list(task.labels), total.long().tolist())
-
-
-def _across(trace: Trace) -> Looked | None:
-    """What was kept of the first sample: weights of every cross-attention, b h t s, and the tokens of both sides."""
-    maps = trace.attention("cross_attention")
-    if not maps:
-        return None
-    weights = maps[-1][0].mean(0)  # t s
-    source, target = trace.tokens[: weights.shape[1]], trace.tokens[weights.shape[1] :]
-    few = weights[:MOST_TOKENS, :MOST_TOKENS].tolist()
-    return Looked("cross_attention", target[:MOST_TOKENS], source[:MOST_TOKENS], few)
 
 
 def _held(path: Path) -> bool:

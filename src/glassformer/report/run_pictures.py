@@ -1,23 +1,24 @@
-"""The pictures of a run in the theme of the textbook, drawn from log.jsonl: losses, learning rate, dashboard."""
+"""The pictures of a run in the theme of the textbook: the panels of its folder, and what only the report has."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from glassformer.lessons.drawing import heat
+from glassformer.lessons.finish import finish
 from glassformer.lessons.hover import hover
 from glassformer.lessons.theme import LIGHT, Theme
 from glassformer.report.run import RunChapter
 from glassformer.tasks import kind_of
-from glassformer.train.pictures import Words, curve
+from glassformer.train.forecast_picture import draw_sample
+from glassformer.train.panels import Look, Story, Words, draw_loss, draw_rate, plain
+from glassformer.train.pictures import BOARD, PANELS
 from glassformer.words import say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-MOST_POINTS = 60  # of a curve, each with its value under the pointer
 
 
 class Draughtsman:
@@ -26,35 +27,59 @@ class Draughtsman:
     def __init__(self, chapter: RunChapter, lang: str, theme: Theme = LIGHT) -> None:
         self.chapter, self.lang, self.theme = chapter, lang, theme
         self.words = Words(lang, kind_of(chapter.run.config))
+        self.look = Look(
+            series=theme.series, ink=theme.ink, paper=theme.paper, muted=theme.muted, heat=theme.heat, mark=hover
+        )
 
     def figures(self) -> dict[str, Callable[[], Figure]]:
         """What there is to draw, by the names that reports know the pictures by."""
         found: dict[str, Callable[[], Figure]] = {}
         if self.chapter.records:
-            found |= {"loss_curves": self.losses, "learning_rate": self.rate, "training_dashboard": self.dashboard}
+            found |= {"training_dashboard": self.dashboard, "loss_curves": self.losses, "learning_rate": self.rate}
+        if self.chapter.forecast is not None:
+            found["run_forecast"] = self.forecast
         if self.chapter.looked is not None:
             found["run_attention"] = self.attention
         if self.chapter.confused is not None:
             found["run_confusion"] = self.confusion
-        return found
+        return {name: _finished(make) for name, make in found.items()}
+
+    @property
+    def story(self) -> Story:
+        return self.chapter.story(self.lang)
 
     # --- whole pictures ---
 
     def losses(self) -> Figure:
         figure = self.theme.figure(8, 4.2)
-        self._loss(figure.subplots())
+        draw_loss(figure.subplots(), self.story, self.words, self.look)
         return figure
 
     def rate(self) -> Figure:
         figure = self.theme.figure(8, 3.4)
-        self._rate(figure.subplots())
+        draw_rate(figure.subplots(), self.story, self.words, self.look)
         return figure
 
     def dashboard(self) -> Figure:
-        figure = self.theme.figure(10, 6.4)
-        panels = (self._loss, self._rate, self._speed, self._quality)
-        for axes, panel in zip(figure.subplots(2, 2).flat, panels, strict=True):
-            panel(axes)
+        """The same page as in the folder of the run; the map in cells that a theme can colour."""
+        figure = self.theme.figure(10, 9.5)
+        places = figure.subplot_mosaic(BOARD)
+        for name, panel in PANELS.items():
+            if name == "attention" and self.chapter.looked is not None:
+                self._map(places[name], printed=False)
+            else:
+                panel(places[name], self.story, self.words, self.look)
+        return figure
+
+    def forecast(self) -> Figure:
+        figure = self.theme.figure(10, 4.2)
+        sample = self.chapter.forecast
+        assert sample is not None
+        series, attention = figure.subplots(1, 2, width_ratios=(2.2, 1))
+        draw_sample(series, sample, self.words, self.look)
+        names = [str(number + 1) for number in range(len(sample.attention))]
+        heat(attention, self.theme, sample.attention, rows=names, columns=names, bar=self.words("weight"))
+        attention.set(title=self.words("patch_attention"), xlabel=self.words("patch"), ylabel=self.words("asks"))
         return figure
 
     def attention(self) -> Figure:
@@ -62,11 +87,15 @@ class Draughtsman:
         assert looked is not None
         size = 2.5 + 0.32 * max(len(looked.rows), len(looked.columns))
         figure = self.theme.figure(min(10, size + 1.5), min(8, size))
-        axes = figure.subplots()
-        rows, columns = ([piece.replace("$", "\\$") for piece in side] for side in (looked.rows, looked.columns))
-        heat(axes, self.theme, looked.weights, rows=rows, columns=columns, printed=True)
-        axes.set_title(say(f"report.run.{looked.kind}", self.lang))
+        self._map(figure.subplots(), printed=True)
         return figure
+
+    def _map(self, axes: Axes, printed: bool) -> None:
+        looked = self.chapter.looked
+        assert looked is not None
+        rows, columns = ([plain(piece) for piece in side] for side in (looked.rows, looked.columns))
+        heat(axes, self.theme, looked.weights, rows=rows, columns=columns, printed=printed, bar=self.words("weight"))
+        axes.set_title(self.words(looked.kind))
 
     def confusion(self) -> Figure:
         confused = self.chapter.confused
@@ -80,58 +109,6 @@ class Draughtsman:
         axes.set_ylabel(say("report.run.true", self.lang))
         return figure
 
-    # --- panels ---
 
-    def _loss(self, axes: Axes) -> None:
-        training, validation = (curve(self.chapter.records, kind, "loss") for kind in ("train", "evaluation"))
-        self._line(axes, 0, self.words("training"), training)
-        self._line(axes, 1, self.words("validation"), validation)
-        self._finish(axes, self.words("loss"))
-        axes.set_ylabel(self.words.loss)
-        axes.legend()
-
-    def _rate(self, axes: Axes) -> None:
-        self._line(axes, 2, self.words("learning_rate"), curve(self.chapter.records, "train", "learning_rate"))
-        self._finish(axes, self.words("learning_rate"))
-        axes.set_ylim(bottom=0)
-        axes.yaxis.set_major_formatter("{x:g}")
-
-    def _speed(self, axes: Axes) -> None:
-        self._line(axes, 4, self.words.speed, curve(self.chapter.records, "train", "tokens_per_second"))
-        self._finish(axes, self.words.speed)
-        axes.set_ylim(bottom=0)
-        axes.yaxis.set_major_formatter("{x:,.0f}")
-
-    def _quality(self, axes: Axes) -> None:
-        shown: Mapping[str, str] = self.words.kind.shown
-        for number, (name, scale) in enumerate(shown.items()):
-            steps, values = curve(self.chapter.records, "evaluation", name)
-            points = steps, [100 * value for value in values] if scale == "share" else values
-            self._line(axes, number, self.words.metric(name), points)
-        self._finish(axes, self.words("quality"))
-        if shown:
-            axes.legend()
-
-    def _line(self, axes: Axes, number: int, label: str, points: tuple[Sequence[int], Sequence[float]]) -> None:
-        steps, values = thinned(*points)
-        colour, pattern = self.theme.series[number], self.theme.lines[number]
-        axes.plot(steps, values, color=colour, linestyle=pattern, label=label)
-        for step, value in zip(steps, values, strict=True):
-            (mark,) = axes.plot([step], [value], color=colour, marker=self.theme.markers[number], markersize=3.5)
-            hover(mark, f"{label} · {step:,}: {value:.4g}")
-
-    def _finish(self, axes: Axes, title: str) -> None:
-        from matplotlib.ticker import MaxNLocator
-
-        axes.set_title(title)
-        axes.set_xlabel(self.words("step"))
-        axes.set_xlim(0, 1.02 * max((record["step"] for record in self.chapter.records), default=1))
-        axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
-        axes.xaxis.set_major_formatter("{x:,.0f}")
-
-
-def thinned(steps: Sequence[int], values: Sequence[float]) -> tuple[list[int], list[float]]:
-    """At most so many points, evenly spread, the last among them."""
-    every = -(-len(steps) // MOST_POINTS) or 1
-    kept = sorted({*range(0, len(steps), every), *([len(steps) - 1] if steps else [])})
-    return [steps[i] for i in kept], [values[i] for i in kept]
+def _finished(make: Callable[[], Figure]) -> Callable[[], Figure]:
+    return lambda: finish(make())

@@ -9,10 +9,12 @@ import numpy as np
 
 from glassformer.runs import Run
 from glassformer.tasks.classification import LabelledTexts
+from glassformer.tasks.forecasting import SeriesMaterial
 from glassformer.tasks.language_model import Reading, Writings
 from glassformer.tasks.object_queries import Canvases
 from glassformer.tasks.translation import Sentences
 from glassformer.train.continuations import Continuations, beginnings
+from glassformer.train.forecast_samples import ForecastSamples
 from glassformer.train.guesses import Guesses
 from glassformer.train.loop import Measure
 from glassformer.train.object_samples import ObjectSamples, shown
@@ -44,9 +46,15 @@ def of_object_queries(run: Run, material: Canvases) -> Measure | None:
     return None if material.validation is None else ObjectSamples(run, shown(material.task, material.validation))
 
 
+def of_forecasting(run: Run, material: SeriesMaterial) -> Measure | None:
+    """Every evaluation forecasts some windows of the validation part."""
+    return None if material.validation is None else ForecastSamples(run, material, material.validation)
+
+
 MEASURES: dict[str, Callable[[Run, Any], Measure | None]] = {
     "translation": of_translation,
     "classification": of_classification,
     "language_model": of_language_model,
+    "forecasting": of_forecasting,
     "object_queries": of_object_queries,
 }

@@ -1,9 +1,8 @@
-"""The three pictures of a run, drawn from log.jsonl alone: a resumed run redraws the same."""
+"""The three pictures of a run, drawn from its folder: a resumed run redraws the same."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,10 +11,23 @@ from glassformer.fonts import hangul_font
 from glassformer.runs import Run
 from glassformer.runs.files import TEMPORARY, disk
 from glassformer.tasks import Kind, kind_of
-from glassformer.words import language, say
+from glassformer.train.panels import (
+    Look,
+    Panel,
+    Story,
+    Words,
+    draw_attention,
+    draw_loss,
+    draw_norm,
+    draw_quality,
+    draw_rate,
+    draw_samples,
+    draw_speed,
+    draw_status,
+)
+from glassformer.words import language
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # Okabe and Ito: told apart by everybody, also by the colour-blind
@@ -31,7 +43,20 @@ STYLE: dict[str, Any] = {
     "grid.color": "#E6E6E6",
     "legend.frameon": False,
 }
-Records = Sequence[Mapping[str, Any]]
+LOOK = Look(
+    series=(BLUE, VERMILION, GREEN, ORANGE, GREY, "#56B4E9"), ink="#1B1F24", paper="#FFFFFF", muted="#59636E", heat=BLUE
+)
+BOARD: Any = [["loss", "rate", "norm"], ["speed", "quality", "attention"], ["status", "samples", "samples"]]
+PANELS: dict[str, Panel] = {
+    "loss": draw_loss,
+    "rate": draw_rate,
+    "norm": draw_norm,
+    "speed": draw_speed,
+    "quality": draw_quality,
+    "attention": draw_attention,
+    "status": draw_status,
+    "samples": draw_samples,
+}
 
 
 def draw(run: Run) -> list[Path]:
@@ -39,9 +64,10 @@ def draw(run: Run) -> list[Path]:
     from matplotlib import rc_context
 
     font = hangul_font() if language() == "ko" else None
+    lang = "ko" if font else "en"
     paths = []
     with rc_context(style(font)):
-        for name, figure in figures(run.log.read(), "ko" if font else "en", kind_of(run.config)).items():
+        for name, figure in figures(Story.of(run, lang), lang, kind_of(run.config)).items():
             paths.append(run.pictures / f"{name}.png")
             save(figure, paths[-1])
     return paths
@@ -55,111 +81,26 @@ def style(font: str | None) -> Any:
     return {**STYLE, **own}
 
 
-def figures(records: Records, lang: str, kind: Kind) -> dict[str, Figure]:
-    """Loss, learning rate, and the dashboard of four, as figures that nothing else holds on to (no pyplot)."""
+def figures(story: Story, lang: str, kind: Kind) -> dict[str, Figure]:
+    """Loss, learning rate, and the dashboard, as figures that nothing else holds on to (no pyplot)."""
     from matplotlib.figure import Figure
 
     words = Words(lang, kind)
     alone = {"left": 0.1, "right": 0.97, "bottom": 0.12, "top": 0.92}
     loss, rate = Figure(figsize=(8, 4.5)), Figure(figsize=(8, 4.5))
-    draw_loss(loss.subplots(gridspec_kw=alone), records, words)
-    draw_rate(rate.subplots(gridspec_kw=alone), records, words)
-    board = Figure(figsize=(11, 7))  # margins by hand: a layout engine takes as long as all the drawing
-    margins = {"left": 0.07, "right": 0.98, "bottom": 0.08, "top": 0.95, "wspace": 0.18, "hspace": 0.32}
-    four = board.subplots(2, 2, gridspec_kw=margins)
-    for axes, panel in zip(four.flat, (draw_loss, draw_rate, draw_speed, draw_quality), strict=True):
-        panel(axes, records, words)
+    draw_loss(loss.subplots(gridspec_kw=alone), story, words, LOOK)
+    draw_rate(rate.subplots(gridspec_kw=alone), story, words, LOOK)
+    board = Figure(figsize=(13, 10))  # margins by hand: a layout engine takes as long as all the drawing
+    margins = {"left": 0.06, "right": 0.98, "bottom": 0.04, "top": 0.96, "wspace": 0.24, "hspace": 0.34}
+    dashboard(board, margins, story, words, LOOK)
     return {"loss_curves": loss, "learning_rate": rate, "dashboard": board}
 
 
-@dataclass(frozen=True)
-class Words:
-    """What stands in a picture, in the language of its words: "loss", "step" …"""
-
-    lang: str
-    kind: Kind
-
-    def __call__(self, key: str) -> str:
-        return say(f"watch.picture.{key}", self.lang)
-
-    @property
-    def speed(self) -> str:
-        return say("watch.picture.speed", self.lang, units=say(f"units.many.{self.kind.unit}", self.lang))
-
-    @property
-    def loss(self) -> str:
-        return say(f"units.loss.{self.kind.unit}", self.lang)
-
-    def metric(self, name: str) -> str:
-        return say(f"metrics.{name}", self.lang)
-
-
-# --- panels ---
-
-
-def draw_loss(axes: Axes, records: Records, words: Words) -> None:
-    training, validation = curve(records, "train", "loss"), curve(records, "evaluation", "loss")
-    axes.plot(*training, color=BLUE, linewidth=1.4, label=words("training"))
-    axes.plot(*validation, color=VERMILION, linewidth=1.4, label=words("validation"), **_marked(validation, "o"))
-    if validation[0]:
-        value, step = min(zip(validation[1], validation[0], strict=True))
-        label = f"{words('best')}: {value:.3f}"
-        axes.plot([step], [value], color=VERMILION, linestyle="", marker="*", markersize=12, label=label)
-    axes.legend(loc="upper right")
-    _finish(axes, records, words, words("loss"))
-    axes.set_ylabel(words.loss)
-
-
-def draw_rate(axes: Axes, records: Records, words: Words) -> None:
-    axes.plot(*curve(records, "train", "learning_rate"), color=GREEN, linewidth=1.6)
-    _finish(axes, records, words, words("learning_rate"))
-    axes.set_ylim(bottom=0)
-    axes.yaxis.set_major_formatter("{x:g}")
-
-
-def draw_speed(axes: Axes, records: Records, words: Words) -> None:
-    axes.plot(*curve(records, "train", "tokens_per_second"), color=GREY, linewidth=1.4)
-    _finish(axes, records, words, words.speed)
-    axes.set_ylim(bottom=0)
-    axes.yaxis.set_major_formatter("{x:,.0f}")
-
-
-def draw_quality(axes: Axes, records: Records, words: Words) -> None:
-    """The metrics that a task shows; shares and percentages as a number from 0 to 100."""
-    lines = zip((BLUE, ORANGE, GREEN, VERMILION), ("-", "--", "-.", ":"), "os^v", strict=True)
-    for (name, scale), (colour, line, marker) in zip(words.kind.shown.items(), lines, strict=False):
-        steps, values = curve(records, "evaluation", name)
-        points = steps, [100 * value for value in values] if scale == "share" else values
-        axes.plot(*points, color=colour, linestyle=line, label=words.metric(name), **_marked(points, marker))
-    if words.kind.shown:
-        axes.legend(loc="lower right")
-    _finish(axes, records, words, words("quality"))
-    if "free" not in words.kind.shown.values():
-        axes.set_ylim(-3, 103)
-        axes.set_yticks(range(0, 101, 20))
-
-
-def curve(records: Records, kind: str, name: str) -> tuple[list[int], list[float]]:
-    """Steps and values of one number; what was not finite is null in the log, and left out here."""
-    points = [(record["step"], record[name]) for record in records if record.get("kind") == kind and name in record]
-    points = [(step, value) for step, value in points if isinstance(value, int | float)]
-    return [step for step, _ in points], [value for _, value in points]
-
-
-def _marked(points: tuple[list[int], list[float]], marker: str) -> dict[str, Any]:
-    """Each point marked, as long as they are few."""
-    return {"marker": marker if len(points[0]) <= 30 else "", "markersize": 4}
-
-
-def _finish(axes: Axes, records: Records, words: Words, title: str) -> None:
-    """The same steps below every panel."""
-    from matplotlib.ticker import MaxNLocator
-
-    axes.set_title(title)
-    axes.set_xlabel(words("step"))
-    axes.set_xlim(0, 1.02 * max((record["step"] for record in records), default=1))
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=7, integer=True))
-    axes.xaxis.set_major_formatter("{x:,.0f}")
+def dashboard(figure: Figure, margins: Mapping[str, float], story: Story, words: Words, look: Look) -> None:
+    """All of a run on one page: curves above, status and samples below, where it looks beside them."""
+    places = figure.subplot_mosaic(BOARD, gridspec_kw=dict(margins))
+    for name, panel in PANELS.items():
+        panel(places[name], story, words, look)
 
 
 # --- files ---

@@ -23,6 +23,7 @@ from glassformer.trace.trace import Trace
 
 SHOWN, SCORED = 8, 50  # sentences that are written down; sentences that the score is of
 ATTENTION = "*.cross_attention.weights"
+MOST_TOKENS = 24  # rows and columns of a map of attention
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,42 @@ def samples_file(run: Run, step: int) -> Path:
 
 def attention_file(run: Run, step: int) -> Path:
     return run.samples / f"step-{step:08d}.attention.safetensors"
+
+
+@dataclass(frozen=True)
+class Looked:
+    """Where a model looked: from each row's token to each column's, the mean over the heads of the last layer."""
+
+    kind: str  # "cross_attention", "self_attention" or "patch_attention"
+    rows: list[str]
+    columns: list[str]
+    weights: list[list[float]]
+
+
+def looked_at(run: Run, step: int) -> Looked | None:
+    """What was kept of the first sample of a step: of a translator over the source, of a forecaster over its patches.
+
+    Weights are b h t s; `tokens` of the trace are those of the source, and behind them those of the target.
+    """
+    path = attention_file(run, step)
+    if not path.is_file():
+        return None
+    trace = Trace.open(path)
+    across = trace.attention("cross_attention")
+    weights = (across or trace.attention())[-1][0].mean(0)  # t s
+    columns, rows = trace.tokens[: weights.shape[1]], trace.tokens[weights.shape[1] :] if across else trace.tokens
+    few = weights[:MOST_TOKENS, :MOST_TOKENS].tolist()
+    kind = "cross_attention" if across else "patch_attention"
+    return Looked(kind, rows[:MOST_TOKENS], columns[:MOST_TOKENS], few)
+
+
+def last_samples(run: Run) -> tuple[int, list[dict[str, str]]]:
+    """The step of the last samples, and the samples."""
+    for path in sorted(run.samples.glob("step-????????.json"), reverse=True):
+        step = int(path.stem.removeprefix("step-"))
+        if found := read_samples(run, step):
+            return step, found
+    return 0, []
 
 
 def write_samples(run: Run, step: int, samples: Sequence[Mapping[str, str]]) -> None:
