@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import small_recogniser
+import tiny_runs
 from glassformer.ledger.devices import DEVICES
 from glassformer.report.predicted import Row, card, full_batch, is_of_this_machine
 from glassformer.report.run import RunChapter
@@ -45,3 +46,20 @@ def test_a_run_of_another_machine_has_no_predicted_time(tmp_path: Path) -> None:
     assert not is_of_this_machine(chapter)
     found = card(chapter)
     assert found is not None and {row.name: row.predicted for row in found.rows}["seconds"] is None
+
+
+def test_of_series_values_are_counted_on_both_sides(tmp_path: Path) -> None:
+    found = card(RunChapter(tiny_runs.trained("forecasting", tmp_path)), DEVICES["h100"])
+    assert found is not None
+    rows = {row.name: row for row in found.rows}
+    assert "examples" not in rows
+    assert rows["values"].measured and rows["values"].error == pytest.approx(0, abs=0.1)
+
+
+@pytest.mark.parametrize("kind", tiny_runs.KINDS)
+def test_what_is_counted_is_what_the_log_counts(kind: str, tmp_path: Path) -> None:
+    found = card(RunChapter(tiny_runs.trained(kind, tmp_path)), DEVICES["h100"])
+    rows = {} if found is None else {row.name: row for row in found.rows}
+    for name in {"tokens", "examples", "values"} & set(rows):
+        assert rows[name].measured and rows[name].predicted
+        assert 0.9 < rows[name].predicted / rows[name].measured < 3, (name, rows[name])  # batches are rarely full

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import math
+import os
 import re
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from glassformer.runs import Run
-from glassformer.train.status import Lowest, Standing, block, duration, write_block
+from glassformer.train.status import Lowest, Standing, block, duration, rows, write_block
 from glassformer.words import say
 from small_run import run_config
 
@@ -98,6 +100,27 @@ def test_what_is_known_better_counts_and_a_failure_is_named(run: Run) -> None:
     run.write_status({**run.status, "error": "the disk is full"})
     assert "the disk is full" not in block(run, Standing(LINES))
     assert block(run, Standing(LINES), {"state": "failed"}).endswith("error            the disk is full\n")
+
+
+def test_the_last_update_is_when_the_run_changed_wherever_it_is_shown(run: Run) -> None:
+    run.write_status({**run.status, "state": "finished", "time": "2026-01-02T03:04:05+00:00"})
+    label = "last update"
+    shown = {rows(run, Standing(LINES), now, "en")[label] for now in (None, {"state": "finished"}, {"step": 150})}
+    (moment,) = shown
+    assert datetime.strptime(moment, "%Y-%m-%d %H:%M:%S %z").timestamp() == 1767323045
+
+
+def test_a_run_of_an_older_version_changed_when_its_status_was_written(run: Run) -> None:
+    os.utime(run.folder / "status.json", (1e9, 1e9))
+    moment = rows(run, Standing(LINES), lang="en")["last update"]
+    assert datetime.strptime(moment, "%Y-%m-%d %H:%M:%S %z").timestamp() == 1e9
+
+
+@pytest.mark.parametrize("epoch", range(1, 30))
+def test_no_epoch_is_beyond_all_of_them(epoch: int, run: Run) -> None:
+    run.write_status({**run.status, "epoch": epoch})
+    found = rows(run, Standing(LINES), lang="en")
+    assert int(found["epoch"]) <= int(found["epochs"].split()[1])
 
 
 @pytest.mark.parametrize("state", ["running", "finished", "early", "interrupted", "terminated", "failed"])

@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console, Group
@@ -137,17 +138,34 @@ class Display:
         return Group(self.bar, table)
 
 
+READS_TEXT = ("translate", "generate", "fill", "classify", "embed")
+
+
 def farewell(run: Run, step: int) -> list[str]:
-    """Where everything is, and what to try with it; a sentence of the last samples as an example."""
-    folder = shlex.quote(str(run.folder))
-    sample = next(iter(read_samples(run, step)), None)
+    """Where everything is, and what to try with it: commands that work as they are printed."""
     lines = [say("watch.run", path=run.folder)]
     if run.has_weights:
-        example = "" if sample is None else f" {shlex.quote(next(iter(sample.values())))}"
-        verb = VERBS.get(run.config.task.kind)
-        uses = [] if verb is None else [f"  glassformer {verb} {folder}{example}"]
-        lines += [say("watch.next"), *uses, f"  glassformer evaluate {folder}"]
+        verb = VERBS.get(run.config.task.kind, "evaluate")
+        words = _example(run, step, verb)
+        uses = [] if words is None else [["glassformer", verb, str(run.folder), *words]]
+        both = [*uses, ["glassformer", "evaluate", str(run.folder)]]
+        lines += [say("watch.next"), *(f"  {shlex.join(words)}" for words in both)]
     return lines
+
+
+def _example(run: Run, step: int, verb: str) -> list[str] | None:
+    """What to ask: a text of the last samples, or a file that the run was trained on; None where there is none."""
+    sample, source = next(iter(read_samples(run, step)), None), run.config.data.source
+    if verb in READS_TEXT:
+        return [] if sample is None else [next(iter(sample.values()))]
+    if verb == "recognise" and source.kind == "folder":
+        files = sorted(path for path in Path(str(source.options["train"])).glob("*/*") if path.is_file())
+        return [str(files[0])] if files else None
+    if verb == "forecast" and source.kind == "csv":
+        columns, date = source.options.get("columns") or [], source.options.get("date")
+        named = ["--column", str(columns if isinstance(columns, str) else columns[0])] if columns else []
+        return [str(source.options["path"]), *named, *(["--date", str(date)] if date else [])]
+    return None
 
 
 def line(event: Event | NotShown, unit: str = "tokens") -> str:

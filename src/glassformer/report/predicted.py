@@ -12,10 +12,10 @@ from glassformer.ledger.devices import Device, this_machine
 from glassformer.ledger.full_batch import full_batch
 from glassformer.ledger.job import Job
 from glassformer.ledger.plan import UTILISATION, Plan, plan
-from glassformer.models.check import input_positions
 from glassformer.recipe import RunConfig
 from glassformer.report.measured import step
 from glassformer.report.run import RunChapter
+from glassformer.tasks import kind_of
 
 
 @dataclass(frozen=True)
@@ -56,20 +56,24 @@ def card(chapter: RunChapter, device: Device | None = None) -> Card | None:
     size = Pass(batch=job.batch, length=made.work.run.length, target_length=made.work.run.target_length)
     one = step(config.model, size) if config.train.precision == "float32" else None
     steps, done = config.train.steps, log[-1] if log else {}
-    share, each = done.get("step", 0) / steps, _counted(config)
-    count = {"tokens": job.batch * (size.target_length or size.length), "examples": job.batch}.get(each)
+    share, (each, count) = done.get("step", 0) / steps, _counted(config, size)
     flops = [] if one is None else [Row("flops", one.predicted_flops, one.measured_flops)]
     memory = [] if one is None else [Row("memory", one.predicted_bytes, one.measured_bytes)]
-    seen = [] if count is None else [Row(each, count * job.accumulate * steps * share, done.get("tokens"))]
+    seen = [] if not count else [Row(each, count * job.accumulate * steps * share, done.get("tokens"))]
     seconds = Row("seconds", None if known is None else made.step * steps * share, done.get("elapsed"))
     return Card(rows=(*flops, *memory, *seen, seconds), length=size.length, batch=job.batch)
 
 
-def _counted(config: RunConfig) -> str:
-    """What the log of a task counts: target tokens, examples of one size each, or neither."""
-    if config.task.kind in ("translation", "language_model"):
-        return "tokens"
-    return "examples" if input_positions(config.model) else ""
+def _counted(config: RunConfig, size: Pass) -> tuple[str, int]:
+    """What the log of a task counts, and how many a full batch has of it; 0 where the sizes alone do not tell."""
+    match kind_of(config).unit:
+        case "tokens":
+            return "tokens", size.batch * (size.target_length or size.length)
+        case "images":
+            return "examples", size.batch
+        case "values":
+            return "values", size.batch * int(config.model.head.options["outputs"])
+    return "", 0
 
 
 def _plan(config: RunConfig, job: Job, device: Device) -> Plan:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import torch
@@ -179,7 +180,14 @@ class _Loop:
     def _status(self, state: str, **more: object) -> None:
         progress = self.trained.progress
         best = {"step": progress.best_step, "metric": self.config.best, "value": progress.best_value}
-        status = {"state": state, "step": progress.step, "steps": self.config.steps, "epoch": progress.epoch}
+        now = datetime.now().astimezone().isoformat(timespec="seconds")
+        status = {
+            "state": state,
+            "step": progress.step,
+            "steps": self.config.steps,
+            "epoch": progress.epoch,
+            "time": now,
+        }
         self.job.run.write_status({**status, "elapsed": progress.elapsed, "best": best, **more})
 
     def say_failed(self, error: BaseException) -> None:

@@ -63,18 +63,19 @@ def rows(run: Run, standing: Standing, now: Mapping[str, Any] | None = None, lan
     """How it stands: label → value. `now`: what is known better than status.json, written now and then."""
     config, status = run.config.train, {"state": "running", "step": 0, "epoch": 0, **run.status, **(now or {})}
     batch = say("watch.status.tokens", lang, tokens=f"{config.batch_tokens * config.accumulate:,}")
-    epochs = round(config.steps / standing.steps_per_epoch) if standing.steps_per_epoch else 0
+    epoch = status["epoch"] + 1
+    epochs = max(math.ceil(config.steps / standing.steps_per_epoch), epoch) if standing.steps_per_epoch else 0
     mixed = config.precision if config.precision != "float32" else say("watch.status.off", lang)
     rate = "–" if math.isnan(standing.learning_rate) else f"{standing.learning_rate:.3e}"
     found = {
         "state": say(f"watch.state.{status['state']}", lang),
-        "updated": datetime.now().astimezone().strftime("%Y-%m-%d %H:%M:%S %z"),
+        "updated": _updated(run, status, now).strftime("%Y-%m-%d %H:%M:%S %z"),
         "batch": batch,
         "learning_rate": f"{rate} ({config.schedule.kind})",
         "epochs": say("watch.status.about", lang, count=epochs) if epochs else "–",
         "mixed_precision": mixed,
         "step": f"{status['step']:,} / {config.steps:,}",
-        "epoch": f"{status['epoch'] + 1:,}",
+        "epoch": f"{epoch:,}",
         "training_loss": standing.training.said(lang),
         "validation_loss": standing.validation.said(lang),
         "elapsed": duration(status.get("elapsed", 0.0)),
@@ -83,6 +84,16 @@ def rows(run: Run, standing: Standing, now: Mapping[str, Any] | None = None, lan
     if "error" in status and status["state"] == "failed":
         found["error"] = str(status["error"])
     return {say(f"watch.status.{key}", lang): value for key, value in found.items()}
+
+
+def _updated(run: Run, status: Mapping[str, Any], now: Mapping[str, Any] | None) -> datetime:
+    """When the run last changed: now while it is trained, else as status.json says, in whatever file it is shown."""
+    if now is not None and status["state"] == "running":
+        return datetime.now().astimezone()
+    if isinstance(status.get("time"), str):
+        return datetime.fromisoformat(status["time"]).astimezone()
+    files = [path for path in (run.folder / "status.json", run.log.path, run.folder / "config.toml") if path.is_file()]
+    return datetime.fromtimestamp(files[0].stat().st_mtime).astimezone()  # of an older version
 
 
 def block(run: Run, standing: Standing, now: Mapping[str, Any] | None = None) -> str:
