@@ -78,13 +78,13 @@ def test_the_decoder_looks_at_its_past_then_at_the_memory(norm_order: str) -> No
         return block.self_attention(y, y, y, Mask(causal=True))
 
     def look_across(y: Tensor) -> Tensor:
-        return block.cross_attention(y, memory, memory, real)
+        return block.cross_attention(y, memory, memory, real=real)
 
     expected = x
     for sublayer, norm in zip((look_back, look_across, block.feed_forward), norms, strict=True):
         assert norm is not None
         expected = norm(expected + sublayer(expected)) if norm_order == "post" else expected + sublayer(norm(expected))
-    torch.testing.assert_close(block(x, memory, memory_mask=real), expected, atol=1e-12, rtol=0)
+    torch.testing.assert_close(block(x, memory, memory_real=real), expected, atol=1e-12, rtol=0)
     resolved = Memory(memory, Mask(allowed=real[:, None, None]))
     torch.testing.assert_close(block(x, resolved), expected, atol=1e-12, rtol=0)
 
@@ -130,6 +130,13 @@ def test_a_decoder_with_cross_attention_needs_a_memory() -> None:
         DecoderBlock(**SIZES, cross_attention=True)(torch.randn(1, 3, 16))
 
 
+def test_the_right_half_of_figure_1_is_said_to_need_its_cross_attention() -> None:
+    """By default a decoder's block is GPT's: the docstring names the keyword that makes it the paper's, and it does."""
+    assert "`DecoderBlock(…, cross_attention=True)`" in (DecoderBlock.__doc__ or "")
+    assert DecoderBlock(**SIZES).cross_attention is None
+    assert DecoderBlock(**SIZES, cross_attention=True).cross_attention is not None
+
+
 def test_a_decoder_without_cross_attention_takes_no_memory() -> None:
     with pytest.raises(InputError, match=r"^this decoder has no cross-attention and was given a memory; build it with"):
         DecoderBlock(**SIZES)(torch.randn(1, 3, 16), torch.randn(1, 3, 16))
@@ -137,7 +144,7 @@ def test_a_decoder_without_cross_attention_takes_no_memory() -> None:
 
 @pytest.mark.parametrize("block", [EncoderBlock(**SIZES), DecoderBlock(**SIZES)], ids=["encoder", "decoder"])
 def test_a_mask_of_numbers_is_refused(block: nn.Module) -> None:
-    with pytest.raises(InputError, match="a mask has type float32; use booleans"):
+    with pytest.raises(InputError, match="mask has type float32; use booleans"):
         block(torch.randn(1, 3, 16), mask=torch.zeros(1, 3))
 
 

@@ -36,7 +36,7 @@ def test_a_position_looks_at_those_before_it() -> None:
 def test_a_window_and_padding_are_added_to_the_triangle() -> None:
     decoder = Decoder(**SIZES, window=2)
     with gf.record(decoder) as trace:
-        decoder(torch.randn(1, 4, 16), mask=torch.tensor([[False, True, True, True]]))
+        decoder(torch.randn(1, 4, 16), real=torch.tensor([[False, True, True, True]]))
     assert picture(trace.attention()[0][0, 0]) == ["....", ".x..", ".xx.", "..xx"]
 
 
@@ -78,7 +78,7 @@ def test_a_cache_that_has_filled_the_table_is_refused() -> None:
 def test_the_memory_is_looked_at_through_its_mask() -> None:
     decoder = Decoder(**SIZES, cross_attention=True)
     with gf.record(decoder) as trace:
-        decoder(torch.randn(1, 2, 16), torch.randn(1, 4, 16), memory_mask=torch.tensor([[True, True, False, False]]))
+        decoder(torch.randn(1, 2, 16), torch.randn(1, 4, 16), memory_real=torch.tensor([[True, True, False, False]]))
     maps = trace.attention("cross_attention")
     assert len(maps) == 2
     assert picture(maps[0][0, 0]) == ["xx..", "xx.."]
@@ -94,9 +94,9 @@ def test_a_memory_must_be_given_exactly_where_it_is_looked_at() -> None:
 
 def test_a_mask_of_numbers_is_refused() -> None:
     x = torch.randn(1, 3, 16)
-    with pytest.raises(InputError, match="a mask has type float32"):
+    with pytest.raises(InputError, match="mask has type float32"):
         Decoder(**SIZES)(x, mask=torch.ones(1, 3))
-    with pytest.raises(InputError, match="a mask has type int64"):
+    with pytest.raises(InputError, match="mask has type int64"):
         Decoder(**SIZES, cross_attention=True)(x, x, memory_mask=torch.ones(1, 3, dtype=torch.long))
 
 
@@ -162,7 +162,7 @@ def test_a_prefix_counts_real_tokens() -> None:
     padded = torch.cat([torch.randn(1, 2, 16, dtype=torch.float64), x], 1)
     mask = torch.tensor([[False, False, True, True, True, True]])
     alone = decoder(x, prefix=torch.tensor([2]))
-    torch.testing.assert_close(decoder(padded, mask=mask, prefix=torch.tensor([2]))[:, 2:], alone, atol=1e-10, rtol=0)
+    torch.testing.assert_close(decoder(padded, real=mask, prefix=torch.tensor([2]))[:, 2:], alone, atol=1e-10, rtol=0)
     assert not torch.allclose(decoder(x), alone)
 
 
@@ -203,9 +203,9 @@ def test_beams_of_a_sentence_are_queries_of_one_memory() -> None:
     real = torch.tensor([[True] * 5, [True, True, False, False, False]])
     cache = decoder.empty_cache()
     cache.beams = 3
-    steps = [decoder(x[:, t : t + 1], memory, None, real, cache=cache) for t in range(2)]
+    steps = [decoder(x[:, t : t + 1], memory, memory_real=real, cache=cache) for t in range(2)]
     assert cache.layers[0].memory.whole()[0].shape[0] == 2
-    whole = decoder(x, memory.repeat_interleave(3, 0), None, real.repeat_interleave(3, 0))
+    whole = decoder(x, memory.repeat_interleave(3, 0), memory_real=real.repeat_interleave(3, 0))
     torch.testing.assert_close(torch.cat(steps, 1), whole, atol=1e-10, rtol=0)
     with pytest.raises(InputError, match=r"memory has shape \(6, 5, 16\); this decoder takes 2 × source length × 16"):
         decoder(x[:, :1], memory.repeat_interleave(3, 0), cache=cache)

@@ -48,7 +48,7 @@ def test_masks_of_every_shape_say_the_same() -> None:
     real = torch.tensor([[True] * 5, [True] * 3 + [False] * 2])
     pairs = real[:, None, :].expand(2, 5, 5)
     heads = pairs[:, None].expand(2, 4, 5, 5)
-    expected = encoder(x, real)
+    expected = encoder(x, real=real)
     torch.testing.assert_close(encoder(x, pairs), expected, atol=1e-12, rtol=0)
     torch.testing.assert_close(encoder(x, heads), expected, atol=1e-12, rtol=0)
     assert not torch.allclose(encoder(x), expected)
@@ -56,22 +56,42 @@ def test_masks_of_every_shape_say_the_same() -> None:
 
 def test_a_mask_of_numbers_or_of_another_shape_is_refused() -> None:
     encoder, x = Encoder(**SIZES), torch.randn(2, 5, 16)
-    with pytest.raises(InputError, match="a mask has type int64; use booleans, True = may look"):
+    with pytest.raises(InputError, match="mask has type int64; use booleans: mask True = may look"):
         encoder(x, torch.ones(2, 5, dtype=torch.long))
     with pytest.raises(InputError, match=r"a mask has shape \(5,\) for batch 2, 5 queries and 5 keys"):
         encoder(x, torch.ones(5, dtype=torch.bool))
     with pytest.raises(InputError, match=r"a mask has shape \(2, 4\) for batch 2"):
         encoder(x, torch.ones(2, 4, dtype=torch.bool))
-    with pytest.raises(InputError, match=r"shape \(5, 5\) for batch 1, 5 queries and 5 keys; .*mask\[None\]"):
-        encoder(x[:1], torch.ones(5, 5, dtype=torch.bool).tril())
-    assert encoder(x[:1], torch.ones(5, 5, dtype=torch.bool).tril()[None]).shape == (1, 5, 16)
+    with pytest.raises(
+        InputError, match=r"real has shape \(5,\) for batch 2 and 5 keys; use batch × keys, and say who"
+    ):
+        encoder(x, real=torch.ones(5, dtype=torch.bool))
+
+
+@pytest.mark.parametrize("batch", [1, 2, 5])
+def test_two_dimensions_are_queries_and_keys_whatever_the_batch(batch: int) -> None:
+    """As in PyTorch; with 5 rows of 5 tokens as with 2. Which tokens are real has a keyword of its own."""
+    encoder, x = Encoder(**SIZES, position="none").double().eval(), torch.randn(batch, 5, 16).double()
+    triangle = torch.ones(5, 5, dtype=torch.bool).tril()
+    torch.testing.assert_close(encoder(x, triangle), encoder(x, triangle[None]), atol=1e-12, rtol=0)
+    if batch != 5:
+        with pytest.raises(
+            InputError, match=r"for batch \d, 5 queries and 5 keys; use queries × keys, .* with real=…$"
+        ):
+            encoder(x, torch.ones(batch + 1, 5, dtype=torch.bool))
+    real = torch.ones(batch, 5, dtype=torch.bool)
+    real[0, 3:] = False
+    alone = encoder(x[:1, :3])
+    torch.testing.assert_close(encoder(x, real=real)[:1, :3], alone, atol=1e-12, rtol=0)
+    both = encoder(x, triangle, real=real)[:1, :3]
+    torch.testing.assert_close(both, encoder(x[:1, :3], triangle[:3, :3]), atol=1e-12, rtol=0)
 
 
 def test_input_encoder_and_head_are_joined() -> None:
     model = gf.build(CLASSIFIER, seed=0).eval()
     tokens = torch.tensor([[1, 2, 3, 0], [4, 5, 6, 7]])
     mask = torch.tensor([[True, True, True, False], [True] * 4])
-    expected = model.head(model.encoder(model.embedding(tokens), mask), mask)
+    expected = model.head(model.encoder(model.embedding(tokens), real=mask), mask)
     assert torch.equal(model(tokens, mask), expected)
     assert expected.shape == (2, 3)
 

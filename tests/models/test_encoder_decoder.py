@@ -32,8 +32,8 @@ SOURCE_MASK, TARGET_MASK = SOURCE > 0, TARGET > 0
 
 def test_source_becomes_memory_and_target_looks_at_it() -> None:
     model = gf.build(TRANSLATOR, seed=0).eval()
-    memory = model.encoder(model.embedding(SOURCE), SOURCE_MASK)
-    stream = model.decoder(model.target_embedding(TARGET), memory, TARGET_MASK, SOURCE_MASK)
+    memory = model.encoder(model.embedding(SOURCE), real=SOURCE_MASK)
+    stream = model.decoder(model.target_embedding(TARGET), memory, real=TARGET_MASK, memory_real=SOURCE_MASK)
     expected = stream @ model.head.weight.T
     logits = model(SOURCE, TARGET, SOURCE_MASK, TARGET_MASK)
     assert logits.shape == (2, 3, 20)

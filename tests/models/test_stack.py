@@ -37,10 +37,6 @@ def test_places_with_a_cache_are_the_last_of_the_mask() -> None:
     assert places(mask, 2, 2, CPU).tolist() == [[2, 3], [0, 1]]
 
 
-def test_places_cannot_be_told_from_a_mask_of_pairs() -> None:
-    assert places(torch.ones(2, 3, 3, dtype=torch.bool), 3, 0, CPU).tolist() == [0, 1, 2]
-
-
 @pytest.mark.parametrize(
     ("norm_order", "given", "expected"),
     [
@@ -173,9 +169,9 @@ def test_a_window_may_begin_at_a_later_layer(
 ) -> None:
     stack = make(**SIZES, n_layers=3, window=2, window_from=window_from, kernel=kernel)
     padded = torch.tensor([[False, True, True, True, True, True]])
-    for mask in (None, padded):
+    for real in (None, padded):
         with record(stack) as trace:
-            stack(torch.randn(1, 6, 16), mask=mask)
+            stack(torch.randn(1, 6, 16), real=real)
         last = [weights[0, 0, -1] for weights in trace.attention()]  # what the last position sees
         assert [int(not row[2:4].any()) for row in last] == windowed
         assert all(row[4:].all() for row in last)

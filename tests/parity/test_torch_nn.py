@@ -56,14 +56,9 @@ class Looking:
     real: Tensor | None = None  # b s, True = a real token
     allowed: Tensor | None = None  # t s, b t s or b h t s, True = may look
 
-    def ours(self) -> Tensor | None:
-        """In the smallest of the shapes that we take: b s, b t s, b h t s."""
-        if self.allowed is None:
-            return self.real
-        allowed = self.allowed.expand(BATCH, -1, -1) if self.allowed.dim() == 2 else self.allowed
-        if self.real is None:
-            return allowed
-        return allowed & self.real.view(BATCH, *(1,) * (allowed.dim() - 2), -1)
+    def ours(self, of: str = "") -> dict[str, Tensor | None]:
+        """What may be looked at, and what is real; `of` the memory."""
+        return {f"{of}mask": self.allowed, f"{of}real": self.real}
 
     def padding(self) -> Tensor | None:
         return None if self.real is None else ~self.real
@@ -271,7 +266,7 @@ def test_self_attention(look: Looking, bias: bool, kernel: str, mode: str) -> No
         return theirs(x, x, x, look.padding(), need_weights=False, attn_mask=look.attention())[0]
 
     assert_same(
-        ours, theirs, lambda x: ours(x, x, x, look.ours()), their_pass, (vectors(SOURCE),), mode, real=look.real
+        ours, theirs, lambda x: ours(x, x, x, **look.ours()), their_pass, (vectors(SOURCE),), mode, real=look.real
     )
 
 
@@ -284,7 +279,7 @@ def test_attention_to_other_keys_and_values(memory_look: Looking, bias: bool, ke
         return theirs(q, k, v, memory_look.padding(), need_weights=False, attn_mask=memory_look.attention())[0]
 
     inputs = vectors(TARGET), vectors(SOURCE), vectors(SOURCE)
-    assert_same(ours, theirs, lambda q, k, v: ours(q, k, v, memory_look.ours()), their_pass, inputs, mode)
+    assert_same(ours, theirs, lambda q, k, v: ours(q, k, v, **memory_look.ours()), their_pass, inputs, mode)
 
 
 @looking_around
@@ -293,7 +288,7 @@ def test_attention_weights(look: Looking, kernel: str) -> None:
     give_weights(ours, theirs, "eval")
     x = vectors(SOURCE)
     with gf.record(ours) as trace:
-        ours(x, x, x, look.ours())
+        ours(x, x, x, **look.ours())
     _, weights = theirs(x, x, x, look.padding(), attn_mask=look.attention(), average_attn_weights=False)  # b h t s
     assert weights.shape == (BATCH, N_HEADS, SOURCE, SOURCE)
     assert gap(trace["weights"], weights) <= TOLERANCE
@@ -336,7 +331,7 @@ def test_encoder_layer(look: Looking, order: str, activation: str, kernel: str, 
     def their_pass(x: Tensor) -> Tensor:
         return theirs(x, src_mask=look.attention(), src_key_padding_mask=look.padding())
 
-    assert_same(ours, theirs, lambda x: ours(x, look.ours()), their_pass, (vectors(SOURCE),), mode, real=look.real)
+    assert_same(ours, theirs, lambda x: ours(x, **look.ours()), their_pass, (vectors(SOURCE),), mode, real=look.real)
 
 
 def test_encoder_layer_without_any_bias(order: str, kernel: str, mode: str) -> None:
@@ -347,7 +342,7 @@ def test_encoder_layer_without_any_bias(order: str, kernel: str, mode: str) -> N
     def their_pass(x: Tensor) -> Tensor:
         return theirs(x, src_key_padding_mask=look.padding())
 
-    assert_same(ours, theirs, lambda x: ours(x, look.ours()), their_pass, (vectors(SOURCE),), mode, real=look.real)
+    assert_same(ours, theirs, lambda x: ours(x, **look.ours()), their_pass, (vectors(SOURCE),), mode, real=look.real)
 
 
 def decoder_masks(look: Looking, memory_look: Looking) -> dict[str, Tensor | None]:
@@ -369,7 +364,7 @@ def test_decoder_layer(
     assert_same(
         ours,
         theirs,
-        lambda x, memory: ours(x, memory, look.ours(), memory_look.ours()),
+        lambda x, memory: ours(x, memory, **look.ours(), **memory_look.ours("memory_")),
         lambda x, memory: theirs(x, memory, **masks),
         (vectors(TARGET), vectors(SOURCE)),
         mode,
@@ -409,7 +404,7 @@ def test_decoder_layer_without_memory_is_an_encoder_layer_that_looks_back(order:
     def their_pass(x: Tensor) -> Tensor:
         return theirs(x, src_mask=~causal(TARGET), src_key_padding_mask=look.padding())
 
-    assert_same(ours, theirs, lambda x: ours(x, mask=look.ours()), their_pass, (vectors(TARGET),), mode, real=look.real)
+    assert_same(ours, theirs, lambda x: ours(x, **look.ours()), their_pass, (vectors(TARGET),), mode, real=look.real)
 
 
 # --- stacks ---
@@ -441,7 +436,7 @@ def test_encoder(look: Looking, final_norm: bool, order: str, kernel: str, mode:
     def their_pass(x: Tensor) -> Tensor:
         return theirs(x, mask=look.attention(), src_key_padding_mask=look.padding())
 
-    assert_same(ours, theirs, lambda x: ours(x, look.ours()), their_pass, (vectors(SOURCE),), mode, real=look.real)
+    assert_same(ours, theirs, lambda x: ours(x, **look.ours()), their_pass, (vectors(SOURCE),), mode, real=look.real)
 
 
 @final_norms
@@ -454,7 +449,7 @@ def test_decoder(look: Looking, memory_look: Looking, final_norm: bool, order: s
     assert_same(
         ours,
         theirs,
-        lambda x, memory: ours(x, memory, look.ours(), memory_look.ours()),
+        lambda x, memory: ours(x, memory, **look.ours(), **memory_look.ours("memory_")),
         lambda x, memory: theirs(x, memory, **masks),
         (vectors(TARGET), vectors(SOURCE)),
         mode,
@@ -481,7 +476,7 @@ def test_transformer(
     source, target = Looking(real=source_real), Looking(real=target_real)
 
     def our_pass(x: Tensor, y: Tensor) -> Tensor:
-        return decoder(y, encoder(x, source.ours()), target.ours(), source.ours())
+        return decoder(y, encoder(x, **source.ours()), **target.ours(), **source.ours("memory_"))
 
     def their_pass(x: Tensor, y: Tensor) -> Tensor:
         masks = decoder_masks(with_look_ahead(target), source)
@@ -497,7 +492,7 @@ def test_transformer(
 def test_every_mask_changes_the_answer(name: str, kernel: str) -> None:
     block = gf.EncoderBlock(**block_sizes("post", "relu", kernel)).double()
     x = vectors(SOURCE)
-    assert gap(block(x, ENCODER_LOOKS[name].ours()), block(x)) > 1e-3
+    assert gap(block(x, **ENCODER_LOOKS[name].ours()), block(x)) > 1e-3
 
 
 def test_every_weight_changes_the_answer(order: str, kernel: str) -> None:

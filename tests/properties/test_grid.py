@@ -88,7 +88,7 @@ def test_a_mask_that_leaks_one_token_turns_the_grid_red(monkeypatch: pytest.Monk
 
 def padded(config: ModelConfig, given: tuple[Tensor, ...], left: bool) -> tuple[tuple[Tensor, ...], dict[str, Tensor]]:
     """The same inputs with two positions of padding, and the masks that say so."""
-    names = {"encoder": ["mask"], "decoder": ["mask"], "encoder-decoder": ["source_mask", "target_mask"]}[config.family]
+    names = {"encoder": ["real"], "decoder": ["real"], "encoder-decoder": ["source_real", "target_real"]}[config.family]
     names = names[: len(given)]  # queries are never padded
     longer, masks = [], {}
     for name, x in zip(names, given, strict=True):

@@ -85,7 +85,7 @@ def _reading(make: Callable[..., Tokens], *, segments: int, pooled: bool) -> dic
 
     def ours(model: Any, tokens: Tokens) -> Tensor:
         if pooled:
-            return at_real(model.encoder(model.embedding(*given(tokens)), tokens.real), tokens.real)
+            return at_real(model.encoder(model.embedding(*given(tokens)), real=tokens.real), tokens.real)
         return at_real(model(tokens.ids, tokens.real, *given(tokens)[1:]), tokens.real)
 
     def theirs(model: Any, tokens: Tokens, key: str = "") -> Tensor:

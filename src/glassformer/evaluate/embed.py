@@ -72,7 +72,7 @@ def stream(model: nn.Module, given: Rows) -> Float[Tensor, "b t d_model"]:
         return model.encode(given.tokens, given.mask)
     assert isinstance(model, EncoderOnly | DecoderOnly)  # all that `build` makes
     x = model.embedding(given.tokens)  # b t d_model
-    return model.encoder(x, given.mask) if isinstance(model, EncoderOnly) else model.decoder(x, mask=given.mask)
+    return model.encoder(x, real=given.mask) if isinstance(model, EncoderOnly) else model.decoder(x, real=given.mask)
 
 
 def similarities(vectors: Float[Tensor, "n d_model"]) -> Float[Tensor, "n n"]:

@@ -88,7 +88,7 @@ class Continuation:
             raise InputError("too_long", length=max(lengths), max_len=room)
         if source.shape[1] > 1:
             past = None if mask is None else mask[:, :-1]
-            self.model.decoder(self.model.embedding(source[:, :-1]), mask=past, cache=cache)
+            self.model.decoder(self.model.embedding(source[:, :-1]), real=past, cache=cache)
         # The last token of the prompt takes position length - 1, and the last new one is never read again.
         left = None if room is None else [room - length + 1 for length in lengths]
         return Start(source[:, -1:], State(cache, mask=None if mask is None else mask[:, :-1]), lengths, left)
@@ -126,7 +126,7 @@ def padding_of(source: Tensor, mask: Tensor | None) -> Tensor | None:
     if mask is None:
         return None
     b, s = source.shape[:2]
-    as_allowed(mask, b, 1, s)
+    as_allowed(None, mask, b, 1, s)
     if mask.shape != (b, s):
         raise InputError("generate_mask", shape=tuple(mask.shape), batch=b, length=s)
     return None if bool(mask.all()) else mask

@@ -222,14 +222,19 @@ class EncoderBlock(Block):
         x: Float[Tensor, "b t d_model"],
         mask: Mask | Tensor | None = None,
         *,
+        real: Tensor | None = None,
         place: Place = NOWHERE,
     ) -> Float[Tensor, "b t d_model"]:
-        rules = mask if isinstance(mask, Mask) else Mask(allowed=as_allowed(mask, x.shape[0], x.shape[1], x.shape[1]))
+        """`mask`, True = may look: t s, b t s or b h t s. `real`, True = a token, not padding: b t."""
+        b, t = x.shape[:2]
+        rules = mask if isinstance(mask, Mask) else Mask(allowed=as_allowed(mask, real, b, t, t))
         return self.run(x, rules, None, place, None)
 
 
 class DecoderBlock(Block):
-    """Right half of Figure 1: a token looks at its past, then, with `cross_attention=True`, at the encoder's output."""
+    """A layer of a decoder: a token looks at its past. So it is GPT's; the right half of Figure 1, which looks at the
+    encoder's output too, is `DecoderBlock(…, cross_attention=True)`, called as block(x, memory).
+    """
 
     def forward(
         self,
@@ -238,17 +243,21 @@ class DecoderBlock(Block):
         mask: Mask | Tensor | None = None,
         memory_mask: Tensor | None = None,
         *,
+        real: Tensor | None = None,
+        memory_real: Tensor | None = None,
         place: Place = NOWHERE,
         cache: LayerCache | None = None,
     ) -> Float[Tensor, "b t d_model"]:
-        past = 0 if cache is None or cache.past.k is None else cache.past.k.shape[2]
-        rules = (
-            mask
-            if isinstance(mask, Mask)
-            else Mask(causal=True, allowed=as_allowed(mask, x.shape[0], x.shape[1], past + x.shape[1]))
-        )
+        """`mask` (besides the look-ahead mask) and `memory_mask`, True = may look: t s, b t s or b h t s.
+
+        `real` and `memory_real`, True = a token, not padding: b s.
+        """
+        b, t = x.shape[:2]
+        s = t if cache is None or cache.past.k is None else t + cache.past.k.shape[2]
+        rules = mask if isinstance(mask, Mask) else Mask(causal=True, allowed=as_allowed(mask, real, b, t, s))
         if (memory is None) != (self.cross_attention is None):
             raise InputError("memory_missing" if memory is None else "memory_unexpected")
         if isinstance(memory, Tensor):
-            memory = Memory(memory, Mask(allowed=as_allowed(memory_mask, x.shape[0], x.shape[1], memory.shape[1])))
+            seen = as_allowed(memory_mask, memory_real, b, t, memory.shape[1])
+            memory = Memory(memory, Mask(allowed=seen))
         return self.run(x, rules, memory, place, cache)

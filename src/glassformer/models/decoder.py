@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from glassformer.errors import InputError
 from glassformer.layers.attention import Cache, Mask
-from glassformer.layers.attention.mask import as_allowed, combine, real_tokens, same_document
+from glassformer.layers.attention.mask import as_allowed, combine, same_document
 from glassformer.layers.embedding import check_vectors, token_matrix
 from glassformer.models.block import DecoderBlock, Memory
 from glassformer.models.stack import Stack, places
@@ -28,14 +28,18 @@ class Decoder(Stack):
         x: Float[Tensor, "b t d_model"],
         memory: Float[Tensor, "b s d_model"] | None = None,
         mask: Bool[Tensor, "..."] | None = None,
-        memory_mask: Bool[Tensor, "b s"] | None = None,
+        memory_mask: Bool[Tensor, "..."] | None = None,
         *,
+        real: Bool[Tensor, "b s"] | None = None,
+        memory_real: Bool[Tensor, "b s"] | None = None,
         prefix: Int[Tensor, " b"] | None = None,
         documents: Int[Tensor, "b t"] | None = None,
         cache: Cache | None = None,
     ) -> Float[Tensor, "b t d_model"]:
-        """With a cache, x holds the new positions only and `mask` covers the past ones too; the cache grows by t.
+        """`mask` (besides the look-ahead mask) and `memory_mask`, True = may look: t s, b t s or b h t s.
 
+        `real` and `memory_real`, True = a token, not padding: b s.
+        With a cache, x holds the new positions only, `mask` and `real` cover the past ones too; the cache grows by t.
         `documents`: the number of the document that a token belongs to, where several lie packed in a row. None looks
         into another, and places begin anew in each.
         """
@@ -43,23 +47,26 @@ class Decoder(Stack):
         if not self.causal and not (prefix is None and cache is None):
             raise InputError("not_causal")
         past = 0 if cache is None else self._check_cache(cache, b)
-        allowed = as_allowed(mask, b, t, past + t)
+        allowed = as_allowed(mask, real, b, t, past + t)
         if documents is not None:
             allowed = combine(allowed, self._packed(documents, b, t, past))
-        everywhere = Mask(causal=self.causal, prefix=self._shared(prefix, mask, b, past + t), allowed=allowed)
+        everywhere = Mask(causal=self.causal, prefix=self._shared(prefix, real, b, past + t), allowed=allowed)
         rules = self.rules(everywhere, t, past + t, x.device)
-        x, place = self.enter(x, mask, past, documents)
+        x, place = self.enter(x, real, past, documents)
         beams = 1 if cache is None else cache.beams
-        source = None if memory is None else self._memory(memory, memory_mask, b, t, beams)
+        source = None
+        if memory is not None:
+            self._check_memory(memory, b, beams)
+            # the beams of a sentence are as many queries of one memory: see `Block.sublayers`
+            seen = as_allowed(memory_mask, memory_real, b // beams, t * beams, memory.shape[1])
+            source = Memory(memory, Mask(allowed=seen))
         for layer, block in enumerate(self.blocks):
             x = block(x, source, rules[layer], place=place, cache=None if cache is None else cache.layers[layer])
         return self.leave(x)
 
-    def _memory(self, memory: Tensor, mask: Tensor | None, b: int, t: int, beams: int) -> Memory:
-        """The beams of a sentence are as many queries of one memory: see `Block.run`."""
+    def _check_memory(self, memory: Tensor, b: int, beams: int) -> None:
         if memory.dim() != 3 or memory.shape[0] * beams != b or memory.shape[2] != self.d_model:
             raise InputError("memory_shape", shape=tuple(memory.shape), batch=b // beams, d_model=self.d_model)
-        return Memory(memory, Mask(allowed=as_allowed(mask, b // beams, t * beams, memory.shape[1])))
 
     def _check_cache(self, cache: Cache, b: int) -> int:
         """How many positions are in it; it must be of this decoder and of this batch."""
@@ -69,13 +76,13 @@ class Decoder(Stack):
             raise InputError("cache_shape", layers=len(cache.layers), rows=rows, n_layers=len(self.blocks), batch=b)
         return cache.length
 
-    def _shared(self, prefix: Tensor | None, mask: Tensor | None, b: int, s: int) -> Tensor | None:
+    def _shared(self, prefix: Tensor | None, real: Tensor | None, b: int, s: int) -> Tensor | None:
         """The keys that belong to the prefix, b s. It counts real tokens: padding in front does not belong to it."""
         if prefix is None:
             return None
         if not isinstance(prefix, Tensor) or prefix.shape != (b,) or prefix.is_floating_point():
             raise InputError("prefix_shape", batch=b)
-        return places(mask, s, 0, prefix.device) < prefix[:, None]  # b s
+        return places(real, s, 0, prefix.device) < prefix[:, None]  # b s
 
     def _packed(self, documents: Tensor, b: int, t: int, past: int) -> Tensor:
         """Who shares a document with whom, b 1 t s. What is generated continues one text: there is nothing to pack."""
@@ -98,15 +105,15 @@ class DecoderOnly(nn.Module):
     def forward(
         self,
         inputs: Shaped[Tensor, "b t ..."],
-        mask: Bool[Tensor, "b s"] | None = None,
+        real: Bool[Tensor, "b s"] | None = None,
         *,
         prefix: Int[Tensor, " b"] | None = None,
         documents: Int[Tensor, "b t"] | None = None,
         cache: Cache | None = None,
     ) -> Float[Tensor, "b t ..."]:
-        """`mask`: True = a real token. `prefix`: how many tokens at the start see each other in both directions.
+        """`real`, True = a token, not padding. `prefix`: so many tokens at the start see each other in both directions.
 
         `documents`: which of several packed texts a token belongs to; see `Decoder`.
         """
-        x = self.decoder(self.embedding(inputs), mask=mask, prefix=prefix, documents=documents, cache=cache)
-        return self.head(x, real_tokens(mask, x.shape[1]), token_matrix(self.embedding))
+        x = self.decoder(self.embedding(inputs), real=real, prefix=prefix, documents=documents, cache=cache)
+        return self.head(x, None if real is None else real[:, -x.shape[1] :], token_matrix(self.embedding))

@@ -6,7 +6,7 @@ from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor, nn
 
 from glassformer.errors import InputError
-from glassformer.layers.attention.mask import Mask, as_allowed, real_tokens
+from glassformer.layers.attention.mask import Mask, as_allowed
 from glassformer.layers.embedding import TokenEmbedding, check_vectors, token_matrix
 from glassformer.models.block import EncoderBlock
 from glassformer.models.stack import Stack
@@ -19,12 +19,16 @@ class Encoder(Stack):
     bidirectional = True
 
     def forward(
-        self, x: Float[Tensor, "b t d_model"], mask: Bool[Tensor, "..."] | None = None
+        self,
+        x: Float[Tensor, "b t d_model"],
+        mask: Bool[Tensor, "..."] | None = None,
+        *,
+        real: Bool[Tensor, "b t"] | None = None,
     ) -> Float[Tensor, "b t d_model"]:
-        """`mask`, True = may look: b s (True = a real token), b t s or b h t s."""
+        """`mask`, True = may look: t s, b t s or b h t s. `real`, True = a token, not padding: b t."""
         b, t, _ = check_vectors(x, self.d_model).shape
-        rules = self.rules(Mask(causal=self.causal, allowed=as_allowed(mask, b, t, t)), t, t, x.device)
-        x, place = self.enter(x, mask)
+        rules = self.rules(Mask(causal=self.causal, allowed=as_allowed(mask, real, b, t, t)), t, t, x.device)
+        x, place = self.enter(x, real)
         for block, seen in zip(self.blocks, rules, strict=True):
             x = block(x, seen, place=place)  # b t d_model
         return self.leave(x)
@@ -40,11 +44,11 @@ class EncoderOnly(nn.Module):
     def forward(
         self,
         inputs: Shaped[Tensor, "b ..."],
-        mask: Bool[Tensor, "b t"] | None = None,
+        real: Bool[Tensor, "b t"] | None = None,
         segments: Int[Tensor, "b t"] | None = None,
     ) -> Float[Tensor, "b ..."]:
-        """`mask`: True = a real token. `segments`: which sentence of a pair a token belongs to, as in BERT."""
+        """`real`: True = a token, not padding. `segments`: which sentence of a pair a token belongs to, as in BERT."""
         if segments is not None and not isinstance(self.embedding, TokenEmbedding):
             raise InputError("segments_unexpected")
         x = self.embedding(inputs) if segments is None else self.embedding(inputs, segments)  # b t d_model
-        return self.head(self.encoder(x, mask), real_tokens(mask), token_matrix(self.embedding))
+        return self.head(self.encoder(x, real=real), real, token_matrix(self.embedding))

@@ -7,7 +7,6 @@ from torch import Tensor, nn
 
 from glassformer.errors import InputError
 from glassformer.layers.attention import Cache
-from glassformer.layers.attention.mask import real_tokens
 from glassformer.layers.embedding import token_matrix
 from glassformer.layers.queries import LearnedQueries
 from glassformer.models.decoder import Decoder
@@ -39,21 +38,21 @@ class EncoderDecoder(nn.Module):
         self,
         source: Shaped[Tensor, "b s ..."],
         target: Shaped[Tensor, "b t ..."] | None = None,
-        source_mask: Bool[Tensor, "b s"] | None = None,
-        target_mask: Bool[Tensor, "b t"] | None = None,
+        source_real: Bool[Tensor, "b s"] | None = None,
+        target_real: Bool[Tensor, "b t"] | None = None,
     ) -> Float[Tensor, "b t ..."]:
-        """All target positions at once, as in training; the masks say which tokens are real."""
-        return self.decode(target, self.encode(source, source_mask), target_mask, source_mask)
+        """All target positions at once, as in training. `source_real`, `target_real`: True = a token, not padding."""
+        return self.decode(target, self.encode(source, source_real), target_real, source_real)
 
-    def encode(self, source: Tensor, mask: Tensor | None = None) -> Float[Tensor, "b s d_model"]:
-        return self.encoder(self.embedding(source), mask)
+    def encode(self, source: Tensor, real: Tensor | None = None) -> Float[Tensor, "b s d_model"]:
+        return self.encoder(self.embedding(source), real=real)
 
     def decode(
         self,
         target: Tensor | None,
         memory: Float[Tensor, "b s d_model"],
-        mask: Tensor | None = None,
-        memory_mask: Tensor | None = None,
+        real: Tensor | None = None,
+        memory_real: Tensor | None = None,
         *,
         cache: Cache | None = None,
     ) -> Float[Tensor, "b t ..."]:
@@ -63,5 +62,5 @@ class EncoderDecoder(nn.Module):
         if has_queries != (target is None):
             raise InputError("target_unexpected" if has_queries else "target_missing")
         begins = embedding(memory.shape[0]) if target is None else embedding(target)  # b t d_model
-        x = self.decoder(begins, memory, mask, memory_mask, cache=cache)  # b t d_model
-        return self.head(x, real_tokens(mask, x.shape[1]), token_matrix(embedding))
+        x = self.decoder(begins, memory, real=real, memory_real=memory_real, cache=cache)  # b t d_model
+        return self.head(x, None if real is None else real[:, -x.shape[1] :], token_matrix(embedding))

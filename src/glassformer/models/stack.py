@@ -77,7 +77,7 @@ class Stack(nn.Module):
         self.final_norm = norm() if has_final_norm else None
 
     def enter(
-        self, x: Tensor, mask: Tensor | None, past: int = 0, documents: Tensor | None = None
+        self, x: Tensor, real: Tensor | None, past: int = 0, documents: Tensor | None = None
     ) -> tuple[Tensor, Place]:
         """Give the tokens their places: in the stream, in queries and keys, or in the scores.
 
@@ -85,7 +85,7 @@ class Stack(nn.Module):
         of a row they begin anew.
         """
         x = check_vectors(x, self.d_model)
-        at = places(mask, x.shape[1], past, x.device) if documents is None else places_in(documents)
+        at = places(real, x.shape[1], past, x.device) if documents is None else places_in(documents)
         place, t = Place(), x.shape[1]
         positions: Any = self.positions
         match positions.acts_on:
@@ -201,11 +201,11 @@ class Stack(nn.Module):
         return (*rows, *(norm("final_norm") if has_final_norm else ()))
 
 
-def places(mask: Tensor | None, t: int, past: int, device: torch.device) -> Tensor:
-    """The positions of the last t of past + t tokens: t, or b t when a padding mask b s tells which are real."""
-    if mask is None or mask.dim() != 2:
+def places(real: Tensor | None, t: int, past: int, device: torch.device) -> Tensor:
+    """The positions of the last t of past + t tokens: t, or b t where b s says which are real."""
+    if real is None:
         return torch.arange(past, past + t, device=device)  # t
-    return (mask.long().cumsum(1) - 1).clamp(min=0)[:, -t:]  # b t
+    return (real.long().cumsum(1) - 1).clamp(min=0)[:, -t:]  # b t
 
 
 def places_in(documents: Tensor) -> Tensor:

@@ -153,7 +153,7 @@ class MaskedLanguageModel:
     def _asked(self, model: nn.Module, batch: TokenBatch) -> tuple[EncoderOnly, Float[Tensor, "n d_model"], Tensor]:
         """The model, what it made of the places that are asked for, and the tokens that belong there."""
         reader = _reader(model)
-        x = reader.encoder(reader.embedding(batch.tokens), batch.mask)  # b t d_model
+        x = reader.encoder(reader.embedding(batch.tokens), real=batch.mask)  # b t d_model
         places = (batch.targets != IGNORE).flatten().nonzero().squeeze(1)  # n
         return reader, x.flatten(0, 1)[places], batch.targets.flatten()[places]  # n d_model, n
 

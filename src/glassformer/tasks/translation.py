@@ -154,7 +154,7 @@ class Translation:
             return criterion(model(batch.source, target_in, batch.source_mask), batch.target_out)
         memory = model.encode(batch.source, batch.source_mask)  # b s d_model
         embedding = model.embedding if model.target_embedding is None else model.target_embedding
-        x = model.decoder(embedding(target_in), memory, None, batch.source_mask)  # b t d_model
+        x = model.decoder(embedding(target_in), memory, memory_real=batch.source_mask)  # b t d_model
         tied = (
             token_matrix(embedding) if isinstance(model.head, LanguageModelHead) and model.head.weight is None else None
         )

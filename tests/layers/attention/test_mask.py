@@ -117,34 +117,46 @@ def test_resolved_is_the_dense_mask_of_the_same_rules() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"), [((2, 5), (2, 1, 1, 5)), ((2, 3, 5), (2, 1, 3, 5)), ((2, 4, 3, 5), (2, 4, 3, 5))]
+    ("given", "expected"), [((3, 5), (3, 5)), ((2, 3, 5), (2, 1, 3, 5)), ((2, 4, 3, 5), (2, 4, 3, 5))]
 )
 def test_what_a_person_passes_broadcasts_to_heads_and_queries(
     given: tuple[int, ...], expected: tuple[int, ...]
 ) -> None:
     mask = torch.rand(given) > 0.5
-    allowed = as_allowed(mask, 2, 3, 5)
+    allowed = as_allowed(mask, None, 2, 3, 5)
     assert allowed is not None
     assert allowed.shape == expected
     assert torch.equal(allowed.reshape(given), mask)
 
 
+def test_what_is_real_is_said_of_keys() -> None:
+    real = torch.tensor([[True, True, False], [True, False, False]])
+    allowed = as_allowed(None, real, 2, 5, 3)
+    assert allowed is not None and allowed.shape == (2, 1, 1, 3) and torch.equal(allowed[:, 0, 0], real)
+    both = as_allowed(torch.ones(5, 3).tril().bool(), real, 2, 5, 3)
+    assert both is not None and torch.equal(both[1, 0, 4], real[1]) and both.shape == (2, 1, 5, 3)
+    with pytest.raises(InputError, match=r"^real has shape \(3, 3\) for batch 2 and 3 keys; use batch × keys"):
+        as_allowed(None, torch.ones(3, 3, dtype=torch.bool), 2, 5, 3)
+    with pytest.raises(InputError, match=r"^real has type int64; use booleans"):
+        as_allowed(None, torch.ones(2, 3, dtype=torch.long), 2, 5, 3)
+
+
 def test_no_mask_stays_none() -> None:
-    assert as_allowed(None, 2, 3, 5) is None
+    assert as_allowed(None, None, 2, 3, 5) is None
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int64", "uint8"])
 def test_a_mask_that_is_not_boolean_is_refused(dtype: str) -> None:
-    with pytest.raises(InputError, match=rf"^a mask has type {dtype}; use booleans, True = may look$"):
-        as_allowed(torch.ones(2, 3, dtype=getattr(torch, dtype)), 2, 3, 3)
+    with pytest.raises(InputError, match=rf"^mask has type {dtype}; use booleans: mask True = may look"):
+        as_allowed(torch.ones(2, 3, dtype=getattr(torch, dtype)), None, 2, 3, 3)
 
 
 @pytest.mark.parametrize(
-    "shape", [(), (3,), (1, 1, 1, 1, 1), (2, 4), (2, 3, 4), (3, 3), (2, 2, 3), (3, 3, 3), (2, 4, 2, 3)]
+    "shape", [(), (3,), (1, 1, 1, 1, 1), (2, 4), (2, 3, 4), (2, 3), (2, 2, 3), (3, 3, 3), (2, 4, 2, 3)]
 )
 def test_a_mask_of_another_shape_is_refused(shape: tuple[int, ...]) -> None:
-    with pytest.raises(InputError, match=r"a mask has shape .* for batch 2, 3 queries and 3 keys; use batch × keys"):
-        as_allowed(torch.ones(shape, dtype=torch.bool), 2, 3, 3)
+    with pytest.raises(InputError, match=r"a mask has shape .* for batch 2, 3 queries and 3 keys; use queries × keys"):
+        as_allowed(torch.ones(shape, dtype=torch.bool), None, 2, 3, 3)
 
 
 def test_documents_of_a_row_are_blocks() -> None:

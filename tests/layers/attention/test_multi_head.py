@@ -188,7 +188,7 @@ def test_a_padding_mask_equals_leaving_the_padding_out() -> None:
     attention = double(MultiHeadAttention(d_model=16, n_heads=4))
     x = torch.randn(2, 5, 16).double()
     mask = torch.tensor([[True] * 3 + [False] * 2] * 2)
-    torch.testing.assert_close(attention(x, x, x, mask), attention(x, x[:, :3], x[:, :3]), atol=1e-12, rtol=0)
+    torch.testing.assert_close(attention(x, x, x, real=mask), attention(x, x[:, :3], x[:, :3]), atol=1e-12, rtol=0)
 
 
 def test_masks_may_be_given_as_rules_or_as_tensors() -> None:
@@ -228,7 +228,7 @@ def test_dropout_acts_in_training_only() -> None:
 
 def test_a_mask_of_numbers_is_refused() -> None:
     attention, x = MultiHeadAttention(d_model=8, n_heads=2), torch.randn(1, 3, 8)
-    with pytest.raises(InputError, match="a mask has type float32"):
+    with pytest.raises(InputError, match="mask has type float32"):
         attention(x, x, x, torch.zeros(1, 3))
     with pytest.raises(InputError, match=r"a mask has shape \(3,\)"):
         attention(x, x, x, torch.ones(3, dtype=torch.bool))

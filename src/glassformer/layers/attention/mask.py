@@ -82,27 +82,28 @@ class Mask:
         return self if self.is_plainly_causal else Mask(allowed=self.dense(t, s, device))
 
 
-def as_allowed(mask: Tensor | None, b: int, t: int, s: int) -> Tensor | None:
-    """Bring what a person passes, b s (padding), b t s or b h t s, to a shape that broadcasts to b h t s."""
-    if mask is None:
-        return None
-    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
-        kind = str(mask.dtype).removeprefix("torch.") if isinstance(mask, Tensor) else type(mask).__name__
-        raise InputError("mask_dtype", dtype=kind)
-    queries = mask.shape[-2] if mask.dim() > 2 else 1
-    fits = mask.dim() in (2, 3, 4) and mask.shape[0] in (1, b) and queries in (1, t) and mask.shape[-1] == s
-    if not fits:
-        raise InputError("mask_shape", shape=tuple(mask.shape), batch=b, queries=t, keys=s)
-    match mask.dim():
-        case 2:
-            return mask[:, None, None, :]  # b 1 1 s
-        case 3:
-            return mask[:, None]  # b 1 t s
-    return mask
+def as_allowed(mask: Tensor | None, real: Tensor | None, b: int, t: int, s: int) -> Tensor | None:
+    """Both of what a person says, as one tensor that broadcasts to b h t s.
+
+    `mask`: who may look at whom, t s (one for all rows, as PyTorch has it), b t s or b h t s. `real`: which keys are
+    tokens and not padding, b s. Two keywords, because a square b s and a t s cannot be told apart by their sizes.
+    """
+    if real is not None:
+        _check_booleans("real", real)
+        if real.dim() != 2 or real.shape[0] not in (1, b) or real.shape[1] != s:
+            raise InputError("real_shape", shape=tuple(real.shape), batch=b, keys=s)
+        real = real[:, None, None, :]  # b 1 1 s
+    if mask is not None:
+        _check_booleans("mask", mask)
+        rows = mask.shape[0] if mask.dim() > 2 else 1
+        fits = mask.dim() in (2, 3, 4) and rows in (1, b) and mask.shape[-2] in (1, t) and mask.shape[-1] == s
+        if not fits:
+            raise InputError("mask_shape", shape=tuple(mask.shape), batch=b, queries=t, keys=s)
+        mask = mask[:, None] if mask.dim() == 3 else mask  # b 1 t s
+    return combine(mask, real)
 
 
-def real_tokens(mask: Tensor | None, t: int | None = None) -> Tensor | None:
-    """The last t columns of a padding mask b s; None where a mask says who looks at whom, not what is real."""
-    if mask is None or mask.dim() != 2:
-        return None
-    return mask if t is None else mask[:, -t:]  # b t
+def _check_booleans(name: str, given: Tensor) -> None:
+    if not isinstance(given, Tensor) or given.dtype != torch.bool:
+        kind = str(given.dtype).removeprefix("torch.") if isinstance(given, Tensor) else type(given).__name__
+        raise InputError("mask_dtype", name=name, dtype=kind)

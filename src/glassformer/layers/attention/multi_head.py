@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from glassformer.account import Row, linear
@@ -89,12 +89,17 @@ class MultiHeadAttention(nn.Module):
         v: Float[Tensor, "b s d_model"],
         mask: Mask | Tensor | None = None,
         *,
+        real: Bool[Tensor, "b s"] | None = None,
         rotation: Rotation | None = None,
         bias: Float[Tensor, "h t s"] | None = None,
         cache: KeyValues | None = None,
     ) -> Float[Tensor, "b t d_model"]:
-        """Self-attention: attention(x, x, x, mask). Cross-attention: attention(x, memory, memory, memory_mask)."""
-        rules = mask if isinstance(mask, Mask) else Mask(allowed=as_allowed(mask, q.shape[0], q.shape[1], k.shape[1]))
+        """Self-attention: attention(x, x, x). Cross-attention: attention(x, memory, memory, real=…).
+
+        `mask`, True = may look: t s, b t s or b h t s. `real`, True = a token, not padding: b s.
+        """
+        b, t, s = q.shape[0], q.shape[1], k.shape[1]
+        rules = mask if isinstance(mask, Mask) else Mask(allowed=as_allowed(mask, real, b, t, s))
         queries = self._queries(q, rotation)  # b h t d_k
         if cache is not None and cache.complete:
             keys, values = cache.whole()  # b g s d_k, b g s d_v
