@@ -69,7 +69,9 @@ def test_the_shapes_of_the_worked_example(capsys: pytest.CaptureFixture[str]) ->
         "concat": "3×512",
         "after_self_attention": "3×512",
         "hidden": "3×2048",
+        "network": "3×512",
         "output": "3×512",
+        "memory": "3×512",
     }
     taps = {tap["name"]: tap["shape"] for tap in document["taps"]}
     assert taps["encoder.blocks.0.self_attention.q"] == [1, 8, 3, 64]
@@ -111,12 +113,12 @@ def test_the_table_in_both_languages(capsys: pytest.CaptureFixture[str]) -> None
     code, korean, err = run(capsys, "mini-classifier", SENTENCE, "--lang", "ko")
     assert (code, err) == (0, "")
     assert f"mini-classifier: {SENTENCE}" in english
-    assert "scores = Q Kᵀ / √d_k, head 0" in english
+    assert "S = Q Kᵀ / √d_k" in english and "head 0: one row for each token that asks" in english
     assert "4×3×3" in english
     assert english.rstrip().endswith("The model is untrained (seed 0): the path is real, the numbers are noise.")
     for title in ("단계", "형태", "앞부분 값"):
         assert title in korean
-    assert "점수 = Q Kᵀ / √d_k, 헤드 0" in korean
+    assert "S = Q Kᵀ / √d_k" in korean and "헤드 0: 묻는 토큰마다 한 행" in korean
     assert "학습하지 않은 모델입니다(시드 0)." in korean
     assert re.findall(r"[+-]\d\.\d{3}", english) == re.findall(r"[+-]\d\.\d{3}", korean)
 
@@ -125,7 +127,9 @@ def test_another_layer_tells_another_story(capsys: pytest.CaptureFixture[str]) -
     first, third = (traced(capsys, "mini-classifier", SENTENCE, "--layer", layer)["steps"] for layer in ("0", "3"))
     assert first[0] == third[0]  # the embedding is the same
     assert third[1]["name"] == "encoder.blocks.2.output"
-    assert [step["numbers"] for step in first[1:]] != [step["numbers"] for step in third[1:]]
+    numbers = [{step["step"]: step.get("numbers") for step in steps} for steps in (first, third)]
+    assert all(numbers[0][key] != numbers[1][key] for key in ("input", "q", "weights", "output"))
+    assert first[-1] == third[-1]  # and so is the answer
 
 
 def test_brackets_and_colons_in_a_text_are_text(capsys: pytest.CaptureFixture[str]) -> None:
@@ -154,7 +158,8 @@ def test_numbers_that_are_not_finite_are_null_in_json(capsys: pytest.CaptureFixt
 @pytest.mark.parametrize("name", [name for name in PRESETS if name.startswith("small-")])
 def test_every_small_model_can_be_followed(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     document = traced(capsys, name, SENTENCE)
-    assert len(document["steps"]) == 12
+    assert [step["step"] for step in document["steps"]][:2] == ["embedding", "input"]
+    assert document["steps"][-1]["step"] == {"encoder": "classes", "decoder": "next"}.get(name[6:], "memory")
     assert len(document["taps"]) > 30
 
 
@@ -185,6 +190,10 @@ def test_a_text_longer_than_the_table_of_positions(capsys: pytest.CaptureFixture
         (
             ("mini-classifier", "a", "--head", "-1"),
             "there is no attention of layer 0, head -1; layers are 0 to 4, heads 0 to 3",
+        ),
+        (
+            ("mini-classifier", "a", "--target", "b"),
+            "mini-classifier is a model of one stack (encoder): it reads one text; leave out the target",
         ),
         (
             ("lesson-encoder", "a"),

@@ -33,10 +33,12 @@ def test_they_show_themselves_as_a_table(lang: str, titles: tuple[str, str], mon
     for shown in (drawn.get(), repr(some)):
         assert all(word in shown for word in (*titles, "[bold]x", "<y>", "b"))
     html = some._repr_html_()
-    assert html.startswith(f"<table><tr><th>{titles[0]}</th><th>{titles[1]}</th></tr><tr><td>[bold]x</td>")
+    assert html.startswith(
+        f"<table><thead><tr><th>{titles[0]}</th><th>{titles[1]}</th></tr></thead><tbody><tr><td>[bold]x</td>"
+    )
     assert "&lt;y&gt;" in html and "<y>" not in html
 
 
 def test_no_answers_no_lines() -> None:
-    assert Answers([])._repr_html_() == "<table><tr></tr></table>"
+    assert Answers([])._repr_html_() == "<table><tbody></tbody></table>"
     assert repr(Answers([])).strip() == ""

@@ -28,8 +28,8 @@ def test_every_step_is_named_by_the_module_that_made_it() -> None:
     with record(model) as trace:
         model(X)
     attention = [f"self_attention.{name}" for name in ("q", "k", "v", "scores", "weights", "heads", "output")]
-    network = ["feed_forward.hidden", "feed_forward.output", "output"]
-    block = [*attention, "after_self_attention", *network]
+    network = ["feed_forward.hidden", "feed_forward.output", "feed_forward_norm.output", "output"]
+    block = [*attention, "self_attention_norm.output", "after_self_attention", *network]
     blocks = [f"blocks.{layer}.{name}" for layer in (0, 1) for name in block]
     assert trace.names() == ["positions.encoding", "input", *blocks, "output"]
     assert len(trace) == len(trace.names())

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from glassformer.cli.options import Debug, Force, Json, Lang
 from glassformer.cli.output import print_json, print_rich
 from glassformer.errors import UsageError
+from glassformer.show import Column, Kind, Table
 from glassformer.words import language, say
 
 
@@ -60,10 +61,14 @@ def command(
 
 
 def _drawn(rows: list[list[str]]) -> Table:
+    """Titles first. A column in which nothing is prose (every cell holds a digit or a sign) is one of numbers."""
     titles, *lines = rows
-    drawn = Table(header_style="bold")
-    for title in titles:
-        drawn.add_column(title)
+    _, *others = zip(*lines, strict=True)
+    table = Table(Column(titles[0], "name"), *(Column(*of) for of in zip(titles[1:], map(_kind, others), strict=True)))
     for line in lines:
-        drawn.add_row(*line)
-    return drawn
+        table.add(*line)
+    return table
+
+
+def _kind(cells: tuple[str, ...]) -> Kind:
+    return "text" if any(len(re.findall(r"[^\W\d_]{3,}", cell)) for cell in cells) else "number"

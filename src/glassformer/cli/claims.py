@@ -10,11 +10,10 @@ import typer
 from glassformer.cli.options import Debug, Json, Lang
 from glassformer.cli.output import print_json, print_rich
 from glassformer.errors import UsageError
+from glassformer.show import Column, Kind, Styled, Table
 from glassformer.words import language, say
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from glassformer.lessons.shelf import Answer
 
 MOST_WORKERS = 256
@@ -67,19 +66,14 @@ def summary(found: list[Answer]) -> str:
 
 
 def _table(found: list[Answer]) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
     from glassformer.lessons.told import MARKS
 
-    table = Table(show_lines=True)
-    for column in ("id", "verdict", "claim", "measured"):
-        table.add_column(say(f"lesson.columns.{column}"), no_wrap=column in ("id", "verdict"), overflow="fold")
+    kinds: dict[str, Kind] = {"id": "name", "verdict": "name", "claim": "text", "measured": "text"}
+    table = Table(*(Column(say(f"lesson.columns.{key}"), kind) for key, kind in kinds.items()), lines=True)
     for answer in found:
         mark, style = MARKS[answer.verdict]
-        verdict = Text(f"{mark} {say(f'verdicts.{answer.verdict}')}", style=style)
-        if answer.stale:
-            verdict.append(f"\n{say('lesson.stale_mark')}", style="yellow")
+        verdict = f"{mark} {say(f'verdicts.{answer.verdict}')}"
+        stale = f"\n{say('lesson.stale_mark')}" if answer.stale else ""
         says = answer.says if answer.condition is None else f"{answer.says}\n{answer.condition}"
-        table.add_row(answer.id, verdict, answer.claim, says)
+        table.add(answer.id, Styled(verdict + stale, style), answer.claim, says)
     return table

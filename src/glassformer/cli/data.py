@@ -12,6 +12,7 @@ import typer
 from glassformer.cli.options import Debug, Json, Lang
 from glassformer.cli.output import print_json, print_rich
 from glassformer.errors import FileError, UsageError
+from glassformer.show import Column, Kind, Table
 from glassformer.words import language, say
 
 Action = Annotated[str, typer.Argument(help=say("help.data_action"), metavar="ACTION")]
@@ -43,14 +44,10 @@ def command(
     raise UsageError("data_action", action=action, known="list, get, show, check")
 
 
-def _table(columns: list[str], rows: list[list[str]]) -> Any:
-    from rich.table import Table
-
-    table = Table(header_style="bold")
-    for column in columns:
-        table.add_column(column)
+def _table(columns: list[Column], rows: list[list[str]]) -> Table:
+    table = Table(*columns)
     for row in rows:
-        table.add_row(*row)
+        table.add(*row)
     return table
 
 
@@ -67,8 +64,16 @@ def _list(json: bool) -> int:
         here, mark = "✓" if at_hand(name) else "", "" if known.verified else " *"
         task = say(f"data.tasks.{known.task}")
         rows.append([name + mark, task, "-".join(known.languages), counts, known.licence, here])
-    titles = [say(f"data.{key}") for key in ("name", "task", "languages", "rows", "licence", "here")]
-    print_rich(_table(titles, rows), say("data.not_counted"), say("data.folder", folder=home()))
+    kinds: dict[str, tuple[Kind, int]] = {
+        "name": ("name", 0),
+        "task": ("text", 0),
+        "languages": ("name", 1),
+        "rows": ("text", 0),
+        "licence": ("text", 2),
+        "here": ("name", 0),
+    }
+    columns = [Column(say(f"data.{key}"), *kind) for key, kind in kinds.items()]
+    print_rich(_table(columns, rows), say("data.not_counted"), say("data.folder", folder=home()))
     return 0
 
 
@@ -105,7 +110,7 @@ def _show(name: str, split: str, rows: int, json: bool) -> int:
         texts.append(say("data.length", column=column, **values))
     if seen.skipped:
         texts.append(say("data.skipped", count=f"{seen.skipped:,}"))
-    print_rich(*texts, _table(list(seen.columns), [list(row) for row in seen.first]))
+    print_rich(*texts, _table([Column(name) for name in seen.columns], [list(row) for row in seen.first]))
     return 0
 
 
@@ -136,8 +141,12 @@ def _check(name: str, json: bool) -> int:
     if json:
         print_json({"ok": good, "files": documents})
     else:
-        print_rich(_table([say("data.name"), say("data.file"), say("data.found")], rows))
+        print_rich(_table([_name("name"), _name("file"), Column(say("data.found"))], rows))
     return 0 if good else 1
+
+
+def _name(key: str) -> Column:
+    return Column(say(f"data.{key}"), "name")
 
 
 def _watched(names: list[str]) -> Iterator[str]:

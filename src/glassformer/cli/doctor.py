@@ -15,14 +15,12 @@ def command(json: Json = False, lang: Lang = None, debug: Debug = False) -> int:
     if json:
         print_json({"ok": healthy, "findings": [finding.to_json() for finding in findings]})
         return 0 if healthy else 1
-    from rich.table import Table
-    from rich.text import Text
-
+    from glassformer.show import Column, Styled, Table
     from glassformer.version import __version__
 
-    table = Table(title=say("doctor.title", version=__version__), title_justify="left", show_header=False)
+    table = Table(Column("", "name"), Column("", "name"), Column(), title=say("doctor.title", version=__version__))
     for finding in findings:
         mark = ("✓", "green") if finding.ok else ("·", "yellow") if finding.optional else ("✗", "red")
-        table.add_row(Text(*mark), finding.thing(), finding.text())
+        table.add(Styled(*mark), finding.thing(), finding.text())
     print_rich(table, say("doctor.ok" if healthy else "doctor.not_ok"))
     return 0 if healthy else 1

@@ -9,10 +9,10 @@ import typer
 from glassformer.cli.lines import Lines
 from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang, Truncate
 from glassformer.cli.output import print_json, print_rich
+from glassformer.show import Column, Table
 from glassformer.words import say
 
 if TYPE_CHECKING:
-    from rich.table import Table
     from torch import Tensor
 
 WIDEST = 10  # sentences that are shown each against each; of more, only the nearest
@@ -56,22 +56,15 @@ def command(
 
 def _table(texts: list[str], alike: Tensor) -> Table:
     """Few sentences: a square of cosines; many: each with the one that is nearest to it."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(header_style="bold")
-    table.add_column("")
-    table.add_column(say("answers.input"), overflow="fold")
+    number, sentence = Column("", "name"), Column(say("answers.input"))
     if len(texts) <= WIDEST:
-        for number in range(1, len(texts) + 1):
-            table.add_column(str(number), justify="right", no_wrap=True)
-        for number, (text, row) in enumerate(zip(texts, alike.tolist(), strict=True), 1):
-            table.add_row(str(number), Text(text), *(f"{cosine:.3f}" for cosine in row))
-        return table
-    table.add_column(say("answers.nearest"), overflow="fold")
-    table.add_column("cos", justify="right", no_wrap=True)
+        square = Table(number, sentence, *(Column(str(i), "number") for i in range(1, len(texts) + 1)))
+        for i, (text, row) in enumerate(zip(texts, alike.tolist(), strict=True), 1):
+            square.add(str(i), text, *(f"{cosine:.3f}" for cosine in row))
+        return square
+    table = Table(number, sentence, Column(say("answers.nearest")), Column("cos", "number"))
     nearest = alike.fill_diagonal_(-2.0).max(1)
-    for number, text in enumerate(texts):
-        other, cosine = int(nearest.indices[number]), float(nearest.values[number])
-        table.add_row(str(number + 1), Text(text), Text(f"{other + 1} {texts[other]}"), f"{cosine:.3f}")
+    for i, text in enumerate(texts):
+        other, cosine = int(nearest.indices[i]), float(nearest.values[i])
+        table.add(str(i + 1), text, f"{other + 1} {texts[other]}", f"{cosine:.3f}")
     return table

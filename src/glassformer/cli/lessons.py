@@ -14,14 +14,13 @@ def command(json: Json = False, lang: Lang = None, debug: Debug = False) -> None
     if json:
         print_json([entry.to_json() for entry in found])
         return
-    from rich.table import Table
+    from glassformer.show import Column, Table
 
     for number, (chapter, title) in enumerate(chapters(language()).items(), 1):
-        table = Table(title=f"{number}  {title}", title_justify="left", title_style="bold", expand=False)
-        for column in ("name", "title", "claims"):
-            table.add_column(say(f"lesson.columns.{column}"), no_wrap=column == "name")
+        name, *others = (say(f"lesson.columns.{column}") for column in ("name", "title", "claims"))
+        table = Table(Column(name, "name"), *map(Column, others), title=f"{number}  {title}")
         for entry in found:
             if entry.chapter == chapter:
-                table.add_row(entry.name, entry.title, ", ".join(entry.claims) or "–")
+                table.add(entry.name, entry.title, ", ".join(entry.claims) or "–")
         print_rich(table, "")
     print_rich(say("lesson.how", count=len(found), claims=sum(len(entry.claims) for entry in found)))

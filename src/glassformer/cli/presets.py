@@ -8,10 +8,9 @@ from glassformer.words import say
 
 
 def command(json: Json = False, lang: Lang = None, debug: Debug = False) -> None:
-    from rich.table import Table
-
     from glassformer.api import count
     from glassformer.models.presets import PRESETS
+    from glassformer.show import Column, Table
 
     ledgers = [count(name) for name in PRESETS]
     if json:
@@ -19,12 +18,15 @@ def command(json: Json = False, lang: Lang = None, debug: Debug = False) -> None
             [{"name": each.model, "config": each.config.to_dict(), "total": vars(each.total)} for each in ledgers]
         )
         return
-    table = Table(header_style="bold")
-    for column in ("name", "family", "sizes", "parameters"):
-        table.add_column(say(f"presets.{column}"), justify="right" if column == "parameters" else "left", no_wrap=True)
+    table = Table(
+        Column(say("presets.name"), "name"),
+        Column(say("presets.family"), drop=1),
+        Column(say("presets.sizes")),
+        Column(say("presets.parameters"), "number"),
+    )
     for each in ledgers:
         config = each.config
         depth = "+".join(str(n) for n in (config.encoder_layers, config.decoder_layers) if n)
         sizes = f"{depth} × {config.d_model}, {config.n_heads} h, d_ff {config.d_ff}"
-        table.add_row(each.model, say(f"families.{config.family}"), sizes, f"{each.total.parameters:,}")
+        table.add(each.model, say(f"families.{config.family}"), sizes, each.total.parameters)
     print_rich(table, say("presets.hint"))

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from typing import ClassVar, Protocol, TypeVar
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
+from glassformer.show import Column, Kind, Table, as_text
 from glassformer.words import say
-
-WIDTH = 140
 
 
 class Answer(Protocol):
@@ -33,39 +27,20 @@ class Answers(list[T]):
         return table(self)
 
     def __repr__(self) -> str:
-        return drawn(self)
+        return as_text(table(self))
 
     def _repr_html_(self) -> str:
-        return html(self)
+        return table(self).to_html()
+
+
+KINDS: dict[str, Kind] = {"mask": "number", "word": "name", "label": "name", "probability": "number"}  # others: text
 
 
 def table(answers: Sequence[Answer], lang: str | None = None) -> Table:
     """All of them, a line or several for each."""
-    made = Table(header_style="bold")
-    for name in titles(answers, lang):
-        made.add_column(name, overflow="fold")
+    keys = answers[0].columns if answers else ()
+    made = Table(*(Column(say(f"answers.{key}", lang), KINDS.get(key, "text")) for key in keys), lang=lang)
     for one in answers:
         for cells in one.lines():
-            made.add_row(*map(Text, cells))
+            made.add(*cells)
     return made
-
-
-def titles(answers: Sequence[Answer], lang: str | None = None) -> list[str]:
-    return [say(f"answers.{key}", lang) for key in answers[0].columns] if answers else []
-
-
-def drawn(answers: Sequence[Answer]) -> str:
-    console = Console(width=WIDTH, highlight=False)
-    with console.capture() as text:
-        console.print(table(answers))
-    return text.get()
-
-
-def html(answers: Sequence[Answer], lang: str | None = None) -> str:
-    """The same for a notebook."""
-
-    def line(cells: Sequence[str], tag: str) -> str:
-        return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
-
-    rows = [line(cells, "td") for one in answers for cells in one.lines()]
-    return f"<table>{line(titles(answers, lang), 'th')}{''.join(rows)}</table>"

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from rich.console import RenderableType
 
 from glassformer.data.labelled_corpus import labelled_corpus
 from glassformer.data.texts import Texts
@@ -18,13 +17,13 @@ from glassformer.errors import InputError
 from glassformer.evaluate import show_classification as show
 from glassformer.evaluate.how import How, set_apart
 from glassformer.evaluate.readings import Readings
-from glassformer.evaluate.render import as_html, as_text
 from glassformer.metrics.accuracy import accuracy
 from glassformer.metrics.calibration import Calibration, calibration
 from glassformer.metrics.confusion import Confused, confusion, most_confused
 from glassformer.metrics.f1 import F1, f1
 from glassformer.metrics.interval import Proportion
 from glassformer.open import Loaded
+from glassformer.show import Sheet, as_html, as_text
 from glassformer.tasks.classification import Classification
 
 TEXTS = 64  # in a batch, of like length
@@ -120,14 +119,14 @@ class ClassificationEvaluation:
             "apart": list(self.apart),
         }
 
-    def __rich__(self) -> RenderableType:
+    def __rich__(self) -> Sheet:
         return show.tables(self)
 
     def __repr__(self) -> str:
         return as_text(self)
 
     def _repr_html_(self) -> str:
-        return as_html(self)
+        return as_html(show.tables(self))
 
 
 def evaluate_classification(loaded: Loaded, split: str, how: How) -> ClassificationEvaluation:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
-from rich.table import Table
 from torch import Tensor
 
 from glassformer.errors import InputError
@@ -19,6 +18,7 @@ from glassformer.evaluate.verbs import check_verb
 from glassformer.generate.finite import finite
 from glassformer.generate.step import evaluating
 from glassformer.open import Loaded
+from glassformer.show import Table
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Classified:
         return answers.table([self])
 
     def _repr_html_(self) -> str:
-        return answers.html([self])
+        return answers.table([self]).to_html()
 
 
 @torch.inference_mode()

@@ -5,15 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
 from typing import Any
-
-from rich.console import Console, Group, RenderableType
-from rich.table import Table
-from rich.text import Text
 
 from glassformer.errors import Phrase
 from glassformer.evaluate.compare_difference import Answers, Difference, Parting, Shape
+from glassformer.show import Column, Kind, Sheet, Styled, Table, as_html, as_text
 from glassformer.words import language, say
 
 MOST_ROWS = 12  # of the table; --json has every tap
@@ -130,39 +126,23 @@ class Comparison:
             yield say(key, changed=found.changed, total=found.total)
         yield from (note.say(language()) for note in self.notes)
 
-    def _rows(self) -> list[tuple[str, ...]]:
-        return [(tap.tap, times(tap.shape), short(tap.largest), short(tap.relative)) for tap in self.growth()]
+    def shown(self) -> Sheet:
+        """The answer, how the difference grows, and what it does to the model's answers."""
+        kinds: tuple[Kind, ...] = ("name", "name", "number", "number")
+        table = Table(*(Column(say(f"compare.{key}"), kind) for key, kind in zip(COLUMNS, kinds, strict=True)))
+        for tap in self.growth():
+            table.add(tap.tap, times(tap.shape), short(tap.largest), short(tap.relative))
+        title = Styled(self._title(), "bold")
+        return Sheet(title, *self._verdict(), *([table] if table.rows else []), *self._closing())
 
-    def __rich__(self) -> RenderableType:
-        parts: list[RenderableType] = [Text(self._title(), style="bold"), *map(Text, self._verdict())]
-        rows = self._rows()
-        if rows:
-            table = Table(header_style="bold")
-            for name in COLUMNS:
-                justify = "left" if name in ("tap", "shape") else "right"
-                table.add_column(say(f"compare.{name}"), justify=justify, no_wrap=True)  # type: ignore[arg-type]
-            for row in rows:
-                table.add_row(*map(Text, row))
-            parts.append(table)
-        return Group(*parts, *map(Text, self._closing()))
+    def __rich__(self) -> Sheet:
+        return self.shown()
 
     def __repr__(self) -> str:
-        console = Console(width=140, force_jupyter=False, highlight=False)
-        with console.capture() as text:
-            console.print(self)
-        return text.get()
+        return as_text(self)
 
     def _repr_html_(self) -> str:
-        def line(cells: tuple[str, ...], tag: str) -> str:
-            return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
-
-        def lines(sentences: Iterator[str]) -> str:
-            return "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
-
-        rows = self._rows()
-        head = line(tuple(say(f"compare.{name}") for name in COLUMNS), "th")
-        table = f"<table>{head}{''.join(line(row, 'td') for row in rows)}</table>" if rows else ""
-        return f"<p><b>{escape(self._title())}</b></p>" + lines(self._verdict()) + table + lines(self._closing())
+        return as_html(self.shown())
 
 
 def times(shape: Shape) -> str:

@@ -10,9 +10,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
 
 from glassformer.data.channel import Channel, read_channels, read_sheet
 from glassformer.data.channel_sources import check_constant, series_form
@@ -24,6 +21,7 @@ from glassformer.generate.finite import finite
 from glassformer.generate.step import evaluating
 from glassformer.models.check import input_positions
 from glassformer.open import Loaded
+from glassformer.show import Column, Kind, Sheet, Table, as_html
 from glassformer.tasks.baselines import Baselines
 from glassformer.tasks.forecasting import Forecasting, Settings, sizes
 from glassformer.trace.record import record
@@ -70,19 +68,25 @@ class Forecast:
             "attention": self.attention.tolist(),
         }
 
-    def __rich__(self) -> RenderableType:
+    def shown(self) -> Sheet:
+        """The next values by method, and which patches of the past were looked at."""
         lang = language()
-        values = Table(title=self.title(lang), title_justify="left", header_style="bold")
-        for number, name in enumerate([say("forecast.date", lang), *(label(name, lang) for name in self.said)]):
-            values.add_column(name, justify="right" if number else "left")
+        methods = (Column(label(name, lang), "number") for name in self.said)
+        values = Table(Column(say("forecast.date", lang), "name"), *methods, title=self.title(lang), lang=lang)
         for i, moment in enumerate(self.moments):
-            values.add_row(written(moment), *(f"{each[i]:.6g}" for each in self.said.values()))
-        seen = Table(title=say("forecast.patches", lang), title_justify="left", header_style="bold")
-        for key in ("patch_from", "patch_to", "share"):
-            seen.add_column(say(f"forecast.{key}", lang), justify="right" if key == "share" else "left")
+            values.add(written(moment), *(f"{each[i]:.6g}" for each in self.said.values()))
+        kinds: dict[str, Kind] = {"patch_from": "name", "patch_to": "name", "share": "number"}
+        columns = (Column(say(f"forecast.{key}", lang), kind) for key, kind in kinds.items())
+        seen = Table(*columns, title=say("forecast.patches", lang), lang=lang)
         for patch in self.patches:
-            seen.add_row(Text(written(patch.first)), Text(written(patch.last)), f"{100 * patch.share:.1f} %")
-        return Group(values, seen)
+            seen.add(written(patch.first), written(patch.last), f"{100 * patch.share:.1f} %")
+        return Sheet(values, seen)
+
+    def __rich__(self) -> Sheet:
+        return self.shown()
+
+    def _repr_html_(self) -> str:
+        return as_html(self.shown())
 
     def title(self, lang: str) -> str:
         about = {"series": self.past.name, "path": Path(self.path).name, "horizon": len(self.moments)}

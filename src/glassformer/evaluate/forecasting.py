@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from rich.console import Console, RenderableType
 
 from glassformer.data.panel import PARTS
 from glassformer.data.windows import Windows
@@ -25,6 +24,7 @@ from glassformer.metrics.interval import Proportion
 from glassformer.metrics.skill import Gain, gain
 from glassformer.open import Loaded
 from glassformer.runs import Run
+from glassformer.show import Sheet, as_html, as_text
 from glassformer.tasks.baselines import pieces
 from glassformer.tasks.forecasting import Forecasting, SeriesMaterial, Settings
 
@@ -159,17 +159,14 @@ class ForecastEvaluation:
             "readings": self.readings,
         }
 
-    def __rich__(self) -> RenderableType:
+    def __rich__(self) -> Sheet:
         return show.tables(self)
 
     def __repr__(self) -> str:
-        console = Console(width=show.WIDTH, highlight=False)
-        with console.capture() as text:
-            console.print(self)
-        return text.get()
+        return as_text(self)
 
     def _repr_html_(self) -> str:
-        return show.html(self)
+        return as_html(show.tables(self))
 
 
 def evaluate_forecasting(loaded: Loaded, split: str, how: How) -> ForecastEvaluation:

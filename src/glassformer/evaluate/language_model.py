@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import RenderableType
 
 from glassformer.data.document_corpus import document_corpus
 from glassformer.data.documents import Documents, together
@@ -18,12 +17,12 @@ from glassformer.errors import InputError
 from glassformer.evaluate import show_language_model as show
 from glassformer.evaluate.how import How, set_apart
 from glassformer.evaluate.readings import Readings
-from glassformer.evaluate.render import as_html, as_text
 from glassformer.evaluate.sliding import Foreseen, foresee
 from glassformer.metrics.interval import Proportion, wilson
 from glassformer.metrics.ngram import NGrams
 from glassformer.metrics.perplexity import Surprise, bits_per_character, perplexity
 from glassformer.open import Loaded
+from glassformer.show import Sheet, as_html, as_text
 from glassformer.tasks.language_model import Reading, joined
 
 
@@ -90,14 +89,14 @@ class LanguageModelEvaluation:
             "apart": list(self.apart),
         }
 
-    def __rich__(self) -> RenderableType:
+    def __rich__(self) -> Sheet:
         return show.tables(self)
 
     def __repr__(self) -> str:
         return as_text(self)
 
     def _repr_html_(self) -> str:
-        return as_html(self)
+        return as_html(show.tables(self))
 
 
 def evaluate_language_model(loaded: Loaded, split: str, how: How) -> LanguageModelEvaluation:

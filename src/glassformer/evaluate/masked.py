@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from rich.console import RenderableType
 
 from glassformer.data.batch import pad
 from glassformer.data.document_corpus import document_corpus
@@ -20,11 +19,11 @@ from glassformer.errors import InputError
 from glassformer.evaluate import show_masked as show
 from glassformer.evaluate.how import How, set_apart
 from glassformer.evaluate.readings import Readings
-from glassformer.evaluate.render import as_html, as_text
 from glassformer.generate.step import evaluating
 from glassformer.metrics.interval import Proportion, wilson
 from glassformer.open import Loaded
 from glassformer.recipe import DataConfig
+from glassformer.show import Sheet, as_html, as_text
 from glassformer.tasks.masked_language_model import MaskedLanguageModel
 
 TEXTS = 64  # in a batch, of like length
@@ -96,14 +95,14 @@ class MaskedEvaluation:
             "apart": list(self.apart),
         }
 
-    def __rich__(self) -> RenderableType:
+    def __rich__(self) -> Sheet:
         return show.tables(self)
 
     def __repr__(self) -> str:
         return as_text(self)
 
     def _repr_html_(self) -> str:
-        return as_html(self)
+        return as_html(show.tables(self))
 
 
 def evaluate_masked(loaded: Loaded, split: str, how: How) -> MaskedEvaluation:

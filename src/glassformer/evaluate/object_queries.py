@@ -8,19 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
 
 from glassformer.data.canvases import CLASSES, Plan
 from glassformer.data.examples import Examples
 from glassformer.errors import InputError
 from glassformer.evaluate.how import How
 from glassformer.evaluate.readings import Readings
-from glassformer.evaluate.render import as_html, as_text
 from glassformer.metrics.boxes import Claims, claim
 from glassformer.metrics.interval import Proportion, wilson
 from glassformer.open import Loaded
+from glassformer.show import Column, Sheet, Table, as_html, as_text
 from glassformer.tasks.object_queries import Answers, CanvasBatch, ObjectQueries, answers
 from glassformer.words import say
 
@@ -64,30 +61,32 @@ class ObjectEvaluation:
             "groups": {name: asdict(share) for name, share in self.groups.items()},
         }
 
-    def __rich__(self) -> RenderableType:
+    def shown(self) -> Sheet:
+        """A line for each digit, one for all, and what the numbers mean."""
         title = say("judge.title", run=self.folder.name, split=self.split, checkpoint=self.checkpoint)
-        table = Table(title=title, title_justify="left", header_style="bold")
-        table.add_column(say("objects.digit"))
-        table.add_column(say("objects.count"), justify="right")
-        table.add_column(say("objects.found"), justify="right")
+        first, *others = (say(f"objects.{key}") for key in ("digit", "count", "found"))
+        table = Table(Column(first, "name"), *(Column(name, "number") for name in others), title=title)
         for name, share in self.groups.items():
-            table.add_row(name, f"{share.total:,}", _share(share))
-        table.add_row(say("judge.all"), f"{self.total.found.total:,}", _share(self.total.found), style="bold")
+            table.add(name, f"{share.total:,}", _share(share))
+        table.total(say("judge.all"), f"{self.total.found.total:,}", _share(self.total.found))
         precise = "–" if self.total.precision is None else _share(self.total.precision)
         alarms, fit = f"{self.total.false_alarms:.3f}", f"{100 * self.total.box_overlap:.1f}"
-        notes = [
+        return Sheet(
+            table,
             say("objects.alarms", alarms=alarms, precision=precise, canvases=self.total.canvases),
             say("objects.fit", fit=fit, loss=f"{self.total.loss:.4f}"),
             say("objects.about"),
             say("judge.test_read" if self.split == "test" else "judge.read", count=self.readings, split=self.split),
-        ]
-        return Group(table, *map(Text, notes))
+        )
+
+    def __rich__(self) -> Sheet:
+        return self.shown()
 
     def __repr__(self) -> str:
         return as_text(self)
 
     def _repr_html_(self) -> str:
-        return as_html(self)
+        return as_html(self.shown())
 
 
 def _share(one: Proportion) -> str:

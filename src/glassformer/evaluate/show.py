@@ -3,48 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 from typing import TYPE_CHECKING
 
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
-
 from glassformer.evaluate.scores import Scores
+from glassformer.show import Column, Kind, Sheet, Table
 from glassformer.words import say
 
 if TYPE_CHECKING:
     from glassformer.evaluate.translation import TranslationEvaluation
 
-WIDTH = 140
 COLUMNS = ("group", "sentences", "bleu", "chrf", "ter", "exact", "loss", "perplexity")
+DROPPED = {"perplexity": 1, "ter": 2, "exact": 3}  # where there is no room: perplexity is e to the loss, and goes first
 
 
-def tables(of: TranslationEvaluation, lang: str | None = None) -> RenderableType:
-    """Everything, for a terminal."""
-    table = Table(title=title(of, lang), title_justify="left", header_style="bold")
-    for number, name in enumerate(columns(of, lang)):
-        table.add_column(name, justify="right" if number else "left")
-    for cells, bold in rows(of, lang):
-        table.add_row(*(Text(cell) for cell in cells), style="bold" if bold else None)
-    parts: list[RenderableType] = [table, *(Text(note) for note in notes(of, lang))]
-    if of.forensics:
-        side = Table(title=say("judge.forensics", lang), title_justify="left", header_style="bold")
-        for key in ("bleu", "convention", "signature"):
-            side.add_column(say(f"judge.{key}", lang), justify="right" if key == "bleu" else "left", overflow="fold")
-        for row in forensic_rows(of, lang):
-            side.add_row(*(Text(cell) for cell in row))
-        parts.append(side)
-    return Group(*parts)
+def tables(of: TranslationEvaluation, lang: str | None = None) -> Sheet:
+    """Everything."""
+    table = Table(*columns(of, lang), title=title(of, lang), lang=lang)
+    for cells, main in rows(of, lang):
+        (table.total if main else table.add)(*cells)
+    return Sheet(table, *notes(of, lang), *([_forensics(of, lang)] if of.forensics else []))
+
+
+def _forensics(of: TranslationEvaluation, lang: str | None) -> Table:
+    kinds: dict[str, Kind] = {"bleu": "number", "convention": "text", "signature": "text"}
+    columns = (Column(say(f"judge.{key}", lang), kind) for key, kind in kinds.items())
+    side = Table(*columns, title=say("judge.forensics", lang), lang=lang)
+    for row in forensic_rows(of, lang):
+        side.add(*row)
+    return side
 
 
 def title(of: TranslationEvaluation, lang: str | None) -> str:
     return say("judge.title", lang, run=of.folder.name, split=of.split, checkpoint=of.checkpoint)
 
 
-def columns(of: TranslationEvaluation, lang: str | None) -> list[str]:
-    more = ("characters",) if of.total.characters is not None else ()
-    return [say(f"judge.{key}", lang) for key in (*COLUMNS, *more)]
+def columns(of: TranslationEvaluation, lang: str | None) -> list[Column]:
+    first, *others = [*COLUMNS, *(["characters"] if of.total.characters is not None else [])]
+    numbers = (Column(say(f"judge.{key}", lang), "number", DROPPED.get(key, 0)) for key in others)
+    return [Column(say(f"judge.{first}", lang), "name"), *numbers]
 
 
 def rows(of: TranslationEvaluation, lang: str | None) -> Iterator[tuple[list[str], bool]]:
@@ -91,16 +87,3 @@ def forensic_rows(of: TranslationEvaluation, lang: str | None) -> Iterator[list[
         value = "–" if row.value is None else f"{row.value:.2f}"
         missing = say("forensics.missing", lang, package=row.missing) if row.missing else row.signature
         yield [value, say(f"forensics.{row.key}", lang), missing]
-
-
-def html(of: TranslationEvaluation, lang: str | None = None) -> str:
-    """The same for a notebook."""
-
-    def line(cells: list[str], tag: str = "td") -> str:
-        return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
-
-    body = [line(columns(of, lang), "th"), *(line(cells, "th" if bold else "td") for cells, bold in rows(of, lang))]
-    table = f"<table><caption>{escape(title(of, lang))}</caption>{''.join(body)}</table>"
-    side = "".join(line(row) for row in forensic_rows(of, lang))
-    below = "".join(f"<p>{escape(note)}</p>" for note in notes(of, lang))
-    return table + below + (f"<table>{side}</table>" if side else "")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
-
+from glassformer.show import Column, Sheet, Table
 from glassformer.words import say
 
 if TYPE_CHECKING:
@@ -15,18 +13,18 @@ if TYPE_CHECKING:
 
 MOST_LABELS = 12  # more do not fit side by side
 SHARES = ("accuracy", "majority", "f1", "calibration")
+DROPPED = {"calibration": 1, "majority": 2}
 
 
-def tables(of: ClassificationEvaluation, lang: str | None = None) -> RenderableType:
-    """Everything, for a terminal."""
+def tables(of: ClassificationEvaluation, lang: str | None = None) -> Sheet:
+    """Everything."""
     heading = say("judge.title", lang, run=of.folder.name, split=of.split, checkpoint=of.checkpoint)
-    table = _table(heading, _columns(of, lang))
+    table = Table(*_columns(of, lang), title=heading, lang=lang)
     if len(of.groups) > 1:
         for name, scores in of.groups.items():
-            table.add_row(Text(name), *_cells(scores))
-    table.add_row(Text(_main(of, lang)), *_cells(of.total), style="bold")
-    parts: list[RenderableType] = [table, _labels(of, lang), *([_confusion(of, lang)] if _fits(of) else [])]
-    return Group(*parts, *(Text(note) for note in notes(of, lang)))
+            table.add(name, *_cells(scores))
+    table.total(_main(of, lang), *_cells(of.total))
+    return Sheet(table, _labels(of, lang), *([_confusion(of, lang)] if _fits(of) else []), *notes(of, lang))
 
 
 def notes(of: ClassificationEvaluation, lang: str | None) -> list[str]:
@@ -49,9 +47,13 @@ def _main(of: ClassificationEvaluation, lang: str | None) -> str:
     return say("judge.all_but", lang, apart=", ".join(of.apart)) if of.apart else say("judge.all", lang)
 
 
-def _columns(of: ClassificationEvaluation, lang: str | None) -> list[str]:
-    shares = [say(f"classes.{key}", lang) for key in SHARES]
-    return [say("classes.group", lang), say(f"units.many.{of.unit}", lang), *shares, say(f"units.loss.{of.unit}", lang)]
+def _columns(of: ClassificationEvaluation, lang: str | None) -> list[Column]:
+    return [
+        Column(say("classes.group", lang), "name"),
+        Column(say(f"units.many.{of.unit}", lang), "number"),
+        *(Column(say(f"classes.{key}", lang), "number", DROPPED.get(key, 0)) for key in SHARES),
+        Column(say(f"units.loss.{of.unit}", lang), "number"),
+    ]
 
 
 def _cells(scores: Scores) -> list[str]:
@@ -68,11 +70,11 @@ def _cells(scores: Scores) -> list[str]:
 
 def _labels(of: ClassificationEvaluation, lang: str | None) -> Table:
     shares = [say(f"classes.{key}", lang) for key in ("precision", "recall", "f1")]
-    table = _table(None, [say("classes.label", lang), say(f"units.many.{of.unit}", lang), *shares])
+    table = _by_label(say("classes.label", lang), [say(f"units.many.{of.unit}", lang), *shares], lang)
     scores, counts = of.total.f1, of.total.confusion.sum(axis=1)
     for i, name in enumerate(of.labels):
         values = (scores.precision[i], scores.recall[i], scores.f1[i])
-        table.add_row(Text(name), f"{counts[i]:,}", *(f"{100 * value:.2f}" for value in values))
+        table.add(name, f"{counts[i]:,}", *(f"{100 * value:.2f}" for value in values))
     return table
 
 
@@ -81,14 +83,12 @@ def _fits(of: ClassificationEvaluation) -> bool:
 
 
 def _confusion(of: ClassificationEvaluation, lang: str | None) -> Table:
-    table = _table(None, [say("classes.matrix", lang), *of.labels])
+    table = _by_label(say("classes.matrix", lang), of.labels, lang)
     for name, row in zip(of.labels, of.total.confusion.tolist(), strict=True):
-        table.add_row(Text(name), *(f"{count:,}" for count in row))
+        table.add(name, *(f"{count:,}" for count in row))
     return table
 
 
-def _table(title: str | None, columns: list[str]) -> Table:
-    table = Table(title=title, title_justify="left", header_style="bold")
-    for number, name in enumerate(columns):
-        table.add_column(Text(name), justify="right" if number else "left")
-    return table
+def _by_label(first: str, others: Sequence[str], lang: str | None) -> Table:
+    """A line for each label, then numbers."""
+    return Table(Column(first, "name"), *(Column(title, "number") for title in others), lang=lang)

@@ -4,42 +4,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from html import escape
 from typing import TYPE_CHECKING
 
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
-
 from glassformer.metrics.skill import Gain
+from glassformer.show import Column, Sheet, Table
 from glassformer.words import say
 
 if TYPE_CHECKING:
     from glassformer.evaluate.forecasting import Errors, ForecastEvaluation
 
-WIDTH = 140
 COLUMNS = ("mse", "mae", "mase", "direction")
 
 
-def tables(of: ForecastEvaluation, lang: str | None = None) -> RenderableType:
-    """Everything, for a terminal."""
-    methods = _table(title(of, lang), [say("forecast.method", lang), *_titles(lang), say("forecast.gain", lang)])
+def tables(of: ForecastEvaluation, lang: str | None = None) -> Sheet:
+    """Everything."""
+    methods = _table(title(of, lang), say("forecast.method", lang), [*_titles(lang), say("forecast.gain", lang)], lang)
     for cells in rows(of, lang):
-        methods.add_row(*map(Text, cells))
-    parts: list[RenderableType] = [methods]
-    if len(of.groups) > 1:
-        series = _table("", [say("forecast.series", lang), *_titles(lang)])
-        for cells in groups(of):
-            series.add_row(*map(Text, cells))
-        parts.append(series)
-    return Group(*parts, *(Text(note) for note in notes(of, lang)))
+        methods.add(*cells)
+    if len(of.groups) == 1:
+        return Sheet(methods, *notes(of, lang))
+    series = _table("", say("forecast.series", lang), _titles(lang), lang)
+    for cells in groups(of):
+        series.add(*cells)
+    return Sheet(methods, series, *notes(of, lang))
 
 
-def _table(heading: str, columns: list[str]) -> Table:
-    made = Table(title=heading or None, title_justify="left", header_style="bold")
-    for number, name in enumerate(columns):
-        made.add_column(name, justify="right" if number else "left")
-    return made
+def _table(heading: str, first: str, others: list[str], lang: str | None) -> Table:
+    return Table(Column(first), *(Column(name, "number") for name in others), title=heading, lang=lang)
 
 
 def title(of: ForecastEvaluation, lang: str | None) -> str:
@@ -105,17 +96,3 @@ def verdict(of: ForecastEvaluation, name: str, lang: str | None) -> str:
     values = {"gain": 100 * one.value, "loss": -100 * one.value}
     key = one.verdict if math.isfinite(one.low) else "few"
     return say(f"forecast.{key}", lang, method=method(of, name, lang), **values, **ends)
-
-
-def html(of: ForecastEvaluation, lang: str | None = None) -> str:
-    """The same for a notebook."""
-
-    def line(cells: list[str], tag: str = "td") -> str:
-        return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
-
-    head = line([say("forecast.method", lang), *_titles(lang), say("forecast.gain", lang)], "th")
-    body = "".join(line(cells) for cells in rows(of, lang))
-    side = "".join(line(cells) for cells in groups(of)) if len(of.groups) > 1 else ""
-    below = "".join(f"<p>{escape(note)}</p>" for note in notes(of, lang))
-    table = f"<table><caption>{escape(title(of, lang))}</caption>{head}{body}</table>"
-    return table + (f"<table>{side}</table>" if side else "") + below

@@ -5,35 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
-
 from glassformer.metrics.ngram import HIGHEST
+from glassformer.show import Column, Sheet, Table
 from glassformer.words import say
 
 if TYPE_CHECKING:
     from glassformer.evaluate.language_model import LanguageModelEvaluation, WritingScores
 
 COLUMNS = ("group", "tokens", "characters", "loss", "perplexity", "bits", "n_gram", "accuracy")
+DROPPED = {"perplexity": 1, "characters": 2}  # perplexity is e to the loss
 
 
-def tables(of: LanguageModelEvaluation, lang: str | None = None) -> RenderableType:
-    """Everything, for a terminal."""
-    table = Table(title=title(of, lang), title_justify="left", header_style="bold")
-    for number, name in enumerate(columns(of, lang)):
-        table.add_column(name, justify="right" if number else "left")
-    for cells, bold in rows(of, lang):
-        table.add_row(*(Text(cell) for cell in cells), style="bold" if bold else None)
-    return Group(table, *(Text(note) for note in notes(of, lang)))
+def tables(of: LanguageModelEvaluation, lang: str | None = None) -> Sheet:
+    """Everything."""
+    table = Table(*columns(of, lang), title=title(of, lang), lang=lang)
+    for cells, main in rows(of, lang):
+        (table.total if main else table.add)(*cells)
+    return Sheet(table, *notes(of, lang))
 
 
 def title(of: LanguageModelEvaluation, lang: str | None) -> str:
     return say("judge.title", lang, run=of.folder.name, split=of.split, checkpoint=of.checkpoint)
 
 
-def columns(of: LanguageModelEvaluation, lang: str | None) -> list[str]:
-    return [say(f"writing.{key}", lang, order=of.order) for key in COLUMNS]
+def columns(of: LanguageModelEvaluation, lang: str | None) -> list[Column]:
+    first, *others = ((key, say(f"writing.{key}", lang, order=of.order)) for key in COLUMNS)
+    return [Column(first[1], "name"), *(Column(title, "number", DROPPED.get(key, 0)) for key, title in others)]
 
 
 def rows(of: LanguageModelEvaluation, lang: str | None) -> Iterator[tuple[list[str], bool]]:

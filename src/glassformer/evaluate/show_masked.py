@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
-
+from glassformer.show import Column, Sheet, Table
 from glassformer.words import say
 
 if TYPE_CHECKING:
@@ -15,19 +12,20 @@ if TYPE_CHECKING:
     from glassformer.metrics.interval import Proportion
 
 COLUMNS = ("group", "texts", "words", "found", "determined", "masked", "loss")
+DROPPED = {"texts": 1, "masked": 2}
 
 
-def tables(of: MaskedEvaluation, lang: str | None = None) -> RenderableType:
-    """Everything, for a terminal."""
+def tables(of: MaskedEvaluation, lang: str | None = None) -> Sheet:
+    """Everything."""
     title = say("judge.title", lang, run=of.folder.name, split=of.split, checkpoint=of.checkpoint)
-    table = Table(title=title, title_justify="left", header_style="bold")
-    for number, key in enumerate(COLUMNS):
-        table.add_column(Text(say(f"gaps.{key}", lang)), justify="right" if number else "left")
+    first, *others = COLUMNS
+    numbers = (Column(say(f"gaps.{key}", lang), "number", DROPPED.get(key, 0)) for key in others)
+    table = Table(Column(say(f"gaps.{first}", lang), "name"), *numbers, title=title, lang=lang)
     if len(of.groups) > 1:
         for name, scores in of.groups.items():
-            table.add_row(Text(name), *_cells(scores))
-    table.add_row(Text(_main(of, lang)), *_cells(of.total), style="bold")
-    return Group(table, *(Text(note) for note in notes(of, lang)))
+            table.add(name, *_cells(scores))
+    table.total(_main(of, lang), *_cells(of.total))
+    return Sheet(table, *notes(of, lang))
 
 
 def notes(of: MaskedEvaluation, lang: str | None) -> list[str]:

@@ -7,8 +7,6 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console, RenderableType
-
 from glassformer.data.corpus import corpus
 from glassformer.data.pairs import Pairs
 from glassformer.errors import ConfigError, InputError
@@ -22,6 +20,7 @@ from glassformer.metrics import forensics as conventions
 from glassformer.metrics.outputs import Outputs
 from glassformer.metrics.perplexity import perplexity
 from glassformer.open import Loaded
+from glassformer.show import Sheet, as_html, as_text
 
 PIECE = 256  # sentences between two signs of life
 
@@ -58,17 +57,14 @@ class TranslationEvaluation:
             "forensics": [asdict(row) for row in self.forensics],
         }
 
-    def __rich__(self) -> RenderableType:
+    def __rich__(self) -> Sheet:
         return show.tables(self)
 
     def __repr__(self) -> str:
-        console = Console(width=show.WIDTH, highlight=False)
-        with console.capture() as text:
-            console.print(self)
-        return text.get()
+        return as_text(self)
 
     def _repr_html_(self) -> str:
-        return show.html(self)
+        return as_html(show.tables(self))
 
 
 def evaluate_translation(loaded: Loaded, split: str, how: How) -> TranslationEvaluation:

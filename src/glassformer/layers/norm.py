@@ -10,6 +10,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from glassformer.account import Held, held
+from glassformer.tap import tap
 from glassformer.tape import Shadow, Tape
 
 
@@ -30,7 +31,7 @@ class LayerNorm(nn.Module):
         self.bias = nn.Parameter(torch.zeros(d_model)) if bias else None
 
     def forward(self, x: Float[Tensor, "*rows d"]) -> Float[Tensor, "*rows d"]:
-        return F.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)
+        return tap("output", F.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps))
 
     @staticmethod
     def shadow(tape: Tape, x: Shadow) -> Shadow:
@@ -62,7 +63,7 @@ class RMSNorm(nn.Module):
     def forward(self, x: Float[Tensor, "*rows d"]) -> Float[Tensor, "*rows d"]:
         at_least_32 = x if x.dtype == torch.float64 else x.float()
         scale = torch.rsqrt(at_least_32.square().mean(-1, keepdim=True) + self.eps)  # *rows 1
-        return (at_least_32 * scale).to(x.dtype) * self.weight
+        return tap("output", (at_least_32 * scale).to(x.dtype) * self.weight)
 
     @staticmethod
     def shadow(tape: Tape, x: Shadow) -> Shadow:

@@ -7,19 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from rich.console import Console, Group, RenderableType
-
 from glassformer.account import Row
 from glassformer.config import ModelConfig
 from glassformer.ledger import show
 from glassformer.ledger.costs import Cost, Pass, costs
 from glassformer.ledger.memory import Memory, memory
-from glassformer.ledger.show_costs import COLUMNS, about, costs_table, lines
-from glassformer.ledger.show_memory import memory_about, memory_lines, memory_table
+from glassformer.ledger.show_costs import cost_sums, costs_table
+from glassformer.ledger.show_memory import memory_table
 from glassformer.models.build import account
-from glassformer.words import say
-
-WIDTH = 140  # of the table at a plain prompt, in characters
+from glassformer.show import Sheet, as_html, as_text
 
 
 @dataclass(frozen=True)
@@ -77,9 +73,14 @@ class Ledger:
                     "parameters": row.parameters,
                     "trained": row.trained,
                     "buffers": row.buffers,
+                    "share": show.share(row.parameters, self.total.parameters),
                     **({"tied": row.tied} if row.tied else {}),
                 }
                 for row in self.parts
+            ],
+            "sums": [
+                {**each, "share": show.share(each["parameters"], self.total.parameters)}
+                for each in show.sums(self.parts)
             ],
             "total": vars(self.total),
             **self._costs_json(),
@@ -92,6 +93,7 @@ class Ledger:
         return {
             "pass": vars(self.run),
             "costs": [{"name": cost.part, **cost.to_json()} for cost in every],
+            "cost_sums": cost_sums(self.costs),
             "cost_total": {
                 "flops_forward": sum(cost.forward for cost in every),
                 "flops_backward": sum(cost.backward for cost in every),
@@ -100,27 +102,21 @@ class Ledger:
             "memory": self.memory.to_json() if self.memory else None,
         }
 
-    def __rich__(self) -> RenderableType:
+    def shown(self) -> Sheet:
+        """Parameters; with a pass its costs and its memory too."""
         parameters = show.table(self.model, self.parts, None)
         if self.run is None or self.memory is None:
-            return parameters
-        return Group(parameters, costs_table(self.costs, self.run, None), memory_table(self.memory, self.run, None))
+            return Sheet(parameters)
+        return Sheet(parameters, costs_table(self.costs, self.run, None), memory_table(self.memory, self.run, None))
+
+    def __rich__(self) -> Sheet:
+        return self.shown()
 
     def __repr__(self) -> str:
-        console = Console(width=WIDTH, highlight=False)
-        with console.capture() as text:
-            console.print(self)
-        return text.get()
+        return as_text(self)
 
     def _repr_html_(self) -> str:
-        whole = show.html(self.model, self.parts, None)
-        if self.run is None or self.memory is None:
-            return whole
-        titles = [say(f"ledger.{name}") for name in COLUMNS]
-        spent = show.html_table(about(self.run, None), titles, list(lines(self.costs, None)))
-        titles = [say("memory.item"), say("ledger.formula"), say("memory.bytes")]
-        alive = [(line, False) for line in memory_lines(self.memory, None)]
-        return whole + spent + show.html_table(memory_about(self.run, None), titles, alive)
+        return as_html(self.shown())
 
 
 def count(model: str, config: ModelConfig, run: Pass | None = None) -> Ledger:

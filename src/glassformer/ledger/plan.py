@@ -10,8 +10,6 @@ from functools import cached_property
 from math import ceil, sqrt
 from typing import Any
 
-from rich.console import Console, RenderableType
-
 from glassformer.config import ModelConfig
 from glassformer.errors import ConfigError, shown
 from glassformer.ledger import show_plan
@@ -21,12 +19,12 @@ from glassformer.ledger.network import ACROSS, REACHED, WITHIN, Traffic, traffic
 from glassformer.ledger.plan_memory import Item, memory_per_device, peak
 from glassformer.ledger.remedies import remedies
 from glassformer.ledger.work import Work, work
+from glassformer.show import Sheet, as_html, as_text
 from glassformer.values import positive
 
 UTILISATION = 0.4  # share of the peak at which all products run, where nobody says otherwise
 CHINCHILLA = 20  # tokens for each parameter
 CURVE = (*(2**power for power in range(14)), 10_000)
-WIDTH = 140
 
 
 @dataclass(frozen=True, repr=False)
@@ -238,14 +236,14 @@ class Plan:
             "cost": self.cost,
         }
 
-    def __rich__(self) -> RenderableType:
+    def __rich__(self) -> Sheet:
         return show_plan.whole(self, None)
 
     def __repr__(self) -> str:
-        console = Console(width=WIDTH, force_jupyter=False, highlight=False)
-        with console.capture() as text:
-            console.print(self)
-        return text.get()
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(show_plan.whole(self, None))
 
 
 def plan(

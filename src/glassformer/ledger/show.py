@@ -1,19 +1,15 @@
-"""How the ledger looks: one list of lines, drawn as a table in a terminal and as HTML in a notebook."""
+"""How the ledger looks: a line for each part, the layers of a stack once, sums in bold."""
 
 from __future__ import annotations
 
-import html as _html
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import NamedTuple
-
-from rich.console import RenderableType
-from rich.table import Table
-from rich.text import Text
+from typing import Any, NamedTuple
 
 from glassformer.account import Row
+from glassformer.show import Column, Table
 from glassformer.words import say
 
 _BLOCK = re.compile(r"^(.*)\.blocks\.(\d+)\.(.+)$")
@@ -38,6 +34,7 @@ class Line:
     """One line of the table. `level` 0 is a part of the model, 1 a part of one layer."""
 
     level: int
+    name: str  # its path: "encoder.blocks.0.self_attention"
     label: str
     formula: str
     parameters: int
@@ -55,18 +52,17 @@ def lines(rows: Sequence[Row], lang: str | None) -> Iterator[Line]:
         layers = [list(rows) for _, rows in groupby(group, key=lambda row: place(row.name).layer)]
         one = layers[0]
         title = "single_layer" if len(layers) == 1 else "one_layer"
-        yield _sum(say(f"ledger.{title}", lang, stack=say(f"boxes.{stack}", lang), layers=len(layers)), 0, one)
+        stack_name, path = say(f"boxes.{stack}", lang), f"{stack}.blocks"
+        yield _sum(f"{path}.0", say(f"ledger.{title}", lang, stack=stack_name, layers=len(layers)), 0, one)
         for box, inside in groupby(one, key=lambda row: place(row.name).inside.partition(".")[0]):
             rows_of_box = list(inside)
             yield from (_line(row, 1, lang) for row in rows_of_box)
             if len(rows_of_box) > 1:
-                yield _sum(say(f"boxes.{box}", lang), 1, rows_of_box, _joined(rows_of_box))
+                yield _sum(f"{path}.0.{box}", say(f"boxes.{box}", lang), 1, rows_of_box, _joined(rows_of_box))
         if len(layers) > 1:
             every = [row for layer in layers for row in layer]
             formula = f"{len(layers)}×{sum(row.parameters for row in one):,}"
-            yield _sum(
-                say("ledger.all_layers", lang, stack=say(f"boxes.{stack}", lang), layers=len(layers)), 0, every, formula
-            )
+            yield _sum(path, say("ledger.all_layers", lang, stack=stack_name, layers=len(layers)), 0, every, formula)
 
 
 def _line(row: Row, level: int, lang: str | None) -> Line:
@@ -77,75 +73,49 @@ def _line(row: Row, level: int, lang: str | None) -> Line:
     formula = (
         say("ledger.tied", lang, path=row.tied) if row.tied and not row.tensors else f"{row.formula} = {row.numbers}"
     )
-    return Line(level, label, formula, row.parameters, row.trained, row.buffers)
+    return Line(level, row.name, label, formula, row.parameters, row.trained, row.buffers)
 
 
 def _joined(rows: Sequence[Row]) -> str:
     return " + ".join(f"{row.parameters:,}" for row in rows)
 
 
-def _sum(label: str, level: int, rows: Sequence[Row], formula: str = "") -> Line:
+def _sum(name: str, label: str, level: int, rows: Sequence[Row], formula: str = "") -> Line:
     parameters = sum(row.parameters for row in rows)
     trained = sum(row.trained for row in rows)
-    return Line(level, label, formula, parameters, trained, sum(row.buffers for row in rows), is_sum=True)
+    return Line(level, name, label, formula, parameters, trained, sum(row.buffers for row in rows), is_sum=True)
+
+
+def sums(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """The sums that the table shows, by path: one layer, its boxes, all layers."""
+    keys = ("name", "parameters", "trained", "buffers")
+    return [{key: getattr(line, key) for key in keys} for line in lines(rows, None) if line.is_sum]
+
+
+def share(part: int, whole: int) -> float:
+    """Of all parameters, from 0 to 1."""
+    return part / whole if whole else 0.0
 
 
 def _share(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f} %" if whole else ""
+    return f"{100 * share(part, whole):.1f} %" if whole else ""
 
 
-COLUMNS = ("part", "formula", "parameters", "trained", "buffers", "share")
-
-
-def table(model: str, rows: Sequence[Row], lang: str | None) -> RenderableType:
-    """The ledger for a terminal."""
-    whole = _sum(say("ledger.total", lang), 0, rows)
-    drawn = Table(title=model, title_justify="left", show_footer=True, header_style="bold")
-    footers = (whole.label, "", f"{whole.parameters:,}", f"{whole.trained:,}", f"{whole.buffers:,}", "")
-    for name, footer in zip(COLUMNS, footers, strict=True):
-        text = name in ("part", "formula")
-        title = say(f"ledger.{name}", lang)
-        drawn.add_column(title, footer, justify="left" if text else "right", no_wrap=not text, overflow="fold")
-    for line in lines(rows, lang):
-        drawn.add_row(
-            Text("  " * line.level + line.label, style="bold" if line.is_sum else ""),
-            Text(line.formula),
-            f"{line.parameters:,}",
-            f"{line.trained:,}",
-            f"{line.buffers:,}",
-            _share(line.parameters, whole.parameters),
-        )
-    return drawn
-
-
-def html(model: str, rows: Sequence[Row], lang: str | None) -> str:
-    """The ledger for a notebook."""
-    whole = _sum(say("ledger.total", lang), 0, rows)
-
-    def cells(line: Line) -> tuple[str, ...]:
-        numbers = (f"{line.parameters:,}", f"{line.trained:,}", f"{line.buffers:,}")
-        label = " " * 2 * line.level + line.label
-        return (label, line.formula, *numbers, _share(line.parameters, whole.parameters))
-
-    titles = [say(f"ledger.{name}", lang) for name in COLUMNS]
-    body = [(cells(line), line.is_sum) for line in lines(rows, lang)]
-    return html_table(model, titles, [*body, (cells(whole), True)])
-
-
-def html_table(caption: str, titles: Sequence[str], rows: Sequence[tuple[Sequence[str], bool]]) -> str:
-    """A table for a notebook: name and formula to the left, numbers to the right, sums in bold, the last one below."""
-
-    def line(cells: Sequence[str], is_sum: bool, tag: str = "td") -> str:
-        weight = "font-weight:bold;" if is_sum else ""
-        sides = ["left"] * 2 + ["right"] * (len(cells) - 2)
-        return "".join(
-            f'<{tag} style="{weight}text-align:{side}">{_html.escape(cell)}</{tag}>'
-            for side, cell in zip(sides, cells, strict=True)
-        )
-
-    head = "".join(f"<th>{_html.escape(title)}</th>" for title in titles)
-    body = "".join(f"<tr>{line(cells, is_sum)}</tr>" for cells, is_sum in rows[:-1])
-    return (
-        f"<table><caption>{_html.escape(caption)}</caption><thead><tr>{head}</tr></thead>"
-        f"<tbody>{body}</tbody><tfoot><tr>{line(rows[-1][0], True, 'th')}</tr></tfoot></table>"
+def table(model: str, rows: Sequence[Row], lang: str | None) -> Table:
+    """Every part with its formula and its numbers, and the sum of all."""
+    whole = _sum("", say("ledger.total", lang), 0, rows)
+    drawn = Table(
+        Column(say("ledger.part", lang)),
+        Column(say("ledger.formula", lang), drop=2),
+        Column(say("ledger.parameters", lang), "size"),
+        Column(say("ledger.trained", lang), "size", drop=3),
+        Column(say("ledger.buffers", lang), "size", drop=3),
+        Column(say("ledger.share", lang), "number", drop=1),
+        title=model,
+        lang=lang,
     )
+    for line in lines(rows, lang):
+        label, share = "  " * line.level + line.label, _share(line.parameters, whole.parameters)
+        drawn.add(label, line.formula, line.parameters, line.trained, line.buffers, share, bold=line.is_sum)
+    drawn.total(whole.label, "", whole.parameters, whole.trained, whole.buffers, "")
+    return drawn

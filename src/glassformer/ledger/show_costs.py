@@ -4,43 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
-from typing import NamedTuple
-
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
+from typing import Any, NamedTuple
 
 from glassformer.ledger.costs import Cost, Pass
 from glassformer.ledger.show import place
+from glassformer.show import Column, Table
 from glassformer.words import say
-
-COLUMNS = ("part", "formula", "flops_forward", "flops_backward", "saved")
 
 
 class Line(NamedTuple):
-    """One line: a part, its formula, and FLOPs forward, backward and bytes; sums are bold."""
+    """One line: a part or a sum, its formula, FLOPs forward and backward, bytes kept."""
 
-    cells: tuple[str, ...]
+    name: str  # its path
+    label: str
+    formula: str
+    flops_forward: int
+    flops_backward: int
+    saved_bytes: int
     is_sum: bool = False
 
 
 def lines(costs: Mapping[str, Cost], lang: str | None) -> Iterator[Line]:
-    """Parts in the order of the data; the layers of a stack, all alike, once with their number; the sum last."""
+    """Parts in the order of the data; the layers of a stack, all alike, once with their number."""
     for stack, group in groupby(costs.values(), key=lambda cost: place(cost.part).stack):
         every = list(group)
         if not stack:
-            yield from (Line((cost.part, _formula(cost), *_amounts([cost]))) for cost in every)
+            yield from (Line(cost.part, cost.part, _formula(cost), *_amounts([cost])) for cost in every)
             continue
         layers = [list(each) for _, each in groupby(every, key=lambda cost: place(cost.part).layer)]
-        named, n = say(f"boxes.{stack}", lang), len(layers)
+        named, path, n = say(f"boxes.{stack}", lang), f"{stack}.blocks", len(layers)
         title = say(f"ledger.{'single_layer' if n == 1 else 'one_layer'}", lang, stack=named, layers=n)
-        yield Line((title, "", *_amounts(layers[0])), is_sum=True)
+        yield Line(f"{path}.0", title, "", *_amounts(layers[0]), is_sum=True)
         for cost in layers[0]:
-            yield Line(("  " + place(cost.part).inside, _formula(cost), *_amounts([cost])))
+            yield Line(cost.part, "  " + place(cost.part).inside, _formula(cost), *_amounts([cost]))
         if n > 1:
             label = say("ledger.all_layers", lang, stack=named, layers=n)
-            yield Line((label, "", *_amounts(every)), is_sum=True)
-    yield Line((say("ledger.total", lang), "", *_amounts(costs.values())), is_sum=True)
+            yield Line(path, label, "", *_amounts(every), is_sum=True)
+
+
+def cost_sums(costs: Mapping[str, Cost]) -> list[dict[str, Any]]:
+    """The sums that the table shows, by path: one layer, all layers."""
+    keys = ("name", "flops_forward", "flops_backward", "saved_bytes")
+    return [{key: getattr(line, key) for key in keys} for line in lines(costs, None) if line.is_sum]
 
 
 def about(run: Pass, lang: str | None) -> str:
@@ -57,22 +62,26 @@ def about(run: Pass, lang: str | None) -> str:
     )
 
 
-def costs_table(costs: Mapping[str, Cost], run: Pass, lang: str | None) -> RenderableType:
-    """For a terminal, under the table of parameters."""
-    table = Table(header_style="bold")
-    for title in COLUMNS:
-        text = title in ("part", "formula")
-        name = say(f"ledger.{title}", lang)
-        table.add_column(name, justify="left" if text else "right", no_wrap=title != "formula", overflow="fold")
+def costs_table(costs: Mapping[str, Cost], run: Pass, lang: str | None) -> Table:
+    """Under the table of parameters."""
+    table = Table(
+        Column(say("ledger.part", lang)),
+        Column(say("ledger.formula", lang), drop=1),
+        *(Column(say(f"ledger.{key}", lang), "size") for key in ("flops_forward", "flops_backward", "saved")),
+        title=about(run, lang),
+        lang=lang,
+    )
     for line in lines(costs, lang):
-        table.add_row(*(Text(cell, style="bold" if line.is_sum else "") for cell in line.cells))
-    return Group(about(run, lang), table)
+        amounts = (line.flops_forward, line.flops_backward, line.saved_bytes)
+        table.add(line.label, line.formula, *amounts, bold=line.is_sum)
+    table.total(say("ledger.total", lang), "", *_amounts(costs.values()))
+    return table
 
 
-def _amounts(costs: Iterable[Cost]) -> tuple[str, str, str]:
+def _amounts(costs: Iterable[Cost]) -> tuple[int, int, int]:
     costs = list(costs)
     forward, backward = sum(cost.forward for cost in costs), sum(cost.backward for cost in costs)
-    return f"{forward:,}", f"{backward:,}", f"{sum(cost.saved for cost in costs):,}"
+    return forward, backward, sum(cost.saved for cost in costs)
 
 
 def _formula(cost: Cost) -> str:

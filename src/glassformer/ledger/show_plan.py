@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
-
 from glassformer.ledger.amounts import short
 from glassformer.ledger.devices import MEASURED
 from glassformer.ledger.job import lengths
 from glassformer.ledger.network import ACROSS, REACHED, WITHIN, ring
+from glassformer.show import Column, Kind, Sheet, Styled, Table
 from glassformer.words import say
 
 if TYPE_CHECKING:
@@ -20,15 +17,15 @@ if TYPE_CHECKING:
 GRAPH = 30  # characters of the longest bar
 
 
-def whole(plan: Plan, lang: str | None) -> RenderableType:
+def whole(plan: Plan, lang: str | None) -> Sheet:
     """Everything, in the order in which people ask."""
-    return Group(
-        *(Text(line) for line in _verdict(plan, lang)),
+    return Sheet(
+        *_verdict(plan, lang),
         _answer(plan, lang),
         _memory(plan, lang),
         _step(plan, lang),
         _flops(plan, lang),
-        Text(_chinchilla(plan, lang)),
+        _chinchilla(plan, lang),
         _curve(plan, lang),
         *_list("assumptions", _assumptions(plan, lang), lang),
         *_list("unknown", _unknowns(plan, lang), lang),
@@ -71,9 +68,7 @@ def _verdict(plan: Plan, lang: str | None) -> list[str]:
 
 
 def _answer(plan: Plan, lang: str | None) -> Table:
-    table = Table(title=say("plan.answer", lang), title_justify="left", show_header=False)
-    table.add_column()
-    table.add_column(justify="right")
+    table = Table(Column(), Column("", "number"), title=say("plan.answer", lang), lang=lang)
     rows = {
         "time": duration(plan.seconds, lang),
         "rate": f"{plan.rate:,.0f}",
@@ -88,30 +83,27 @@ def _answer(plan: Plan, lang: str | None) -> Table:
     if plan.cost is not None:
         rows["cost"] = f"{plan.cost:,.0f}"
     for name, value in rows.items():
-        table.add_row(say(f"plan.rows.{name}", lang), value)
+        table.add(say(f"plan.rows.{name}", lang), value)
     return table
 
 
-def _table(title: str, columns: tuple[str, ...], right: tuple[str, ...], lang: str | None) -> Table:
-    table = Table(title=say(f"plan.titles.{title}", lang), title_justify="left", header_style="bold")
-    for name in columns:
-        justify = "right" if name in right else "left"
-        table.add_column(say(f"plan.columns.{name}", lang), justify=justify, no_wrap=name in right, overflow="fold")  # type: ignore[arg-type]
-    return table
+def _table(title: str, lang: str | None, *columns: tuple[str, Kind, int]) -> Table:
+    """Columns by name, kind and the order in which they may go."""
+    drawn = (Column(say(f"plan.columns.{name}", lang), kind, drop) for name, kind, drop in columns)
+    return Table(*drawn, title=say(f"plan.titles.{title}", lang), lang=lang)
 
 
 def _memory(plan: Plan, lang: str | None) -> Table:
-    table = _table("memory", ("item", "formula", "memory"), ("memory",), lang)
+    table = _table("memory", lang, ("item", "text", 0), ("formula", "text", 1), ("memory", "number", 0))
     for item in plan.memory:
         formula = item.formula if item.counted else f"{item.formula} ({say('plan.not_at_once', lang)})"
-        table.add_row(say(f"plan.items.{item.name}", lang), Text(formula), gib(item.bytes))
-    table.add_section()
-    table.add_row(Text(say("plan.items.sum", lang), style="bold"), "", gib(plan.memory_bytes))
+        table.add(say(f"plan.items.{item.name}", lang), formula, gib(item.bytes))
+    table.total(say("plan.items.sum", lang), "", gib(plan.memory_bytes))
     return table
 
 
 def _step(plan: Plan, lang: str | None) -> Table:
-    table = _table("step", ("resource", "how", "time"), ("time",), lang)
+    table = _table("step", lang, ("resource", "text", 0), ("how", "text", 0), ("time", "number", 0))
     n, peak = plan.job.accumulate, f"{plan.peak_flops / 1e12:,.4g}"
     if plan.mfu is not None:
         flops = f"{plan.work.model * n:.3g}"
@@ -125,7 +117,7 @@ def _step(plan: Plan, lang: str | None) -> Table:
         "network": _network(plan, lang),
     }
     for name, seconds in plan.limits.items():
-        table.add_row(say(f"plan.limits.{name}", lang), Text(how[name]), duration(seconds, lang))
+        table.add(say(f"plan.limits.{name}", lang), how[name], duration(seconds, lang))
     return table
 
 
@@ -140,14 +132,14 @@ def _network(plan: Plan, lang: str | None) -> str:
 
 
 def _flops(plan: Plan, lang: str | None) -> Table:
-    table = _table("flops", ("item", "count", "ratio"), ("count", "ratio"), lang)
+    table = _table("flops", lang, ("item", "text", 0), ("count", "size", 0), ("ratio", "number", 0))
     names = {name: name for name in plan.flops}
     if plan.job.causal == "triangle":
         names["exact"] = "exact_triangle"
     for name, value in plan.flops.items():
         if value:
             ratio = f"{100 * value / plan.flops['exact']:.1f} %"
-            table.add_row(say(f"plan.flops.{names[name]}", lang), f"{value:,.0f}", ratio)
+            table.add(say(f"plan.flops.{names[name]}", lang), round(value), ratio)
     return table
 
 
@@ -164,12 +156,23 @@ def _chinchilla(plan: Plan, lang: str | None) -> str:
 
 def _curve(plan: Plan, lang: str | None) -> Table:
     """One line for each number of devices; a full bar is the speed of one device, times their number."""
-    columns = ("devices", "fits", "memory", "time", "rate", "mfu", "limit", "batch", "graph")
-    table = _table("curve", columns, ("devices", "memory", "time", "rate", "mfu", "batch"), lang)
+    table = _table(
+        "curve",
+        lang,
+        ("devices", "number", 0),
+        ("fits", "name", 0),
+        ("memory", "number", 0),
+        ("time", "number", 0),
+        ("rate", "number", 0),
+        ("mfu", "number", 0),
+        ("limit", "name", 2),
+        ("batch", "number", 2),
+        ("graph", "name", 1),
+    )
     alone = plan.curve[0].rate
     for each in plan.curve:
         bar = "█" * max(1, round(GRAPH * each.rate / alone))
-        table.add_row(
+        table.add(
             f"{each.job.devices:,}",
             say("plan.yes" if each.fits else "plan.no", lang),
             gib(each.memory_bytes),
@@ -178,13 +181,13 @@ def _curve(plan: Plan, lang: str | None) -> Table:
             f"{100 * each.reached_mfu:.1f} %",
             say(f"plan.limits.{each.limit}", lang),
             short(each.step_tokens),
-            Text(bar[:GRAPH]),
+            bar[:GRAPH],
         )
     return table
 
 
-def _list(title: str, lines: list[str], lang: str | None) -> list[Text]:
-    return [Text(say(f"plan.{title}", lang), style="bold"), *(Text(f"- {line}") for line in lines)]
+def _list(title: str, lines: list[str], lang: str | None) -> list[str | Styled]:
+    return [Styled(say(f"plan.{title}", lang), "bold"), *(f"- {line}" for line in lines)]
 
 
 def _assumptions(plan: Plan, lang: str | None) -> list[str]:

@@ -94,6 +94,7 @@ class Loaded:
             self.model,
             lambda text: read(source, self.framed(text)),
             lambda text: read(target, [self.start, *target.encode(text)]),
+            target.piece,
         )
 
 

@@ -4,6 +4,7 @@ from glassformer.show.sheet import Sheet as Sheet
 from glassformer.show.sheet import as_html as as_html
 from glassformer.show.sheet import as_text as as_text
 from glassformer.show.table import Column as Column
+from glassformer.show.table import Kind as Kind
 from glassformer.show.table import Styled as Styled
 from glassformer.show.table import Table as Table
 from glassformer.show.width import room as room

@@ -36,7 +36,8 @@ class Sheet:
 
 
 def _wrapped(text: str, style: str, columns: int) -> Text:
-    return Text("\n".join(wrap(text, columns)), style=style, no_wrap=True, overflow="ignore")
+    hang = 2 if text.startswith("- ") else 0
+    return Text("\n".join(wrap(text, columns, hang)), style=style, no_wrap=True, overflow="ignore")
 
 
 def _html(part: Part) -> str:

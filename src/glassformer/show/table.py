@@ -92,6 +92,8 @@ class Table:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         columns = options.max_width
+        if not self.columns:
+            return
         if self.title:
             yield _text("\n".join(wrap(self.title, columns)), "bold")
         layout = self.layout(columns)
@@ -218,12 +220,9 @@ class Table:
         """For a notebook: every column, exact."""
 
         def line(row: Row, tag: str) -> str:
-            weight = "font-weight:bold;" if row.bold else ""
-            cells = zip(self.columns, (self._said(row, i) for i in range(len(self.columns))), strict=True)
-            return "".join(
-                f'<{tag} style="{weight}text-align:{"right" if column.right else "left"}">{_html(said)}</{tag}>'
-                for column, said in cells
-            )
+            cells = (self._said(row, i) for i in range(len(self.columns)))
+            pairs = zip(self.columns, cells, strict=True)
+            return "".join(f"<{tag}{_style(column.right, row.bold)}>{_html(said)}</{tag}>" for column, said in pairs)
 
         caption = f"<caption>{escape(self.title)}</caption>" if self.title else ""
         titles = "".join(f"<th>{_html(column.title)}</th>" for column in self.columns)
@@ -270,6 +269,11 @@ def _between(low: int, level: int, high: int) -> int:
 
 def _text(said: str, style: str = "") -> Text:
     return Text(said, style=style, no_wrap=True, overflow="ignore")
+
+
+def _style(right: bool, bold: bool) -> str:
+    rules = [*(["text-align:right"] if right else []), *(["font-weight:bold"] if bold else [])]
+    return f' style="{";".join(rules)}"' if rules else ""
 
 
 def _html(said: str) -> str:

@@ -10,7 +10,9 @@ from typing import TextIO
 from rich.cells import cell_len
 
 UNBOUNDED = 100_000  # a pipe has no width
-_WIDE = re.compile(r"(?<=[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff])(?=\S)")  # Chinese and Japanese do without blanks
+_WIDE = r"(?<=[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff])(?=\S)"  # Chinese and Japanese do without blanks
+_FORMULA = r"(?<=[\w)][×+])(?<!\de\+)(?=[\w(])"  # d_model×d_ff+d_ff may go on below, 1e+06 may not
+_BREAKS = re.compile(f"{_WIDE}|{_FORMULA}")
 
 
 def room(file: TextIO | None = None) -> int:
@@ -35,7 +37,8 @@ def width(text: str) -> int:
 
 def atoms(line: str) -> list[str]:
     """The pieces that are never parted, each with the blanks behind it: a number, a name, a path are one piece."""
-    return [piece for word in re.findall(r"\s*\S+\s*|\s+", line) for piece in _WIDE.split(word)]
+    words = re.findall(r"\s*\S+\s*|\s+", line)
+    return [piece for word in words for piece in ([word] if "/" in word else _BREAKS.split(word))]
 
 
 def longest(text: str) -> int:

@@ -8,6 +8,7 @@ from glassformer.layers.attention import MultiHeadAttention
 from glassformer.layers.embedding import TokenEmbedding
 from glassformer.layers.feed_forward import FeedForward, GatedFeedForward
 from glassformer.layers.head import ClassifierHead, DistilledHead, LanguageModelHead, ObjectsHead, RegressionHead
+from glassformer.layers.norm import LayerNorm, RMSNorm
 from glassformer.layers.patch import ImagePatches, SeriesPatches
 from glassformer.layers.position import LearnedPositions, SinusoidalPositions
 from glassformer.layers.queries import LearnedQueries
@@ -21,6 +22,8 @@ TAPS: dict[type[nn.Module], tuple[str, ...]] = {
     LearnedQueries: ("output",),
     SinusoidalPositions: ("encoding",),
     LearnedPositions: ("encoding",),
+    LayerNorm: ("output",),
+    RMSNorm: ("output",),
     Stack: ("input", "output"),
     Block: ("after_self_attention", "after_cross_attention", "output"),
     MultiHeadAttention: ("q", "k", "v", "scores", "weights", "heads", "output"),

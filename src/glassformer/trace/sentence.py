@@ -1,4 +1,4 @@
-"""Follow one sentence through a model, number by number: tokens, Q, K, V, scores, softmax, heads, concatenation."""
+"""Follow one sentence through a model, number by number: from the tokens to what may come next."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
 from torch import Tensor, nn
 
 from glassformer.config import ModelConfig
@@ -18,11 +15,14 @@ from glassformer.errors import InputError
 from glassformer.models.build import build
 from glassformer.models.check import check
 from glassformer.models.encoder_decoder import EncoderDecoder
+from glassformer.show import Column, Sheet, Table, as_html
+from glassformer.trace.labels import Label, labels
 from glassformer.trace.record import record
 from glassformer.trace.trace import Trace
 from glassformer.words import say
 
 SHOWN = 5  # numbers shown of a vector
+LIKELY = ("logits", "next", "word", "classes")  # steps of which the largest numbers are shown, with their names
 MOST_TOKENS = 12  # rows and columns shown; --json and --save have them all
 
 
@@ -30,10 +30,26 @@ MOST_TOKENS = 12  # rows and columns shown; --json and --save have them all
 class Step:
     """One line of the story: what is computed, of which shape, a row of numbers for each token."""
 
-    key: str  # of its sentence in words/
-    tap: str
-    numbers: Tensor  # t …
+    label: Label
+    numbers: Tensor  # rows …
     shape: str
+    tokens: list[str]  # one for each row
+    top: list[list[tuple[str, float]]] | None = None  # of logits and probabilities: the largest, with their names
+
+    @property
+    def key(self) -> str:
+        return self.label.key
+
+    def to_json(self) -> dict[str, Any]:
+        found: dict[str, Any] = {
+            "step": self.key,
+            "name": self.label.tap,
+            "formula": self.label.formula,
+            "shape": self.shape,
+        }
+        if self.top is None:
+            return found | {"numbers": self.numbers.tolist()}
+        return found | {"top": [[{"piece": piece, "value": value} for piece, value in row] for row in self.top]}
 
 
 @dataclass(frozen=True)
@@ -47,36 +63,43 @@ class Story:
     layer: int
     head: int
     seed: int | None  # None: the model is trained
+    network: nn.Module
+    target: list[str] | None = None  # pieces of the target, where the decoder was followed too
+    name: Callable[[int], str] = str  # of a token of the vocabulary, for people
 
     @property
     def tokens(self) -> list[str]:
         return self.trace.tokens
 
     def steps(self) -> Iterator[Step]:
-        """The pass of one layer in order. Heads: the chosen one, without the batch."""
-        block = f"{self.stack}.blocks.{self.layer}"
-        attention = f"{block}.self_attention"
-        order = {
-            "embedding": "embedding.output",
-            "input": f"{self.stack}.input" if self.layer == 0 else f"{self.stack}.blocks.{self.layer - 1}.output",
-            "q": f"{attention}.q",
-            "k": f"{attention}.k",
-            "v": f"{attention}.v",
-            "scores": f"{attention}.scores",
-            "weights": f"{attention}.weights",
-            "heads": f"{attention}.heads",
-            "concat": f"{attention}.output",
-            "after_self_attention": f"{block}.after_self_attention",
-            "hidden": f"{block}.feed_forward.hidden",
-            "output": f"{block}.output",
-        }
-        for key, name in order.items():
-            if name in self.trace:
-                x = self.trace[name][0]  # without the batch
-                shape = "×".join(map(str, x.shape))
-                if x.dim() == 3:
-                    x = x[self.head * x.shape[0] // self._n_heads]  # a head of keys may serve several of queries
-                yield Step(key, name, x, shape)
+        """The pass in order, through one layer of each stack. Heads: the chosen one, without the batch.
+
+        A label whose tensor nobody recorded (a norm of one's own) is left out.
+        """
+        for label in labels(self.network, self.layer, target=self.target is not None):
+            if label.tap in self.trace:
+                yield self._step(label)
+
+    def _step(self, label: Label) -> Step:
+        x = self.trace[label.tap][0]  # without the batch
+        shape = "×".join(map(str, x.shape)) or "1"
+        if x.dim() == 3:
+            x = x[self.head * x.shape[0] // self._n_heads]  # a head of keys may serve several of queries
+        rows = x if x.dim() == 2 else x.reshape(1, -1)
+        tokens = self._tokens_of(label) if x.dim() == 2 else [""]
+        if label.key not in LIKELY:
+            return Step(label, rows, shape, tokens)
+        rows = _squashed(label, rows)
+        best = rows.topk(min(SHOWN, rows.shape[1]))
+        pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
+        named = str if label.says in ("class_logits", "classes") else self.name
+        return Step(label, rows, shape, tokens, [[(named(i), v) for i, v in zip(*row, strict=True)] for row in pairs])
+
+    def _tokens_of(self, label: Label) -> list[str]:
+        """Whose rows these are: the target's in the decoder of two stacks, but for keys and values of the memory."""
+        if self.target is None or label.tap.startswith("encoder.") or label.tap == "embedding.output":
+            return self.tokens
+        return self.tokens if label.key in ("cross_k", "cross_v") else self.target
 
     @property
     def _n_heads(self) -> int:
@@ -90,36 +113,53 @@ class Story:
             "model": self.model,
             "text": self.text,
             "tokens": self.tokens,
+            "target": self.target,
             "seed": self.seed,
             "layer": self.layer,
             "head": self.head,
-            "steps": [
-                {"step": step.key, "name": step.tap, "shape": step.shape, "numbers": step.numbers.tolist()}
-                for step in self.steps()
-            ],
+            "steps": [step.to_json() for step in self.steps()],
             "attention": self.weights().tolist(),
             "taps": self.trace.to_json(),
         }
 
-    def __rich__(self) -> RenderableType:
-        table = Table(show_lines=True)
-        table.add_column(say("trace.step"))
-        table.add_column(say("trace.shape"), no_wrap=True)
-        table.add_column(say("trace.tokens"), no_wrap=True)
-        table.add_column(say("trace.values"), no_wrap=True)
-        few = self.tokens[:MOST_TOKENS]
+    def shown(self) -> Sheet:
+        """A row for each step: formula and sentence, shape, and the first numbers of the first tokens."""
+        table = Table(
+            Column(say("trace.step")),
+            Column(say("trace.shape"), "name", drop=1),
+            Column(say("trace.tokens"), "name"),
+            Column(say("trace.values"), "series"),
+            title=say("trace.title", model=self.model, text=self.text),
+            lines=True,
+        )
         for step in self.steps():
-            square = step.key in ("scores", "weights")
-            rows = [self._row(numbers, len(few) if square else SHOWN, square) for numbers in step.numbers[: len(few)]]
-            label = Text(say(f"trace.steps.{step.key}", layer=self.layer, head=self.head))
-            table.add_row(label, step.shape, Text("\n".join(few)), "\n".join(rows))
-        title = Text(say("trace.title", model=self.model, text=self.text), style="bold")
-        return Group(title, table, *([] if self.seed is None else [say("trace.untrained", seed=self.seed)]))
+            sentence = say(f"trace.steps.{step.label.says}", layer=self.layer, head=self.head)
+            few = step.tokens[:MOST_TOKENS]
+            table.add(f"{step.label.formula}\n{sentence}", step.shape, "\n".join(few), "\n".join(_rows(step, len(few))))
+        return Sheet(table, *([] if self.seed is None else [say("trace.untrained", seed=self.seed)]))
 
-    @staticmethod
-    def _row(numbers: Tensor, shown: int, whole: bool) -> str:
-        values = "  ".join(f"{value:+.3f}" for value in numbers[:shown].tolist())
-        return values if whole or len(numbers) <= shown else f"{values}  …"
+    def __rich__(self) -> Sheet:
+        return self.shown()
+
+    def _repr_html_(self) -> str:
+        return as_html(self.shown())
+
+
+def _squashed(label: Label, logits: Tensor) -> Tensor:
+    """The probabilities, where the step is one of probabilities."""
+    if label.key == "logits":
+        return logits
+    return logits.sigmoid() if label.formula.startswith("p = sigmoid") else logits.softmax(-1)
+
+
+def _rows(step: Step, count: int) -> list[str]:
+    """The numbers as they are printed: all of scores and weights, of a longer vector the first."""
+    if step.top is not None:
+        return ["  ".join(f"{piece}:{value:.3f}" for piece, value in row) for row in step.top[:count]]
+    whole = step.key.endswith(("scores", "weights"))
+    shown = MOST_TOKENS if whole else SHOWN
+    rows = ["  ".join(f"{value:+.3f}" for value in row[:shown]) for row in step.numbers[:count].tolist()]
+    return [f"{row}  …" for row in rows] if step.numbers.shape[1] > shown else rows
 
 
 class Reading(NamedTuple):
@@ -136,6 +176,7 @@ class Reader:
     model: nn.Module
     source: Callable[[str], Reading]
     target: Callable[[str], Reading]
+    name: Callable[[int], str]  # of a token that may come next
 
 
 def follow(
@@ -151,29 +192,39 @@ def follow(
 ) -> Story:
     """Run the text through a trained model, or through an untrained one of this configuration.
 
-    Encoder-decoder: through its encoder, and with a target through the whole model.
+    Encoder-decoder: through its encoder, and with a target through the whole model, to what may come next.
     """
     if config.input.kind != "tokens":
         raise InputError("not_text_model", model=name, input=config.input.kind)
+    if target is not None and config.family != "encoder-decoder":
+        raise InputError("no_target_side", model=name, family=config.family)
     check(config)
     stack = "decoder" if config.family == "decoder" else "encoder"
     n_layers = config.decoder_layers if stack == "decoder" else config.encoder_layers
+    n_layers = n_layers if target is None else min(n_layers, config.decoder_layers)
     if not (0 <= layer < n_layers and 0 <= head < config.n_heads):
         raise InputError("no_such_layer", layer=layer, head=head, last_layer=n_layers - 1, last_head=config.n_heads - 1)
-    reader = trained or _untrained(config, seed)
-    source = reader.source(text)
+    reader = trained or _untrained(config, seed, f"{text} {target or ''}")
+    source, begun = reader.source(text), None if target is None else reader.target(target)
     with torch.no_grad(), record(reader.model) as trace:
-        _run(reader.model, source.ids, None if target is None else reader.target(target).ids)
+        _run(reader.model, source.ids, None if begun is None else begun.ids)
     trace.tokens = source.tokens
-    return Story(name, text, trace, stack, layer, head, None if trained else seed)
+    pieces = None if begun is None else begun.tokens
+    return Story(
+        name, text, trace, stack, layer, head, None if trained else seed, reader.model, target=pieces, name=reader.name
+    )
 
 
-def _untrained(config: ModelConfig, seed: int) -> Reader:
+def _untrained(config: ModelConfig, seed: int, texts: str) -> Reader:
+    """A preset has no tokenizer: words are numbered as they come, over both sides; other tokens are only numbers."""
+    order = numbered(split(texts), config)
+    words = {token: word for word, token in order.items()}
+
     def read(text: str) -> Reading:
         tokens = split(text)
-        return Reading(tokens, number(tokens, config))
+        return Reading(tokens, torch.tensor([[order[token] for token in tokens]]))  # 1 t
 
-    return Reader(build(config, seed=seed).eval(), read, read)
+    return Reader(build(config, seed=seed).eval(), read, read, lambda token: words.get(token, f"#{token}"))
 
 
 def _run(model: nn.Module, source: Tensor, target: Tensor | None) -> None:
@@ -193,7 +244,6 @@ def split(text: str) -> list[str]:
     return tokens
 
 
-def number(tokens: list[str], config: ModelConfig) -> Tensor:
+def numbered(tokens: list[str], config: ModelConfig) -> dict[str, int]:
     """Ids in the order in which words first appear, after the special tokens."""
-    order = {token: config.special_tokens + i for i, token in enumerate(dict.fromkeys(tokens))}
-    return torch.tensor([[order[token] for token in tokens]])  # 1 t
+    return {token: config.special_tokens + i for i, token in enumerate(dict.fromkeys(tokens))}

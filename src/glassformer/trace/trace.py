@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console, RenderableType
-from rich.table import Table
 from torch import Tensor
 
 from glassformer.errors import FileError, InputError, suggest
 from glassformer.runs.files import write_bytes
+from glassformer.show import Column, Table, as_text
 from glassformer.words import say
 
 FORMAT = "1"
@@ -100,32 +98,21 @@ class Trace:
 
     # --- how it shows itself ---
 
-    def _rows(self) -> list[tuple[str, str, str]]:
-        return [
-            (name, "×".join(map(str, x.shape)), str(x.dtype).removeprefix("torch.")) for name, x in self.tensors.items()
-        ]
-
-    def __rich__(self) -> RenderableType:
-        table = Table()
-        for column in ("step", "shape", "dtype"):
-            table.add_column(say(f"trace.{column}"), no_wrap=True)
-        for row in self._rows():
-            table.add_row(*row)
+    def shown(self) -> Table:
+        """Every name with its shape and type."""
+        table = Table(*(Column(say(f"trace.{column}"), "name") for column in ("step", "shape", "dtype")))
+        for name, x in self.tensors.items():
+            table.add(name, "×".join(map(str, x.shape)), str(x.dtype).removeprefix("torch."))
         return table
 
+    def __rich__(self) -> Table:
+        return self.shown()
+
     def __repr__(self) -> str:
-        console = Console(width=120, highlight=False)
-        with console.capture() as text:
-            console.print(self)
-        return text.get()
+        return as_text(self)
 
     def _repr_html_(self) -> str:
-        def line(cells: tuple[str, ...], tag: str) -> str:
-            return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
-
-        head = line(tuple(say(f"trace.{column}") for column in ("step", "shape", "dtype")), "th")
-        body = "".join(line(row, "td") for row in self._rows())
-        return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
+        return self.shown().to_html()
 
     def to_json(self) -> list[dict[str, Any]]:
         return [{"name": name, "shape": list(x.shape)} for name, x in self.tensors.items()]

@@ -9,12 +9,9 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
-from rich.console import RenderableType
-from rich.table import Table
-from rich.text import Text
-
 from glassformer.runs import Run
 from glassformer.runs.files import read_json
+from glassformer.show import Column, Table
 from glassformer.train.sweep import OVER, Trial
 from glassformer.words import say
 
@@ -103,17 +100,22 @@ class Comparison:
             "runs": [{**vars(result), "folder": str(result.folder)} for result in row.results],
         }
 
-    def __rich__(self) -> RenderableType:
+    def shown(self) -> Table:
+        """A line for each variant: mean and spread of every metric."""
         title = say("sweep.title", recipe=self.recipe, seeds=self.seeds)
-        table = Table(title=title, title_justify="left", header_style="bold")
-        table.add_column(say("sweep.variant"))
-        for name in (say("sweep.runs"), *self.metrics):
-            table.add_column(name, justify="right")
+        numbers = (Column(name, "number") for name in (say("sweep.runs"), *self.metrics))
+        table = Table(Column(say("sweep.variant"), "name"), *numbers, title=title)
         for row in self.rows:
             cells = [_shown(row.mean(metric), row.spread(metric)) for metric in self.metrics]
             finished = sum(result.finished for result in row.results)
-            table.add_row(Text(row.name), f"{finished}/{self.seeds}", *cells)
+            table.add(row.name, f"{finished}/{self.seeds}", *cells)
         return table
+
+    def __rich__(self) -> Table:
+        return self.shown()
+
+    def _repr_html_(self) -> str:
+        return self.shown().to_html()
 
 
 def _shown(mean: float | None, spread: float | None) -> str:
