@@ -316,3 +316,40 @@ def test_a_batch_or_a_length_shows_the_costs_of_a_pass(capsys: pytest.CaptureFix
         main(("count", "gpt2", "--length", "0", "--lang", "en"))
     assert stop.value.code == 1
     assert capsys.readouterr().err == "length=0 is out of range; use 1 to 2147483647\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("gpt2", "--dtype", "float8"), "dtype='float8' is unknown; use one of: float32, bfloat16, float16, float64"),
+        (("gpt2", "--causal", "x"), "causal='x' is unknown; use one of: square, triangle"),
+        (("gpt2", "--kernel", "x"), "kernel='x' is unknown; use one of: reference, fused"),
+        (("gpt2", "--device", "x"), "device='x' is unknown; use one of: cpu, cuda"),
+        (("gpt2", "--optimizer", "x"), "optimizer='x' is unknown; use one of: adamw, adam, momentum, sgd"),
+        (
+            ("gpt2", "--length", "5000"),
+            "the text has 5000 positions, and max_len=1024; shorten it, or set a larger max_len",
+        ),
+        (
+            ("gpt2", "--decode", "--past", "1024"),
+            "the text has 1025 positions, and max_len=1024; shorten it, or set a larger max_len",
+        ),
+        (
+            ("paper-base", "--length", "8", "--target-length", "9000"),
+            "the text has 9000 positions, and max_len=5000; shorten it, or set a larger max_len",
+        ),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_what_cannot_be_is_refused_with_and_without_a_pass(
+    arguments: tuple[str, ...], line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(capsys, *arguments) == (1, "", f"{line}\n")
+    code, out, err = run(capsys, *arguments, "--lang", "ko")
+    assert (code, out, err.count("\n"), bool(HANGUL.search(err))) == (1, "", 1, True)
+
+
+@pytest.mark.parametrize("position", ["rotary", "alibi", "relative", "none"])
+def test_positions_without_a_table_have_no_end(position: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = counted(capsys, "gpt2", "--length", "5000", "--set", f"position={position}")
+    assert found["pass"]["length"] == 5000

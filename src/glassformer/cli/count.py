@@ -50,23 +50,22 @@ def command(
     from glassformer.open import open_config
 
     config = open_config(model, layers=layers, overrides=changes)
-    run = None
-    if decode or any(given is not None for given in (batch, length, target_length)):
-        run = Pass(
-            batch=1 if batch is None else batch,
-            length=(1 if decode else 128) if length is None else length,
-            target_length=target_length,
-            dtype=dtype,
-            training=not decode,
-            past=past,
-            causal=causal,
-            kernel=kernel,
-            device=device,
-            autocast=autocast,
-            recompute=recompute,
-            optimizer=optimizer,
-        )
-    ledger = count(model, config, run)
+    run = Pass(  # made in any case: what is no type, kernel or length is refused with and without a pass
+        batch=1 if batch is None else batch,
+        length=(1 if decode else 128) if length is None else length,
+        target_length=target_length,
+        dtype=dtype,
+        training=not decode,
+        past=past,
+        causal=causal,
+        kernel=kernel,
+        device=device,
+        autocast=autocast,
+        recompute=recompute,
+        optimizer=optimizer,
+    )
+    wanted = decode or any(given is not None for given in (batch, length, target_length))
+    ledger = count(model, config, run if wanted else None)
     if json:
         print_json(ledger.to_json())
     else:

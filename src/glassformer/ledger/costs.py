@@ -16,6 +16,7 @@ from glassformer.errors import ConfigError, choose
 from glassformer.formula import in_numbers, total
 from glassformer.layers.attention.shadow import SHADOWS
 from glassformer.models.build import shadow
+from glassformer.models.check import input_positions
 from glassformer.tape import Entry, Tape
 
 WIDTHS = {"float32": 4, "bfloat16": 2, "float16": 2, "float64": 8}
@@ -102,8 +103,23 @@ class Cost:
         }
 
 
+TABLES = ("learned", "sinusoidal")  # positions with a table of max_len rows; the others have no end
+
+
+def check_lengths(config: ModelConfig, run: Pass) -> None:
+    """A pass longer than the table of positions cannot be run, so it is not counted either."""
+    if config.position.kind not in TABLES or input_positions(config) is not None:
+        return
+    longest = run.length + run.past
+    if config.family == "encoder-decoder":  # the cache is the decoder's
+        longest = max(run.length, 0 if config.queries else (run.target_length or run.length) + run.past)
+    if longest > config.max_len:
+        raise ConfigError("too_long", length=longest, max_len=config.max_len)
+
+
 def costs(config: ModelConfig, run: Pass) -> dict[str, Cost]:
     """Every part that computes or keeps something, in the order of the data."""
+    check_lengths(config, run)
     tape = Tape(
         w=WIDTHS[run.dtype],
         training=run.training,
