@@ -259,6 +259,7 @@ def test_on_paper_everything_is_open(browser: Any, report: Path) -> None:
         assert page.locator("#scaled_scores .easy").is_visible()
         page.evaluate("dispatchEvent(new Event('beforeprint'))")
         assert page.locator("#scaled_scores details.deep math").is_visible()
+        assert page.locator(".claim details, .path").evaluate_all("all => all.every(one => one.open)")
         assert len(page.pdf(format="A4")) > 50_000
 
 

@@ -39,7 +39,7 @@
   setDepth(memory.get("depth") === "deep");
   let closed = [];
   addEventListener("beforeprint", () => {
-    closed = deepTexts.filter((details) => !details.open);
+    closed = all("details.deep, .claim details, .path").filter((details) => !details.open);
     for (const details of closed) details.open = true;
   });
   addEventListener("afterprint", () => { for (const details of closed) details.open = false; });
