@@ -36,7 +36,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, st
 def test_the_json_of_the_contract(pool: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, folder, *TEXTS, "--pool", pool, "--json")
     found = json.loads(out)
-    assert (code, err, list(found)) == (0, "", ["embeddings"])
+    assert (code, err, list(found)) == (0, "", ["embeddings", "unseen"])
     torch.testing.assert_close(torch.tensor(found["embeddings"]), embed(small("features"), TEXTS, pool))
 
 

@@ -10,6 +10,7 @@ import typer
 from glassformer.cli.lines import Lines
 from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang, Truncate
 from glassformer.cli.output import print_json
+from glassformer.cli.unseen import unseen
 from glassformer.errors import InputError, shown
 from glassformer.words import say
 
@@ -47,9 +48,10 @@ def command(
 
     given = Lines(texts)
     for lines in given.answered(find):
-        for line, one in lines:
+        for (line, one), words in zip(lines, unseen(loaded, lines), strict=True):
             if json:
-                found.append({"input": line, "label": None} if one is None else one.to_json(top))
+                said = {"input": line, "label": None} if one is None else one.to_json(top)
+                found.append(said | {"unseen": words})
             elif one is None:
                 print()
             else:

@@ -9,6 +9,7 @@ import typer
 from glassformer.cli.lines import Lines
 from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang, Truncate
 from glassformer.cli.output import print_json, print_rich
+from glassformer.cli.unseen import unseen
 from glassformer.show import Column, Table
 from glassformer.words import say
 
@@ -44,8 +45,10 @@ def command(
 
     given = Lines(texts)
     pairs = [pair for lines in given.answered(find) for pair in lines]
+    words = unseen(loaded, pairs)
     if json:
-        print_json({"embeddings": [None if vector is None else vector.tolist() for _, vector in pairs]})
+        vectors = [None if vector is None else vector.tolist() for _, vector in pairs]
+        print_json({"embeddings": vectors, "unseen": words})
         return given.exit_code
     whole = [(text, vector) for text, vector in pairs if vector is not None]
     if whole:

@@ -10,6 +10,7 @@ import typer
 from glassformer.cli.lines import Lines
 from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang, Truncate
 from glassformer.cli.output import print_json, print_rich
+from glassformer.cli.unseen import unseen
 from glassformer.words import say
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def command(
     lang: Lang = None,
     debug: Debug = False,
 ) -> int:
-    from glassformer.evaluate.fill import fill
+    from glassformer.evaluate.fill import fill, split
     from glassformer.evaluate.verbs import check_verb
     from glassformer.open import choose_device, load
 
@@ -43,9 +44,10 @@ def command(
 
     given = Lines(texts)
     for lines in given.answered(find):
-        for line, masks in lines:
+        written = [(" ".join(split(loaded.tokenizer, line)[::2]), masks) for line, masks in lines]  # a gap is no word
+        for (line, masks), words in zip(lines, unseen(loaded, written), strict=True):
             if json:
-                found.append({"text": line, "masks": [one.to_json() for one in masks or ()]})
+                found.append({"text": line, "masks": [one.to_json() for one in masks or ()], "unseen": words})
             elif masks is None:
                 print()
             else:

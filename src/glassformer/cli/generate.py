@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -11,11 +12,15 @@ import typer
 from glassformer.cli.lines import read
 from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang
 from glassformer.cli.output import print_json
+from glassformer.cli.unseen import unseen
 from glassformer.errors import InputError
 from glassformer.words import say
 
 if TYPE_CHECKING:
     from glassformer.evaluate.write import Pen
+
+
+UNFINISHED = re.compile(r"\w+$")  # the last word of a prompt may be the beginning of one
 
 
 def command(
@@ -47,9 +52,10 @@ def command(
         _standard_input() if prompt is None else prompt,
         writing,
     )
+    (words,) = unseen(pen.loaded, [(UNFINISHED.sub("", pen.prompt), pen)])
     _write(pen, shown=not json)
     if json:
-        print_json(vars(pen.written) | ({} if sampling is None else {"seed": seed}))
+        print_json(vars(pen.written) | {"unseen": words} | ({} if sampling is None else {"seed": seed}))
 
 
 def _standard_input() -> str:

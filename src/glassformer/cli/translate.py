@@ -10,6 +10,7 @@ import typer
 from glassformer.cli.lines import Lines
 from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang
 from glassformer.cli.output import print_json
+from glassformer.cli.unseen import unseen
 from glassformer.words import say
 
 if TYPE_CHECKING:
@@ -47,12 +48,12 @@ def command(
 
     given = Lines(texts)
     for lines in given.answered(find):
-        for line, found in lines:
+        for (line, found), words in zip(lines, unseen(loaded, lines), strict=True):
             some = found or []
             if found is None and not json:
                 print()  # one line in, one line out
             if json:
-                answers.append({"source": line, "translations": [vars(one) for one in some]})
+                answers.append({"source": line, "translations": [vars(one) for one in some], "unseen": words})
                 continue
             for one in some:
                 text = " ".join(one.text.splitlines())  # one line in, one line out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from glassformer.runs import Run, choose_weights
 from glassformer.runs.choose import AUTO
 from glassformer.runs.weights import check_finite, load_weights, read_tensors
 from glassformer.text import Frame, Tokenizer, Vocabularies
+from glassformer.text.seen import Seen, unknown
 from glassformer.trace.sentence import Reader, Reading
 
 
@@ -77,6 +79,14 @@ class Loaded:
     def frame(self) -> Frame:
         """The special tokens around what it reads."""
         return Frame.of(self.config, self.tokenizer.specials)
+
+    def unseen(self, texts: Sequence[str]) -> list[list[str]]:
+        """The words of each text that no training text held; of a model from elsewhere what its tokenizer cannot spell.
+
+        An answer to such words is a guess: a sub-word tokenizer spells them, but the model has never read them.
+        """
+        seen = Seen.open(self.folder)
+        return [unknown(self.tokenizer, text) if seen is None else seen.missing(text) for text in texts]
 
     @property
     def start(self) -> int:

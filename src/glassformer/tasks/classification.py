@@ -25,7 +25,7 @@ from glassformer.metrics.f1 import f1
 from glassformer.recipe import RunConfig, options
 from glassformer.runs import Run
 from glassformer.tasks.labels import class_weights, given_labels, learn_labels, numbered
-from glassformer.tasks.material import TextMaterial, learn_vocabularies, sized
+from glassformer.tasks.material import TextMaterial, learn_vocabularies, seen_in, sized
 from glassformer.tasks.options import check_options
 from glassformer.tasks.task import means
 from glassformer.text import Frame, Vocabularies
@@ -82,7 +82,10 @@ class Classification:
         labels = learn_labels(config, source.train)
         _check_classes(config, labels)
         vocabularies = learn_vocabularies(config, source.train.texts)
-        return cls._material(_completed(sized(config, vocabularies), labels), source, vocabularies)
+        return replace(
+            cls._material(_completed(sized(config, vocabularies), labels), source, vocabularies),
+            seen=seen_in(config, source.train.texts),
+        )
 
     @classmethod
     def again(cls, run: Run) -> LabelledTexts:

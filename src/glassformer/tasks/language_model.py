@@ -27,7 +27,7 @@ from glassformer.losses import IGNORE, Loss, Sum, chunked, cross_entropy, make_l
 from glassformer.models.decoder import DecoderOnly
 from glassformer.recipe import RunConfig, options
 from glassformer.runs import Run
-from glassformer.tasks.material import TextMaterial, learn_vocabularies, sized
+from glassformer.tasks.material import TextMaterial, learn_vocabularies, seen_in, sized
 from glassformer.tasks.options import check_options
 from glassformer.tasks.task import means
 from glassformer.text import Frame, Specials, Tokenizer, Vocabularies
@@ -135,7 +135,10 @@ class LanguageModel:
     def begin(cls, config: RunConfig) -> Writings:
         texts = document_corpus(config.data)
         tokenizer = learn_vocabularies(config, texts.train.texts)
-        return cls._material(sized(Reading.of(config).framed(config), tokenizer), texts, tokenizer)
+        return replace(
+            cls._material(sized(Reading.of(config).framed(config), tokenizer), texts, tokenizer),
+            seen=seen_in(config, texts.train.texts),
+        )
 
     @classmethod
     def again(cls, run: Run) -> Writings:

@@ -27,7 +27,7 @@ from glassformer.losses import IGNORE, Loss, Sum, chunked, cross_entropy, make_l
 from glassformer.models.encoder import EncoderOnly
 from glassformer.recipe import RunConfig, options
 from glassformer.runs import Run
-from glassformer.tasks.material import TextMaterial, learn_vocabularies, sized
+from glassformer.tasks.material import TextMaterial, learn_vocabularies, seen_in, sized
 from glassformer.tasks.options import check_options
 from glassformer.tasks.task import means
 from glassformer.text import Frame, Tokenizer, Vocabularies
@@ -76,7 +76,9 @@ class MaskedLanguageModel:
     def begin(cls, config: RunConfig) -> TextMaterial:
         texts = document_corpus(config.data)
         vocabularies = learn_vocabularies(config, texts.train.texts)
-        return cls._material(sized(config, vocabularies), texts, vocabularies)
+        return replace(
+            cls._material(sized(config, vocabularies), texts, vocabularies), seen=seen_in(config, texts.train.texts)
+        )
 
     @classmethod
     def again(cls, run: Run) -> TextMaterial:

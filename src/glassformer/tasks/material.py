@@ -13,6 +13,7 @@ from glassformer.runs import Run
 from glassformer.tasks.task import Task
 from glassformer.text import Vocabularies
 from glassformer.text.kinds import check_unsized
+from glassformer.text.seen import Seen
 
 STAND_IN = 1000  # entries of a vocabulary of which only the data can tell how many it has
 
@@ -26,9 +27,17 @@ class TextMaterial:
     training: Examples
     validation: Examples | None
     vocabularies: Vocabularies
+    seen: Seen | None = None  # what is read in training; None in a run that goes on
 
     def fill(self, run: Run) -> None:
         self.vocabularies.save(run.folder)
+        if self.seen is not None:
+            self.seen.save(run.folder)
+
+
+def seen_in(config: RunConfig, texts: Iterable[str]) -> Seen | None:
+    """The words of the training texts; of a model that had read others before nobody has a list."""
+    return Seen.of(texts) if config.train.start is None else None
 
 
 def sized(config: RunConfig, vocabularies: Vocabularies | None = None) -> RunConfig:

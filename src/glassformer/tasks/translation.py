@@ -22,7 +22,7 @@ from glassformer.losses import IGNORE, Loss, Sum, chunked, cross_entropy, make_l
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.recipe import RunConfig, options
 from glassformer.runs import Run
-from glassformer.tasks.material import TextMaterial, learn_vocabularies, sized
+from glassformer.tasks.material import TextMaterial, learn_vocabularies, seen_in, sized
 from glassformer.tasks.options import check_options
 from glassformer.tasks.task import means
 from glassformer.text import Frame, Vocabularies
@@ -81,7 +81,10 @@ class Translation:
     def begin(cls, config: RunConfig) -> Sentences:
         sentences = corpus(config.data)
         vocabularies = learn_vocabularies(config, sentences.train.sources, sentences.train.targets)
-        return cls._material(sized(config, vocabularies), sentences, vocabularies)
+        return replace(
+            cls._material(sized(config, vocabularies), sentences, vocabularies),
+            seen=seen_in(config, sentences.train.sources),
+        )
 
     @classmethod
     def again(cls, run: Run) -> Sentences:

@@ -1,0 +1,73 @@
+"""Which words a model has read in training: one with others is answered too, but nobody should trust the answer.
+
+Sub-words and bytes spell every text, so nothing is unknown to a tokenizer; to the model it may be.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from glassformer.text.files import read_table, to_json, write
+from glassformer.text.normalise import normalise
+from glassformer.text.tokenizer import Tokenizer
+
+FILE = "seen.json"
+MOST = 50_000  # words; a text of more has words of its own so often that it would always be warned of
+WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+
+
+def words_of(text: str) -> list[str]:
+    """Letters and digits in a row, be they capital or not; signs are no words."""
+    return WORD.findall(normalise(text).casefold())
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The words of all training texts, or None where they were too many to keep; and their characters."""
+
+    words: frozenset[str] | None
+    characters: frozenset[str]
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Self:
+        words: set[str] | None = set()
+        characters: set[str] = set()
+        for text in texts:
+            characters.update(normalise(text))
+            if words is not None:
+                words.update(words_of(text))
+                words = None if len(words) > MOST else words
+        return cls(None if words is None else frozenset(words), frozenset(characters))
+
+    def save(self, folder: Path) -> None:
+        words = None if self.words is None else sorted(self.words)
+        write(folder, {FILE: to_json({"words": words, "characters": "".join(sorted(self.characters))})})
+
+    @classmethod
+    def open(cls, folder: Path) -> Self | None:
+        """None for a run of older days, and for a model from elsewhere: nobody knows what it has read."""
+        if not (folder / FILE).is_file():
+            return None
+        table = read_table(folder / FILE)
+        words = table.get("words")
+        return cls(None if words is None else frozenset(map(str, words)), frozenset(str(table.get("characters", ""))))
+
+    def missing(self, text: str) -> list[str]:
+        """The words of a text that were in none of the training texts, or else its characters; each once."""
+        if self.words is not None:
+            return [word for word in dict.fromkeys(words_of(text)) if word not in self.words]
+        return [one for one in dict.fromkeys(normalise(text)) if one not in self.characters and not one.isspace()]
+
+
+def unknown(tokenizer: Tokenizer, text: str) -> list[str]:
+    """What a tokenizer has no piece for, each once: all that can be said of a model from elsewhere."""
+    unk, composed = tokenizer.specials.unk, normalise(text)
+    if unk is None or unk not in (ids := tokenizer.encode(text)):
+        return []
+    spans = tokenizer.spans(text)
+    found = (composed[a:b].strip() for token, (a, b) in zip(ids, spans, strict=True) if token == unk)
+    return list(dict.fromkeys(word for word in found if word))
