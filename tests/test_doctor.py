@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import sys
+import tomllib
 from importlib import metadata
 from pathlib import Path
 
@@ -126,3 +128,25 @@ def test_things_have_names_in_both_languages() -> None:
     assert Finding("font", value="x").thing("en") == "Hangul font"
     assert Finding("font", value="x").thing("ko") == "한글 글꼴"
     assert Finding("package", name="torch", value="x").thing("ko") == "torch"
+
+
+def test_all_packages_and_extras_of_the_project_are_looked_for() -> None:
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+    def names(requirements: list[str]) -> set[str]:
+        return {re.split(r"[\[><=]", each)[0] for each in requirements}
+
+    assert set(doctor.PACKAGES) == names(project["dependencies"])
+    extras = {name: names(some) for name, some in project["optional-dependencies"].items() if name != "dev"}
+    assert {name: set(some) for name, some in doctor.EXTRAS.items()} == extras
+
+
+def test_an_extra_says_what_it_is_for_and_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert found("extra", "[images]").text("en").endswith("; for images of your own and the digits")
+    monkeypatch.setattr(doctor, "EXTRAS", {"prices": ("no-such-package",)})
+    finding = found("extra", "[prices]")
+    assert (finding.ok, finding.optional) == (False, True)
+    assert finding.text("en") == (
+        "not installed: no-such-package; for the recipe prices: pip install '.[prices]' in the folder of Glassformer"
+    )
+    assert "pip install '.[prices]'" in finding.text("ko") and "레시피 prices" in finding.text("ko")

@@ -11,9 +11,21 @@ from pathlib import Path
 from typing import Any
 
 from glassformer import fonts
-from glassformer.words import say
+from glassformer.errors import Phrase
+from glassformer.words import language, say
 
-PACKAGES = ("torch", "numpy", "jaxtyping", "rich", "typer")
+PACKAGES = (
+    *("torch", "numpy", "jaxtyping", "rich", "typer", "tokenizers", "sentencepiece", "safetensors", "sacrebleu"),
+    *("matplotlib", "markdown-it-py", "latex2mathml"),
+)
+EXTRAS = {  # of pyproject.toml, with their packages; what each is for stands in words/
+    "images": ("pillow", "scikit-learn"),
+    "prices": ("bokeh_sampledata",),
+    "tensorboard": ("tensorboard",),
+    "moses": ("sacremoses",),
+    "ko-fonts": ("koreanize-matplotlib",),
+    "docs": ("mkdocs-material", "mkdocstrings"),
+}
 
 
 @dataclass(frozen=True)
@@ -32,7 +44,7 @@ class Finding:
         return self.name or say(f"doctor.{self.kind}", lang)
 
     def text(self, lang: str | None = None) -> str:
-        return self.value or say(f"doctor.{self.key}", lang, **self.values)
+        return self.value or Phrase(f"doctor.{self.key}", tuple(self.values.items())).say(lang or language())
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -49,6 +61,7 @@ def examine() -> list[Finding]:
     return [
         Finding("python", value=f"{platform.python_version()} · {platform.platform()}"),
         *(_package(name) for name in PACKAGES),
+        *(_extra(name, packages) for name, packages in EXTRAS.items()),
         *_wheels(),
         _cpu(),
         *_memory(),
@@ -63,6 +76,25 @@ def _package(name: str) -> Finding:
         return Finding("package", name=name, value=metadata.version(name))
     except metadata.PackageNotFoundError:
         return Finding("package", name=name, key="missing", values={"package": name}, ok=False)
+
+
+def _extra(extra: str, packages: tuple[str, ...]) -> Finding:
+    """Nothing needs an extra that does not say so; here is what each is for, and how to get it."""
+    purpose = Phrase(f"doctor.extras.{extra}")
+    found = {name: _version(name) for name in packages}
+    missing = [name for name, version in found.items() if not version]
+    if missing:
+        values = {"packages": ", ".join(missing), "extra": extra, "purpose": purpose}
+        return Finding("extra", name=f"[{extra}]", key="extra_missing", values=values, ok=False, optional=True)
+    values = {"packages": ", ".join(f"{name} {version}" for name, version in found.items()), "purpose": purpose}
+    return Finding("extra", name=f"[{extra}]", key="extra_found", values=values)
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return ""
 
 
 def _wheels() -> list[Finding]:

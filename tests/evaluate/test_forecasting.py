@@ -124,3 +124,12 @@ def test_on_waves_a_model_beats_persistence_and_says_so(tmp_path: Path) -> None:
     assert found.beats_persistence and found.gains["persistence"].value > 0.5
     assert "The model beats last value (persistence)" in repr(found)
     assert found.total.direction is not None and found.total.direction.low > 0.5
+
+
+def test_beside_a_method_without_error_a_model_can_only_be_worse(tmp_path: Path) -> None:
+    """A series that repeats itself exactly: the value of a season ago is never wrong."""
+    path = written(tmp_path, hours(400, [float((i % 24) ** 2) for i in range(400)]))
+    run = {"name": "tiny", "task": {"kind": "forecasting", "season": 24}}
+    found = judged(trained(tmp_path / "run", run=run, data={"source": {"kind": "csv", "path": str(path)}}))
+    assert found.gains["seasonal"].value == -np.inf and found.gains["seasonal"].verdict == "worse"
+    assert found.gains["persistence"].value > -np.inf

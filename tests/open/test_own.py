@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from glassformer.cli.options import overrides
+from glassformer.data.labelled_corpus import labelled_corpus
 from glassformer.errors import ConfigError, FileError, InputError
 from glassformer.open import is_run, open_recipe, own_recipe, recipes
 from glassformer.open.own import RECIPES
@@ -73,6 +74,26 @@ def test_too_few_examples_are_refused_with_the_least_number(tmp_path: Path) -> N
     with pytest.raises(InputError) as caught:
         open_recipe(path)
     assert str(caught.value) == f"{path}: 9 examples (sentence pairs) are too few to learn from; give 10 or more"
+
+
+def test_a_short_text_gets_a_short_window_and_one_that_is_too_short_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "book.txt"
+    path.write_text("a tiger on a road. " * 20)  # 380 characters and a line break: 38 of them are judged by
+    assert open_recipe(path).task.options["context"] == 37
+    path.write_text("a tiger on a road. " * 100)
+    assert open_recipe(path).task.options["context"] == 64
+    path.write_text("a tiger on a road. " * 10)
+    with pytest.raises(InputError) as caught:
+        open_recipe(path)
+    assert str(caught.value) == (
+        f"{path}: 191 examples (characters of text) are too few to learn from; give 200 or more"
+    )
+
+
+def test_of_each_label_one_is_kept_apart(tmp_path: Path) -> None:
+    config = open_recipe(table(tmp_path / "a.tsv", REVIEWS[:12], header="text\tlabel"))
+    assert config.data.validation == 2
+    assert sorted(labelled_corpus(config.data).validation.labels) == ["bad", "good"]
 
 
 def test_a_file_that_is_not_there_is_called_so(tmp_path: Path) -> None:

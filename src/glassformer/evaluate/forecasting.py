@@ -87,8 +87,11 @@ class Forecasts:
         return self.windows.values[first : first + rows].astype(np.float64)
 
     def gain(self, other: str) -> Gain:
-        """How much smaller the squared error of the model is."""
+        """How much smaller the squared error of the model is; than none at all no error is smaller."""
         ours, theirs = (((self.said[name] - self.actual) ** 2).sum(1) for name in (MODEL, other))
+        if not theirs.any():
+            least = -np.inf if ours.any() else 0.0
+            return Gain(least, least, least)
         return gain(ours, theirs, self.place, shortest=self.windows.sizes[1])
 
     def without_last(self, batch: int) -> NDArray[np.bool_]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from glassformer.data.documents import read_documents
+from glassformer.data.documents import HELD_OUT, read_documents
 from glassformer.data.own import TABLES, is_own, possible_tasks
 from glassformer.data.pair_files import read_pairs
 from glassformer.data.picture_folder import image_files
@@ -24,14 +25,17 @@ RECIPES = {
     "image_classification": "own-images",
     "forecasting": "own-series",
 }
-COUNTS: dict[str, Callable[[Path], int]] = {  # how many examples there are to keep some of them apart
-    "translation": lambda path: len(read_pairs(path)),
-    "classification": lambda path: len(read_texts(path)),
-    "masked_language_model": lambda path: len(read_documents(path, by_line=True)),
-    "image_classification": lambda path: sum(map(len, image_files(path).values())),
+COUNTS: dict[str, Callable[[Path], tuple[int, int]]] = {  # examples, and at least how many are kept apart
+    "translation": lambda path: (len(read_pairs(path)), 1),
+    "classification": lambda path: _labels(read_texts(path).labels),
+    "masked_language_model": lambda path: (len(read_documents(path, by_line=True)), 1),
+    "image_classification": lambda path: _labels([name for name, files in image_files(path).items() for _ in files]),
 }
 LEAST = 10  # examples: fewer teach nothing, and leave nothing to judge by
 MOST_APART = 300
+CONTEXT = 64  # of own-text
+LEAST_TEXT = 200  # characters
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ class Own:
         return " ".join(["glassformer train", self.recipe, *keys])
 
 
-def own_recipe(path: str | Path, task: str = "", *, known: Mapping[str, Any] | None = None) -> Own | None:
+def own_recipe(path: str | Path, task: str = "", *, known: Mapping[str, Any] = NOTHING) -> Own | None:
     """For a file or folder that holds data; None for whatever else a recipe may be. `known`: what is set already.
 
     Of the examples a tenth is kept apart to judge by, 300 at most.
@@ -64,10 +68,31 @@ def own_recipe(path: str | Path, task: str = "", *, known: Mapping[str, Any] | N
     recipe = choose("task", chosen, RECIPES)
     settings: dict[str, Any] = {"run.name": re.sub(r"[^\w-]+", "-", place.name.split(".")[0]).strip("-") or "own"}
     settings["data.source.path" if chosen == "forecasting" else "data.source.train"] = str(path)
-    told = {"data.source.columns", "data.source.header", "data.source.delimiter", "data.validation"} & set(known or {})
+    told = {"data.source.columns", "data.source.header", "data.source.delimiter", "data.validation"} & set(known)
     if chosen in COUNTS and not told:
-        settings["data.validation"] = min(MOST_APART, _enough(place, COUNTS[chosen](place), chosen) // 10)
+        count, apart = COUNTS[chosen](place)
+        settings["data.validation"] = min(MOST_APART, max(apart, _enough(place, count, chosen) // 10))
+    kept = {"data.source.by_line", "data.source.validation", "task.context"} & set(known)
+    if chosen == "language_model" and not kept:
+        settings |= _fitting_context(place)
     return Own(str(path), chosen, recipe, settings)
+
+
+def _labels(labels: Sequence[str]) -> tuple[int, int]:
+    """One of each label is kept apart at least."""
+    return len(labels), len(set(labels))
+
+
+def _fitting_context(path: Path) -> dict[str, Any]:
+    """A short text has a short last tenth, which must still hold a window and the character behind it."""
+    texts = read_documents(path)
+    if len(texts) > 1:
+        return {}
+    if texts.characters < LEAST_TEXT:
+        count, what = texts.characters, Phrase("own.what.characters")
+        raise InputError("own_too_few", path=path, count=count, least=LEAST_TEXT, what=what)
+    tail = int(texts.characters * HELD_OUT) - 1
+    return {"task.context": tail} if tail < CONTEXT else {}
 
 
 def _only_task(path: Path) -> str:
