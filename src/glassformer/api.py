@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 import torch
 from torch import Tensor, nn
 
 from glassformer.errors import choose
+from glassformer.evaluate.chat import Message, chat_prompt, is_conversation
 from glassformer.evaluate.classify import Classified
 from glassformer.evaluate.classify import classify as classify_all
 from glassformer.evaluate.compare import compare as compare_models
@@ -23,11 +24,10 @@ from glassformer.evaluate.fill import Filled
 from glassformer.evaluate.fill import fill as fill_gaps
 from glassformer.evaluate.forecast import Forecast
 from glassformer.evaluate.forecast import forecast as forecast_file
-from glassformer.evaluate.given import Text
+from glassformer.evaluate.given import Text, every_text
 from glassformer.evaluate.recognise import recognise as recognise_all
-from glassformer.evaluate.translate import Search
-from glassformer.evaluate.translate import translate as translate_all
-from glassformer.evaluate.write import Writing, Written, drawn, write
+from glassformer.evaluate.translate import Search, search_for, translations
+from glassformer.evaluate.write import Written, write, write_all, writing_for
 from glassformer.layers.norm import NORMS, Norm
 from glassformer.ledger.amounts import amount
 from glassformer.ledger.costs import Pass
@@ -136,17 +136,70 @@ def load(
 
 @overload
 def translate(  # type: ignore[overload-overlap]  # a str is a sequence of str too; the first that fits counts
-    model: str | Path | Loaded, texts: str, *, beam: int = 4, length_penalty: float = 0.6
+    model: str | Path | Loaded,
+    texts: str,
+    *,
+    beam: int | None = None,
+    length_penalty: float | None = None,
+    length_norm: str | None = None,
+    stop: str | None = None,
+    nbest: Literal[1] = 1,
+    truncate: bool = False,
 ) -> str: ...
 @overload
 def translate(
-    model: str | Path | Loaded, texts: Sequence[str], *, beam: int = 4, length_penalty: float = 0.6
+    model: str | Path | Loaded,
+    texts: Sequence[str],
+    *,
+    beam: int | None = None,
+    length_penalty: float | None = None,
+    length_norm: str | None = None,
+    stop: str | None = None,
+    nbest: Literal[1] = 1,
+    truncate: bool = False,
 ) -> list[str]: ...
+@overload
 def translate(
-    model: str | Path | Loaded, texts: str | Sequence[str], *, beam: int = 4, length_penalty: float = 0.6
-) -> str | list[str]:
-    """The best translation: of a sentence a sentence, of a list a list. `beam=1` is greedy."""
-    found = translate_all(_loaded(model), texts, Search(beam=beam, alpha=length_penalty))
+    model: str | Path | Loaded,
+    texts: str | Sequence[str],
+    *,
+    beam: int | None = None,
+    length_penalty: float | None = None,
+    length_norm: str | None = None,
+    stop: str | None = None,
+    nbest: int,
+    truncate: bool = False,
+) -> list[str] | list[list[str]]: ...
+def translate(
+    model: str | Path | Loaded,
+    texts: str | Sequence[str],
+    *,
+    beam: int | None = None,
+    length_penalty: float | None = None,
+    length_norm: str | None = None,
+    stop: str | None = None,
+    nbest: int = 1,
+    truncate: bool = False,
+) -> str | list[str] | list[list[str]]:
+    """The best translation: of a sentence a sentence, of a list a list; with `nbest` a list of the best of each.
+
+    What is not said is as the model's own generation_config.json has it, else beam 4 with the paper's length norm.
+    `beam=1` is greedy; `truncate` cuts a sentence that is too long.
+    """
+    loaded = _loaded(model)
+    search = search_for(
+        loaded,
+        beam=beam,
+        length_penalty=length_penalty,
+        length_norm=length_norm,
+        stop=stop,
+        nbest=nbest,
+        truncate=truncate,
+    )
+    found = [[one.text for one in some] for some in translations(loaded, texts, search)]
+    if nbest == 1:
+        best = [some[0] for some in found]
+        return best[0] if isinstance(texts, str) else best
     return found[0] if isinstance(texts, str) else found
 
 
@@ -188,7 +241,8 @@ def embed(
     return found[0] if isinstance(texts, str) else found
 
 
-def generate(
+@overload
+def generate(  # type: ignore[overload-overlap]  # a str is a sequence of str too
     model: str | Path | Loaded,
     prompt: str = "",
     *,
@@ -197,14 +251,87 @@ def generate(
     top_k: int | None = None,
     top_p: float | None = None,
     seed: int | None = None,
-    beam: int = 1,
+    beam: int | None = None,
     stop: str | Sequence[str] = (),
-) -> Written:
-    """A text and how a model goes on with it: greedily, drawn where any of temperature … seed is named, or by beams."""
-    sampling = drawn(temperature, top_k, top_p, seed)
-    stops = (stop,) if isinstance(stop, str) else tuple(stop)
-    writing = Writing(tokens=tokens, sampling=sampling, seed=seed, beam=beam, stop=stops)
-    return write(_loaded(model), prompt, writing)
+    chat: bool = False,
+    system: str | None = None,
+    truncate: bool = False,
+    special_tokens: bool = False,
+) -> Written: ...
+@overload
+def generate(
+    model: str | Path | Loaded,
+    prompt: Sequence[str],
+    *,
+    tokens: int | None = None,
+    temperature: float | None = None,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    seed: int | None = None,
+    beam: int | None = None,
+    stop: str | Sequence[str] = (),
+    chat: bool = False,
+    system: str | None = None,
+    truncate: bool = False,
+    special_tokens: bool = False,
+) -> list[Written]: ...
+@overload
+def generate(
+    model: str | Path | Loaded,
+    prompt: Sequence[Message],
+    *,
+    tokens: int | None = None,
+    temperature: float | None = None,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    seed: int | None = None,
+    beam: int | None = None,
+    stop: str | Sequence[str] = (),
+    chat: bool = False,
+    system: str | None = None,
+    truncate: bool = False,
+    special_tokens: bool = False,
+) -> Written: ...
+def generate(
+    model: str | Path | Loaded,
+    prompt: str | Sequence[str] | Sequence[Message] = "",
+    *,
+    tokens: int | None = None,
+    temperature: float | None = None,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    seed: int | None = None,
+    beam: int | None = None,
+    stop: str | Sequence[str] = (),
+    chat: bool = False,
+    system: str | None = None,
+    truncate: bool = False,
+    special_tokens: bool = False,
+) -> Written | list[Written]:
+    """A text and how a model goes on with it: greedily, drawn where any of temperature … seed is named, or by beams.
+
+    A list of texts is written side by side, each as it would be alone. `chat=True` puts the text, as what a user says,
+    into the model's own chat template, after what `system` says; so does a list of messages with role and content.
+    What is not said is as the model's generation_config.json has it. `truncate` keeps the end of a prompt that is too
+    long; with `special_tokens` a typed "</s>" is that token.
+    """
+    loaded = _loaded(model)
+    writing = writing_for(
+        loaded,
+        tokens=tokens,
+        temperature=temperature,
+        top_k=top_k,
+        top_p=top_p,
+        seed=seed,
+        beam=beam,
+        stop=stop,
+        truncate=truncate,
+        special_tokens=special_tokens,
+    )
+    if is_conversation(prompt):
+        return write(loaded, chat_prompt(loaded, prompt, system), writing)
+    every = [chat_prompt(loaded, one, system) if chat else one for one in every_text(prompt)]
+    return write(loaded, every[0], writing) if isinstance(prompt, str) else write_all(loaded, every, writing)
 
 
 def forecast(

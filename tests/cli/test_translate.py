@@ -110,7 +110,7 @@ def test_what_has_arrived_is_answered_before_the_rest_comes(folder: Path) -> Non
 @pytest.mark.parametrize(
     ("lang", "line"),
     [
-        ("en", "line 3: the text has 41 positions, and max_len=32; shorten it, or set a larger max_len"),
+        ("en", "line 3: the text has 41 positions, and at most 32 are read; shorten it, or cut it with --truncate"),
         ("ko", "3번째 줄: 텍스트의 위치가 41개인데"),
     ],
 )

@@ -52,12 +52,12 @@ def test_one_end_several_or_none() -> None:
 
 def test_forbidden_tokens_get_no_score() -> None:
     scores = torch.zeros(1, VOCABULARY)
-    forbidden = limits(forbidden=(0, 5)).forbid(scores)
+    forbidden = limits(forbidden=(0, 5)).forbid(scores, 0)
     assert [i for i, score in enumerate(forbidden[0].tolist()) if score == NEVER] == [0, 5]
     assert not scores.any()
-    assert limits(forbidden=(0,)).forbid_(scores) is scores
+    assert limits(forbidden=(0,)).forbid_(scores, 0) is scores
     assert scores[0, 0] == NEVER
-    assert limits().forbid(scores) is scores
+    assert limits().forbid(scores, 0) is scores
 
 
 @pytest.mark.parametrize(
@@ -103,3 +103,14 @@ def test_what_must_be_said_exists(key: str) -> None:
 def test_every_sentence_is_said_in_korean() -> None:
     error = InputError("generate_too_long", max_len=61, most=42)
     assert error.in_language("ko").endswith("42 이하로 정하세요")
+
+
+def test_nothing_ends_before_its_shortest_length() -> None:
+    limits = Limits.of(5, [1, 3], [0], None, torch.device("cpu"), min_len=2)
+    scores = torch.zeros(2, 5)
+    for before, gone in ((0, [0, 1, 3]), (1, [0, 1, 3]), (2, [0]), (9, [0])):
+        assert (limits.forbid(scores, before)[1] == float("-inf")).nonzero()[:, 0].tolist() == gone
+        assert (limits.forbid_(scores.clone(), before)[0] == float("-inf")).nonzero()[:, 0].tolist() == gone
+    assert not scores.any()
+    with pytest.raises(ConfigError, match="min_len=-1 is out of range"):
+        Limits.of(5, 1, [], None, torch.device("cpu"), min_len=-1)

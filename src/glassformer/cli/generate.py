@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 import secrets
 import sys
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from glassformer.cli.lines import read
-from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang
+from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang, Truncate
 from glassformer.cli.output import print_json
 from glassformer.cli.unseen import unseen
-from glassformer.errors import InputError
+from glassformer.errors import InputError, UsageError
 from glassformer.words import say
 
 if TYPE_CHECKING:
@@ -33,29 +35,51 @@ def command(
     top_k: Annotated[int | None, typer.Option("--top-k", help=say("help.top_k"), show_default=False)] = None,
     top_p: Annotated[float | None, typer.Option("--top-p", help=say("help.top_p"), show_default=False)] = None,
     seed: Annotated[int | None, typer.Option("--seed", help=say("help.draw_seed"), show_default=False)] = None,
-    beam: Annotated[int, typer.Option("--beam", help=say("help.beam"))] = 1,
+    beam: Annotated[int | None, typer.Option("--beam", help=say("help.beam_written"), show_default=False)] = None,
     stop: Annotated[list[str] | None, typer.Option("--stop", help=say("help.stop_text"), show_default=False)] = None,
+    chat: Annotated[bool, typer.Option("--chat", help=say("help.chat"))] = False,
+    system: Annotated[str | None, typer.Option("--system", help=say("help.system"), show_default=False)] = None,
+    messages: Annotated[Path | None, typer.Option("--messages", help=say("help.messages"), show_default=False)] = None,
+    show_prompt: Annotated[bool, typer.Option("--show-prompt", help=say("help.show_prompt"))] = False,
+    special_tokens: Annotated[bool, typer.Option("--special-tokens", help=say("help.special_tokens"))] = False,
+    truncate: Truncate = False,
     checkpoint: Checkpoint = "auto",
     device: Device = "auto",
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
 ) -> None:
-    from glassformer.evaluate.write import Pen, Writing, drawn
+    from glassformer.evaluate.chat import chat_prompt, read_messages
+    from glassformer.evaluate.write import Pen, writing_for
     from glassformer.open import choose_device, load
 
-    sampling = drawn(temperature, top_k, top_p, seed)
-    seed = secrets.randbelow(2**32) if sampling is not None and seed is None else seed
-    writing = Writing(tokens=tokens, sampling=sampling, seed=seed, beam=beam, stop=tuple(stop or ()))
-    pen = Pen(
-        load(model, device=choose_device(device), checkpoint=checkpoint),
-        _standard_input() if prompt is None else prompt,
-        writing,
+    if system is not None and not (chat or messages):
+        raise UsageError("system_without_chat")
+    loaded = load(model, device=choose_device(device), checkpoint=checkpoint)
+    writing = writing_for(
+        loaded,
+        tokens=tokens,
+        temperature=temperature,
+        top_k=top_k,
+        top_p=top_p,
+        seed=seed,
+        beam=beam,
+        stop=stop or (),
+        truncate=truncate,
+        special_tokens=special_tokens,
     )
-    (words,) = unseen(pen.loaded, [(UNFINISHED.sub("", pen.prompt), pen)])
-    _write(pen, shown=not json)
+    if writing.sampling is not None and seed is None:
+        seed = secrets.randbelow(2**32)
+        writing = replace(writing, seed=seed)
+    if messages is not None:
+        pen = Pen(loaded, chat_prompt(loaded, read_messages(messages), system), writing)
+    else:
+        said = _standard_input() if prompt is None else prompt
+        pen = Pen(loaded, chat_prompt(loaded, said, system) if chat else said, writing)
+    (words,) = unseen(loaded, [(UNFINISHED.sub("", pen.prompt), pen)])
+    _write(pen, shown=not json, prompt=show_prompt or not (chat or messages))
     if json:
-        print_json(vars(pen.written) | {"unseen": words} | ({} if sampling is None else {"seed": seed}))
+        print_json(vars(pen.written) | {"unseen": words} | ({} if writing.sampling is None else {"seed": seed}))
 
 
 def _standard_input() -> str:
@@ -69,10 +93,10 @@ def _standard_input() -> str:
     return "\n".join(map(str, lines))
 
 
-def _write(pen: Pen, shown: bool) -> None:
-    """Piece by piece. Interrupted, it is done: what there is stays."""
+def _write(pen: Pen, shown: bool, prompt: bool = True) -> None:
+    """Piece by piece; of a conversation the answer alone. Interrupted, it is done: what there is stays."""
     try:
-        if shown:
+        if shown and prompt:
             _show(pen.prompt)
         for piece in pen:
             if shown:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from glassformer.cli.lines import Lines
-from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang
+from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang, Truncate
 from glassformer.cli.output import print_json
 from glassformer.cli.unseen import unseen
 from glassformer.words import say
@@ -22,29 +22,41 @@ def command(
     texts: Annotated[
         list[str] | None, typer.Argument(help=say("help.texts"), metavar="TEXT", show_default=False)
     ] = None,
-    beam: Annotated[int, typer.Option("--beam", help=say("help.beam"))] = 4,
-    length_penalty: Annotated[float, typer.Option("--length-penalty", help=say("help.length_penalty"))] = 0.6,
-    length_norm: Annotated[str, typer.Option("--length-norm", help=say("help.length_norm"))] = "gnmt",
-    stop: Annotated[str, typer.Option("--stop", help=say("help.stop"))] = "bound",
+    beam: Annotated[int | None, typer.Option("--beam", help=say("help.beam_told"), show_default=False)] = None,
+    length_penalty: Annotated[
+        float | None, typer.Option("--length-penalty", help=say("help.length_penalty"), show_default=False)
+    ] = None,
+    length_norm: Annotated[
+        str | None, typer.Option("--length-norm", help=say("help.length_norm"), show_default=False)
+    ] = None,
+    stop: Annotated[str | None, typer.Option("--stop", help=say("help.stop"), show_default=False)] = None,
     nbest: Annotated[int, typer.Option("--nbest", help=say("help.nbest"))] = 1,
+    truncate: Truncate = False,
     checkpoint: Checkpoint = "auto",
     device: Device = "auto",
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
 ) -> int:
-    from glassformer.evaluate.translate import Search, as_trained, candidates, sources
+    from glassformer.evaluate.translate import search_for, translations
     from glassformer.evaluate.verbs import check_verb
     from glassformer.open import choose_device, load
 
     loaded = load(model, device=choose_device(device), checkpoint=checkpoint)
     check_verb(loaded, "translate")
-    search = Search(beam=beam, alpha=length_penalty, length_norm=length_norm, stop=stop, n_best=nbest)
-    search = as_trained(search, loaded.config)
+    search = search_for(
+        loaded,
+        beam=beam,
+        length_penalty=length_penalty,
+        length_norm=length_norm,
+        stop=stop,
+        nbest=nbest,
+        truncate=truncate,
+    )
     answers: list[dict[str, Any]] = []
 
     def find(lines: list[str]) -> list[list[Translated]]:
-        return candidates(loaded.model, loaded.vocabularies, sources(loaded, lines), search)
+        return translations(loaded, lines, search)
 
     given = Lines(texts)
     for lines in given.answered(find):

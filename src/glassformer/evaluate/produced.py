@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
-from glassformer.errors import ConfigError, shown
+from glassformer.errors import ConfigError, shown, warn
+from glassformer.hub.generation import Generation
 from glassformer.text import Tokenizer
 from glassformer.text.special import ROLES, Specials
 from glassformer.values import one_of
+
+T = TypeVar("T")
 
 
 def forbidden_ids(
@@ -39,6 +42,17 @@ def forbidden_roles(options: Mapping[str, Any]) -> tuple[str, ...] | None:
     if isinstance(given, str) or not isinstance(given, Collection):
         raise ConfigError("forbidden_roles", value=shown(given), known=", ".join(ROLES))
     return tuple(one_of("task.forbidden", role, ROLES) for role in given)
+
+
+def first_said(*wishes: T | None) -> T:
+    """The first that is not None: a person's, then the model's, then ours."""
+    return next(wish for wish in wishes if wish is not None)
+
+
+def say_unheeded(told: Generation) -> None:
+    """What the makers of a model want and our searches have not, in one line."""
+    if told.unheeded:
+        warn("generation_unheeded", wishes=", ".join(told.unheeded))
 
 
 def spelled_ids(tokenizer: Tokenizer, ids: Iterable[int]) -> list[int]:

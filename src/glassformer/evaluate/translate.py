@@ -12,10 +12,20 @@ from torch import nn
 
 from glassformer.data.batch import pad
 from glassformer.data.moses import prepared_side
-from glassformer.errors import ConfigError
-from glassformer.evaluate.produced import end_ids, forbidden_ids, forbidden_roles, spelled_ids
+from glassformer.errors import ConfigError, InputError
+from glassformer.evaluate.given import every_text, places
+from glassformer.evaluate.produced import (
+    end_ids,
+    first_said,
+    forbidden_ids,
+    forbidden_roles,
+    say_unheeded,
+    spelled_ids,
+)
 from glassformer.evaluate.verbs import check_verb
 from glassformer.generate import Hypothesis, beam_search, greedy
+from glassformer.generate.step import table_size
+from glassformer.hub.generation import read_generation
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.open import Loaded
 from glassformer.recipe import RunConfig
@@ -48,6 +58,9 @@ class Search:
     last: str = "none"
     forbidden: tuple[str, ...] | None = None
     ends: tuple[int, ...] | None = None
+    suppressed: tuple[int, ...] = ()
+    min_len: int = 0
+    truncate: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,6 +73,37 @@ class Translated:
 
 
 GREEDY = Search(beam=1)
+
+
+def search_for(
+    loaded: Loaded,
+    *,
+    beam: int | None = None,
+    length_penalty: float | None = None,
+    length_norm: str | None = None,
+    stop: str | None = None,
+    nbest: int = 1,
+    truncate: bool = False,
+) -> Search:
+    """The search that a person asks for; what is left open is as the model's makers say, else as in the paper."""
+    told = read_generation(loaded.foreign)
+    say_unheeded(told)
+    usual, norm = Search(), length_norm
+    if norm is None and length_penalty is None and told.length_penalty is not None:
+        norm = "power"  # what they call a length penalty
+    if norm is None and length_penalty is None and told.beam is not None:
+        norm, length_penalty = "power", 1.0  # theirs, where nothing is said
+    return Search(
+        beam=first_said(beam, told.beam, usual.beam),
+        alpha=first_said(length_penalty, told.length_penalty if norm == "power" else None, usual.alpha),
+        length_norm=first_said(norm, usual.length_norm),
+        stop=first_said(stop, told.stop, usual.stop),
+        n_best=nbest,
+        max_len=told.longest(1),  # before them stands the token that starts a target
+        min_len=told.fewest(1),
+        suppressed=told.suppressed,
+        truncate=truncate,
+    )
 
 
 def as_trained(search: Search, config: RunConfig) -> Search:
@@ -87,19 +131,26 @@ def sources(loaded: Loaded, texts: Sequence[str]) -> list[str]:
 
 def translate(loaded: Loaded, texts: str | Sequence[str], search: Search = Search()) -> list[str]:  # noqa: B008
     """The best translation of each sentence."""
+    return [best.text for best, *_ in translations(loaded, texts, replace(search, n_best=1))]
+
+
+def translations(loaded: Loaded, texts: str | Sequence[str], search: Search) -> list[list[Translated]]:
+    """The `n_best` translations of each sentence."""
     check_verb(loaded, "translate")
-    every = sources(loaded, [texts] if isinstance(texts, str) else texts)
-    found = candidates(loaded.model, loaded.vocabularies, every, as_trained(replace(search, n_best=1), loaded.config))
-    return [best.text for best, *_ in found]
+    every = sources(loaded, every_text(texts))
+    return candidates(loaded.model, loaded.vocabularies, every, as_trained(search, loaded.config), places(loaded))
 
 
 def candidates(
-    model: nn.Module, vocabularies: Vocabularies, texts: Sequence[str], search: Search
+    model: nn.Module, vocabularies: Vocabularies, texts: Sequence[str], search: Search, most: int | None = None
 ) -> list[list[Translated]]:
-    """The `n_best` translations of each sentence, in its order; sentences of like length are searched together."""
+    """The `n_best` translations of each sentence, in its order; sentences of like length are searched together.
+
+    `most`: how many positions a source may have; a longer one is refused, or with `search.truncate` its end is cut.
+    """
     if not isinstance(model, EncoderDecoder):
         raise ConfigError("task_family", task="translation", family="encoder-decoder")
-    encoded = vocabularies.source.encode_batch(list(texts))
+    encoded = [_fitted(tokens, search, most) for tokens in vocabularies.source.encode_batch(list(texts))]
     found: list[list[Translated]] = [[Translated("", 0.0, 0.0)] for _ in texts]
     order = sorted((i for i, tokens in enumerate(encoded) if tokens), key=lambda i: len(encoded[i]))
     for some in _chunks(order, search.batch):
@@ -108,6 +159,15 @@ def candidates(
                 Translated(_text(vocabularies.target, one), one.score, one.log_probability) for one in hypotheses
             ]
     return found
+
+
+def _fitted(tokens: list[int], search: Search, most: int | None) -> list[int]:
+    around = (search.begin != "none") + (search.end != "none")
+    if most is None or len(tokens) + around <= most:
+        return tokens
+    if not search.truncate:
+        raise InputError("text_too_long", length=len(tokens) + around, most=most)
+    return tokens[: max(most - around, 1)]
 
 
 def _text(target: Tokenizer, hypothesis: Hypothesis) -> str:
@@ -123,13 +183,15 @@ def _search(
     plain = [np.array(tokens, dtype=np.int32) for tokens in sources]
     tokens, real = pad(plain, source.ids().get("pad", 0), frame)
     mask = None if real.all() else torch.from_numpy(real).to(device)
+    ends = search.ends or (target.need("eos"),)
     limits: dict[str, Any] = {
         "bos": target.need(search.start),
-        "eos": search.ends or target.need("eos"),
-        "forbidden": forbidden_ids(target, search.forbidden, search.ends),
+        "eos": ends,
+        "forbidden": {*forbidden_ids(target, search.forbidden, search.ends), *search.suppressed} - set(ends),
         "first": _one(target, search.first),
         "last": _one(target, search.last),
-        "max_len": search.max_len,
+        "max_len": _room(model, search.max_len),
+        "min_len": search.min_len,
     }
     if search.beam == 1 and search.n_best == 1:
         return greedy(model, tokens.to(device), mask, **limits)
@@ -144,6 +206,12 @@ def _search(
         n_best=search.n_best,
         **limits,
     )
+
+
+def _room(model: EncoderDecoder, wanted: int | None) -> int | None:
+    """A length that was asked for is never more than the decoder has positions."""
+    places = table_size(model.decoder)
+    return wanted if wanted is None or places is None else min(wanted, places)
 
 
 def _one(specials: Specials, role: str) -> int | None:

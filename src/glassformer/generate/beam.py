@@ -116,7 +116,7 @@ class Search:
         """
         b, w = self.sums.shape
         m = self.rules.beam * max(2, 1 + len(self.limits.ends))
-        logs = self.limits.forbid_(self.logits.log_softmax(1))  # b·w v
+        logs = self.limits.forbid_(self.logits.log_softmax(1), length - 1)  # b·w v
         must = self.limits.forced(length - 1, self.limit)  # b
         logs = logs if must is None else certain(logs, must.repeat_interleave(w))
         logs, tokens = largest(logs, min(m, logs.shape[1]))  # b·w m
@@ -193,6 +193,7 @@ def beam_search(
     forbidden: Collection[int] = (),
     first: int | None = None,
     last: int | None = None,
+    min_len: int = 0,
     beam: int = 4,
     length_norm: str = "gnmt",
     alpha: float = 0.6,
@@ -214,6 +215,7 @@ def beam_search(
     forbidden: Collection[int] = (),
     first: int | None = None,
     last: int | None = None,
+    min_len: int = 0,
     beam: int = 4,
     length_norm: str = "gnmt",
     alpha: float = 0.6,
@@ -235,6 +237,7 @@ def beam_search(
     forbidden: Collection[int] = (),
     first: int | None = None,
     last: int | None = None,
+    min_len: int = 0,
     beam: int = 4,
     length_norm: str = "gnmt",
     alpha: float = 0.6,
@@ -251,7 +254,17 @@ def beam_search(
     With `record` the search's tree comes as well, one for each sentence. The rest is as in `greedy`.
     Differs from the paper: nothing by default; `length_norm="power"` is Hugging Face's search, token for token.
     """
-    way, limits = prepare(model, source, bos=bos, eos=eos, forbidden=forbidden, max_len=max_len, first=first, last=last)
+    way, limits = prepare(
+        model,
+        source,
+        bos=bos,
+        eos=eos,
+        forbidden=forbidden,
+        max_len=max_len,
+        first=first,
+        last=last,
+        min_len=min_len,
+    )
     rules = Rules(
         beam=size("beam", beam, 1, way.vocab_size), length_norm=length_norm, alpha=alpha, stop=stop, record=record
     )

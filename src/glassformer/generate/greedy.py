@@ -27,6 +27,7 @@ def greedy(
     forbidden: Collection[int] = (),
     first: int | None = None,
     last: int | None = None,
+    min_len: int = 0,
 ) -> list[list[Hypothesis]]:
     r"""Greedy decoding.
 
@@ -35,10 +36,21 @@ def greedy(
     `source` is the text of the encoder, or the prompt of a decoder alone; `mask`: True = a real token. `bos` starts
     the target of an encoder-decoder, `eos` (one token, several, or None for never) ends it, `forbidden` ones (padding,
     the beginning) are never produced. At most `max_len` new tokens; by default the source's length + 50, as in §6.1.
+    Nothing ends before `min_len` new tokens are there.
     `first` is forced as the first new token, `last` where the longest length is reached; both count as certain.
     One list a sentence, with one hypothesis: as the other decoders.
     """
-    way, limits = prepare(model, source, bos=bos, eos=eos, forbidden=forbidden, max_len=max_len, first=first, last=last)
+    way, limits = prepare(
+        model,
+        source,
+        bos=bos,
+        eos=eos,
+        forbidden=forbidden,
+        max_len=max_len,
+        first=first,
+        last=last,
+        min_len=min_len,
+    )
     if source.shape[0] == 0:
         return []
     with evaluating(model):

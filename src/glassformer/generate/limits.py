@@ -21,7 +21,7 @@ class Limits:
     """The tokens that end a sentence, those that are forbidden, and `max_len` (None: see `longest`).
 
     `first` is what every sentence begins with, though it be forbidden elsewhere (BART: bos); `last` is what it ends
-    with where it has grown to its longest (BART, Marian: eos).
+    with where it has grown to its longest (BART, Marian: eos). Nothing ends before `min_len` new tokens are there.
     """
 
     ends: tuple[int, ...]
@@ -29,6 +29,7 @@ class Limits:
     max_len: int | None
     first: int | None = None
     last: int | None = None
+    min_len: int = 0
 
     @classmethod
     def of(
@@ -40,6 +41,7 @@ class Limits:
         device: torch.device,
         first: int | None = None,
         last: int | None = None,
+        min_len: int = 0,
     ) -> Limits:
         """The same, checked against the vocabulary."""
         ends = () if eos is None else (eos,) if isinstance(eos, int) else tuple(eos)
@@ -51,7 +53,8 @@ class Limits:
         for key, token in (("first", first), ("last", last)):
             if token is not None:
                 check_token(key, token, vocab_size)
-        return cls(ends, indices, None if max_len is None else size("max_len", max_len), first, last)
+        longest = None if max_len is None else size("max_len", max_len)
+        return cls(ends, indices, longest, first, last, size("min_len", min_len, 0))
 
     def longest(self, start: Start) -> list[int]:
         """How many tokens each sentence may get: `max_len`, or by default its source's length + 50 (§6.1).
@@ -80,13 +83,17 @@ class Limits:
         free = FREE if self.first is None or before else self.first
         return torch.where(longest == before + 1, self.last, free)
 
-    def forbid(self, scores: Tensor) -> Tensor:
-        """−∞ for what is forbidden, b v."""
-        return scores if self.forbidden is None else scores.index_fill(1, self.forbidden, float("-inf"))
+    def forbid(self, scores: Tensor, before: int) -> Tensor:
+        """−∞ for what is forbidden after `before` new tokens, b v."""
+        return scores if self.forbidden is None and before >= self.min_len else self.forbid_(scores.clone(), before)
 
-    def forbid_(self, scores: Tensor) -> Tensor:
+    def forbid_(self, scores: Tensor, before: int) -> Tensor:
         """The same in place."""
-        return scores if self.forbidden is None else scores.index_fill_(1, self.forbidden, float("-inf"))
+        if self.forbidden is not None:
+            scores.index_fill_(1, self.forbidden, float("-inf"))
+        if before < self.min_len and self.ends:
+            scores[:, list(self.ends)] = float("-inf")
+        return scores
 
 
 def prepare(
@@ -99,9 +106,10 @@ def prepare(
     max_len: int | None,
     first: int | None = None,
     last: int | None = None,
+    min_len: int = 0,
 ) -> tuple[Decodable, Limits]:
     """What every decoder starts with: the way to decode the model and the limits, checked."""
     if not isinstance(source, Tensor):
         raise InputError("tokens_shape", shape="–", dtype=type(source).__name__)
     way = decodable(model, bos)
-    return way, Limits.of(way.vocab_size, eos, forbidden, max_len, source.device, first, last)
+    return way, Limits.of(way.vocab_size, eos, forbidden, max_len, source.device, first, last, min_len)

@@ -70,6 +70,7 @@ def sample(
     bos: int | None = None,
     max_len: int | None = None,
     forbidden: Collection[int] = (),
+    min_len: int = 0,
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float | None = None,
@@ -84,7 +85,7 @@ def sample(
     n hypotheses for each sentence, in the order they were drawn. `seed` makes them the same each time; None draws
     from PyTorch's own generator. `log_probability` is the model's own, before any filter. The rest is as in `greedy`.
     """
-    way, limits = prepare(model, source, bos=bos, eos=eos, forbidden=forbidden, max_len=max_len)
+    way, limits = prepare(model, source, bos=bos, eos=eos, forbidden=forbidden, max_len=max_len, min_len=min_len)
     sampling = Sampling(temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p)
     draw = Draw(sampling, source.shape[0] * size("n", n), seed)
     if source.shape[0] == 0:

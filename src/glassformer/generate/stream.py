@@ -24,6 +24,7 @@ def stream(
     bos: int | None = None,
     max_len: int | None = None,
     forbidden: Collection[int] = (),
+    min_len: int = 0,
     sampling: Sampling | None = None,
     seed: int | None = None,
 ) -> Iterator[list[int | None]]:
@@ -32,7 +33,7 @@ def stream(
     Greedy, or drawn as `sampling` says: token for token what `greedy` and `sample` give. The token that ends a
     sentence is not handed over. While it runs, the model is in evaluation mode.
     """
-    way, limits = prepare(model, source, bos=bos, eos=eos, forbidden=forbidden, max_len=max_len)
+    way, limits = prepare(model, source, bos=bos, eos=eos, forbidden=forbidden, max_len=max_len, min_len=min_len)
     pick = most_probable if sampling is None else Draw(sampling, source.shape[0], seed)
     return _tokens(model, way, limits, source, mask, pick)
 

@@ -36,7 +36,7 @@ def walk(model: Decodable, start: Start, limits: Limits, choose: Choose) -> Iter
     sentences = torch.arange(len(longest), device=tokens.device)  # b
     for before in range(most):
         logits = accumulated(model.step(tokens, state))  # b v
-        chosen = choose(limits.forbid(logits), sentences, before)  # b
+        chosen = choose(limits.forbid(logits, before), sentences, before)  # b
         must = limits.forced(before, limit)  # b
         chosen = chosen if must is None else torch.where(must == FREE, chosen, must)
         logs = logits.log_softmax(1).gather(1, chosen[:, None])[:, 0]  # b

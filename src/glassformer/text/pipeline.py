@@ -106,6 +106,14 @@ class Pipeline:
             found = [self._encoded(text) for text in composed]  # one by one: the error names its text
         return [self._as_text(one.ids) for one in found]
 
+    def encode_typed(self, text: str) -> list[int]:
+        """Special tokens that a person types are these tokens, as they are for `transformers`."""
+        self.library.encode_special_tokens = False
+        try:
+            return self._encoded(normalise(text)).ids
+        finally:
+            self.library.encode_special_tokens = True
+
     def _encoded(self, composed: str) -> tokenizers.Encoding:
         return self._run(composed, lambda: self.library.encode(composed, add_special_tokens=False))
 

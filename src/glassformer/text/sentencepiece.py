@@ -99,6 +99,15 @@ class SentencePiece:
             ids += [*(self._blank if number else []), *self.library.encode(part, out_type=int)]
         return ids
 
+    def special_ids(self) -> list[int]:
+        """All that is no text: control pieces, and what stands behind the pieces."""
+        return list(self._names)
+
+    def encode_inside(self, text: str) -> list[int]:
+        """A part of a text that follows a special token: Llama puts a blank before the first part alone."""
+        composed = normalise(text)
+        return (self._bare if self.prefix == "first" else self._reader(composed)).encode(composed, out_type=int)
+
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
         composed = [normalise(text) for text in texts]
         if self._bare is not self.library or (self.own and any(BLANK in text for text in composed)):

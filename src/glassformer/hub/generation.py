@@ -1,0 +1,137 @@
+"""generation_config.json: how the makers of a model want it to be decoded; older folders say it in config.json.
+
+What our searches have is read; every other wish that would change a text is kept by name, to be said.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from glassformer.errors import FileError, shown
+from glassformer.hub.foreign import Foreign, read_foreign
+
+FILE, OLDER = "generation_config.json", "config.json"
+STOPS = {True: "first", False: "bound", "never": "exhaustive"}
+TOP_K = 50  # theirs, where a text is drawn and nothing is said
+NEUTRAL: dict[str, tuple[Any, ...]] = {  # not done here, and the values at which nothing has to be done
+    "no_repeat_ngram_size": (0,),
+    "encoder_no_repeat_ngram_size": (0,),
+    "repetition_penalty": (1, 1.0),
+    "encoder_repetition_penalty": (1, 1.0),
+    "num_beam_groups": (1,),
+    "diversity_penalty": (0, 0.0),
+    "penalty_alpha": (0, 0.0),
+    "typical_p": (1, 1.0),
+    "epsilon_cutoff": (0, 0.0),
+    "eta_cutoff": (0, 0.0),
+    "exponential_decay_length_penalty": (),
+    "begin_suppress_tokens": ([],),
+    "forced_decoder_ids": ([],),
+    "force_words_ids": ([],),
+    "sequence_bias": ({},),
+    "guidance_scale": (1, 1.0),
+    "num_return_sequences": (1,),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Generation:
+    """The wishes, in our words; None where nothing is said. `unheeded`: those that cannot be met, as they are written.
+
+    `max_new` and `min_new` count new tokens; `max_length` and `min_length` what stands before them, too.
+    """
+
+    beam: int | None = None
+    length_penalty: float | None = None
+    stop: str | None = None
+    max_new: int | None = None
+    max_length: int | None = None
+    min_new: int = 0
+    min_length: int = 0
+    draw: bool = False
+    temperature: float | None = None
+    top_k: int | None = None
+    top_p: float | None = None
+    min_p: float | None = None
+    suppressed: tuple[int, ...] = ()
+    unheeded: tuple[str, ...] = ()
+
+    def longest(self, before: int) -> int | None:
+        """How many new tokens there may be behind `before` others."""
+        if self.max_new is not None:
+            return self.max_new
+        return None if self.max_length is None else max(self.max_length - before, 1)
+
+    def fewest(self, before: int) -> int:
+        return max(self.min_new, self.min_length - before, 0)
+
+
+def read_generation(folder: Path | None) -> Generation:
+    """Of a folder as Hugging Face leaves it; nothing where there is none."""
+    path = None if folder is None else folder / FILE if (folder / FILE).is_file() else folder / OLDER
+    if path is None or not path.is_file():
+        return Generation()
+    foreign = read_foreign(path)
+    single, several = _bad_words(foreign)
+    unheeded = [key for key, neutral in NEUTRAL.items() if _asked(foreign.table.get(key), neutral)]
+    draw = foreign.truth("do_sample", False)
+    beam = _whole(foreign, "num_beams")
+    if several:
+        unheeded.append("bad_words_ids")
+    if draw and (beam or 1) > 1:
+        unheeded.append("do_sample")
+    return Generation(
+        beam=beam,
+        length_penalty=_number(foreign, "length_penalty"),
+        stop=_stop(foreign),
+        max_new=_whole(foreign, "max_new_tokens"),
+        max_length=_whole(foreign, "max_length"),
+        min_new=foreign.whole("min_new_tokens", 0),
+        min_length=foreign.whole("min_length", 0),
+        draw=draw and (beam or 1) == 1,
+        temperature=_number(foreign, "temperature"),
+        top_k=(_whole(foreign, "top_k") or (TOP_K if foreign.table.get("top_k") is None else None)) if draw else None,
+        top_p=_number(foreign, "top_p"),
+        min_p=_number(foreign, "min_p"),
+        suppressed=tuple(sorted({*_ids(foreign, "suppress_tokens"), *single})),
+        unheeded=tuple(f"{key}={shown(foreign.table[key])}" for key in unheeded),
+    )
+
+
+def _asked(value: Any, neutral: tuple[Any, ...]) -> bool:
+    return value is not None and value not in neutral
+
+
+def _whole(foreign: Foreign, key: str) -> int | None:
+    return None if foreign.table.get(key) is None else foreign.whole(key)
+
+
+def _number(foreign: Foreign, key: str) -> float | None:
+    return None if foreign.table.get(key) is None else foreign.number(key)
+
+
+def _stop(foreign: Foreign) -> str | None:
+    value = foreign.table.get("early_stopping")
+    if value is None:
+        return None
+    if not isinstance(value, bool | str) or value not in STOPS:
+        raise FileError("hub_value", path=foreign.path, key="early_stopping", value=shown(value))
+    return STOPS[value]
+
+
+def _ids(foreign: Foreign, key: str) -> list[int]:
+    value = foreign.table.get(key) or []
+    if not isinstance(value, list) or not all(isinstance(each, int) and not isinstance(each, bool) for each in value):
+        raise FileError("hub_value", path=foreign.path, key=key, value=shown(value))
+    return value
+
+
+def _bad_words(foreign: Foreign) -> tuple[list[int], bool]:
+    """Those of one token, which are simply never said; and whether there are longer ones."""
+    words = foreign.table.get("bad_words_ids") or []
+    if not isinstance(words, list) or not all(isinstance(each, list) for each in words):
+        raise FileError("hub_value", path=foreign.path, key="bad_words_ids", value=shown(words))
+    single = [token for each in words if len(each) == 1 for token in _ids(Foreign({"a": each}, foreign.path), "a")]
+    return single, any(len(each) > 1 for each in words)
