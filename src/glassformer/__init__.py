@@ -13,19 +13,12 @@ if TYPE_CHECKING:
     from glassformer.api import TrainedRun as TrainedRun
     from glassformer.api import build as build
     from glassformer.api import check as check
-    from glassformer.api import classify as classify
     from glassformer.api import compare as compare
     from glassformer.api import count as count
-    from glassformer.api import embed as embed
     from glassformer.api import evaluate as evaluate
-    from glassformer.api import fill as fill
     from glassformer.api import forecast as forecast
-    from glassformer.api import generate as generate
-    from glassformer.api import load as load
     from glassformer.api import plan as plan
-    from glassformer.api import recognise as recognise
     from glassformer.api import train as train
-    from glassformer.api import translate as translate
     from glassformer.config import Choice as Choice
     from glassformer.config import ModelConfig as ModelConfig
     from glassformer.errors import ConfigError as ConfigError
@@ -77,6 +70,13 @@ if TYPE_CHECKING:
     from glassformer.trace.edit import zero as zero
     from glassformer.trace.record import record as record
     from glassformer.trace.trace import Trace as Trace
+    from glassformer.verbs import classify as classify
+    from glassformer.verbs import embed as embed
+    from glassformer.verbs import fill as fill
+    from glassformer.verbs import generate as generate
+    from glassformer.verbs import load as load
+    from glassformer.verbs import recognise as recognise
+    from glassformer.verbs import translate as translate
 
 _HOME = {
     "Answer": "lessons.shelf",
@@ -124,19 +124,19 @@ _HOME = {
     "check": "api",
     "claims": "report.verbs",
     "compare": "api",
-    "classify": "api",
+    "classify": "verbs",
     "count": "api",
     "edit": "trace.edit",
-    "embed": "api",
+    "embed": "verbs",
     "evaluate": "api",
-    "fill": "api",
-    "generate": "api",
+    "fill": "verbs",
+    "generate": "verbs",
     "forecast": "api",
     "lesson": "report.verbs",
-    "load": "api",
+    "load": "verbs",
     "patch": "trace.edit",
     "plan": "api",
-    "recognise": "api",
+    "recognise": "verbs",
     "recompute": "models.block",
     "record": "trace.record",
     "replace": "trace.edit",
@@ -144,7 +144,7 @@ _HOME = {
     "scale": "trace.edit",
     "taps": "trace.catalogue",
     "train": "api",
-    "translate": "api",
+    "translate": "verbs",
     "zero": "trace.edit",
 }
 

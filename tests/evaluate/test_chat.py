@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,6 @@ import transformers
 import foreign_texts
 import glassformer as gf
 from foreign_models import BODY, beside
-from glassformer.cli import generate as generate_command
-from glassformer.cli import translate as translate_command
 from glassformer.cli.app import main
 from glassformer.errors import FileError, GlassformerError, InputError
 from glassformer.evaluate.chat import chat_prompt, read_messages, rendered
@@ -219,16 +216,6 @@ def test_several_prompts_where_places_are_few(tmp_path: Path) -> None:
         gf.generate(loaded, "I go to school " * 9)
     cut = gf.generate(loaded, "I go to school " * 9, truncate=True, tokens=5)
     assert cut.tokens == 5 and cut.prompt == "I go to school " * 9
-
-
-@pytest.mark.parametrize(("verb", "command"), [(gf.translate, translate_command), (gf.generate, generate_command)])
-def test_python_and_the_prompt_have_the_same_options(verb: Any, command: Any) -> None:
-    ours = set(inspect.signature(verb).parameters)
-    shown = {"json", "lang", "debug", "checkpoint", "device", "show_prompt", "messages"}  # of the prompt, or of gf.load
-    assert ours == set(inspect.signature(command.command).parameters) - shown
-    for name, one in inspect.signature(verb).parameters.items():
-        if one.kind is one.KEYWORD_ONLY and name != "stop":
-            assert one.default == inspect.signature(command.command).parameters[name].default, name
 
 
 def run(*words: str) -> int:

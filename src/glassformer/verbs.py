@@ -1,0 +1,256 @@
+"""The everyday verbs of the Python interface: load a trained model; translate, classify, fill, embed, generate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, overload
+
+import torch
+from torch import Tensor
+
+from glassformer.errors import choose
+from glassformer.evaluate.chat import Message, chat_prompt, is_conversation
+from glassformer.evaluate.classify import Classified
+from glassformer.evaluate.classify import classify as classify_all
+from glassformer.evaluate.embed import embed as embed_all
+from glassformer.evaluate.fill import Filled
+from glassformer.evaluate.fill import fill as fill_gaps
+from glassformer.evaluate.given import Text, every_text
+from glassformer.evaluate.recognise import recognise as recognise_all
+from glassformer.evaluate.translate import search_for, translations
+from glassformer.evaluate.write import Written, write, write_all, writing_for
+from glassformer.open import Loaded, choose_device
+from glassformer.open import load as load_run
+
+DTYPES = {"float64": torch.float64, "float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+
+
+def load(
+    model: str | Path,
+    *,
+    device: str | torch.device | None = None,
+    checkpoint: str = "auto",
+    dtype: str | torch.dtype | None = None,
+    finite: bool = True,
+) -> Loaded:
+    """A trained model with its tokenizers, ready to use.
+
+    `checkpoint`: averaged, best, last or a step; auto: the first whole one of these. `device="auto"`: the accelerator
+    if there is one.
+    `dtype`: the type to compute in, float32 where nothing is said. `finite=False` opens weights that are NaN or
+    infinite, to be looked at.
+    """
+    return load_run(model, device=device_of(device), checkpoint=checkpoint, dtype=dtype_of(dtype), finite=finite)
+
+
+@overload
+def translate(  # type: ignore[overload-overlap]  # a str is a sequence of str too; the first that fits counts
+    model: str | Path | Loaded,
+    texts: str,
+    *,
+    beam: int | None = None,
+    length_penalty: float | None = None,
+    length_norm: str | None = None,
+    stop: str | None = None,
+    nbest: Literal[1] = 1,
+    truncate: bool = False,
+) -> str: ...
+@overload
+def translate(
+    model: str | Path | Loaded,
+    texts: Sequence[str],
+    *,
+    beam: int | None = None,
+    length_penalty: float | None = None,
+    length_norm: str | None = None,
+    stop: str | None = None,
+    nbest: Literal[1] = 1,
+    truncate: bool = False,
+) -> list[str]: ...
+@overload
+def translate(
+    model: str | Path | Loaded,
+    texts: str | Sequence[str],
+    *,
+    beam: int | None = None,
+    length_penalty: float | None = None,
+    length_norm: str | None = None,
+    stop: str | None = None,
+    nbest: int,
+    truncate: bool = False,
+) -> list[str] | list[list[str]]: ...
+def translate(
+    model: str | Path | Loaded,
+    texts: str | Sequence[str],
+    *,
+    beam: int | None = None,
+    length_penalty: float | None = None,
+    length_norm: str | None = None,
+    stop: str | None = None,
+    nbest: int = 1,
+    truncate: bool = False,
+) -> str | list[str] | list[list[str]]:
+    """The best translation: of a sentence a sentence, of a list a list; with `nbest` a list of the best of each.
+
+    What is not said is as the model's own generation_config.json has it, else beam 4 with the paper's length norm.
+    `beam=1` is greedy; `truncate` cuts a sentence that is too long.
+    """
+    loaded = opened(model)
+    search = search_for(
+        loaded,
+        beam=beam,
+        length_penalty=length_penalty,
+        length_norm=length_norm,
+        stop=stop,
+        nbest=nbest,
+        truncate=truncate,
+    )
+    found = [[one.text for one in some] for some in translations(loaded, texts, search)]
+    if nbest == 1:
+        best = [some[0] for some in found]
+        return best[0] if isinstance(texts, str) else best
+    return found[0] if isinstance(texts, str) else found
+
+
+@overload
+def classify(model: str | Path | Loaded, texts: Text, *, truncate: bool = False) -> Classified: ...  # type: ignore[overload-overlap]
+@overload
+def classify(model: str | Path | Loaded, texts: Sequence[Text], *, truncate: bool = False) -> list[Classified]: ...
+def classify(
+    model: str | Path | Loaded, texts: Text | Sequence[Text], *, truncate: bool = False
+) -> Classified | list[Classified]:
+    """The class of a text or a pair ("a", "b"), or of each of a list, with the probabilities of all classes.
+
+    A text that is too long is refused, or with `truncate` cut off.
+    """
+    found = classify_all(opened(model), texts, truncate=truncate)
+    return found[0] if isinstance(texts, str | tuple) else found
+
+
+@overload
+def recognise(model: str | Path | Loaded, images: str | Path) -> Classified: ...  # type: ignore[overload-overlap]
+@overload
+def recognise(model: str | Path | Loaded, images: Sequence[str | Path]) -> list[Classified]: ...
+def recognise(model: str | Path | Loaded, images: str | Path | Sequence[str | Path]) -> Classified | list[Classified]:
+    """The class of an image file, or of each of a list, with the probabilities of all classes; prints as a table."""
+    found = recognise_all(opened(model), images)
+    return found[0] if isinstance(images, str | Path) else found
+
+
+def fill(model: str | Path | Loaded, text: str, *, top: int = 5, truncate: bool = False) -> list[Filled]:
+    """The words that fit where a text says [MASK] or ___, for each gap by itself; prints as a table."""
+    return fill_gaps(opened(model), text, top, truncate=truncate)
+
+
+def embed(
+    model: str | Path | Loaded, texts: str | Sequence[str], *, pool: str | None = None, truncate: bool = False
+) -> Tensor:
+    """A vector of a text, d, or of each of a list, n d. `pool`: mean, cls, max …; else as the model's files say."""
+    found = embed_all(opened(model), texts, pool, truncate=truncate)
+    return found[0] if isinstance(texts, str) else found
+
+
+@overload
+def generate(  # type: ignore[overload-overlap]  # a str is a sequence of str too
+    model: str | Path | Loaded,
+    prompt: str = "",
+    *,
+    tokens: int | None = None,
+    temperature: float | None = None,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    seed: int | None = None,
+    beam: int | None = None,
+    stop: str | Sequence[str] = (),
+    chat: bool = False,
+    system: str | None = None,
+    truncate: bool = False,
+    special_tokens: bool = False,
+) -> Written: ...
+@overload
+def generate(
+    model: str | Path | Loaded,
+    prompt: Sequence[str],
+    *,
+    tokens: int | None = None,
+    temperature: float | None = None,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    seed: int | None = None,
+    beam: int | None = None,
+    stop: str | Sequence[str] = (),
+    chat: bool = False,
+    system: str | None = None,
+    truncate: bool = False,
+    special_tokens: bool = False,
+) -> list[Written]: ...
+@overload
+def generate(
+    model: str | Path | Loaded,
+    prompt: Sequence[Message],
+    *,
+    tokens: int | None = None,
+    temperature: float | None = None,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    seed: int | None = None,
+    beam: int | None = None,
+    stop: str | Sequence[str] = (),
+    chat: bool = False,
+    system: str | None = None,
+    truncate: bool = False,
+    special_tokens: bool = False,
+) -> Written: ...
+def generate(
+    model: str | Path | Loaded,
+    prompt: str | Sequence[str] | Sequence[Message] = "",
+    *,
+    tokens: int | None = None,
+    temperature: float | None = None,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    seed: int | None = None,
+    beam: int | None = None,
+    stop: str | Sequence[str] = (),
+    chat: bool = False,
+    system: str | None = None,
+    truncate: bool = False,
+    special_tokens: bool = False,
+) -> Written | list[Written]:
+    """A text and how a model goes on with it: greedily, drawn where any of temperature … seed is named, or by beams.
+
+    A list of texts is written side by side, each as it would be alone. `chat=True` puts the text, as what a user says,
+    into the model's own chat template, after what `system` says; so does a list of messages with role and content.
+    What is not said is as the model's generation_config.json has it. `truncate` keeps the end of a prompt that is too
+    long; with `special_tokens` a typed "</s>" is that token.
+    """
+    loaded = opened(model)
+    writing = writing_for(
+        loaded,
+        tokens=tokens,
+        temperature=temperature,
+        top_k=top_k,
+        top_p=top_p,
+        seed=seed,
+        beam=beam,
+        stop=stop,
+        truncate=truncate,
+        special_tokens=special_tokens,
+    )
+    if is_conversation(prompt):
+        return write(loaded, chat_prompt(loaded, prompt, system), writing)
+    every = [chat_prompt(loaded, one, system) if chat else one for one in every_text(prompt)]
+    return write(loaded, every[0], writing) if isinstance(prompt, str) else write_all(loaded, every, writing)
+
+
+def opened(model: str | Path | Loaded) -> Loaded:
+    return model if isinstance(model, Loaded) else load(model)
+
+
+def dtype_of(dtype: str | torch.dtype | None) -> torch.dtype | None:
+    return None if dtype is None else choose("dtype", str(dtype).removeprefix("torch."), DTYPES)
+
+
+def device_of(device: str | torch.device | None, *, meta: bool = False) -> torch.device | None:
+    return None if device is None else choose_device(device, meta=meta)
