@@ -23,6 +23,7 @@ from glassformer.open.loaded import Loaded
 
 SENTENCES = 24
 BINS = 60
+TOKENS = 20  # shown one by one
 SHOWN = 30  # points of a curve
 DEPTHS, RATES = (2, 6), (1e-3, 1e-2)
 
@@ -54,6 +55,7 @@ def inside(desk: Desk) -> dict[str, Any]:
             "deviation_high": max(one["high"] for one in checks),
         },
         "shown": name.replace(".", " "),
+        "by_token": _by_token(x, plain[name](x)),
         "before": _distribution(x),
         "plain": _distribution(plain[name](x)),
         "after": _distribution(y),
@@ -104,6 +106,17 @@ def _check(norm: nn.Module, x: Tensor) -> dict[str, float]:
         "low": float(deviation.min()),
         "high": float(deviation.max()),
         "size": float(variance.sqrt().mean()),
+    }
+
+
+@torch.no_grad()
+def _by_token(before: Tensor, after: Tensor) -> dict[str, list[dict[str, float]]]:
+    """Mean and deviation of the numbers of single tokens, spread evenly from the narrowest to the widest."""
+    order = before.std(-1, unbiased=False).argsort()
+    chosen = order[torch.linspace(0, len(order) - 1, TOKENS).round().long()]
+    return {
+        name: [{"mean": float(row.mean()), "deviation": float(row.std(unbiased=False))} for row in x[chosen]]
+        for name, x in (("before", before), ("plain", after))
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from glassformer.lessons.drawing import lines, logarithmic
+from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
@@ -18,8 +19,9 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     """Four panels, two in a row."""
     figure = theme.figure(9, 7)
     (left, right), (lower, last) = figure.subplots(2, 2)
-    _distribution(left, data, theme, words, "before")
-    _distribution(right, data, theme, words, "plain")
+    right.sharey(left)
+    for axes, name in ((left, "before"), (right, "plain")):
+        _tokens(axes, data, theme, words, name)
     layers = list(range(1, data["depth"] + 1))
     curves = {words(order): [at["mean"] for at in data["gradients"][order]] for order in ("pre", "post")}
     lines(lower, theme, layers, curves)
@@ -37,11 +39,14 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     return figure
 
 
-def _distribution(axes: Axes, data: Data, theme: Theme, words: Words, name: str) -> None:
-    """A curve, filled; below it what is said of it."""
-    found = data[name]
-    axes.plot(found["at"], found["density"], color=theme.blue)
-    axes.fill_between(found["at"], found["density"], color=theme.blue, alpha=0.25, linewidth=0)
+def _tokens(axes: Axes, data: Data, theme: Theme, words: Words, name: str) -> None:
+    """A line for each token, from one deviation below its mean to one above; both panels have one scale."""
+    for place, token in enumerate(data["by_token"][name], 1):
+        mean, deviation = token["mean"], token["deviation"]
+        (line,) = axes.plot([place] * 2, [mean - deviation, mean + deviation], color=theme.blue, linewidth=5)
+        hover(line, f"{mean:.2f} ± {deviation:.2f}")
+        axes.plot([place], [mean], color=theme.vermilion, marker="o", markersize=3)
     axes.set_title(words(name))
+    found = data[name]
     axes.set_xlabel(words("number", low=f"{found['low']:.2f}", high=f"{found['high']:.2f}"))
-    axes.set_yticks([])
+    axes.set_xticks([])

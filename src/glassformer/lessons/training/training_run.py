@@ -7,7 +7,10 @@ from typing import Any
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.training.training_run_picture import draw
+from glassformer.recipe import RunConfig
+from glassformer.train.schedule import learning_rate
 
+FINE = 10  # steps between two points of the schedule
 MOST = 60  # points of a curve
 FIELDS = ("loss", "gradient_norm", "learning_rate", "tokens_per_second")
 
@@ -22,6 +25,7 @@ def run(desk: Desk) -> Data:
     return {
         "steps": [line["step"] for line in lines],
         **{name: [line[name] for line in lines] for name in FIELDS},
+        "schedule": _schedule(found.config),
         "validation": {"steps": [line["step"] for line in checked], "loss": [line["loss"] for line in checked]},
         "first": {name: lines[0][name] for name in FIELDS},
         "last": {name: lines[-1][name] for name in (*FIELDS, "step", "tokens", "elapsed", "skipped")},
@@ -33,6 +37,13 @@ def run(desk: Desk) -> Data:
         "every": train.log_every,
         "vocabulary": found.config.model.output_vocab_size,
     }
+
+
+def _schedule(config: RunConfig) -> dict[str, list[float]]:
+    """The rate of every step, as the loop asks for it: log lines alone would hide a short warm-up."""
+    steps = sorted({*range(1, config.train.steps + 1, FINE), config.train.warmup, config.train.steps})
+    rates = [learning_rate(step, config.train, config.model.d_model) for step in steps if step > 0]
+    return {"steps": [step for step in steps if step > 0], "rate": rates}
 
 
 def thinned(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:

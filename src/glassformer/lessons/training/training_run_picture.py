@@ -23,9 +23,11 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
         lines(axes, theme, data["steps"], {words(name): data[name]})
         axes.get_legend().remove()
         axes.set_title(words(name))
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 1.08 * max(value for value in data[name] if value is not None))
+    rate.plot(data["schedule"]["steps"], data["schedule"]["rate"], color=theme.muted, linewidth=4, alpha=0.45, zorder=1)
     for axes in (rate, speed):
         axes.set_xlabel(words("step"))
+        axes.set_xlim(0, 1.03 * data["steps"][-1])
     return figure
 
 
@@ -45,4 +47,6 @@ def _loss(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
     )
     axes.legend()
     logarithmic(axes)
+    low, high = axes.get_ylim()
+    axes.set_ylim(low / 1.5, high * 1.5)
     axes.set_title(words("loss"))
