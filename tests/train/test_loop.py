@@ -17,6 +17,7 @@ from glassformer.recipe import RunConfig
 from glassformer.runs import Run, locked, read_weights
 from glassformer.runs.manifest import sha256
 from glassformer.tasks import Translation
+from glassformer.text import Frame
 from glassformer.train import events, train
 from glassformer.train.events import Event
 from glassformer.train.validate import validate
@@ -258,7 +259,7 @@ def test_a_run_that_diverges_stops_clearly(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", run_config(skip_limit=3))
     told: list[Event] = []
     with pytest.raises(InputError, match="no finite loss and gradient in 3 steps in a row, up to step 3; the last"):
-        for event in train(job(run, task=Exploding(pad=0, bos=1, eos=2))):
+        for event in train(job(run, task=Exploding(pad=0, bos=1, eos=2, frame=Frame(end=2)))):
             told.append(event)
     assert len(of(events.StepDone, told)) == 3
     assert run.status["state"] == "failed"
@@ -266,7 +267,7 @@ def test_a_run_that_diverges_stops_clearly(tmp_path: Path) -> None:
 
 def test_skipped_steps_are_counted_in_the_log(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", run_config(skip_limit=50, evaluate_every=0))
-    told = list(train(job(run, task=Exploding(pad=0, bos=1, eos=2))))
+    told = list(train(job(run, task=Exploding(pad=0, bos=1, eos=2, frame=Frame(end=2)))))
     assert [event.skipped for event in of(events.Logged, told)] == [3, 6, 9, 12]
 
 

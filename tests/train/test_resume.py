@@ -91,7 +91,7 @@ class Noisy(Translation):
 
 def noisy(config: RunConfig) -> Trained:
     plain = translation(config)
-    task = Noisy(pad=plain.pad, bos=plain.bos, eos=plain.eos, criterion=plain.criterion, drawn=[])
+    task = Noisy(pad=plain.pad, bos=plain.bos, eos=plain.eos, frame=plain.frame, criterion=plain.criterion, drawn=[])
     return Trained.begin(config, small_model(config), task, examples(), CPU)
 
 
