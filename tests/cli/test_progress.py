@@ -76,6 +76,26 @@ def test_on_a_terminal_the_lines_of_the_log_are_in_the_display(run: Run) -> None
     assert "stopped by you at step 50" in text
 
 
+@pytest.mark.parametrize("columns", [30, 40, 60, 80, 200])
+@pytest.mark.parametrize("lang", ["en", "ko"])
+def test_the_step_and_the_time_left_are_there_in_every_width(
+    run: Run, columns: int, lang: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GLASSFORMER_LANG", lang)
+    console = Console(file=io.StringIO(), force_terminal=True, width=columns, highlight=False, markup=False)
+    display = Display(console, job(run))
+    for event in story(run)[:13]:
+        display.see(event)
+    console.print(display)
+    lines = ESCAPES.sub("", console.file.getvalue()).splitlines()  # type: ignore[attr-defined]
+    first = " ".join(lines[0].split())
+    assert re.search(r"50/100 [\d:-]+ " + {"en": "left", "ko": "남음"}[lang] + "$", first)
+    rest = " ".join(" ".join(lines[1:]).split())
+    assert "3.250 · " in rest and "4,321" in rest and "12.34" in rest
+    assert "I go [bold]home" in rest
+    assert "…" not in rest
+
+
 def test_the_display_speaks_korean(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GLASSFORMER_LANG", "ko")
     text = ESCAPES.sub("", seen(run, terminal=True)[0])

@@ -9,15 +9,14 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console, Group
+from rich.console import Console
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
-from rich.text import Text
 
 from glassformer.errors import GlassformerError
 from glassformer.evaluate.verbs import VERBS
 from glassformer.runs import Run
+from glassformer.show import Sheet
 from glassformer.train import events
 from glassformer.train.events import Event
 from glassformer.train.loop import Job
@@ -99,12 +98,12 @@ def remember(last: dict[str, Any], event: Event | NotShown) -> None:
 
 
 class Display:
-    """The bar, the numbers beside it, and below them the last sample translation; redrawn a few times a second."""
+    """The bar, below it the numbers and the last sample translation; redrawn a few times a second."""
 
     def __init__(self, console: Console, job: Job) -> None:
         self.run, self.kind = job.run, job.task
-        numbers = (TextColumn("{task.description}"), TimeRemainingColumn(), TextColumn(say("watch.remaining")))
-        self.bar = Progress(BarColumn(None), MofNCompleteColumn(), *numbers, console=console, expand=True)
+        left = (TimeRemainingColumn(), TextColumn(say("watch.remaining")))
+        self.bar = Progress(BarColumn(None), MofNCompleteColumn(), *left, console=console, expand=True)
         self.task = self.bar.add_task("", total=job.recipe.train.steps)
         self.numbers: dict[str, str] = {}
         self.sample: dict[str, str] | None = None
@@ -125,17 +124,12 @@ class Display:
                         value = event.metrics[name] * (100 if scale == "share" else 1)
                         self.numbers[name] = f"{say(f'metrics.{name}')} {value:.4g}"
                 self.sample = next(iter(read_samples(self.run, event.step)), None)
-        self.bar.update(self.task, description=" · ".join(self.numbers.values()))
 
-    def __rich__(self) -> Group | Progress:
-        if self.sample is None:
-            return self.bar
-        table = Table.grid(padding=(0, 1))
-        table.add_column(style="dim", no_wrap=True)
-        table.add_column(no_wrap=True, overflow="ellipsis")
-        for key, text in self.sample.items():
-            table.add_row(say(f"watch.sample.{key}"), Text(text))
-        return Group(self.bar, table)
+    def __rich__(self) -> Sheet | Progress:
+        """The step and the time that is left have a line of their own: in no width do the numbers push them out."""
+        numbers = [" · ".join(self.numbers.values())] if self.numbers else []
+        sample = [f"{say(f'watch.sample.{key}')}: {text}" for key, text in (self.sample or {}).items()]
+        return Sheet(self.bar, *numbers, *sample) if numbers or sample else self.bar
 
 
 READS_TEXT = ("translate", "generate", "fill", "classify", "embed")
