@@ -48,7 +48,9 @@ def command(
         shelf, failed = Shelf(results), set(wanted) - set(results)
     lessons = index.claims()
     # an old number must not stand for a measurement that has just failed
-    answers = [shelf.answer(claim, language()) for claim in ids or lessons if lessons[claim] not in failed]
+    answers = [
+        shelf.answer(claim, language()) for claim in index.named(ids or []) or lessons if lessons[claim] not in failed
+    ]
     found = [answer for answer in answers if answer is not None]
     if json:
         print_json([answer.to_json() for answer in found])
@@ -59,7 +61,9 @@ def command(
 
 def summary(found: list[Answer]) -> str:
     """So many claims, so many of each verdict; how to measure again what is stale."""
-    counts = {name: sum(answer.verdict == name for answer in found) for name in ("confirmed", "refuted", "depends")}
+    from glassformer.lessons.verdict import WORDS
+
+    counts = {name: sum(answer.verdict == name for answer in found) for name in WORDS}
     line = say("lesson.summary", count=len(found), **counts)
     stale = [answer.id for answer in found if answer.stale]
     return line if not stale else f"{line}\n{say('lesson.some_stale', count=len(stale))}"

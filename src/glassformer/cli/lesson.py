@@ -31,8 +31,7 @@ def command(
     if depth not in ("easy", "deep"):
         raise UsageError("usage_bad_value", name="--depth", value=depth, expected="easy, deep")
     from glassformer.cli.measuring import watched
-    from glassformer.lessons.desk import Desk
-    from glassformer.lessons.record import measure, own
+    from glassformer.lessons.record import desk_of, measure, own
     from glassformer.lessons.shelf import Shelf
     from glassformer.lessons.told import Told, check_picture
     from glassformer.lessons.trained import cache
@@ -44,7 +43,7 @@ def command(
     shelf = Shelf()
     if fresh or shelf.result(name) is None or shelf.stale(name):
         with watched(Told(name, language(), shelf).title, quiet=json) as watch:
-            result = measure(name, Desk(watch=watch))
+            result = measure(name, desk_of(name, watch))
         result.write(own())
         shelf = Shelf({name: result})
     warn_of_fonts()

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from glassformer.lessons.lesson import SEEDS
 from glassformer.lessons.trained import Watch, trained
 from glassformer.open import Loaded, load
 from glassformer.runs import Run
 
 T = TypeVar("T")
-SEEDS = 5  # the fewest that give an interval worth the name
 
 
 def nobody(what: str, share: float) -> None:

@@ -12,11 +12,11 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-# what only speaks or draws, or decides where files go
+# what only speaks, draws or judges, or decides where files go
 WITHOUT = (
     *("words", "errors", "fonts", "formula", "places", "provenance", "hub", "evaluate.render"),
     *("lessons.theme", "lessons.drawing", "lessons.svg", "lessons.finish", "lessons.hover", "lessons.texts"),
-    *("lessons.fingerprint", "lessons.trained", "lessons.desk"),
+    *("lessons.fingerprint", "lessons.trained", "lessons.desk", "lessons.lesson", "lessons.verdict"),
     *(
         "train.pictures",
         "train.panels",

@@ -46,10 +46,21 @@ def claims() -> dict[str, str]:
     return {claim: found.name for found in entries("en") for claim in found.claims}
 
 
+GROUPS: dict[str, tuple[str, ...]] = {
+    "parts-that-matter": ("ffn-matters", "norm-matters", "classifier-matters"),  # one sentence, three claims
+}
+
+
+def named(ids: list[str]) -> list[str]:
+    """The claims of these names, each once, in the order given; the name of a group stands for its claims."""
+    known = claims()
+    for claim in ids:
+        if claim not in known and claim not in GROUPS:
+            raise UsageError("claim_unknown", name=claim, hint=suggest(claim, [*known, *GROUPS]))
+    return list(dict.fromkeys(one for claim in ids for one in GROUPS.get(claim, (claim,))))
+
+
 def lessons_of(ids: list[str]) -> list[str]:
     """The lessons that answer these claims, each once; all lessons that answer any where none is named."""
     known = claims()
-    for claim in ids:
-        if claim not in known:
-            raise UsageError("claim_unknown", name=claim, hint=suggest(claim, known))
-    return list(dict.fromkeys(known[claim] for claim in ids or known))
+    return list(dict.fromkeys(known[claim] for claim in named(ids) or known))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
+
+from glassformer.lessons.verdict import Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -13,15 +15,8 @@ if TYPE_CHECKING:
     from glassformer.lessons.texts import Words
     from glassformer.lessons.theme import Theme
 
+SEEDS = 5  # the fewest that give an interval worth the name
 Data = Mapping[str, Any]  # JSON: numbers, texts, lists and tables of them
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What a measurement says about a claim. `measured` fills the sentence of the claim in words/LANG/lessons/."""
-
-    verdict: Literal["confirmed", "refuted", "depends"]
-    measured: Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +30,7 @@ class Lesson:
     verdicts: Callable[[Data], Mapping[str, Verdict]]
     draw: Callable[[Data, Theme, Words], Figure]
     claims: tuple[str, ...] = ()  # the ids that `verdicts` answers
+    seeds: int = SEEDS  # more where the effect is small against its spread
     models: tuple[str, ...] = ()  # recipes whose trained models are looked into
     equation: str = ""  # LaTeX
     formula: str = ""  # the same in Unicode, for a terminal

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from glassformer.lessons.catalogue import lesson, module_of
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import Desk, nobody
 from glassformer.lessons.fingerprint import fingerprint
-from glassformer.lessons.lesson import Verdict
-from glassformer.lessons.trained import cache
+from glassformer.lessons.trained import Watch, cache
+from glassformer.lessons.verdict import Verdict
 from glassformer.provenance import commit, machine, versions
 from glassformer.runs.files import disk, write_text
 
@@ -59,6 +59,11 @@ class Result:
 def current(name: str) -> str:
     """The fingerprint of a lesson as its code stands now."""
     return fingerprint(module_of(name), lesson(name).models)
+
+
+def desk_of(name: str, watch: Watch = nobody) -> Desk:
+    """At which a lesson is measured: with as many seeds as it asks for."""
+    return Desk(seeds=tuple(range(lesson(name).seeds)), watch=watch)
 
 
 def measure(name: str, desk: Desk) -> Result:

@@ -9,10 +9,11 @@ from typing import Any
 
 from glassformer.lessons import index
 from glassformer.lessons.catalogue import LESSONS, lesson
-from glassformer.lessons.lesson import Verdict
 from glassformer.lessons.record import Result, recorded
+from glassformer.lessons.statistics import LEVEL
 from glassformer.lessons.texts import HOLE, fill, look_up, shown, tables
-from glassformer.words import say
+from glassformer.lessons.verdict import Side, Verdict, Word, listed
+from glassformer.words import say, sentences
 
 MISFITS = (AttributeError, IndexError, KeyError, TypeError, ValueError)  # a result of another time, read by this code
 MISSING = "–"
@@ -29,10 +30,11 @@ class Answer:
     id: str
     lesson: str
     claim: str  # the sentence that is tested
-    verdict: str  # confirmed, refuted or depends
+    verdict: Word
     measured: Mapping[str, Any]
     says: str  # the measurement in a sentence
     condition: str | None  # what it depends on
+    sides: Mapping[str, Side]  # the conditions and readings, each with its own verdict
     stale: bool
     source: Mapping[str, Any]  # where the numbers come from
 
@@ -56,7 +58,8 @@ class Answer:
     def to_json(self) -> dict[str, Any]:
         first = {"id": self.id, "claim": self.claim, "verdict": self.verdict, "measured": dict(self.measured)}
         rest = {"lesson": self.lesson, "says": self.says, "stale": self.stale, "source": dict(self.source)}
-        return {**first, "condition": self.condition, "command": self.command, **rest}
+        sides = {name: side.to_json() for name, side in self.sides.items()}
+        return {**first, "condition": self.condition, "sides": sides, "command": self.command, **rest}
 
 
 def beginning(text: str) -> tuple[str, str]:
@@ -126,8 +129,9 @@ class Shelf:
             claim=words["claim"],
             verdict=verdict.verdict,
             measured=verdict.measured,
-            says=fill(words["measured"], verdict.measured),
-            condition=fill(words["condition"], verdict.measured) if verdict.verdict == "depends" else None,
+            says=says(words["measured"], verdict, lang),
+            condition=condition(words["condition"], verdict),
+            sides=verdict.sides,
             stale=self.stale(name),
             source=source(result),
         )
@@ -138,11 +142,18 @@ class Shelf:
         return [answer for answer in found if answer is not None]
 
     def insert(self, lang: str, of: str, hole: str) -> str:
-        """What {{claim:ID}} and {{LESSON:path|form}} stand for, as Markdown; a dash for what is not there."""
+        """What {{claim:ID}}, {{meaning:WORD}}, {{tally:NAME}} and {{LESSON:path|form}} stand for, as Markdown.
+
+        A dash for what is not there.
+        """
         found = HOLE.fullmatch(hole)
         path, form = (found["path"].strip(), found["form"] or "") if found else ("", "")
         if of == "claim":
             return in_line(self.answer(path, lang), path, lang)
+        if of == "meaning":
+            return say(f"meanings.{path}", lang)
+        if of == "tally":
+            return str(tally()[path])
         result = self.result(of) if of in LESSONS else None
         try:
             return MISSING if result is None else shown(look_up(result.data, path), form)
@@ -154,6 +165,36 @@ def source(result: Result) -> dict[str, Any]:
     """Where numbers come from."""
     keys = ("command", "commit", "versions", "machine", "seeds", "seconds", "fingerprint")
     return {key: getattr(result, key) for key in keys}
+
+
+def tally() -> dict[str, int]:
+    """How many claims there are, and how many verdicts chance alone would give if no effect existed."""
+    claims = len(index.claims())
+    return {"all": claims, "chance": round((1 - LEVEL) * claims)}
+
+
+def says(text: str, verdict: Verdict, lang: str) -> str:
+    """What was measured; where some of several sides are undecided, which ones."""
+    sentence = fill(text, verdict.measured)
+    if len(verdict.sides) < 2 or not any(side.verdict == "undecided" for side in verdict.sides.values()):
+        return sentence
+    words = {"confirms": "confirmed", "refutes": "refuted", "open": "undecided"}
+    named = {
+        key: listed(_named(name, lang) for name, side in verdict.sides.items() if side.verdict == word)
+        for key, word in words.items()
+    }
+    return f"{sentence} {say('lesson.open_sides', lang, **named)}"
+
+
+def _named(side: str, lang: str) -> str:
+    """A side as a person reads it: "post/loss" is post-norm, loss; a number stays a number."""
+    known = sentences(lang)
+    return " ".join(known.get(f"sides.{part}", part) for part in side.split("/"))
+
+
+def condition(text: str, verdict: Verdict) -> str | None:
+    """What it depends on; no other verdict has a condition."""
+    return fill(text, verdict.measured) if verdict.verdict == "depends" else None
 
 
 def in_line(answer: Answer | None, claim: str, lang: str) -> str:

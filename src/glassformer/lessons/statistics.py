@@ -7,6 +7,7 @@ from math import isfinite, sqrt
 from statistics import fmean, stdev
 from typing import Any
 
+LEVEL = 0.95  # of every interval here
 # t of 97.5 % for 1, 2, 3 … degrees of freedom; from 30 on the normal distribution is close enough
 STUDENT = """
 12.706 4.303 3.182 2.776 2.571 2.447 2.365 2.306 2.262 2.228 2.201 2.179 2.160 2.145 2.131
@@ -29,6 +30,14 @@ def interval(values: Sequence[float]) -> dict[str, Any]:
     mean = fmean(values)
     half = _student(n - 1) * stdev(values) / sqrt(n) if n > 1 else 0.0
     return {"mean": mean, "low": mean - half, "high": mean + half, "n": n, "values": list(values)}
+
+
+def share(values: Sequence[float]) -> dict[str, Any]:
+    """The interval of a share, which ends at 0 and at 1: a share outside them does not exist."""
+    found = interval(values)
+    if found["low"] is None:
+        return found
+    return {**found, "low": max(0.0, found["low"]), "high": min(1.0, found["high"])}
 
 
 def _student(freedom: int) -> float:

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 from glassformer.errors import UsageError
 from glassformer.lessons.catalogue import lesson
 from glassformer.lessons.index import Entry, entry
-from glassformer.lessons.lesson import Lesson, Verdict
+from glassformer.lessons.lesson import Lesson
 from glassformer.lessons.record import Result
 from glassformer.lessons.shelf import Answer, Shelf, source, unfilled
 from glassformer.lessons.svg import as_png, as_svg, drawn
 from glassformer.lessons.texts import Words, fill, tables
 from glassformer.lessons.theme import LIGHT, Theme
+from glassformer.lessons.verdict import Verdict
 from glassformer.runs.files import disk, write_bytes
 from glassformer.words import language, say
 
@@ -190,7 +191,12 @@ def _folded(answer: Answer, lang: str) -> str:
     return f"<details><summary>{escape(say('report.further', lang))}</summary>{rest}</details>" if rest else ""
 
 
-MARKS = {"confirmed": ("✓", "bold green"), "refuted": ("✗", "bold red"), "depends": ("◐", "bold yellow")}
+MARKS = {
+    "confirmed": ("✓", "bold green"),
+    "refuted": ("✗", "bold red"),
+    "depends": ("◐", "bold yellow"),
+    "undecided": ("?", "bold blue"),
+}
 
 
 def check_picture(path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,8 @@ class Page:
     def terms(self) -> Mapping[str, Mapping[str, str]]:
         """Of the glossary: term, the same in the other language, meaning."""
         found: Mapping[str, Mapping[str, str]] = self.table.get("terms", {})
-        return found
+        insert = partial(Shelf().insert, self.lang)
+        return {key: {**term, "meaning": fill(term["meaning"], {}, insert)} for key, term in found.items()}
 
     def text(self, shelf: Shelf, insert: Insert) -> str:
         """Markdown with the numbers, claims as `insert` gives them."""

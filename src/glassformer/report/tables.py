@@ -2,6 +2,8 @@
 
 <!-- verdicts -->
 <!-- end -->
+
+The four words of a verdict stand in <!-- meanings --> … <!-- end -->.
 """
 
 from __future__ import annotations
@@ -13,10 +15,12 @@ from pathlib import Path
 from glassformer.bench import tables as of_benchmarks
 from glassformer.lessons.catalogue import LESSONS
 from glassformer.lessons.record import RECORDED, Result
-from glassformer.lessons.texts import fill, tables
+from glassformer.lessons.shelf import condition, says
+from glassformer.lessons.texts import tables
+from glassformer.lessons.verdict import WORDS
 from glassformer.words import say
 
-_MARKED = re.compile(r"(?P<head><!-- verdicts -->\n)(?:.*?)(?P<end><!-- end -->)", re.DOTALL)
+_MARKED = re.compile(r"(?P<head><!-- (?P<what>verdicts|meanings) -->\n)(?:.*?)(?P<end><!-- end -->)", re.DOTALL)
 
 
 def verdicts(lang: str) -> str:
@@ -27,17 +31,23 @@ def verdicts(lang: str) -> str:
         result = Result.read(RECORDED / f"{name}.json")
         for claim, verdict in result.verdicts().items():
             texts = tables(lang, "lessons", name)["claims"][claim]
-            said = fill(texts["measured"], verdict.measured)
-            if verdict.verdict == "depends":
-                said += " " + fill(texts["condition"], verdict.measured)
+            said = says(texts["measured"], verdict, lang)
+            if (under := condition(texts["condition"], verdict)) is not None:
+                said += f" {under}"
             word = say(f"verdicts.{verdict.verdict}", lang)
             lines.append([texts["claim"], f"**{word}**", said, f"`glassformer claims {claim} --fresh`"])
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n"
 
 
+def meanings(lang: str) -> str:
+    """What each word means, from the one place that says so."""
+    return "".join(f"- **{say(f'verdicts.{word}', lang)}**: {say(f'meanings.{word}', lang)}\n" for word in WORDS)
+
+
 def render(text: str, lang: str) -> str:
     """A document with every marked table filled in."""
-    found = _MARKED.sub(lambda found: found["head"] + verdicts(lang) + found["end"], text)
+    made = {"verdicts": verdicts, "meanings": meanings}
+    found = _MARKED.sub(lambda found: found["head"] + made[found["what"]](lang) + found["end"], text)
     return of_benchmarks.render(found, lang)
 
 

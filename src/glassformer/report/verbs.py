@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Protocol
 
 from glassformer.lessons.catalogue import module_of
-from glassformer.lessons.desk import Desk
-from glassformer.lessons.index import lessons_of
-from glassformer.lessons.record import measure
+from glassformer.lessons.index import named
+from glassformer.lessons.record import desk_of, measure
 from glassformer.lessons.shelf import Answer, Shelf
 from glassformer.lessons.told import Told
 from glassformer.report.build import Order, Report
@@ -32,15 +31,15 @@ def lesson(name: str, *, lang: str | None = None, fresh: bool = False) -> Told:
     module_of(name)
     spoken, shelf = one_of("lang", lang or language(), LANGUAGES), Shelf()
     if fresh or shelf.result(name) is None or shelf.stale(name):
-        shelf = Shelf({name: measure(name, Desk())})
+        shelf = Shelf({name: measure(name, desk_of(name))})
     return Told(name, spoken, shelf)
 
 
 def claims(*ids: str, lang: str | None = None) -> list[Answer]:
     """What was measured about every claim, or about those named: `.verdict`, `.says`, `.measured`, `.condition`."""
     spoken = one_of("lang", lang or language(), LANGUAGES)
-    lessons_of(list(ids))  # a claim that there is not is refused
-    return [answer for answer in Shelf().answers(spoken) if not ids or answer.id in ids]
+    wanted = named(list(ids))  # a claim that there is not is refused
+    return [answer for answer in Shelf().answers(spoken) if not ids or answer.id in wanted]
 
 
 def report(run: str | Path | Trained | None = None, *, out: str | Path = "report", lang: str = "both") -> list[Path]:

@@ -5,23 +5,34 @@ Claims softmax-sums and heads-differ; the rules stand in `verdicts`.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from glassformer.data.grammar.pair import Pair
 from glassformer.data.grammar.sample import pairs
 from glassformer.lessons.attention.attention_patterns_experiment import heads_apart, rows_and_blocks
 from glassformer.lessons.attention.attention_patterns_picture import draw
 from glassformer.lessons.desk import Desk
-from glassformer.lessons.lesson import Data, Lesson, Verdict
-from glassformer.lessons.statistics import above, difference
+from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.stacks.sentences import batch_of
+from glassformer.lessons.stacks.small_translators import SmallTranslators
+from glassformer.lessons.statistics import difference
+from glassformer.lessons.verdict import Verdict, exact, greater, judged
 from glassformer.models.build import build
 from glassformer.trace.sentence import follow
 
 SENTENCE = "나는 친구와 함께 학교에 갔다."  # I went to school with a friend.
 SENTENCES = 32  # for each seed
+MODELS = 3  # small translators whose heads are compared, each with itself before its training
+LAYERS = {"model.n_encoder_layers": 2, "model.n_decoder_layers": 2}
 EPSILON = 2.0**-23  # of float32
 MOST = ("attentions", "error", "leak", "longest", "dropped_high")  # of the seeds the largest counts
 
 
 def run(desk: Desk) -> Data:
-    """The picture shows the encoder's last layer; the measurements take every attention of the model."""
+    """The picture shows the encoder's last layer of the trained translator, whose rows are summed up too.
+
+    How far heads are apart is asked of several small translators: one model alone would only tell of itself.
+    """
     loaded = desk.model("ko-en")
     config = loaded.config.model
     story = follow("ko-en", config, SENTENCE, trained=loaded.reader())
@@ -29,11 +40,13 @@ def run(desk: Desk) -> Data:
     apart: dict[str, dict[str, list[float]]] = {}
     rows = []
     for seed in desk.each("sentences", desk.seeds):
-        chosen = pairs("test", desk.some(SENTENCES, 4), seed=seed)
-        untrained = build(config, seed=seed).eval()
-        rows.append(rows_and_blocks(loaded, chosen, seed))
-        for name, model in (("trained", loaded.model), ("untrained", untrained)):
-            for attention, value in heads_apart(loaded, model, chosen).items():
+        rows.append(rows_and_blocks(loaded, _sentences(desk, seed), seed))
+    translators = SmallTranslators(replace(desk, seeds=desk.seeds[:MODELS]), LAYERS)
+    for seed, outcome in translators.each():
+        batch = batch_of(outcome.config, translators.material.vocabularies, _sentences(desk, seed))
+        untrained = build(outcome.config.model, seed=seed).eval()
+        for name, model in (("trained", outcome.model), ("untrained", untrained)):
+            for attention, value in heads_apart(model, batch).items():
                 apart.setdefault(attention, {}).setdefault(name, []).append(value)
     return {
         "sentence": SENTENCE,
@@ -41,7 +54,9 @@ def run(desk: Desk) -> Data:
         "layer": layer + 1,
         "heads": story.trace[f"encoder.blocks.{layer}.self_attention.weights"][0].tolist(),
         "n_heads": config.n_heads,
-        "sentences": len(chosen) * len(desk.seeds),
+        "sentences": desk.some(SENTENCES, 4),
+        "models": len(translators.desk.seeds),
+        "steps": translators.material.config.train.steps,
         "sums": {
             **{key: sum(row[key] for row in rows) for key in ("rows", "blocked")},
             **{
@@ -59,36 +74,30 @@ def run(desk: Desk) -> Data:
     }
 
 
+def _sentences(desk: Desk, seed: int) -> list[Pair]:
+    return pairs("test", desk.some(SENTENCES, 4), seed=seed)
+
+
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """softmax-sums: confirmed if every row sums to 1 and every masked entry is exactly 0; else refuted.
+    """softmax-sums, exact: every row sums to 1 and every masked entry is 0.
 
     A sum of n rounded numbers may be off by n roundings, so the tolerance is the longest row × 2⁻²³.
-    heads-differ: different is meant as more different than heads whose weights are random. Confirmed if in every
-    attention the divergence of the trained heads is above that of untrained ones (95 % interval over the seeds, each
-    with its own sentences and its own random model); refuted if in none; else it depends on the attention.
+    heads-differ: different is meant as more different than heads whose weights are random. The sides are the kinds of
+    attention: the divergence of the trained heads is above that of the same model before its training, over the seeds.
     """
     sums = data["sums"]
     right = sums["error"] <= sums["longest"] * EPSILON and sums["leak"] == 0.0
-    more = {attention: above(found["more"]) for attention, found in data["apart"].items()}
-    names = {True: [name for name in more if more[name]], False: [name for name in more if not more[name]]}
+    sides = {attention: greater(found["more"]) for attention, found in data["apart"].items()}
     effects = {attention: found["more"]["mean"] for attention, found in data["apart"].items()}
     least, most = min(effects, key=lambda name: effects[name]), max(effects, key=lambda name: effects[name])
     measured = {
-        "attentions": len(more),
-        "holds": len(names[True]),
-        "where": ", ".join(names[True]) or "–",
-        "where_not": ", ".join(names[False]) or "–",
-        "trained": sum(found["trained"] for found in data["apart"].values()) / len(more),
-        "untrained": sum(found["untrained"] for found in data["apart"].values()) / len(more),
+        "models": data["models"],
+        "trained": sum(found["trained"] for found in data["apart"].values()) / len(sides),
+        "untrained": sum(found["untrained"] for found in data["apart"].values()) / len(sides),
         "least": {"name": least, **{key: data["apart"][least]["more"][key] for key in ("mean", "low", "high")}},
         "most": {"name": most, **{key: data["apart"][most]["more"][key] for key in ("mean", "low", "high")}},
     }
-    return {
-        "softmax-sums": Verdict("confirmed" if right else "refuted", dict(sums)),
-        "heads-differ": Verdict(
-            "confirmed" if all(more.values()) else "depends" if any(more.values()) else "refuted", measured
-        ),
-    }
+    return {"softmax-sums": Verdict(exact(right), dict(sums)), "heads-differ": judged(sides, measured)}
 
 
 LESSON = Lesson(

@@ -37,9 +37,15 @@ def read(loaded: Loaded, model: nn.Module, chosen: Sequence[Pair]) -> tuple[Pair
         end=special.need("eos"),
         frame=loaded.frame,
     )
-    with torch.no_grad(), record(model, "*.weights") as trace:
+    return batch, weights_of(model, batch)
+
+
+@torch.no_grad()
+def weights_of(model: nn.Module, batch: PairBatch) -> dict[str, Tensor]:
+    """The weights of every attention, b h t s, by a short name."""
+    with record(model, "*.weights") as trace:
         model(batch.source, batch.target_in, batch.source_mask)
-    return batch, {short(name): trace[name] for name in trace.names()}
+    return {short(name): trace[name] for name in trace.names()}
 
 
 def short(name: str) -> str:
@@ -79,9 +85,9 @@ def rows_and_blocks(loaded: Loaded, chosen: Sequence[Pair], seed: int) -> dict[s
     return {**result, **whole, "dropped_low": low, "dropped_high": high}
 
 
-def heads_apart(loaded: Loaded, model: nn.Module, chosen: Sequence[Pair]) -> dict[str, float]:
+def heads_apart(model: nn.Module, batch: PairBatch) -> dict[str, float]:
     """The mean Jensen-Shannon divergence between two heads, in bits, over all pairs of heads and all real queries."""
-    batch, found = read(loaded, model, chosen)
+    found = weights_of(model, batch)
     target_real = batch.target_out != IGNORE  # b t
     source_real = torch.ones_like(batch.source, dtype=torch.bool) if batch.source_mask is None else batch.source_mask
     result = {}

@@ -12,7 +12,8 @@ from glassformer.config import ModelConfig
 from glassformer.lessons.attention.look_ahead_mask_experiment import configurations, probe
 from glassformer.lessons.attention.look_ahead_mask_picture import draw
 from glassformer.lessons.desk import Desk
-from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.verdict import Verdict, exact
 from glassformer.models.build import build
 from glassformer.models.decoder import DecoderOnly
 from glassformer.models.encoder_decoder import EncoderDecoder
@@ -78,14 +79,13 @@ def _built(config: ModelConfig, seed: int, kernel: str, masked: bool) -> nn.Modu
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """Confirmed if in no configuration an output before the changed token differs by a single bit; else refuted.
+    """Exact: in no configuration an output before the changed token differs by a single bit.
 
     The tolerance is 0: the same numbers go through the same operations. So that a model which answers always the same
     cannot pass, the outputs at the changed token must move in every configuration.
     """
-    confirmed = data["before"] == 0.0 and data["after"] > 0.0
     measured = {name: data[name] for name in ("configurations", "passes", "before", "after", "unmasked", "leaks")}
-    return {"causal": Verdict("confirmed" if confirmed else "refuted", measured)}
+    return {"causal": Verdict(exact(data["before"] == 0.0 and data["after"] > 0.0), measured)}
 
 
 LESSON = Lesson(

@@ -15,7 +15,8 @@ from glassformer.data.batch import pad
 from glassformer.layers.attention.mask import causal, combine
 from glassformer.lessons.attention.masking_picture import draw
 from glassformer.lessons.desk import Desk
-from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.verdict import Verdict, exact
 from glassformer.models.build import build
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.open.loaded import Loaded
@@ -146,7 +147,7 @@ def _counts(config: ModelConfig, mask: Tensor) -> Tensor:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """Confirmed if no answer at a real position changes by a single bit, in any model; else refuted.
+    """Exact: no answer at a real position changes by a single bit, in any model.
 
     The tolerance is 0: a masked key has weight 0 exactly, and 0 times anything finite is 0.
     """
@@ -156,7 +157,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "unmasked": data["trained"]["unmasked"],
         "alone": data["trained"]["alone"],
     }
-    return {"pad-blocked": Verdict("confirmed" if data["largest"] == 0.0 else "refuted", measured)}
+    return {"pad-blocked": Verdict(exact(data["largest"] == 0.0), measured)}
 
 
 LESSON = Lesson(

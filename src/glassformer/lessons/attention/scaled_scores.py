@@ -15,21 +15,41 @@ from glassformer.layers.attention.kernel import attention_weights
 from glassformer.layers.attention.mask import Mask
 from glassformer.lessons.attention.scaled_scores_picture import draw
 from glassformer.lessons.desk import Desk
-from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.statistics import interval
+from glassformer.lessons.verdict import Verdict, Word, judged, within
 
 WIDTHS = (4, 8, 16, 32, 64, 128, 256, 512)
+SHOWN = (4, 64, 512)  # of which one query's weights are shown
+PAPER = 64  # d_k of the paper's base model
+KINDS = ("plain", "scaled")
 KEYS = 64  # so many keys a query chooses between
 QUERIES = 256
+DRAWN = 1024  # queries and keys of which the variance is taken: 64 keys alone would leave it too uncertain
+SATURATED = 0.99  # a weight above it: softmax no longer answers to small changes
+ABOUT = 0.1  # so near a variance must be to what is said
 
 
 def run(desk: Desk) -> Data:
     """Queries and keys of independent numbers of variance 1, as at the beginning of a training, for every width."""
     rows = [
-        {"d_k": d_k, **{kind: _look(desk, d_k, scale) for kind, scale in (("plain", 1.0), ("scaled", 1 / sqrt(d_k)))}}
+        {"d_k": d_k, **{kind: _look(desk, d_k, _scale(kind, d_k)) for kind in KINDS}}
         for d_k in desk.each("d_k", WIDTHS)
     ]
-    return {"keys": KEYS, "rows": rows, "first": rows[0], "last": rows[-1]}
+    return {
+        "keys": KEYS,
+        "rows": rows,
+        "first": rows[0],
+        "paper": next(row for row in rows if row["d_k"] == PAPER),
+        "last": rows[-1],
+        "weights": [
+            {"d_k": d_k, **{kind: _one_query(desk.seeds[0], d_k, _scale(kind, d_k)) for kind in KINDS}} for d_k in SHOWN
+        ],
+    }
+
+
+def _scale(kind: str, d_k: int) -> float:
+    return 1.0 if kind == "plain" else 1 / sqrt(d_k)
 
 
 def _look(desk: Desk, d_k: int, scale: float) -> dict[str, Any]:
@@ -38,17 +58,36 @@ def _look(desk: Desk, d_k: int, scale: float) -> dict[str, Any]:
 
 
 def _once(seed: int, d_k: int, scale: float) -> dict[str, float]:
-    random = torch.Generator().manual_seed(seed)
-    q = torch.randn(1, 1, QUERIES, d_k, generator=random, dtype=torch.float64)  # b h t d_k
-    k = torch.randn(1, 1, KEYS, d_k, generator=random, dtype=torch.float64)  # b h s d_k
-    scores = q * scale @ k.transpose(-2, -1)  # b h t s
-    weights = attention_weights(q, k, Mask(), bias=None, scale=scale)  # b h t s
+    weights = _weights(seed, d_k, scale, QUERIES)
+    slopes = _slopes(weights)
     return {
-        "variance": float(scores.var()),
+        "variance": _variance(seed, d_k, scale),
         "entropy": float(_entropy(weights).mean()),
         "largest": float(weights.amax(-1).mean()),
-        "gradient": _slope(weights),
+        "saturated": float((weights.amax(-1) > SATURATED).double().mean()),
+        "gradient": float(slopes.mean()),
+        "gradient_median": float(slopes.median()),
+        "gradient_product": scale * float(slopes.mean()),
     }
+
+
+def _variance(seed: int, d_k: int, scale: float) -> float:
+    random = torch.Generator().manual_seed(seed)
+    q, k = torch.randn(2, DRAWN, d_k, generator=random, dtype=torch.float64)  # t d_k
+    return float((q * scale @ k.T).var())
+
+
+def _weights(seed: int, d_k: int, scale: float, queries: int) -> Tensor:
+    random = torch.Generator().manual_seed(seed)
+    k = torch.randn(1, 1, KEYS, d_k, generator=random, dtype=torch.float64)  # b h s d_k
+    q = torch.randn(1, 1, queries, d_k, generator=random, dtype=torch.float64)  # b h t d_k
+    return attention_weights(q, k, Mask(), bias=None, scale=scale)  # b h t s
+
+
+def _one_query(seed: int, d_k: int, scale: float) -> list[float]:
+    """Its weights on all keys, the largest first."""
+    weights: list[float] = _weights(seed, d_k, scale, 1)[0, 0, 0].sort(descending=True).values.tolist()
+    return weights
 
 
 def _entropy(weights: Tensor) -> Tensor:
@@ -56,29 +95,40 @@ def _entropy(weights: Tensor) -> Tensor:
     return -torch.xlogy(weights, weights).sum(-1) / torch.log(torch.tensor(2.0))  # b h t
 
 
-def _slope(weights: Tensor) -> float:
-    """The norm of softmax's Jacobian, diag(w) − w wᵀ, over all queries: what is left of a gradient that comes back."""
+def _slopes(weights: Tensor) -> Tensor:
+    """The norm of softmax's Jacobian, diag(w) − w wᵀ, for each query: how the weights answer to softmax's own input.
+
+    How they answer to the dot product q·k is this times the scale (`gradient_product`): the division makes it smaller.
+    """
     jacobian = torch.diag_embed(weights) - weights.unsqueeze(-1) * weights.unsqueeze(-2)  # b h t s s
-    return float(torch.linalg.matrix_norm(jacobian).mean())
+    return torch.linalg.matrix_norm(jacobian)  # b h t
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """Confirmed if the plain variance is d_k within 10 % at every width, and the scaled one 1 within 10 %.
+    """The sides are the widths. On each, the plain variance is d_k and the scaled one is 1, both within 10 %.
 
-    Refuted if at no width either is so; else it depends.
+    Softmax and gradient stand beside it and decide nothing: the claim speaks of the variance.
     """
-    plain = [abs(row["plain"]["variance"]["mean"] / row["d_k"] - 1) < 0.1 for row in data["rows"]]
-    scaled = [abs(row["scaled"]["variance"]["mean"] - 1) < 0.1 for row in data["rows"]]
-    every, some = all(plain + scaled), any(plain + scaled)
-    last = data["rows"][-1]
+    sides = {str(row["d_k"]): _verdict_row(row) for row in data["rows"]}
+    last, middle = data["rows"][-1], next(row for row in data["rows"] if row["d_k"] == PAPER)
     measured = {
         "d_k": last["d_k"],
-        "plain": last["plain"]["variance"]["mean"],
-        "scaled": last["scaled"]["variance"]["mean"],
-        "gradient_plain": last["plain"]["gradient"]["mean"],
-        "gradient_scaled": last["scaled"]["gradient"]["mean"],
+        "paper": PAPER,
+        **{kind: last[kind]["variance"]["mean"] for kind in KINDS},
+        **{f"interval_{kind}": _verdict_ends(last[kind]["variance"]) for kind in KINDS},
+        **{f"gradient_{kind}": last[kind]["gradient"]["mean"] for kind in KINDS},
+        **{f"middle_{kind}": middle[kind]["gradient"]["mean"] for kind in KINDS},
     }
-    return {"scale-variance": Verdict("confirmed" if every else "depends" if some else "refuted", measured)}
+    return {"scale-variance": judged(sides, measured)}
+
+
+def _verdict_row(row: Data) -> dict[str, Word]:
+    grows = within(row["plain"]["variance"], (1 - ABOUT) * row["d_k"], (1 + ABOUT) * row["d_k"])
+    return {"grows": grows, "stays": within(row["scaled"]["variance"], 1 - ABOUT, 1 + ABOUT)}
+
+
+def _verdict_ends(effect: Data) -> dict[str, float]:
+    return {end: effect[end] for end in ("low", "high")}
 
 
 LESSON = Lesson(

@@ -13,7 +13,8 @@ from torch import Tensor
 
 from glassformer.lessons.attention.worked_example_picture import draw
 from glassformer.lessons.desk import Desk
-from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.verdict import Verdict, exact
 from glassformer.models.presets import PRESETS
 from glassformer.trace.sentence import Story, follow
 
@@ -112,10 +113,10 @@ def _question(desk: Desk, seed: int) -> dict[str, Any]:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """Confirmed if every recorded shape is exactly the one that the claim says; else refuted. Nothing is rounded."""
+    """Exact: every recorded shape is the one that the claim says. Nothing is rounded."""
     same = {name: data["shapes"].get(name) == shape for name, shape in CLAIMED.items()}
     measured = {**data["written"], "stations": len(CLAIMED), "right": sum(same.values())}
-    return {"worked-shapes": Verdict("confirmed" if all(same.values()) else "refuted", measured)}
+    return {"worked-shapes": Verdict(exact(all(same.values())), measured)}
 
 
 LESSON = Lesson(

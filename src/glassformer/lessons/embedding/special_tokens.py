@@ -13,9 +13,10 @@ from torch import Tensor, nn
 from glassformer.layers.embedding import token_matrix
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.embedding.special_tokens_picture import draw
-from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.short import Experiment
-from glassformer.lessons.statistics import above, interval
+from glassformer.lessons.statistics import interval
+from glassformer.lessons.verdict import Verdict, greater, judged
 from glassformer.models.build import build
 from glassformer.text.special import ROLES
 
@@ -110,14 +111,13 @@ def _map(matrix: Tensor) -> list[list[float]]:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """Distinguishable: a special and an ordinary token are ordered right in at least 95 of 100 pairs.
+    """Distinguishable: a special and an ordinary token are ordered right in more than 95 of 100 pairs.
 
-    The interval of `separation` over the seeds must lie above 0.95 (tokens that are told apart by chance give 0.5; one
-    wrong pair in twenty is the usual price of a decision). Confirmed if so before and after training, refuted if
-    neither; if only one of both, it depends on training.
+    That is the bound for the interval of `separation` over the seeds (tokens that are told apart by chance give 0.5;
+    one wrong pair in twenty is the usual price of a decision). The sides are before and after training.
     """
     sine = data["found"]["sine"]
-    distinct = [above(sine[when]["separation"], 0.95) for when in ("before", "after")]
+    sides = {when: greater(sine[when]["separation"], 0.95) for when in ("before", "after")}
     measured = {
         "before": sine["before"]["separation"]["mean"],
         "after": sine["after"]["separation"]["mean"],
@@ -126,8 +126,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "inside": sine["before"]["inside"]["mean"],
         "inside_after": sine["after"]["inside"]["mean"],
     }
-    verdict = Verdict("confirmed" if all(distinct) else "depends" if any(distinct) else "refuted", measured)
-    return {"special-distinct": verdict}
+    return {"special-distinct": judged(sides, measured)}
 
 
 LESSON = Lesson(

@@ -18,8 +18,9 @@ from glassformer.layers.embedding import token_matrix
 from glassformer.layers.position.sinusoidal import sinusoid
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.embedding.token_embedding_picture import draw
-from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.statistics import interval
+from glassformer.lessons.verdict import Verdict, Word, exact, judged, less, within
 from glassformer.models.build import build
 from glassformer.open import Loaded
 from glassformer.recipe import RunConfig, override
@@ -142,23 +143,23 @@ def _balance(desk: Desk, config: ModelConfig) -> list[dict[str, Any]]:
 def verdicts(data: Data) -> dict[str, Verdict]:
     """Rules.
 
-    embedding-norms: confirmed if, at the start, the interval over the seeds of the Kolmogorov distance between norms
-    and normal distribution lies below 0.05 (of 100 tokens fewer than 5 would have to be moved), the mean cosine within
-    a tenth of 1/√d of 0, and the deviation of the cosines within 10 % of 1/√d, what independent directions give. Else
-    refuted.
+    embedding-norms, all at the start, as intervals over the seeds: the Kolmogorov distance between norms and normal
+    distribution is below 0.05 (of 100 tokens fewer than 5 would have to be moved), the mean cosine within a tenth of
+    1/√d of 0, and the deviation of the cosines within 10 % of 1/√d, what independent directions give.
 
-    embedding-scale: balanced means that neither side is more than twice as long as the other. An initialisation agrees
-    if at every width the factor balances and its absence does not. Confirmed if all agree, refuted if none does; else
-    it depends on the initialisation.
+    embedding-scale: balanced means that neither side is more than twice as long as the other. The sides are the
+    initialisations; one agrees if at every width the factor balances and its absence does not.
     """
     return {"embedding-norms": _verdict_norms(data), "embedding-scale": _verdict_scale(data)}
 
 
 def _verdict_norms(data: Data) -> Verdict:
     initial, expected = data["initial"], data["expected"]["cosine"]
-    near_normal = initial["away_from_normal"]["high"] < 0.05
-    centred = abs(initial["cosine"]["mean"]) < 0.1 * expected
-    spread = abs(initial["cosine_spread"]["mean"] / expected - 1) < 0.1
+    parts: dict[str, Word] = {
+        "normal": less(initial["away_from_normal"], 0.05),
+        "centred": within(initial["cosine"], -0.1 * expected, 0.1 * expected),
+        "spread": within(initial["cosine_spread"], 0.9 * expected, 1.1 * expected),
+    }
     measured = {
         "distance": initial["away_from_normal"]["mean"],
         "jarque_bera": initial["jarque_bera"]["mean"],
@@ -167,7 +168,7 @@ def _verdict_norms(data: Data) -> Verdict:
         "expected": expected,
         "tokens": data["tokens"],
     }
-    return Verdict("confirmed" if near_normal and centred and spread else "refuted", measured)
+    return judged({"start": parts}, measured)
 
 
 def _verdict_scale(data: Data) -> Verdict:
@@ -177,10 +178,12 @@ def _verdict_scale(data: Data) -> Verdict:
     starts = {
         row["start"]: [other for other in data["balance"] if other["start"] == row["start"]] for row in data["balance"]
     }
-    agree = [all(balanced(row["scaled"]) and not balanced(row["plain"]) for row in rows) for rows in starts.values()]
+    sides = {
+        start: exact(all(balanced(row["scaled"]) and not balanced(row["plain"]) for row in rows))
+        for start, rows in starts.items()
+    }
     at = {row["start"]: row for row in data["balance"] if row["d_model"] == data["d_model"]}
-    measured = {"d_model": data["d_model"], **{start: at[start] for start in starts}}
-    return Verdict("confirmed" if all(agree) else "depends" if any(agree) else "refuted", measured)
+    return judged(sides, {"d_model": data["d_model"], **{start: at[start] for start in starts}})
 
 
 LESSON = Lesson(

@@ -16,7 +16,8 @@ from glassformer.lessons.desk import Desk
 from glassformer.lessons.evaluation.docstrings import docstrings
 from glassformer.lessons.evaluation.small_budget_experiment import train_both
 from glassformer.lessons.evaluation.small_budget_picture import draw
-from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.verdict import Verdict, Word, exact, judged
 from glassformer.metrics.ngram import NGrams
 from glassformer.text.kinds import train
 
@@ -75,26 +76,29 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     """Hardly learned means: no better on new text than word counts, and on its own text worse than pairs of words.
 
     So 7.74 is not below the entropy of single tokens, and 6.79 not below that given the token before; a translator that
-    ignored its source could do as well by counting. The vocabulary of that run is unknown, so it is asked at every
-    size measured on the text at hand: confirmed if it holds at all of them, refuted if at none, else it depends. The
-    straight line over ln V to 37,000 pieces is shown as a limit of the experiment and judges nothing: it is not a
-    measurement, and it is rather too high, since the true curve bends down.
+    ignored its source could do as well by counting. The vocabulary of that run is unknown, so the sides are the
+    sizes measured on the text at hand; counting is exact. The straight line over ln V to 37,000 pieces is shown as a
+    limit of the experiment and judges nothing: it is not a measurement, and it is rather too high, since the true
+    curve bends down.
     """
-    rows = data["rows"]
     reported = data["reported"]
-    holds = [reported["validation"] >= r["unigram"] and reported["training"] >= r["bigram"] for r in rows]
+    sides: dict[str, Word | dict[str, Word]] = {
+        str(row["vocab_size"]): {
+            "validation": exact(reported["validation"] >= row["unigram"]),
+            "training": exact(reported["training"] >= row["bigram"]),
+        }
+        for row in data["rows"]
+    }
     measured = {
         **reported,
         "last": data["last"],
         "assumed": data["assumed"],
-        "sizes": ", ".join(str(row["vocab_size"]) for row, held in zip(rows, holds, strict=True) if held) or "–",
-        "others": ", ".join(str(row["vocab_size"]) for row, held in zip(rows, holds, strict=True) if not held) or "–",
         "plain": data["budget"]["plain"]["validation"]["mean"],
         "own": data["budget"]["own"]["validation"]["mean"],
         "unigram": data["budget"]["unigram"],
         "scale": data["budget"]["scale"],
     }
-    return {"wmt-loss": Verdict("confirmed" if all(holds) else "depends" if any(holds) else "refuted", measured)}
+    return {"wmt-loss": judged(sides, measured)}
 
 
 LESSON = Lesson(

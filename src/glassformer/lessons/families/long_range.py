@@ -13,8 +13,9 @@ from glassformer.lessons.desk import Desk
 from glassformer.lessons.families.long_range_picture import draw
 from glassformer.lessons.families.recall import DISTANCES, KEYS, LONGEST, STEPS, Course, models, train
 from glassformer.lessons.families.steps import chains, times
-from glassformer.lessons.lesson import Data, Lesson, Verdict
-from glassformer.lessons.statistics import above, difference, interval
+from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.statistics import above, difference, share
+from glassformer.lessons.verdict import Verdict, Word, exact, greater, judged
 
 KINDS = ("transformer", "lstm")
 
@@ -54,8 +55,8 @@ def _ahead(courses: dict[str, list[Course]], at: int) -> dict[str, Any]:
 
 
 def _bands(curves: list[list[float]]) -> list[dict[str, Any]]:
-    """At each point the mean over the seeds with its interval."""
-    return [interval(list(column)) for column in zip(*curves, strict=True)]
+    """At each point the mean over the seeds with its interval; they are shares."""
+    return [share(list(column)) for column in zip(*curves, strict=True)]
 
 
 def _half(courses: dict[str, list[Course]]) -> dict[str, float]:
@@ -75,53 +76,57 @@ def _early(courses: dict[str, list[Course]]) -> dict[str, Any] | None:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """long-range: at the longest distance, after all steps, the Transformer recalls above chance and above the LSTM.
-
-    Both by the whole 95 % interval over the seeds (paired differences). It depends if it was ahead at some look during
-    the training and is no longer at the end; refuted if it never was.
+    """long-range: at the longest distance the Transformer recalls above chance and above the LSTM (paired differences
+    over the seeds). The sides are two looks: half-way through the training and at its end.
 
     parallel: one matrix product means that the longest chain of dependent operations does not grow with the length;
     sequential means that it grows by the same number for each token. Both are counted exactly in the graph of the
-    computation; if either fails the claim is refuted. What follows from it is time: confirmed if the attention layer is
-    faster than the LSTM at every length, it depends if at some lengths only, refuted if at none (1 is the natural
-    bound of a ratio of times).
+    computation. What follows from it is time: the attention layer is faster than the LSTM, by the interval of the
+    logarithm of their ratio over the rounds (0 is its natural bound). The sides are the lengths.
     """
-    far, ahead = data["recall"]["transformer"][-1], data["ahead"]
-    holds = above(far, data["chance"]) and above(ahead)
+    steps = data["learning"]["step"]
+    sides: dict[str, Word | dict[str, Word]] = {
+        str(step): {
+            "chance": greater(data["learning"]["transformer"][steps.index(step)], data["chance"]),
+            "lstm": greater(_verdict_ahead(data, steps.index(step))),
+        }
+        for step in (data["half"]["step"], steps[-1])
+    }
     recall = {
         "distance": data["distances"][-1],
-        "transformer": far,
+        "transformer": data["recall"]["transformer"][-1],
         "lstm": data["recall"]["lstm"][-1],
-        "ahead": ahead,
+        "ahead": data["ahead"],
         "steps": data["steps"],
         "early": data["early"] or {"step": 0, "mean": 0.0},
         "seeds": data["seeds"],
     }
-    return {
-        "long-range": Verdict("confirmed" if holds else "depends" if data["early"] else "refuted", recall),
-        "parallel": _verdict_parallel(data),
-    }
+    return {"long-range": judged(sides, recall), "parallel": _verdict_parallel(data)}
+
+
+def _verdict_ahead(data: Data, at: int) -> dict[str, Any]:
+    return difference(*(data["learning"][kind][at]["values"] for kind in KINDS))
 
 
 def _verdict_parallel(data: Data) -> Verdict:
     rows, timed = data["chains"], data["times"]
-    lengths = [row["length"] for row in rows]
     flat = len({row["attention"] for row in rows}) == 1
     slopes = {(b["lstm"] - a["lstm"]) / (b["length"] - a["length"]) for a, b in pairwise(rows)}
-    faster = [row["ratio"] > 1 for row in timed]
-    counted = flat and len(slopes) == 1 and slopes.pop() > 0
+    parts: dict[str, Word] = {
+        "one_product": exact(flat),
+        "sequential": exact(len(slopes) == 1 and all(slope > 0 for slope in slopes)),
+    }
+    sides: dict[str, Word | dict[str, Word]] = {
+        str(row["length"]): {**parts, "faster": greater(row["faster"])} for row in timed
+    }
     measured = {
-        "length": lengths[-1],
+        "length": rows[-1]["length"],
         "attention": rows[-1]["attention"],
         "lstm": rows[-1]["lstm"],
         "first": {"length": timed[0]["length"], "ratio": timed[0]["ratio"]},
         "last": {"length": timed[-1]["length"], "ratio": timed[-1]["ratio"]},
-        "faster": ", ".join(str(row["length"]) for row, one in zip(timed, faster, strict=True) if one) or "–",
-        "slower": ", ".join(str(row["length"]) for row, one in zip(timed, faster, strict=True) if not one) or "–",
     }
-    if not counted or not any(faster):
-        return Verdict("refuted", measured)
-    return Verdict("confirmed" if all(faster) else "depends", measured)
+    return judged(sides, measured)
 
 
 LESSON = Lesson(
@@ -129,6 +134,7 @@ LESSON = Lesson(
     verdicts=verdicts,
     draw=draw,
     claims=("long-range", "parallel"),
+    seeds=10,  # with 5 the interval at the end held both
     equation=r"h_t=f(h_{t-1},x_t)\quad\text{against}\quad "
     r"Y=\mathrm{softmax}\!\left(\frac{QK^{\top}}{\sqrt{d_k}}\right)V",
     formula="h_t = f(h_{t−1}, x_t)   against   Y = softmax(Q Kᵀ / √d_k) V",

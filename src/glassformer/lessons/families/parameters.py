@@ -14,7 +14,8 @@ from glassformer.config import ModelConfig
 from glassformer.ledger.parameters import Total, count
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.families.parameters_picture import draw
-from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.verdict import Verdict, exact, judged
 from glassformer.models.block import EncoderBlock
 from glassformer.models.build import build
 from glassformer.models.presets import PRESETS
@@ -134,14 +135,13 @@ def _feed_forward(config: ModelConfig) -> dict[str, float]:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """Counts are whole numbers: confirmed if every claimed one is the ledger's, and the ledger's that of the model.
+    """Counts are whole numbers, so all of it is exact: every claimed one is the ledger's, and that of the built model.
 
-    attention-most: the largest part, of the whole model and of its layers alone, in each named model. ffn-two-thirds:
-    2/3 within 5 points, in an encoder layer, in a decoder layer and in the whole base model. Confirmed if it is so
-    everywhere, refuted if nowhere, else it depends.
+    attention-most: the largest part; the sides are the named models, each whole and its layers alone.
+    ffn-two-thirds: 2/3 within 5 points; the sides are an encoder layer, a decoder layer and the whole base model.
     """
     classifier, lesson = data["classifier"], data["lesson"]
-    exact = {
+    right = {
         "count-classifier": classifier["claimed"] == classifier["counted"]
         and classifier["built_one"] == classifier["counted"]["one_layer"]
         and classifier["built_five"] == classifier["counted"]["five_layers"],
@@ -153,29 +153,27 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "count-classifier": {**classifier["counted"], "built": classifier["built_five"]},
         "count-lesson": {**lesson["counted"], "built": lesson["built_six"]},
     }
-    found = {claim: Verdict("confirmed" if exact[claim] else "refuted", measured[claim]) for claim in exact}
+    found = {claim: Verdict(exact(right[claim]), measured[claim]) for claim in right}
     return {**found, "attention-most": verdict_most(data), "ffn-two-thirds": verdict_thirds(data)}
 
 
 def verdict_most(data: Data) -> Verdict:
     """See `verdicts`."""
-    most = [
-        max(row[whole], key=row[whole].get) == "attention"
+    sides = {
+        f"{row['name']}/{whole}": exact(max(row[whole], key=row[whole].get) == "attention")
         for row in data["models"]
         for whole in ("of_model", "of_layers")
-    ]
+    }
     measured = {
-        "held": sum(most),
-        "asked": len(most),
         **{name.replace("-", "_").replace(".", "_"): row for name, row in data["by_name"].items()},
     }
-    return Verdict("confirmed" if all(most) else "depends" if any(most) else "refuted", measured)
+    return judged(sides, measured)
 
 
 def verdict_thirds(data: Data) -> Verdict:
     """See `verdicts`."""
-    near = [abs(share - 2 / 3) <= ABOUT for share in data["feed_forward"].values()]
-    return Verdict("confirmed" if all(near) else "depends" if any(near) else "refuted", dict(data["feed_forward"]))
+    sides = {place: exact(abs(share - 2 / 3) <= ABOUT) for place, share in data["feed_forward"].items()}
+    return judged(sides, dict(data["feed_forward"]))
 
 
 LESSON = Lesson(

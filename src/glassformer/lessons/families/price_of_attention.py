@@ -22,7 +22,8 @@ from glassformer.ledger.costs import Pass, costs
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.families.clock import in_turn
 from glassformer.lessons.families.price_of_attention_picture import draw
-from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.verdict import Verdict, Word, exact, judged
 from glassformer.models.build import build
 from glassformer.models.encoder import EncoderOnly
 
@@ -97,15 +98,17 @@ def _layer(encoder: nn.Module, x: torch.Tensor) -> None:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """Quadratic means, exactly: whenever the length doubles, the FLOPs of all pairs become four times as many.
+    """Quadratic means, exactly: whenever the length doubles, the FLOPs of all pairs become four times as many, while
+    the rest doubles. They are the price if they are more than half of all FLOPs.
 
-    Refuted if they do not. They are the price if they are more than half of all FLOPs: confirmed if that is so at every
-    length; it depends if only from some length on (both sides are counted, the rest must double exactly). The ledger
-    counts in whole numbers, so there is no tolerance. Time is shown beside it and judges nothing: it is of one machine.
+    The sides are the lengths. The ledger counts in whole numbers, so there is no tolerance. Time is shown beside it and
+    judges nothing: it is of one machine.
     """
     rows = data["rows"]
-    exact = all(b["pairs"] == 4 * a["pairs"] and b["rest"] == 2 * a["rest"] for a, b in pairwise(rows))
-    large = [row["share"] > 0.5 for row in rows]
+    quadratic = exact(all(b["pairs"] == 4 * a["pairs"] and b["rest"] == 2 * a["rest"] for a, b in pairwise(rows)))
+    sides: dict[str, Word | dict[str, Word]] = {
+        str(row["length"]): {"quadratic": quadratic, "price": exact(row["share"] > 0.5)} for row in rows
+    }
     measured = {
         "first": rows[0],
         "last": rows[-1],
@@ -114,8 +117,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "d_model": data["d_model"],
         "clock": data["clock"][-1],
     }
-    verdict = "refuted" if not exact or not any(large) else "confirmed" if all(large) else "depends"
-    return {"attention-quadratic": Verdict(verdict, measured)}  # type: ignore[arg-type]
+    return {"attention-quadratic": judged(sides, measured)}
 
 
 LESSON = Lesson(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from math import log
 from statistics import median
 from typing import Any
 
@@ -13,6 +14,7 @@ from torch import Tensor, nn
 from glassformer.layers.attention.multi_head import MultiHeadAttention
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.families.clock import in_turn
+from glassformer.lessons.statistics import interval
 
 D_MODEL, N_HEADS = 64, 4
 COUNTED = (8, 16, 32, 64)
@@ -74,7 +76,8 @@ def longest(y: Tensor) -> int:
 def times(desk: Desk) -> list[dict[str, Any]]:
     """Milliseconds of one forward pass of each, one thread: medians of interleaved rounds.
 
-    The ratio is the median of the ratios within a round, in which both stand side by side.
+    The ratio is the median of the ratios within a round, in which both stand side by side; `faster` is the interval of
+    its logarithm over the rounds.
     """
     attention, lstm = parts()
     fused = MultiHeadAttention(d_model=D_MODEL, n_heads=N_HEADS)
@@ -90,8 +93,11 @@ def times(desk: Desk) -> list[dict[str, Any]]:
 
 
 def _compared(length: int, attention: list[float], lstm: list[float]) -> dict[str, Any]:
-    ratio = median(slow / fast for slow, fast in zip(lstm, attention, strict=True))
-    return {"length": length, "attention": median(attention), "lstm": median(lstm), "ratio": ratio}
+    ratios = [slow / fast for slow, fast in zip(lstm, attention, strict=True)]
+    faster = interval([log(ratio) for ratio in ratios])
+    del faster["values"]
+    times = {"attention": median(attention), "lstm": median(lstm)}
+    return {"length": length, **times, "ratio": median(ratios), "faster": faster}
 
 
 @torch.no_grad()

@@ -16,9 +16,10 @@ from glassformer.generate.step import evaluating
 from glassformer.layers.patch import SeriesPatches
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.families.stock_patches_picture import draw
-from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.short import Experiment
-from glassformer.lessons.statistics import above, below, difference, interval
+from glassformer.lessons.statistics import difference, interval
+from glassformer.lessons.verdict import Verdict, Word, exact, greater, judged, less
 from glassformer.models.build import build
 from glassformer.models.encoder import EncoderOnly
 from glassformer.open import Loaded
@@ -142,20 +143,23 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     """patches-nine: exact. The built box must give 9 vectors for 30 days, and so must the formula of the ledger.
 
     heads-terms: near and far mean nearer and farther than attention that is spread evenly over the patches, which is
-    the distance of a head that prefers nothing. Confirmed if, over the seeds (95 % intervals), the nearest head of the
-    trained models is below it, the farthest above it, and the gap between them is larger than in the same models
-    before training; else refuted.
+    the distance of a head that prefers nothing. Three things are said: the nearest head of the trained models is below
+    it, the farthest above it, and the gap between them is larger than in the same models before training.
     """
     patches, heads, even = data["patches"], data["heads"], data["even"]
     nine = patches["shape"][1] == patches["positions"] == 9 and patches["context"] == CONTEXT
     near, far = heads["trained"]["near"], heads["trained"]["far"]
-    holds = below(near, even) and above(far, even) and above(heads["gained"])
+    parts: dict[str, Word] = {
+        "near": less(near, even),
+        "far": greater(far, even),
+        "gained": greater(heads["gained"]),
+    }
     measured = {"even": even, "near": near, "far": far, "gained": heads["gained"], "seeds": data["seeds"]}
     measured["untrained"] = heads["untrained"]["spread"]
     measured["trained"] = heads["trained"]["spread"]
     return {
-        "patches-nine": Verdict("confirmed" if nine else "refuted", {**patches, "count": patches["shape"][1]}),
-        "heads-terms": Verdict("confirmed" if holds else "refuted", measured),
+        "patches-nine": Verdict(exact(nine), {**patches, "count": patches["shape"][1]}),
+        "heads-terms": judged({"trained": parts}, measured),
     }
 
 

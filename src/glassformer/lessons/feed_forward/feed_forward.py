@@ -9,8 +9,9 @@ from glassformer.lessons.desk import Desk
 from glassformer.lessons.feed_forward.feed_forward_boxes import collapse, curves, independence, silence
 from glassformer.lessons.feed_forward.feed_forward_picture import draw
 from glassformer.lessons.feed_forward.feed_forward_widths import widths
-from glassformer.lessons.lesson import Data, Lesson, Verdict
-from glassformer.lessons.statistics import above
+from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.statistics import difference
+from glassformer.lessons.verdict import Verdict, Word, exact, greater, judged, less
 
 ROUNDING = 1e-12  # of sums of 32 products in float64, relative to the largest output
 CHANCE = 0.02  # R² of a straight line on fresh points: 1 / √1024 is 0.03, so less than that tells nothing
@@ -32,14 +33,13 @@ def run(desk: Desk) -> Data:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """ffn-per-token: the Jacobian between different positions is 0, exactly, for every kind; for the own one it is not.
+    """ffn-per-token, exact: the Jacobian between different positions is 0 for every kind; for the own one it is not.
 
     ffn-nonlinear: without the activation the network is the product matrix up to rounding, its rank at most d_model;
     it explains no more of y = |x| than the best line does, and the network with ReLU explains more, over all seeds.
 
-    ffn-four-times: a richer representation is one that predicts better. Confirmed if at equal parameters 4× has a lower
-    loss than 1× (95 % interval of the paired difference above 0); depends if that is so at equal d_model only, where
-    4× has more parameters; else refuted.
+    ffn-four-times: a richer representation is one that predicts better, so 4× has a lower loss than 1×. The sides are
+    equal parameters, and equal d_model, where 4× has more of them.
     """
     return {
         "ffn-per-token": verdict_per_token(data["independence"]),
@@ -53,27 +53,30 @@ def verdict_per_token(found: Data) -> Verdict:
     boxes = found["boxes"].values()
     others, own = max(box["others"] for box in boxes), min(box["own"] for box in boxes)
     measured = {"others": others, "own": own, "kinds": found["kinds"], "attention": found["attention"]["others"]}
-    return Verdict("confirmed" if others == 0.0 and own > 0.0 else "refuted", measured)
+    return Verdict(exact(others == 0.0 and own > 0.0), measured)
 
 
 def verdict_nonlinear(found: Data) -> Verdict:
     """See `verdicts`."""
-    one = found["apart"] <= ROUNDING and found["rank"] <= found["d_model"]
-    no_better = found["straight"]["mean"] <= found["best_line"]["mean"] + CHANCE
+    parts: dict[str, Word] = {
+        "one": exact(found["apart"] <= ROUNDING and found["rank"] <= found["d_model"]),
+        "no_better": less(difference(found["straight"]["values"], found["best_line"]["values"]), CHANCE),
+        "bend": greater(found["gain"]),
+    }
     measured = {key: found[key] for key in ("apart", "rank", "d_model", "d_ff", "bent", "straight", "gain")}
-    return Verdict("confirmed" if one and no_better and above(found["gain"]) else "refuted", measured)
+    return judged({"activation": parts}, measured)
 
 
 def verdict_four_times(found: Data) -> Verdict:
     """See `verdicts`."""
-    equal, free = above(found["gain_equal"]), above(found["gain_free"])
     measured = {
         "one": found["equal"][0],
         "four": found["equal"][2],
         "eight": found["equal"][3],
         **{key: found[key] for key in ("gain_equal", "gain_free", "further_equal", "budget")},
     }
-    return Verdict("confirmed" if equal else "depends" if free else "refuted", measured)
+    sides = {"equal_parameters": greater(found["gain_equal"]), "equal_width": greater(found["gain_free"])}
+    return judged(sides, measured)
 
 
 LESSON = Lesson(

@@ -18,8 +18,9 @@ from glassformer.lessons.feed_forward.ffn_memory_experiment import (
     units,
 )
 from glassformer.lessons.feed_forward.ffn_memory_picture import draw
-from glassformer.lessons.lesson import Data, Lesson, Verdict
-from glassformer.lessons.statistics import above, difference, interval
+from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.statistics import difference, interval
+from glassformer.lessons.verdict import Verdict, Word, greater, judged
 
 STEPS = 250
 
@@ -67,11 +68,13 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     """Whoever stores facts is missed by facts more than by a rule that needs none.
 
     Switching attention off also cuts the way from subject to answer, so its damage to facts alone says nothing: the
-    same damage to copying, which needs that way and no fact, is subtracted. Confirmed if with all feed-forward networks
-    off the facts lose more than the copying does, and this surplus is larger than attention's (both 95 % intervals over
-    seeds above 0). Else refuted.
+    same damage to copying, which needs that way and no fact, is subtracted. Two things are said: with all feed-forward
+    networks off the facts lose more than the copying does, and this surplus is larger than attention's.
     """
-    stored, more = above(data["specific"]["feed_forward"]), above(data["more_specific"])
+    parts: dict[str, Word] = {
+        "stored": greater(data["specific"]["feed_forward"]),
+        "more": greater(data["more_specific"]),
+    }
     measured = {
         "facts": data["facts"],
         "copy": data["copy"],
@@ -79,7 +82,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "attention": data["specific"]["attention"],
         "more": data["more_specific"],
     }
-    return {"ffn-memory": Verdict("confirmed" if stored and more else "refuted", measured)}
+    return {"ffn-memory": judged({"feed_forward": parts}, measured)}
 
 
 LESSON = Lesson(

@@ -9,11 +9,12 @@ from math import log
 from typing import Any
 
 from glassformer.lessons.desk import Desk
-from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.norm.layer_norm_experiment import inside, settings, with_and_without
 from glassformer.lessons.norm.layer_norm_picture import draw
 from glassformer.lessons.norm.letters import first_gradients, letters
-from glassformer.lessons.statistics import below, difference, interval
+from glassformer.lessons.statistics import difference, interval
+from glassformer.lessons.verdict import Verdict, Word, exact, judged, less
 
 DEPTH = 12  # of the untrained models whose gradients are looked at
 STEPS = 80
@@ -59,36 +60,31 @@ def _mean(curves: list[list[float | None]]) -> list[float | None]:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """norm-zero-one: before γ (also called α) and β. Confirmed if every token's mean is 0 and its deviation is 1.
+    """norm-zero-one, before γ (also called α) and β: every token's mean is 0 and its deviation is 1.
 
     The mean of d_model rounded numbers may be off by d_model × 2⁻²³; of the deviation ε takes a part, so it must be
-    √(var / (var + ε)) within the same rounding, and no further below 1 than 1 %. Else refuted.
-    norm-batch-free: confirmed if no answer for a sentence changes by one bit when the other sentences of its batch are
-    replaced; else refuted. The tolerance is 0: the same numbers go through the same operations.
-    norm-stabilises: in a setting (depth, learning rate) it holds if with the norm both the loss on unseen text and the
-    spread of the gradient's norm over all steps are lower (95 % interval of the paired difference, of the logarithm for
-    the spread, below 0). The spread is the deviation of the norm's logarithm, so a trend counts as well as jumps.
-    Confirmed if in every setting, refuted if in none, else it depends on the setting.
+    √(var / (var + ε)) within the same rounding, and no further below 1 than 1 %.
+    norm-batch-free, exact: no answer for a sentence changes by one bit when the other sentences of its batch are
+    replaced. The tolerance is 0: the same numbers go through the same operations.
+    norm-stabilises: with the norm both the loss on unseen text and the spread of the gradient's norm over all steps
+    are lower (paired difference, of the logarithm for the spread). The spread is the deviation of the norm's logarithm,
+    so a trend counts as well as jumps. The sides are the settings, depth / learning rate.
     """
     token, others = data["token"], data["others"]
     rounding = data["d_model"] * EPSILON
-    exact = token["mean"] <= rounding and token["off"] <= rounding and token["deviation_low"] > 0.99
-    holds = [below(row["loss"]["less"]) and below(row["spread"]["less"]) for row in data["settings"]]
-    named = [f"{row['depth']}/{row['rate']:g}" for row in data["settings"]]
-    last = data["settings"][-1]
-    measured = {
-        "holds": ", ".join(name for name, held in zip(named, holds, strict=True) if held) or "–",
-        "fails": ", ".join(name for name, held in zip(named, holds, strict=True) if not held) or "–",
-        "settings": len(holds),
-        "held": sum(holds),
-        "first": _row(data["settings"][0]),
-        "last": _row(last),
+    normal = token["mean"] <= rounding and token["off"] <= rounding and token["deviation_low"] > 0.99
+    sides: dict[str, Word | dict[str, Word]] = {
+        f"{row['depth']}/{row['rate']:g}": {"loss": less(row["loss"]["less"]), "spread": less(row["spread"]["less"])}
+        for row in data["settings"]
     }
-    verdict = "confirmed" if all(holds) else "depends" if any(holds) else "refuted"
+    measured = {
+        "first": _row(data["settings"][0]),
+        "last": _row(data["settings"][-1]),
+    }
     return {
-        "norm-zero-one": Verdict("confirmed" if exact else "refuted", {**token, "d_model": data["d_model"]}),
-        "norm-batch-free": Verdict("confirmed" if others["layer"] == 0.0 else "refuted", dict(others)),
-        "norm-stabilises": Verdict(verdict, measured),  # type: ignore[arg-type]
+        "norm-zero-one": Verdict(exact(normal), {**token, "d_model": data["d_model"]}),
+        "norm-batch-free": Verdict(exact(others["layer"] == 0.0), dict(others)),
+        "norm-stabilises": judged(sides, measured),
     }
 
 

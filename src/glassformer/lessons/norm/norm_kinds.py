@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from glassformer.lessons.desk import Desk
-from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.norm.norm_kinds_experiment import KINDS, SIZES, experiment, padded_share, train
 from glassformer.lessons.norm.norm_kinds_picture import draw
-from glassformer.lessons.statistics import above, difference, interval
+from glassformer.lessons.statistics import difference, interval
+from glassformer.lessons.verdict import Verdict, Word, greater, judged
 
 STEPS = 140
 
@@ -36,20 +37,18 @@ def run(desk: Desk) -> Data:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """At a size of batch LayerNorm is the better choice if BatchNorm ends with a higher loss on unseen sentences.
+    """LayerNorm is the better choice if BatchNorm ends with a higher loss on unseen sentences.
 
-    The loss is that of evaluation mode, in which a model is used, so the gap between the modes is part of it. The 95 %
-    interval of the paired difference over the seeds must lie above 0. BatchNorm is taken as it is, padding counted,
-    and with padding left out of its averages; the better of the two has to be worse than LayerNorm. Confirmed if so at
-    every size, refuted if at none, else it depends on the size.
+    The loss is that of evaluation mode, in which a model is used, so the gap between the modes is part of it; paired
+    differences over the seeds. BatchNorm is taken as it is, padding counted, and with padding left out of its averages;
+    both have to be worse than LayerNorm. The sides are the sizes of a batch.
     """
-    holds = {row["size"]: above(row["batch_more"]) and above(row["batch_real_more"]) for row in data["rows"]}
-    first, last = data["rows"][0], data["rows"][-1]
-    measured: dict[str, Any] = {
-        "holds": ", ".join(str(size) for size in holds if holds[size]) or "–",
-        "fails": ", ".join(str(size) for size in holds if not holds[size]) or "–",
-        "steps": data["steps"],
+    sides: dict[str, Word | dict[str, Word]] = {
+        str(row["size"]): {"batch": greater(row["batch_more"]), "batch_real": greater(row["batch_real_more"])}
+        for row in data["rows"]
     }
+    first, last = data["rows"][0], data["rows"][-1]
+    measured: dict[str, Any] = {"steps": data["steps"]}
     for name, row in (("small", first), ("large", last)):
         measured[name] = {
             "size": row["size"],
@@ -61,8 +60,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
                 f"{kind}_{end}": row[f"{kind}_more"][end] for kind in ("batch", "batch_real") for end in ("low", "high")
             },
         }
-    verdict = "confirmed" if all(holds.values()) else "depends" if any(holds.values()) else "refuted"
-    return {"layer-not-batch": Verdict(verdict, measured)}  # type: ignore[arg-type]
+    return {"layer-not-batch": judged(sides, measured)}
 
 
 LESSON = Lesson(

@@ -5,14 +5,15 @@ Claims pre-norm-stable, pre-norm-always and final-norm; the rules stand in `verd
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from glassformer.lessons.desk import Desk
-from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.norm.letters import final_loss, letters, stream_sizes, train
 from glassformer.lessons.norm.pre_or_post_norm_picture import draw
 from glassformer.lessons.short import Experiment
-from glassformer.lessons.statistics import above, below, difference, interval
+from glassformer.lessons.statistics import difference, interval
+from glassformer.lessons.verdict import Verdict, greater, judged, less
 
 DEPTHS = (2, 6, 12)
 ORDERS = ("pre", "post")
@@ -112,15 +113,12 @@ def _compared(kept: dict[str, Any], left_out: dict[str, Any]) -> dict[str, Any]:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """pre-norm-stable: stable is what comes out well even in the worse of two settings, with and without warm-up.
-
-    It holds at a depth if the worse loss of pre-norm is below that of post-norm (95 % interval of the paired
-    difference below 0). Confirmed if at every depth, refuted if at none, else it depends on the depth.
-    pre-norm-always: the best final loss of each order, over the learning rates, shallow and warmed up; and the deepest
-    cell without warm-up as the other side. Confirmed if pre-norm is better in both, refuted if in neither, else it
-    depends (interval below 0 each time).
-    final-norm: needed where the loss without it is higher (interval above 0): at every depth after the short training,
-    and at the smallest after the longer one. Confirmed if in all of these, refuted if in none, else it depends.
+    """pre-norm-stable: stable is what comes out well even in the worse of two settings, with and without warm-up: the
+    worse loss of pre-norm is below that of post-norm. The sides are the depths.
+    pre-norm-always: pre-norm has the lower loss. The sides are the best final loss of each order, over the learning
+    rates, shallow and warmed up; and the deepest cell without warm-up.
+    final-norm: the loss without it is higher. The sides are every depth after the short training, and the smallest
+    after the longer one.
     """
     return {
         "pre-norm-stable": _verdict_stable(data),
@@ -129,26 +127,13 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     }
 
 
-def _verdict_of(holds: list[bool]) -> Literal["confirmed", "refuted", "depends"]:
-    return "confirmed" if all(holds) else "depends" if any(holds) else "refuted"
-
-
-def _verdict_depths(rows: list[dict[str, Any]], holds: list[bool]) -> dict[str, str]:
-    pairs = list(zip(rows, holds, strict=True))
-    return {
-        "holds": ", ".join(str(row["depth"]) for row, held in pairs if held) or "–",
-        "fails": ", ".join(str(row["depth"]) for row, held in pairs if not held) or "–",
-    }
-
-
 def _verdict_stable(data: Data) -> Verdict:
     rows = data["worst"]
-    holds = [below(row["less"]) for row in rows]
-    sides = {
+    measured = {
         name: {"depth": row["depth"], **{order: row[order]["mean"] for order in ORDERS}, **_verdict_ends(row["less"])}
         for name, row in (("shallow", rows[0]), ("deep", rows[-1]))
     }
-    return Verdict(_verdict_of(holds), {**_verdict_depths(rows, holds), **sides})
+    return judged({str(row["depth"]): less(row["less"]) for row in rows}, measured)
 
 
 def _verdict_always(data: Data) -> Verdict:
@@ -168,23 +153,17 @@ def _verdict_always(data: Data) -> Verdict:
             **_verdict_ends(deep["less"]),
         },
     }
-    return Verdict(_verdict_of([below(shallow), below(deep["less"])]), measured)
+    return judged({"shallow": less(shallow), "deep": less(deep["less"])}, measured)
 
 
 def _verdict_final(data: Data) -> Verdict:
     rows = [*data["final"], data["final_longer"]]
-    pairs = [(f"{row['depth']}/{row['steps']}", above(row["more"])) for row in rows]
     deepest = data["final"][-1]
-    measured: dict[str, Any] = {
-        "holds": ", ".join(name for name, held in pairs if held) or "–",
-        "fails": ", ".join(name for name, held in pairs if not held) or "–",
-        "first": deepest["first"],
-        "last": deepest["last"],
-    }
+    measured: dict[str, Any] = {"first": deepest["first"], "last": deepest["last"]}
     for name, row in (("shallow", rows[0]), ("deep", deepest), ("longer", rows[-1])):
         losses = {kind: row[kind]["mean"] for kind in ("with", "without")}
         measured[name] = {"depth": row["depth"], "steps": row["steps"], **losses, **_verdict_ends(row["more"])}
-    return Verdict(_verdict_of([held for _, held in pairs]), measured)
+    return judged({f"{row['depth']}/{row['steps']}": greater(row["more"]) for row in rows}, measured)
 
 
 def _verdict_ends(effect: dict[str, Any]) -> dict[str, Any]:

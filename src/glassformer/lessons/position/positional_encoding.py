@@ -14,8 +14,9 @@ from torch import Tensor
 
 from glassformer.layers.position.sinusoidal import sinusoid
 from glassformer.lessons.desk import Desk
-from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.position.positional_encoding_picture import draw
+from glassformer.lessons.verdict import Verdict, exact, judged
 
 D_MODEL, SHOWN = 128, 100  # the picture: so many dimensions, so many positions
 DIMENSIONS = (0, 10, 50, 100)
@@ -116,15 +117,15 @@ def _bytes(values: Tensor) -> list[str]:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """Rules. `tolerance` is what float64 rounds off an angle of the largest position, 8 · eps · (last + offset).
+    """Rules, all exact. `tolerance` is what float64 rounds off an angle of the largest position, 8 · eps · (last +
+    offset).
 
-    pe-linear: confirmed if M_k PE(p) is PE(p + k) within the tolerance, for every offset and position; else refuted.
-    pe-difference: taken literally, PE(p + k) − PE(p) is one vector for all p: confirmed if no difference is further
-    from that of p = 0 than the tolerance (relative to its length), else refuted.
-    pe-distance: confirmed if the length of that difference varies over p by no more than the tolerance times √d_model.
-    pe-near: confirmed at a width if the mean cosine falls from band to band (offsets 1–3, 4–10, 11–31, 32–99); over all
-    widths confirmed, over none refuted, else it depends on the width.
-    pe-frequency: confirmed if the period that is read off the encodings rises from each pair of dimensions to the next.
+    pe-linear: M_k PE(p) is PE(p + k) within the tolerance, for every offset and position.
+    pe-difference: taken literally, PE(p + k) − PE(p) is one vector for all p: no difference is further from that of
+    p = 0 than the tolerance (relative to its length).
+    pe-distance: the length of that difference varies over p by no more than the tolerance times √d_model.
+    pe-near: the mean cosine falls from band to band (offsets 1–3, 4–10, 11–31, 32–99); the sides are the widths.
+    pe-frequency: the period that is read off the encodings rises from each pair of dimensions to the next.
     """
     offsets, tolerance, first = data["offsets"], data["tolerance"], data["near"]
     linear = max(row["error"] for row in offsets)
@@ -132,37 +133,27 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     literal = max(row["difference_spread"] for row in offsets)
     periods = data["periods"]
     rising = all(slow > fast for fast, slow in pairwise(periods))
-    noise = data["noise"]["left"]
-    return {
-        "pe-linear": _verdict(linear <= tolerance, error=linear, tolerance=tolerance, noise=noise, last=data["last"]),
-        "pe-difference": _verdict(
-            literal <= tolerance, spread=first["difference_spread"], cosine=first["difference_cosine"]
-        ),
-        "pe-distance": _verdict(
-            spread <= tolerance * data["d_model"] ** 0.5, spread=spread, distance=first["distance"], last=data["last"]
-        ),
-        "pe-near": _verdict_near(data),
-        "pe-frequency": _verdict(rising, first=periods[0], last=periods[-1], pairs=len(periods)),
+    measured = {
+        "linear": {"error": linear, "tolerance": tolerance, "noise": data["noise"]["left"], "last": data["last"]},
+        "difference": {"spread": first["difference_spread"], "cosine": first["difference_cosine"]},
+        "distance": {"spread": spread, "distance": first["distance"], "last": data["last"]},
+        "frequency": {"first": periods[0], "last": periods[-1], "pairs": len(periods)},
     }
-
-
-def _verdict(holds: bool, **measured: float) -> Verdict:
-    return Verdict("confirmed" if holds else "refuted", measured)
+    return {
+        "pe-linear": Verdict(exact(linear <= tolerance), measured["linear"]),
+        "pe-difference": Verdict(exact(literal <= tolerance), measured["difference"]),
+        "pe-distance": Verdict(exact(spread <= tolerance * data["d_model"] ** 0.5), measured["distance"]),
+        "pe-near": _verdict_near(data),
+        "pe-frequency": Verdict(exact(rising), measured["frequency"]),
+    }
 
 
 def _verdict_near(data: Data) -> Verdict:
-    holds = {width: all(far < near for near, far in pairwise(bands)) for width, bands in data["similarity"].items()}
-    good = [width for width, so in holds.items() if so]
-    bad = [width for width, so in holds.items() if not so]
     bands = data["similarity"][str(data["d_model"])]
-    measured = {
-        "near": bands[0],
-        "far": bands[-1],
-        "falling": data["falling"],
-        "good": ", ".join(good) or "–",
-        "bad": ", ".join(bad) or "–",
+    sides = {
+        width: exact(all(far < near for near, far in pairwise(found))) for width, found in data["similarity"].items()
     }
-    return Verdict("confirmed" if not bad else "depends" if good else "refuted", measured)
+    return judged(sides, {"near": bands[0], "far": bands[-1], "falling": data["falling"]})
 
 
 LESSON = Lesson(

@@ -12,9 +12,10 @@ from torch import Tensor, nn
 
 from glassformer.config import Choice, ModelConfig
 from glassformer.lessons.desk import Desk
-from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.position.word_order_picture import draw
 from glassformer.lessons.statistics import interval
+from glassformer.lessons.verdict import Verdict, exact, judged
 from glassformer.models.build import build
 
 CAT = ("고양이", "가", "쥐", "를", "잡았다")
@@ -102,22 +103,22 @@ def words(model: nn.Module, family: str) -> list[float]:
 def verdicts(data: Data) -> dict[str, Verdict]:
     """Order is lost if shuffling the tokens only shuffles the outputs, and the two sentences have one and the same sum.
 
-    Both within float64's rounding (`tolerance`: some thousand roundings), for every seed. Confirmed if it is lost
-    without positions in the encoder and in the causal decoder, refuted if in neither, else it depends on the mask.
+    Exact, within float64's rounding (`tolerance`: some thousand roundings), for every seed. The sides are the encoder
+    and the causal decoder, both without positions.
     """
 
     def lost(name: str) -> bool:
         case = data["cases"][name]
         return all(value <= data["tolerance"] for kind in ("shuffled", "sentences") for value in case[kind]["values"])
 
-    so = [lost("encoder_none"), lost("decoder_none")]
     measured = {
         "encoder": data["cases"]["encoder_none"]["sentences"]["mean"],
         "shuffled": data["cases"]["encoder_none"]["shuffled"]["mean"],
         "positions": data["cases"]["encoder_sinusoidal"]["sentences"]["mean"],
         "decoder": data["cases"]["decoder_none"]["sentences"]["mean"],
     }
-    return {"order-lost": Verdict("confirmed" if all(so) else "depends" if any(so) else "refuted", measured)}
+    sides = {name: exact(lost(f"{name}_none")) for name in ("encoder", "decoder")}
+    return {"order-lost": judged(sides, measured)}
 
 
 LESSON = Lesson(

@@ -11,10 +11,11 @@ import torch
 
 from glassformer.layers.residual import StochasticDepth
 from glassformer.lessons.desk import Desk
-from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.residual.stochastic_depth_picture import draw
 from glassformer.lessons.short import Experiment
-from glassformer.lessons.statistics import below, difference, interval
+from glassformer.lessons.statistics import difference, interval
+from glassformer.lessons.verdict import Verdict, Word, judged, less
 
 LAYERS = 6
 HIGHEST = 0.5  # the rate of the last layer, as in Huang et al.
@@ -93,18 +94,19 @@ def _compared(found: dict[str, dict[str, list[float]]]) -> dict[str, Any]:
 
 def verdicts(data: Data) -> dict[str, Verdict]:
     """To regularise is to fit the training data less and new data better: with it, the gap between validation and
-    training loss is smaller and the validation loss is lower (both 95 % intervals of the paired change below 0).
+    training loss is smaller and the validation loss is lower (paired changes).
 
-    A smaller gap alone may be mere under-fitting, hence both. Confirmed if so with few and with all images, depends if
-    with one of the two, refuted if with neither.
+    A smaller gap alone may be mere under-fitting, hence both. The sides are few images and all of them.
     """
-    held = [below(data[size]["gap_change"]) and below(data[size]["validation_change"]) for size in ("few", "all")]
+    sides: dict[str, Word | dict[str, Word]] = {
+        size: {"gap": less(data[size]["gap_change"]), "validation": less(data[size]["validation_change"])}
+        for size in ("few", "all")
+    }
     measured = {
         "highest": data["highest"],
         **{size: {"images": data["images"][size], **data[size]} for size in ("few", "all")},
     }
-    verdict = Verdict("confirmed" if all(held) else "depends" if any(held) else "refuted", measured)
-    return {"stochastic-depth": verdict}
+    return {"stochastic-depth": judged(sides, measured)}
 
 
 LESSON = Lesson(

@@ -12,9 +12,10 @@ from torch import Tensor, nn
 
 from glassformer.evaluate.translate import Search, translate
 from glassformer.lessons.desk import Desk
-from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.stacks.decoder_attention_picture import draw
 from glassformer.lessons.stacks.sentences import SENTENCE, follow
+from glassformer.lessons.verdict import Verdict, Word, exact, judged
 from glassformer.models.block import DecoderBlock
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.open import Loaded
@@ -104,15 +105,18 @@ def _norms(x: Tensor, decoder: Tensor, encoder: Tensor) -> dict[str, float]:
 def verdicts(data: Data) -> dict[str, Verdict]:
     """Exact, so there is no tolerance: a path that does not exist has gradient 0, not a small one.
 
-    Confirmed if in every layer, of the cross-attention alone, q has a gradient from the decoder's stream and none from
-    memory, k and v have one from memory and none from the stream, and the output has both. Refuted otherwise.
+    In every layer, of the cross-attention alone, q has a gradient from the decoder's stream and none from memory, k and
+    v have one from memory and none from the stream, and the output has both.
     """
     layers = data["direct"]
-    query = all(one["q"]["decoder"] > 0 and one["q"]["encoder"] == 0 for one in layers)
-    offered = all(one[part]["encoder"] > 0 and one[part]["decoder"] == 0 for one in layers for part in ("k", "v"))
-    joined = all(one["output"]["encoder"] > 0 and one["output"]["decoder"] > 0 for one in layers)
+    parts: dict[str, Word] = {
+        "q": exact(all(one["q"]["decoder"] > 0 and one["q"]["encoder"] == 0 for one in layers)),
+        "k": exact(all(one["k"]["encoder"] > 0 and one["k"]["decoder"] == 0 for one in layers)),
+        "v": exact(all(one["v"]["encoder"] > 0 and one["v"]["decoder"] == 0 for one in layers)),
+        "output": exact(all(one["output"]["encoder"] > 0 and one["output"]["decoder"] > 0 for one in layers)),
+    }
     measured = {"layers": len(layers), **{part: layers[0][part] for part in (*PARTS, "output")}}
-    return {"cross-attention": Verdict("confirmed" if query and offered and joined else "refuted", measured)}
+    return {"cross-attention": judged({"cross_attention": parts}, measured)}
 
 
 LESSON = Lesson(

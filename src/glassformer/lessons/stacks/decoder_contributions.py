@@ -13,12 +13,13 @@ from torch import nn
 
 from glassformer.data.batch import PairBatch
 from glassformer.lessons.desk import Desk
-from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.stacks.contribution import SUBLAYERS, contributions
 from glassformer.lessons.stacks.decoder_contributions_picture import draw
 from glassformer.lessons.stacks.sentences import batch_of, held_out
 from glassformer.lessons.stacks.small_translators import SmallTranslators
-from glassformer.lessons.statistics import above, difference, interval
+from glassformer.lessons.statistics import difference, interval
+from glassformer.lessons.verdict import Verdict, Word, greater, judged
 from glassformer.losses import IGNORE, cross_entropy
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.trace.edit import edit, zero
@@ -98,19 +99,20 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     """ "Contribution" has two readings, both fixed before the first result and each averaged over the layers.
 
     update: how far the sub-layer moves the stream, ‖f(x)‖/‖x‖. worth: by how much the loss rises without it.
-    A reading has the claimed order if over the seeds the 95 % intervals of both paired differences, self-attention
-    minus feed-forward and feed-forward minus cross-attention, lie above 0. Confirmed if both readings have it, refuted
-    if neither has; depends if one has: then it depends on what contribution means.
+    These are the sides. On each, two things are said, as paired differences over the seeds: self-attention gives more
+    than feed-forward, and feed-forward more than cross-attention.
     """
-    held = {m: above(data["first"][m]) and above(data["second"][m]) for m in MEASURES}
-    every, some = all(held.values()), any(held.values())
+    sides: dict[str, Word | dict[str, Word]] = {
+        reading: {"first": greater(data["first"][reading]), "second": greater(data["second"][reading])}
+        for reading in MEASURES
+    }
     measured = {
         **{m: {name: data["means"][m][name] for name in NAMES} for m in MEASURES},
         "first": data["first"],
         "second": data["second"],
         "seeds": data["first"]["update"]["n"],
     }
-    return {"sublayer-order": Verdict("confirmed" if every else "depends" if some else "refuted", measured)}
+    return {"sublayer-order": judged(sides, measured)}
 
 
 LESSON = Lesson(

@@ -10,11 +10,11 @@ from typing import Any
 import torch
 
 from glassformer.lessons.desk import Desk
-from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.stacks.encoder_attention_experiment import MEASURES, depth
 from glassformer.lessons.stacks.encoder_attention_picture import draw
 from glassformer.lessons.stacks.sentences import SENTENCE, held_out, plain
-from glassformer.lessons.statistics import above, below
+from glassformer.lessons.verdict import Verdict, Word, greater, judged, less
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.open import Loaded
 from glassformer.trace.record import record
@@ -56,17 +56,17 @@ def _maps(loaded: Loaded) -> dict[str, Any]:
 def verdicts(data: Data) -> dict[str, Verdict]:
     """ "More abstract" has two readings, each fixed here before the first result; each seed gives a slope over depth.
 
-    Attention: a deeper layer looks wider, at more tokens and farther away. Holds if the 95 % intervals of both slopes
-    (entropy, distance) lie above 0.
-    Content: a deeper layer's vectors tell more of the sentence and less of their own token. Holds if the interval of
-    the slope of the structure probe lies above 0 and that of the surface probe below 0.
-    Confirmed if both hold, refuted if neither; depends if one of them does: then it depends on which one is meant.
+    Attention: a deeper layer looks wider, at more tokens and farther away: entropy and distance rise.
+    Content: a deeper layer's vectors tell more of the sentence and less of their own token: the structure probe rises
+    and the surface probe falls.
     The claim speaks of trained models, so the rule looks at them; the same models before training stand beside it as a
     control, which was added after the first result and decides nothing.
     """
     slopes = data["slopes"]
-    attention = above(slopes["entropy"]) and above(slopes["distance"])
-    content = above(slopes["structure"]) and below(slopes["surface"])
+    sides: dict[str, Word | dict[str, Word]] = {
+        "attention": {"entropy": greater(slopes["entropy"]), "distance": greater(slopes["distance"])},
+        "content": {"structure": greater(slopes["structure"]), "surface": less(slopes["surface"])},
+    }
     ends = {name: data["curves"][name][-data["depth"] :] for name in MEASURES}
     measured = {
         **{name: slopes[name] for name in MEASURES},
@@ -77,8 +77,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "layers": data["depth"],
         "seeds": slopes["entropy"]["n"],
     }
-    both, one = attention and content, attention or content
-    return {"abstraction": Verdict("confirmed" if both else "depends" if one else "refuted", measured)}
+    return {"abstraction": judged(sides, measured)}
 
 
 LESSON = Lesson(

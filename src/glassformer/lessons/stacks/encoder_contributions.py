@@ -12,12 +12,13 @@ from torch import Tensor, nn
 
 from glassformer.data.batch import TokenBatch
 from glassformer.lessons.desk import Desk
-from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.short import Experiment
 from glassformer.lessons.stacks.contribution import contributions, halves, slope
 from glassformer.lessons.stacks.encoder_contributions_picture import draw
 from glassformer.lessons.stacks.sentences import batch_of, held_out
-from glassformer.lessons.statistics import above, below, difference, interval
+from glassformer.lessons.statistics import difference, interval
+from glassformer.lessons.verdict import Verdict, Word, greater, judged, less
 from glassformer.models.build import build
 from glassformer.models.encoder_decoder import EncoderDecoder
 
@@ -113,16 +114,21 @@ def _translator(desk: Desk) -> dict[str, Any]:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """Under one order of the norms the claim holds if, over the seeds, both halves of it do.
+    """The sides are pre-norm and post-norm. On each, three things are said, over the seeds.
 
-    Early more than late: the 95 % interval of (mean relative update of the first half of the layers minus that of the
-    last half) lies above 0. Each part falls: the interval of the slope over depth lies below 0 for self-attention and
-    for feed-forward. Confirmed if that is so under pre-norm and under post-norm, refuted if under neither; depends if
-    under one alone. No margin is asked for: the claim names a direction, not a size.
+    early: the mean relative update of the first half of the layers is above that of the last half. The part of
+    self-attention falls with depth, and that of feed-forward too: their slopes are below 0. No margin is asked for: the
+    claim names a direction, not a size.
     The claim speaks of trained models, so the rule looks at them; the same models before training stand beside it as a
     control, which was added after the first result and decides nothing.
     """
-    held = {order: verdict_of(data["orders"][order]) for order in ORDERS}
+    sides: dict[str, Word | dict[str, Word]] = {
+        order: {
+            "early": greater(data["orders"][order]["early"]),
+            **{name: less(data["orders"][order]["slopes"][name]) for name in ("self_attention", "feed_forward")},
+        }
+        for order in ORDERS
+    }
     measured: dict[str, Any] = {
         order: {
             "early": data["orders"][order]["early"],
@@ -134,15 +140,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         }
         for order in ORDERS
     }
-    every, some = all(held.values()), any(held.values())
-    measured = {**measured, "layers": data["n_layers"]}
-    return {"early-layers": Verdict("confirmed" if every else "depends" if some else "refuted", measured)}
-
-
-def verdict_of(order: Data) -> bool:
-    """Whether both halves of the claim hold in what was measured under one order."""
-    falls = all(below(order["slopes"][name]) for name in ("self_attention", "feed_forward"))
-    return above(order["early"]) and falls
+    return {"early-layers": judged(sides, {**measured, "layers": data["n_layers"]})}
 
 
 LESSON = Lesson(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from glassformer.lessons.desk import Desk
-from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.stacks.sentences import HELD_OUT, follow, held_out
 from glassformer.lessons.stacks.transformer_attention_experiment import (
     BASELINES,
@@ -18,7 +18,7 @@ from glassformer.lessons.stacks.transformer_attention_experiment import (
     measure_seeds,
 )
 from glassformer.lessons.stacks.transformer_attention_picture import draw
-from glassformer.lessons.statistics import below
+from glassformer.lessons.verdict import Verdict, Word, judged, less
 from glassformer.open import Loaded
 
 CHOOSING, JUDGED = 100, 200  # validation sentences to choose head and layer by, and others to judge on
@@ -58,23 +58,23 @@ def _page(loaded: Loaded, trained: Data) -> dict[str, Any]:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """Two readings, both fixed before the first result: the one best head and layer, and the mean of all of them.
+    """Two readings, both fixed before the first result: the one best map, and the mean of all of them.
 
     Best: the layer, the head (or the mean of its heads) and the row (that which says a word, or that which reads it)
-    with the fewest errors on other sentences than those that are judged. A reading aligns if, over the seeds, the 95 %
-    interval of its error rate minus that of each baseline (diagonal, chance, the same model untrained with the same
-    freedom to choose) lies below 0, and its mean error rate is below 0.5: in plain words, most links are right.
-    Confirmed if both readings align, refuted if neither does; depends if one does: then it depends on the head.
+    with the fewest errors on other sentences than those that are judged. A reading aligns if, over the seeds, its error
+    rate is below that of each baseline (diagonal, chance, the same model untrained with the same freedom to choose) and
+    below 0.5: in plain words, most links are right. The sides are the readings.
     """
-    held = {
-        reading: all(below(data["against"][reading][name]) for name in BASELINES)
-        and data["rates"][reading]["mean"] < PLAIN
+    sides: dict[str, Word | dict[str, Word]] = {
+        reading: {
+            **{name: less(data["against"][reading][name]) for name in BASELINES},
+            "plain": less(data["rates"][reading], PLAIN),
+        }
         for reading in READINGS
     }
-    every, some = all(held.values()), any(held.values())
     measured = {name: data["rates"][name] for name in (*READINGS, *BASELINES)}
     measured |= {"least": data["least"], "seeds": data["rates"]["best"]["n"], "trained": data["trained"]["best"]}
-    return {"cross-alignment": Verdict("confirmed" if every else "depends" if some else "refuted", measured)}
+    return {"cross-alignment": judged(sides, measured)}
 
 
 LESSON = Lesson(

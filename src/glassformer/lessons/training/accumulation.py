@@ -15,10 +15,11 @@ from torch import Tensor
 from glassformer.data.batch import Batch
 from glassformer.data.examples import Example
 from glassformer.lessons.desk import Desk
-from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.short import CPU, Experiment
 from glassformer.lessons.statistics import interval
 from glassformer.lessons.training.accumulation_picture import draw
+from glassformer.lessons.verdict import Verdict, exact, judged
 from glassformer.models.build import build
 from glassformer.train.meter import Meter
 from glassformer.train.optimizer import make_optimizer
@@ -116,19 +117,17 @@ def error(found: Tensor, wanted: Tensor) -> float:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """Equal: the gradients differ by no more than float64 rounds off when it adds in another order (`tolerance`).
+    """Exact: the gradients differ by no more than float64 rounds off when it adds in another order (`tolerance`).
 
-    The package's way, every loss divided by the number of targets of the whole step, must be equal for every number of
-    parts, lengths and seed, else refuted. If then the mean of the small batches' means is equal too, confirmed; if that
-    differs where lengths do, it depends on the division.
+    The sides are the two divisions: every loss divided by the number of targets of the whole step, as the package does
+    it, and the mean of the small batches' means. Each must be equal for every number of parts, lengths and seed.
     """
     tolerance = data["tolerance"]
     worst = {
         lengths: {way: max(value for one in found for value in one["values"]) for way, found in ways.items()}
         for lengths, ways in data["found"].items()
     }  # of all seeds; `data["worst"]` are upper ends of intervals
-    whole = all(worst[lengths]["whole"] <= tolerance for lengths in worst)
-    naive = all(worst[lengths]["naive"] <= tolerance for lengths in worst)
+    sides = {way: exact(all(worst[lengths][way] <= tolerance for lengths in worst)) for way in ("whole", "naive")}
     measured = {
         "whole": worst["ragged"]["whole"],
         "naive": data["found"]["ragged"]["naive"][1]["mean"],
@@ -136,7 +135,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "parts": data["parts"][1],
         "tolerance": tolerance,
     }
-    return {"accumulation": Verdict("refuted" if not whole else "confirmed" if naive else "depends", measured)}
+    return {"accumulation": judged(sides, measured)}
 
 
 LESSON = Lesson(

@@ -13,11 +13,12 @@ from torch import nn
 
 from glassformer.data.examples import Examples
 from glassformer.lessons.desk import Desk
-from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.short import Experiment, Outcome
-from glassformer.lessons.statistics import below, difference, interval
+from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.training.cyclic_picture import draw
 from glassformer.lessons.training.letters import curve, letters
+from glassformer.lessons.verdict import Verdict, judged, less
 from glassformer.recipe import TrainConfig
 from glassformer.train.schedule import learning_rate
 
@@ -129,17 +130,14 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     """What escapes bad minima ends lower: judged is the loss, at the end, on the examples that were trained on.
 
     The steps and batches are the same for all. Each schedule has the best of three peaks, by the mean of that loss:
-    at one peak for all, one would compare how far each moves in all, not where it ends. Confirmed if the 95 % interval
-    of cyclic − other lies below 0 against cosine and against constant (no other threshold), refuted if against
-    neither, else it depends on which it is compared with. Validation loss and barrier are told and do not judge.
+    at one peak for all, one would compare how far each moves in all, not where it ends. The claim is that cyclic −
+    other is below 0; the sides are what it is compared with. Validation loss and barrier are told and do not judge.
     """
-    lower = [below(data["effects"][other]) for other in OTHERS]
     measured: dict[str, Any] = {"steps": data["steps"], **data["effects"], "barrier": data["barrier"]}
     for kind, seen in data["schedules"].items():
         measured |= {f"training_{kind}": seen["training"]["mean"], f"validation_{kind}": seen["validation"]["mean"]}
         measured[f"peak_{kind}"] = data["best"][kind]
-    every, some = all(lower), any(lower)
-    return {"cyclic-escapes": Verdict("confirmed" if every else "depends" if some else "refuted", measured)}
+    return {"cyclic-escapes": judged({other: less(data["effects"][other]) for other in OTHERS}, measured)}
 
 
 LESSON = Lesson(

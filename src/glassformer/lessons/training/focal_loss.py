@@ -14,11 +14,12 @@ from torch import Tensor, nn
 
 from glassformer.data.arrays import Arrays
 from glassformer.lessons.desk import Desk
-from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.short import Experiment
-from glassformer.lessons.statistics import above, difference, interval
+from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.training.few_digits import answers, digits, training_images
 from glassformer.lessons.training.focal_loss_picture import draw
+from glassformer.lessons.verdict import Verdict, Word, exact, greater, judged
 from glassformer.losses import cross_entropy, focal
 from glassformer.tasks.image_classification import ImageClassification
 
@@ -124,16 +125,18 @@ def _recalls(experiment: Experiment, sets: dict[int, Arrays]) -> dict[str, Any]:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """The claim has a first half, that weight shifts, and a second, that rare classes gain by it.
+    """The claim is read in two ways, and these are the sides: that weight shifts, and that rare classes gain by it.
 
-    Shift: the factor falls at every step of p for γ = 2, and in a half-trained model the share of the gradient that
-    hard images have (p < ½) is larger with γ = 2 than without, the 95 % interval above 0. Gain: the recall of the rare
-    digits after a whole training is higher, the interval above 0. Confirmed if both, refuted if the weight does not
-    shift; if it shifts and the rare digits do not gain, it depends on what one wants of it.
+    weight: the factor falls at every step of p for γ = 2, and in a half-trained model the share of the gradient that
+    hard images have (p < ½) is larger with γ = 2 than without. rare: the recall of the rare digits after a whole
+    training is higher.
     """
     factor = data["factors"][_name(PAPER)]
     falls = all(later < earlier for earlier, later in pairwise(factor))
-    shift, gain = falls and above(data["effects"]["share"]), above(data["effects"]["recall"])
+    sides: dict[str, Word | dict[str, Word]] = {
+        "weight": {"factor": exact(falls), "share": greater(data["effects"]["share"])},
+        "rare": greater(data["effects"]["recall"]),
+    }
     measured = {
         "gamma": PAPER,
         "easy": data["keeps"]["easy"],
@@ -144,7 +147,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "recall_focal": data["recalls"][_name(PAPER)]["rare"]["mean"],
         "recall": data["effects"]["recall"],
     }
-    return {"focal-hard": Verdict("refuted" if not shift else "confirmed" if gain else "depends", measured)}
+    return {"focal-hard": judged(sides, measured)}
 
 
 LESSON = Lesson(

@@ -13,11 +13,12 @@ from torch import nn
 
 from glassformer.data.chance import of_batch
 from glassformer.lessons.desk import Desk
-from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.short import CPU, Experiment
-from glassformer.lessons.statistics import below, difference, interval
+from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.training.gradient_flow_picture import draw
 from glassformer.lessons.training.letters import curve, letters
+from glassformer.lessons.verdict import Verdict, judged, less
 from glassformer.models.build import build
 from glassformer.train.resume import Trained
 
@@ -89,14 +90,13 @@ def _effects(xavier: dict[str, Any], he: dict[str, Any]) -> dict[str, Any]:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """ "Suits better" has two measures, each with norms before and behind the sub-layers, so there are four sides.
+    """ "Suits better" has two measures, each with norms before and behind the sub-layers: these are the four sides.
 
-    spread: log₁₀ of the largest over the smallest gradient norm of a layer at the start (0 is even);
-    loss: validation loss after the steps. A side is Xavier's if the 95 % interval of Xavier − He lies below 0: no other
-    threshold. Confirmed if all four are Xavier's, refuted if none, else it depends on which side one looks at.
+    spread: log₁₀ of the largest over the smallest gradient norm of a layer at the start (0 is even); loss: validation
+    loss after the steps. The claim is that Xavier − He is below 0.
     """
-    sides = [below(data["effects"][order][name]) for order in ORDERS for name in ("spread", "loss")]
-    measured: dict[str, Any] = {"steps": data["steps"], "sides": sum(sides)}
+    sides = {f"{order}/{name}": less(data["effects"][order][name]) for order in ORDERS for name in ("spread", "loss")}
+    measured: dict[str, Any] = {"steps": data["steps"]}
     for order in ORDERS:
         for name in ("spread", "loss"):
             measured[f"{name}_{order}"] = data["effects"][order][name]
@@ -104,7 +104,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         measured[f"loss_he_{order}"] = data["orders"][order]["he"]["loss"]["mean"]
         measured[f"ratio_xavier_{order}"] = data["orders"][order]["xavier"]["ratio"]
         measured[f"ratio_he_{order}"] = data["orders"][order]["he"]["ratio"]
-    return {"xavier-not-he": Verdict("confirmed" if all(sides) else "depends" if any(sides) else "refuted", measured)}
+    return {"xavier-not-he": judged(sides, measured)}
 
 
 LESSON = Lesson(

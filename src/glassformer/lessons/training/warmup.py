@@ -12,11 +12,12 @@ from statistics import fmean
 from typing import Any
 
 from glassformer.lessons.desk import Desk
-from glassformer.lessons.lesson import Data, Lesson, Verdict
+from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.short import Experiment
-from glassformer.lessons.statistics import below, difference, interval
+from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.training.letters import curve, letters
 from glassformer.lessons.training.warmup_picture import draw
+from glassformer.lessons.verdict import Verdict, judged, less
 
 ORDERS = ("post", "pre")
 LENGTHS = (0, 10, 30, 60)
@@ -81,20 +82,17 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     """ "Stabilises early training" has two measures, each with norms before and behind the sub-layers: four sides.
 
     loss: validation loss after the steps; jumps: how much the gradient norm jumps between neighbouring steps. Compared
-    are a warm-up of a quarter of the steps and none, chosen before the first result. A side is that of warm-up if the
-    95 % interval of with − without lies below 0: no other threshold. Confirmed if all four are, refuted if none, else
-    it depends on the side one looks at.
+    are a warm-up of a quarter of the steps and none, chosen before the first result. The claim is that with − without
+    is below 0.
     """
-    sides = [below(data["effects"][order][name]) for order in ORDERS for name in MEASURES]
-    measured: dict[str, Any] = {"judged": data["judged"], "steps": data["steps"], "sides": sum(sides)}
+    sides = {f"{order}/{name}": less(data["effects"][order][name]) for order in ORDERS for name in MEASURES}
+    measured: dict[str, Any] = {"judged": data["judged"], "steps": data["steps"]}
     for order in ORDERS:
         for name in MEASURES:
             measured[f"{name}_{order}"] = data["effects"][order][name]
             measured[f"{name}_{order}_with"] = data["orders"][order][str(data["judged"])][name]["mean"]
             measured[f"{name}_{order}_without"] = data["orders"][order]["0"][name]["mean"]
-    return {
-        "warmup-stabilises": Verdict("confirmed" if all(sides) else "depends" if any(sides) else "refuted", measured)
-    }
+    return {"warmup-stabilises": judged(sides, measured)}
 
 
 LESSON = Lesson(
