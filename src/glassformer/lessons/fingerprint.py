@@ -99,7 +99,9 @@ def code(module: str) -> str:
             and ast.get_docstring(node, clean=False) is not None
         ):
             _blank(lines, node.body[0].lineno, node.body[0].end_lineno)
-        if isinstance(node, ast.FunctionDef) and module.startswith("lesson") and _judges(node.name):
+        judges = isinstance(node, ast.FunctionDef) and module.startswith("lesson") and _judges(node.name)
+        idle = isinstance(node, ast.ImportFrom) and _left_out((node.module or "").removeprefix("glassformer."))
+        if isinstance(node, ast.FunctionDef | ast.ImportFrom) and (judges or idle):
             _blank(lines, node.lineno, node.end_lineno)
     kept = (line.split("  # ")[0].rstrip() for line in lines)
     return "\n".join(line for line in kept if line.strip() and not line.lstrip().startswith("#"))

@@ -11,17 +11,21 @@ from glassformer.lessons.attention.scaled_scores import run, verdicts
 from glassformer.lessons.desk import Desk
 
 
-def rows(plain: float, scaled: float) -> dict[str, Any]:
+def rows(plain: float, scaled: float, spread: float = 0.01) -> dict[str, Any]:
     def kind(variance: float) -> dict[str, Any]:
-        return {"variance": {"mean": variance}, "gradient": {"mean": 1.0}}
+        ends = {"low": variance * (1 - spread), "high": variance * (1 + spread)}
+        return {"variance": {"mean": variance, **ends}, "gradient": {"mean": 1.0}}
 
     return {"rows": [{"d_k": 64, "plain": kind(plain), "scaled": kind(scaled)}]}
 
 
 def test_the_rule() -> None:
     assert verdicts(rows(64.0, 1.0))["scale-variance"].verdict == "confirmed"
-    assert verdicts(rows(64.0, 2.0))["scale-variance"].verdict == "depends"
+    assert verdicts(rows(64.0, 2.0))["scale-variance"].verdict == "refuted"  # one half of the sentence is false
     assert verdicts(rows(1.0, 2.0))["scale-variance"].verdict == "refuted"
+    assert verdicts(rows(64.0, 1.0, spread=0.2))["scale-variance"].verdict == "undecided"
+    two = {"rows": [*rows(64.0, 1.0)["rows"], {**rows(64.0, 1.0)["rows"][0], "d_k": 128}]}
+    assert verdicts(two)["scale-variance"].verdict == "depends"
 
 
 def test_what_is_measured_changes_with_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,3 +43,18 @@ def test_what_is_measured_changes_with_the_kernel(monkeypatch: pytest.MonkeyPatc
 def test_the_variance_is_that_of_a_sum_of_independent_products() -> None:
     data = run(Desk())
     assert data["last"]["plain"]["variance"]["low"] < 540 and data["last"]["plain"]["variance"]["high"] > 490
+    assert verdicts(data)["scale-variance"].verdict == "confirmed"
+
+
+def test_the_gradient_with_respect_to_the_product_has_the_factor_in_it() -> None:
+    """At the paper's d_k softmax answers more strongly without the division, and to q·k always."""
+    data = run(Desk(seeds=(0, 1)))
+    paper, last = data["paper"], data["last"]
+    assert paper["d_k"] == 64 and paper["plain"]["gradient"]["mean"] > paper["scaled"]["gradient"]["mean"]
+    assert last["plain"]["gradient"]["mean"] < last["scaled"]["gradient"]["mean"]
+    for row in data["rows"]:
+        assert row["plain"]["gradient_product"] == row["plain"]["gradient"]
+        expected = row["scaled"]["gradient"]["mean"] / row["d_k"] ** 0.5
+        assert row["scaled"]["gradient_product"]["mean"] == pytest.approx(expected)
+    assert [len(row["plain"]) for row in data["weights"]] == [64, 64, 64]
+    assert all(sum(row["scaled"]) == pytest.approx(1.0) for row in data["weights"])

@@ -12,7 +12,7 @@ from lesson_models import tiny_desk
 
 def found(before: float, after: float) -> dict[str, Any]:
     def at(separation: float) -> dict[str, Any]:
-        return {"separation": {"mean": separation, "low": separation}, "inside": {"mean": 0.5}}
+        return {"separation": {"mean": separation, "low": separation, "high": separation}, "inside": {"mean": 0.5}}
 
     noise = {"before": at(0.5), "after": at(0.5)}
     return {"found": {"sine": {"before": at(before), "after": at(after)}, "noise": noise}}
@@ -22,6 +22,7 @@ def test_the_rule() -> None:
     assert verdicts(found(1.0, 0.99))["special-distinct"].verdict == "confirmed"
     assert verdicts(found(1.0, 0.9))["special-distinct"].verdict == "depends"
     assert verdicts(found(0.9, 0.5))["special-distinct"].verdict == "refuted"
+    assert verdicts(found(1.0, 0.95))["special-distinct"].verdict == "undecided"
 
 
 def test_separation_is_1_for_a_group_of_its_own_and_a_half_for_equal_vectors() -> None:

@@ -9,6 +9,10 @@ from glassformer.lessons.embedding.token_embedding import kolmogorov, run, verdi
 from lesson_models import tiny_desk
 
 
+def _at(value: float) -> dict[str, float]:
+    return {"mean": value, "low": value, "high": value}
+
+
 def found(distance: float, cosine: float, spread: float, balance: list[tuple[float, float]]) -> dict[str, Any]:
     starts = ("xavier", "normal", "t5")
     return {
@@ -16,10 +20,10 @@ def found(distance: float, cosine: float, spread: float, balance: list[tuple[flo
         "tokens": 100,
         "expected": {"cosine": 0.125},
         "initial": {
-            "away_from_normal": {"mean": distance, "high": distance},
-            "jarque_bera": {"mean": 1.0},
-            "cosine": {"mean": cosine},
-            "cosine_spread": {"mean": spread},
+            "away_from_normal": _at(distance),
+            "jarque_bera": _at(1.0),
+            "cosine": _at(cosine),
+            "cosine_spread": _at(spread),
         },
         "balance": [
             {"start": start, "d_model": 64, "plain": plain, "scaled": scaled}

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from math import log
 
+import pytest
 import torch
 from torch import nn
 
@@ -34,4 +36,6 @@ def test_the_cell_step_by_step_is_torchs_lstm() -> None:
 def test_times_have_a_ratio() -> None:
     assert [row["length"] for row in times(Desk(effort=0.01))] == [16, 32]
     found = _compared(8, [1.0, 2.0, 10.0], [2.0, 6.0, 20.0])
+    faster = found.pop("faster")
     assert found == {"length": 8, "attention": 2.0, "lstm": 6.0, "ratio": 2.0}
+    assert faster["mean"] == pytest.approx(log(2 * 3 * 2) / 3) and faster["low"] < faster["mean"] < faster["high"]

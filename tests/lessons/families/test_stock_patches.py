@@ -24,7 +24,8 @@ def test_the_rules() -> None:
     assert verdicts(data(5, 12, 4))["heads-terms"].verdict == "confirmed"
     assert verdicts(data(9, 12, 4))["heads-terms"].verdict == "refuted"
     assert verdicts(data(5, 8, 4))["heads-terms"].verdict == "refuted"
-    assert verdicts(data(5, 12, 0))["heads-terms"].verdict == "refuted"
+    assert verdicts(data(5, 12, -1))["heads-terms"].verdict == "refuted"
+    assert verdicts(data(5, 12, 0))["heads-terms"].verdict == "undecided"
     assert verdicts(data(5, 12, 4))["patches-nine"].verdict == "confirmed"
     assert verdicts(data(5, 12, 4, count=10))["patches-nine"].verdict == "refuted"
 

@@ -23,8 +23,8 @@ def hand_made(**changes: Any) -> dict[str, Any]:
         "d_model": 8,
         "d_ff": 32,
         "bent": {"mean": 0.99},
-        "straight": {"mean": changes.get("straight", 0.0)},
-        "best_line": {"mean": 0.0},
+        "straight": {"mean": 0.0, "values": [changes.get("straight", 0.0)] * 3},
+        "best_line": {"mean": 0.0, "values": [0.0] * 3},
         "gain": gain(changes.get("gain", 0.99)),
     }
     boxes = {"mlp": {"others": changes.get("others", 0.0), "own": changes.get("own", 1.0)}}
@@ -46,11 +46,13 @@ def test_independence_is_exact() -> None:
 
 def test_two_layers_are_one_only_if_all_of_it_holds() -> None:
     assert verdict("ffn-nonlinear") == "confirmed"
-    for wrong in ({"apart": 1e-6}, {"rank": 9}, {"straight": 0.5}, {"gain": 0.005}):
+    for wrong in ({"apart": 1e-6}, {"rank": 9}, {"straight": 0.5}, {"gain": -0.5}):
         assert verdict("ffn-nonlinear", **wrong) == "refuted"
+    assert verdict("ffn-nonlinear", gain=0.005) == "undecided"
 
 
 def test_four_times_must_win_at_equal_parameters() -> None:
     assert verdict("ffn-four-times") == "confirmed"
     assert verdict("ffn-four-times", equal=-0.1) == "depends"
-    assert verdict("ffn-four-times", equal=0.005, free=0.0) == "refuted"
+    assert verdict("ffn-four-times", equal=-0.1, free=-0.1) == "refuted"
+    assert verdict("ffn-four-times", equal=0.005) == "undecided"

@@ -15,5 +15,6 @@ def hand_made(stored: float, more: float) -> dict[str, Any]:
 
 def test_the_rule() -> None:
     assert verdicts(hand_made(0.8, 0.8))["ffn-memory"].verdict == "confirmed"
-    assert verdicts(hand_made(0.05, 0.8))["ffn-memory"].verdict == "refuted"
-    assert verdicts(hand_made(0.8, 0.05))["ffn-memory"].verdict == "refuted"
+    assert verdicts(hand_made(-0.5, 0.8))["ffn-memory"].verdict == "refuted"
+    assert verdicts(hand_made(0.8, -0.5))["ffn-memory"].verdict == "refuted"
+    assert verdicts(hand_made(0.8, 0.05))["ffn-memory"].verdict == "undecided"

@@ -10,7 +10,8 @@ from glassformer.layers.norm import LayerNorm
 from glassformer.lessons.norm.layer_norm import run, verdicts
 from lesson_models import tiny_desk
 
-BETTER, WORSE = {"mean": -0.2, "low": -0.3, "high": -0.1}, {"mean": 0.0, "low": -0.1, "high": 0.1}
+BETTER, WORSE = {"mean": -0.2, "low": -0.3, "high": -0.1}, {"mean": 0.2, "low": 0.1, "high": 0.3}
+OPEN = {"mean": 0.0, "low": -0.1, "high": 0.1}
 
 
 def found(
@@ -21,13 +22,13 @@ def found(
     moved: float = 0.0,
     effects: tuple[dict[str, float], ...] = (BETTER, BETTER),
 ) -> dict[str, Any]:
-    def row(less: dict[str, float]) -> dict[str, Any]:
+    def row(depth: int, less: dict[str, float]) -> dict[str, Any]:
         both = {"layer": {"mean": 1.0}, "none": {"mean": 2.0}}
-        return {"depth": 2, "rate": 0.01, "loss": {**both, "less": less}, "spread": {**both, "less": less}}
+        return {"depth": depth, "rate": 0.01, "loss": {**both, "less": less}, "spread": {**both, "less": less}}
 
     token = {"mean": mean, "off": off, "deviation_low": low, "deviation_high": 1.0, "tokens": 1, "norms": 1}
     others = {"layer": moved, "batch": 1.0, "rows": 2, "times": 1}
-    return {"d_model": 128, "token": token, "others": others, "settings": [row(less) for less in effects]}
+    return {"d_model": 128, "token": token, "others": others, "settings": [row(*one) for one in enumerate(effects, 2)]}
 
 
 def test_the_rule_of_norm_zero_one() -> None:
@@ -46,6 +47,8 @@ def test_the_rule_of_norm_stabilises() -> None:
     for held, verdict in expected.items():
         effects = tuple(BETTER if one else WORSE for one in held)
         assert verdicts(found(effects=effects))["norm-stabilises"].verdict == verdict
+    assert verdicts(found(effects=(BETTER, OPEN)))["norm-stabilises"].verdict == "undecided"
+    assert verdicts(found(effects=(BETTER, WORSE, OPEN)))["norm-stabilises"].verdict == "depends"
 
 
 @pytest.mark.slow

@@ -30,8 +30,9 @@ def rows(*more: tuple[float, float]) -> dict[str, Any]:
     ("more", "verdict"),
     [
         (((0.2, 0.1), (0.3, 0.2)), "confirmed"),
-        (((0.2, 0.1), (0.3, 0.0)), "depends"),
-        (((0.0, 0.1), (0.3, -0.2)), "refuted"),
+        (((0.2, 0.1), (0.3, -0.2)), "depends"),
+        (((-0.2, 0.1), (0.3, -0.2)), "refuted"),
+        (((0.2, 0.1), (0.3, 0.0)), "undecided"),
     ],
 )
 def test_the_rule(more: tuple[tuple[float, float], ...], verdict: str) -> None:
@@ -39,5 +40,5 @@ def test_the_rule(more: tuple[tuple[float, float], ...], verdict: str) -> None:
 
 
 def test_the_sizes_at_which_it_holds_are_named() -> None:
-    measured = verdicts(rows((0.2, 0.1), (0.3, 0.0)))["layer-not-batch"].measured
-    assert (measured["holds"], measured["fails"]) == ("2", "4")
+    measured = verdicts(rows((0.2, 0.1), (0.3, -0.2)))["layer-not-batch"].measured
+    assert (measured["confirms"], measured["refutes"]) == ("2", "4")

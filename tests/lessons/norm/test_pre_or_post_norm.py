@@ -8,7 +8,7 @@ from glassformer.lessons.norm.pre_or_post_norm import run, verdicts
 from glassformer.lessons.statistics import difference, interval
 from lesson_models import tiny_desk
 
-LOW, HIGH = [1.0, 1.01, 1.02], [2.0, 2.03, 2.01]
+LOWER, LOW, HIGH = [0.5, 0.52, 0.51], [1.0, 1.01, 1.02], [2.0, 2.03, 2.01]
 
 
 def grid(*, stable: tuple[bool, bool], shallow: bool, final: tuple[bool, bool]) -> dict[str, Any]:
@@ -24,8 +24,8 @@ def grid(*, stable: tuple[bool, bool], shallow: bool, final: tuple[bool, bool]) 
             "depth": depth,
             "steps": 80,
             "with": interval(LOW),
-            "without": interval(HIGH if needed else LOW),
-            "more": difference(HIGH if needed else LOW, LOW),
+            "without": interval(HIGH if needed else LOWER),
+            "more": difference(HIGH if needed else LOWER, LOW),
             "first": 1.0,
             "last": 2.0,
         }

@@ -26,11 +26,12 @@ def found(*lows: float) -> dict[str, Any]:
 
 
 def test_the_rule() -> None:
-    assert verdicts(found(-0.1, -0.1))["pe-unseen"].verdict == "confirmed"
+    assert verdicts(found(-0.2, -0.2))["pe-unseen"].verdict == "confirmed"  # up to 0.0: less than what counts as none
+    assert verdicts(found(-0.1, -0.2))["pe-unseen"].verdict == "undecided"
     assert verdicts(found(0.1, 0.1))["pe-unseen"].verdict == "refuted"
-    depends = verdicts(found(-0.1, 0.1))["pe-unseen"]
+    depends = verdicts(found(-0.2, 0.1))["pe-unseen"]
     assert depends.verdict == "depends"
-    assert (depends.measured["works"], depends.measured["fails"]) == ("8", "16")
+    assert (depends.measured["confirms"], depends.measured["refutes"]) == ("8", "16")
 
 
 def test_the_targets_are_the_same_at_every_length() -> None:

@@ -19,7 +19,8 @@ def hand_made(first: float, last: float) -> dict[str, Any]:
 def test_the_rule_of_the_gradient() -> None:
     assert verdicts(hand_made(1e3, 1e6))["residual-gradient"].verdict == "confirmed"
     assert verdicts(hand_made(2.0, 1e6))["residual-gradient"].verdict == "depends"
-    assert verdicts(hand_made(2.0, 620.0))["residual-gradient"].verdict == "refuted"
+    assert verdicts(hand_made(2.0, 500.0))["residual-gradient"].verdict == "refuted"
+    assert verdicts(hand_made(2.0, 620.0))["residual-gradient"].verdict == "undecided"
 
 
 def test_the_rule_of_identity() -> None:

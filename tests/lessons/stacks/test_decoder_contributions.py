@@ -29,7 +29,8 @@ def test_the_rule() -> None:
 
     assert verdict((1, 1), (1, 1)) == "confirmed"
     assert verdict((1, 1), (1, -1)) == "depends"
-    assert verdict((1, 0.05), (-1, 1)) == "refuted"
+    assert verdict((1, -1), (-1, 1)) == "refuted"
+    assert verdict((1, 0.05), (-1, 1)) == "undecided"
 
 
 def test_a_part_that_adds_nothing_is_worth_nothing() -> None:

@@ -27,10 +27,12 @@ def test_the_rule() -> None:
     assert verdicts(both)["abstraction"].verdict == "confirmed"
     content = measured(entropy=1, distance=-1, surface=-1, structure=1)
     assert verdicts(content)["abstraction"].verdict == "depends"
-    attention = measured(entropy=1, distance=1, surface=0.05, structure=1)
+    attention = measured(entropy=1, distance=1, surface=1, structure=1)
     assert verdicts(attention)["abstraction"].verdict == "depends"
-    neither = measured(entropy=0.05, distance=1, surface=-1, structure=0)
+    neither = measured(entropy=-1, distance=1, surface=-1, structure=-1)
     assert verdicts(neither)["abstraction"].verdict == "refuted"
+    open_ = measured(entropy=1, distance=1, surface=0.05, structure=1)
+    assert verdicts(open_)["abstraction"].verdict == "undecided"
 
 
 def test_the_control_stands_beside_the_verdict() -> None:

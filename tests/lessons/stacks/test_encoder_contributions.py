@@ -22,8 +22,13 @@ def order(early: float, attention: float, forward: float, untrained: float = 0.0
 
 
 def test_the_rule() -> None:
-    holds, rises = order(1, -1, -1), order(1, -1, 0.05)
-    for pre, post, verdict in ((holds, holds, "confirmed"), (holds, rises, "depends"), (rises, rises, "refuted")):
+    holds, rises, level = order(1, -1, -1), order(1, -1, 1), order(1, -1, 0.05)
+    for pre, post, verdict in (
+        (holds, holds, "confirmed"),
+        (holds, rises, "depends"),
+        (rises, rises, "refuted"),
+        (holds, level, "undecided"),
+    ):
         data = {"n_layers": 2, "orders": {"pre": pre, "post": post}}
         assert verdicts(data)["early-layers"].verdict == verdict
 

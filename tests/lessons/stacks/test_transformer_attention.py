@@ -23,10 +23,12 @@ def data(best: float, mean: float, against: float = -0.3) -> dict[str, Any]:
 
 
 def test_the_rule() -> None:
-    assert verdicts(data(0.2, 0.4))["cross-alignment"].verdict == "confirmed"
-    assert verdicts(data(0.2, 0.6))["cross-alignment"].verdict == "depends"
-    assert verdicts(data(0.6, 0.6))["cross-alignment"].verdict == "refuted"
-    assert verdicts(data(0.2, 0.4, against=-0.05))["cross-alignment"].verdict == "refuted"
+    assert verdicts(data(0.2, 0.3))["cross-alignment"].verdict == "confirmed"
+    assert verdicts(data(0.2, 0.7))["cross-alignment"].verdict == "depends"
+    assert verdicts(data(0.7, 0.7))["cross-alignment"].verdict == "refuted"
+    assert verdicts(data(0.2, 0.3, against=0.3))["cross-alignment"].verdict == "refuted"
+    assert verdicts(data(0.2, 0.3, against=-0.05))["cross-alignment"].verdict == "undecided"
+    assert verdicts(data(0.2, 0.45))["cross-alignment"].verdict == "undecided"
 
 
 @pytest.mark.slow

@@ -30,7 +30,8 @@ def judged(cosine: tuple[float, float], flat: tuple[float, float]) -> str:
 def test_the_rule() -> None:
     assert judged(LOWER, LOWER) == "confirmed"
     assert judged(HIGHER, LOWER) == "depends"
-    assert judged(SAME, HIGHER) == "refuted"
+    assert judged(HIGHER, HIGHER) == "refuted"
+    assert judged(SAME, HIGHER) == judged(SAME, LOWER) == "undecided"
 
 
 def test_halfway_between_two_models() -> None:

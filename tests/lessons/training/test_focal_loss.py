@@ -11,7 +11,7 @@ from glassformer.lessons.training.few_digits import digits, training_images
 from glassformer.lessons.training.focal_loss import LEFT, PROBABILITIES, RARE, factors, run, verdicts
 from glassformer.losses import cross_entropy
 
-UP, AROUND = (0.1, 0.3), (-0.1, 0.1)
+UP, AROUND, DOWN = (0.1, 0.3), (-0.1, 0.1), (-0.3, -0.1)
 
 
 def judged(share: tuple[float, float], recall: tuple[float, float], factor: list[float] | None = None) -> str:
@@ -31,9 +31,9 @@ def judged(share: tuple[float, float], recall: tuple[float, float], factor: list
 
 def test_the_rule() -> None:
     assert judged(UP, UP) == "confirmed"
-    assert judged(UP, AROUND) == "depends"
-    assert judged(AROUND, UP) == "refuted"
-    assert judged(UP, UP, factor=[0.5, 0.5, 0.5]) == "refuted"
+    assert judged(UP, DOWN) == judged(DOWN, UP) == "depends"
+    assert judged(DOWN, DOWN) == judged(UP, DOWN, factor=[0.5, 0.5, 0.5]) == "refuted"
+    assert judged(UP, AROUND) == judged(AROUND, UP) == "undecided"
 
 
 def test_the_factor_is_that_of_the_formula() -> None:

@@ -30,9 +30,11 @@ def judged(*sides: tuple[float, float]) -> str:
 
 def test_the_rule() -> None:
     assert judged(XAVIERS, XAVIERS, XAVIERS, XAVIERS) == "confirmed"
-    assert judged(XAVIERS, XAVIERS, NOBODYS, XAVIERS) == "depends"
+    assert judged(XAVIERS, XAVIERS, NOBODYS, XAVIERS) == "undecided"
+    assert judged(XAVIERS, XAVIERS, NOBODYS, HES) == "depends"
     assert judged(HES, XAVIERS, HES, HES) == "depends"
-    assert judged(NOBODYS, HES, NOBODYS, NOBODYS) == "refuted"
+    assert judged(HES, HES, HES, HES) == "refuted"
+    assert judged(NOBODYS, HES, NOBODYS, NOBODYS) == "undecided"
 
 
 def test_each_layer_has_its_gradient_and_a_larger_start_changes_it() -> None:

@@ -12,10 +12,13 @@ from glassformer.lessons.training.mlm_masking import SAID, run, verdicts
 LITTLE = Desk(effort=0.2)
 
 
-def data(long: float, short: float, total: int = 100_000) -> dict[str, Any]:
+def data(long: float, short: float, sure: float = 0.001) -> dict[str, Any]:
     def shares(chosen: float) -> dict[str, Any]:
         said = {**SAID, "chosen": chosen}
-        return {name: {"value": value, "low": value, "high": value, "total": total} for name, value in said.items()}
+        return {
+            name: {"value": value, "low": value - sure, "high": value + sure, "total": 1000}
+            for name, value in said.items()
+        }
 
     return {"long": shares(long), "short": shares(short), "all": shares(long), "shortest": 7}
 
@@ -23,8 +26,9 @@ def data(long: float, short: float, total: int = 100_000) -> dict[str, Any]:
 def test_the_rule() -> None:
     assert verdicts(data(0.15, 0.151))["mlm-rates"].verdict == "confirmed"
     assert verdicts(data(0.15, 0.25))["mlm-rates"].verdict == "depends"
-    assert verdicts(data(0.16, 0.15))["mlm-rates"].verdict == "refuted"
-    assert verdicts(data(0.16, 0.16, total=100))["mlm-rates"].verdict == "confirmed"
+    assert verdicts(data(0.16, 0.15))["mlm-rates"].verdict == "depends"
+    assert verdicts(data(0.16, 0.16))["mlm-rates"].verdict == "refuted"
+    assert verdicts(data(0.15, 0.15, sure=0.01))["mlm-rates"].verdict == "undecided"  # not to differ confirms nothing
 
 
 def test_the_shares_add_up() -> None:

@@ -9,7 +9,7 @@ from glassformer.lessons.desk import Desk
 from glassformer.lessons.training.warmup import jumps, run, verdicts
 from glassformer.train.schedule import SCHEDULES, Span
 
-HELPS, NOTHING = (-0.3, -0.1), (-0.1, 0.1)  # intervals of with − without
+HELPS, NOTHING, HARMS = (-0.3, -0.1), (-0.1, 0.1), (0.1, 0.3)  # intervals of with − without
 
 
 def judged(*sides: tuple[float, float]) -> str:
@@ -25,8 +25,9 @@ def judged(*sides: tuple[float, float]) -> str:
 
 def test_the_rule() -> None:
     assert judged(HELPS, HELPS, HELPS, HELPS) == "confirmed"
-    assert judged(HELPS, NOTHING, NOTHING, NOTHING) == "depends"
-    assert judged(NOTHING, NOTHING, NOTHING, NOTHING) == "refuted"
+    assert judged(HELPS, HARMS, NOTHING, NOTHING) == "depends"
+    assert judged(HARMS, HARMS, HARMS, HARMS) == "refuted"
+    assert judged(HELPS, NOTHING, NOTHING, NOTHING) == judged(NOTHING, NOTHING, NOTHING, NOTHING) == "undecided"
 
 
 def test_jumps_are_factors_between_neighbouring_steps() -> None:

@@ -55,8 +55,6 @@ def run(desk: Desk) -> Data:
         "heads": story.trace[f"encoder.blocks.{layer}.self_attention.weights"][0].tolist(),
         "n_heads": config.n_heads,
         "sentences": desk.some(SENTENCES, 4),
-        "models": len(translators.desk.seeds),
-        "steps": translators.material.config.train.steps,
         "sums": {
             **{key: sum(row[key] for row in rows) for key in ("rows", "blocked")},
             **{
@@ -91,7 +89,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     effects = {attention: found["more"]["mean"] for attention, found in data["apart"].items()}
     least, most = min(effects, key=lambda name: effects[name]), max(effects, key=lambda name: effects[name])
     measured = {
-        "models": data["models"],
+        "models": max(found["more"]["n"] for found in data["apart"].values()),
         "trained": sum(found["trained"] for found in data["apart"].values()) / len(sides),
         "untrained": sum(found["untrained"] for found in data["apart"].values()) / len(sides),
         "least": {"name": least, **{key: data["apart"][least]["more"][key] for key in ("mean", "low", "high")}},

@@ -48,7 +48,6 @@ def run(desk: Desk) -> Data:
         "unseen": unseen,
         "steps": steps["train.steps"],
         "seeds": len(desk.seeds),
-        "beside": len(accuracy["max"]),
         "accuracy": {how: share(accuracy[how]) for how in POOLS},
         "loss": {how: interval(loss[how]) for how in POOLS},
         "cls_minus": {how: difference(accuracy["cls"][: len(accuracy[how])], accuracy[how]) for how in POOLS[1:]},
