@@ -11,6 +11,7 @@ from glassformer.cli import measuring
 from glassformer.cli.app import main
 from glassformer.lessons.catalogue import LESSONS
 from glassformer.lessons.record import RECORDED, Result
+from glassformer.lessons.verdict import WORDS
 
 CLAIM, NAME = "scale-variance", "scaled_scores"
 
@@ -31,7 +32,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, st
 def test_one_claim_as_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, CLAIM)
     assert (code, err) == (0, "") and "✓ confirmed" in out
-    assert "1 claims: 1 confirmed, 0 refuted, 0 depend on a condition." in out
+    assert "1 claims: 1 confirmed, 0 refuted, 0 depend on a condition, 0 are undecided." in out
 
 
 def test_the_document_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
@@ -41,6 +42,24 @@ def test_the_document_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
     assert {"id", "claim", "verdict", "measured", "condition", "command"} <= set(found)
     assert (found["id"], found["verdict"], found["condition"]) == (CLAIM, "confirmed", None)
     assert found["measured"]["d_k"] == 512
+    assert found["measured"]["interval_scaled"]["low"] < 1.1 and found["sides"]["64"]["verdict"] == "confirmed"
+
+
+def test_a_sentence_that_was_split_is_still_a_name(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "parts-that-matter", "--json")
+    assert code == 0
+    found = json.loads(out)
+    assert [one["id"] for one in found] == ["ffn-matters", "norm-matters", "classifier-matters"]
+    for one in found:
+        assert one["verdict"] in WORDS and (one["condition"] is None) == (one["verdict"] != "depends")
+
+
+def test_all_verdicts_are_one_of_four_words(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "--json")
+    found = json.loads(out)
+    assert code == 0 and len(found) == len({one["id"] for one in found}) >= 56
+    assert {one["verdict"] for one in found} <= set(WORDS)
+    assert all((one["condition"] is not None) == (one["verdict"] == "depends") for one in found)
 
 
 def test_a_stale_result_is_marked(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
