@@ -7,8 +7,10 @@ import pytest
 
 from glassformer.lessons.index import claims
 from glassformer.lessons.record import RECORDED, Result, own
-from glassformer.lessons.shelf import FEW, NUMBER, Shelf, beginning, in_line, source, unfilled
+from glassformer.lessons.shelf import FEW, NUMBER, Shelf, beginning, in_line, says, source, unfilled
+from glassformer.lessons.statistics import interval
 from glassformer.lessons.texts import HOLE
+from glassformer.lessons.verdict import judged
 from glassformer.words import LANGUAGES, say
 
 NAME, CLAIM = "scaled_scores", "scale-variance"
@@ -24,16 +26,17 @@ def result() -> Result:
     return Result.read(RECORDED / f"{NAME}.json")
 
 
-def with_variance(result: Result, plain: float, scaled: float) -> Result:
-    """The same measurement with other variances at every width."""
+def with_variance(result: Result, plain: float, scaled: float, spread: float = 0.0) -> Result:
+    """The same measurement with other variances at every width but the first."""
     rows = [
         {
             **row,
-            "plain": {**row["plain"], "variance": {"mean": plain * row["d_k"]}},
-            "scaled": {**row["scaled"], "variance": {"mean": scaled}},
+            "plain": {**row["plain"], "variance": interval([plain * row["d_k"]] * 2)},
+            "scaled": {**row["scaled"], "variance": interval([scaled, scaled + spread])},
         }
         for row in result.data["rows"]
     ]
+    rows[0] |= {"plain": result.data["rows"][0]["plain"], "scaled": result.data["rows"][0]["scaled"]}
     return replace(result, data={**result.data, "rows": rows})
 
 
@@ -57,10 +60,22 @@ def test_the_document_for_programs() -> None:
 
 
 def test_another_measurement_is_another_verdict(result: Result) -> None:
-    for plain, scaled, verdict in ((1.0, 1.0, "confirmed"), (1.0, 3.0, "depends"), (3.0, 3.0, "refuted")):
-        answer = Shelf({NAME: with_variance(result, plain, scaled)}).answer(CLAIM, "en")
+    for plain, scaled, spread, verdict in (
+        (1.0, 1.0, 0.0, "confirmed"),
+        (1.0, 3.0, 0.0, "depends"),
+        (1.0, 1.0, 3.0, "undecided"),
+    ):
+        answer = Shelf({NAME: with_variance(result, plain, scaled, spread)}).answer(CLAIM, "en")
         assert answer is not None and answer.verdict == verdict
         assert (answer.condition is not None) == (verdict == "depends")
+        assert ("Confirmed: 4. Refuted: –. Undecided: 8, 16" in answer.says) == (verdict == "undecided")
+
+
+def test_open_sides_are_named_in_words() -> None:
+    found = judged({"post/loss": "confirmed", "pre/loss": "undecided"}, {})
+    assert says("Told.", found, "en") == "Told. Confirmed: post-norm loss. Refuted: –. Undecided: pre-norm loss."
+    assert says("쟀습니다.", found, "ko").endswith("판정 보류: 사전 정규화 손실.")
+    assert says("Told.", judged({"pre": "confirmed", "post": "refuted"}, {}), "en") == "Told."
 
 
 def test_what_other_code_measured_is_stale(result: Result) -> None:
