@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -27,7 +28,9 @@ SMALLEST = 7.5  # points, on a page 10 inches wide
 
 def laid_out(figure: Figure) -> Figure:
     FigureCanvasAgg(figure)
-    figure.canvas.draw()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Creating legend with loc")  # said on slow machines only
+        figure.canvas.draw()
     return figure
 
 

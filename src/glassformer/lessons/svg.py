@@ -46,6 +46,7 @@ def styled(theme: Theme, lang: str) -> Iterator[None]:
     fonts.setLevel(logging.ERROR)
     try:
         with rc_context(theme.style(lang)), warnings.catch_warnings():  # type: ignore[arg-type]
+            warnings.filterwarnings("ignore", message="Creating legend with loc")  # said on slow machines only
             if hangul_font() is None:
                 warnings.filterwarnings("ignore", message="Glyph .* missing from font")
             yield

@@ -43,7 +43,8 @@ def _tokens(axes: Axes, data: Data, theme: Theme, words: Words, name: str) -> No
     """A line for each token, from one deviation below its mean to one above; both panels have one scale."""
     for place, token in enumerate(data["by_token"][name], 1):
         mean, deviation = token["mean"], token["deviation"]
-        (line,) = axes.plot([place] * 2, [mean - deviation, mean + deviation], color=theme.blue, linewidth=5)
+        ends = [mean - deviation, mean + deviation]
+        (line,) = axes.plot([place] * 2, ends, color=theme.blue, linewidth=5, solid_capstyle="butt")
         hover(line, f"{mean:.2f} ± {deviation:.2f}")
         axes.plot([place], [mean], color=theme.vermilion, marker="o", markersize=3)
     axes.set_title(words(name))
