@@ -163,7 +163,7 @@ def test_prompts_and_masks_of_other_shapes() -> None:
         way.start(torch.tensor([3, 4, 5]), None)
     with pytest.raises(InputError, match=re.escape("the mask has shape (1, 2), and the source 2 × 2")):
         way.start(torch.tensor([[3, 4], [5, 6]]), torch.tensor([[True, False]]))
-    with pytest.raises(InputError, match="a mask has type int64; use booleans"):
+    with pytest.raises(InputError, match="real has type int64; use booleans"):
         way.start(torch.tensor([[3, 4]]), torch.tensor([[1, 0]]))
 
 

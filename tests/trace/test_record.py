@@ -133,7 +133,7 @@ def test_an_error_inside_leaves_nothing_behind_either() -> None:
 def test_after_a_failed_pass_the_next_one_has_its_right_names() -> None:
     model = encoder()
     with record(model) as trace:
-        with pytest.raises(InputError, match="a mask has type float32"):
+        with pytest.raises(InputError, match="mask has type float32"):
             model(X, torch.ones(2, 5))
         with pytest.raises(InputError, match="the text has 20 positions"):
             model(torch.randn(1, 20, 16))
