@@ -332,11 +332,11 @@ def test_nan_in_a_patch() -> None:
 
 def test_masks_of_the_wrong_kind(encoder: nn.Module, x: Tensor) -> None:
     assert refused(InputError, encoder, x, torch.ones(2, 16)) == (
-        "a mask has type float32; use booleans, True = may look"
+        "mask has type float32; use booleans: mask True = may look, real True = a token, not padding"
     )
     line = refused(InputError, encoder, x, torch.ones(16, dtype=torch.bool))
     assert line.startswith("a mask has shape (16,)")
-    assert "; use batch × keys, batch × queries × keys, or batch × heads × queries × keys" in line
+    assert "; use queries × keys, batch × queries × keys, or batch × heads × queries × keys" in line
 
 
 def test_a_model_larger_than_the_machine() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from glassformer.errors import ConfigError, shown
 from glassformer.evaluate.compare import compare as compare_models
 from glassformer.evaluate.compare_ours import Side
 from glassformer.evaluate.compare_report import Comparison
@@ -44,6 +45,8 @@ def count(model: Model, *, layers: int | None = None, run: Pass | None = None, *
 
     `layers` sets the depth, other keywords any key of the configuration.
     """
+    if run is not None:
+        _check_kind("run", run, Pass)
     return count_config(name_of(model), open_config(model, layers=layers, overrides=keys), run)
 
 
@@ -64,12 +67,14 @@ def plan(
     `device` is the name of a data sheet, a `gf.Device`, or "this-machine", which is measured in seconds; `job` says how
     to train: `gf.Job(devices=8, batch=12)`.
     """
+    job = Job() if job is None else job
+    _check_kind("job", job, Job)
     return plan_config(
         name_of(model),
         open_config(model, layers=layers, overrides=keys),
         tokens=amount("tokens", tokens),
         device=device if isinstance(device, Device) else device_named(device),
-        job=job or Job(),
+        job=job,
         utilisation=utilisation,
         mfu=mfu,
         price=price,
@@ -190,3 +195,8 @@ def train(
         if not isinstance(event, NotShown):
             watch(event)
     return TrainedRun(job.run.folder)
+
+
+def _check_kind(key: str, value: object, kind: type) -> None:
+    if not isinstance(value, kind):
+        raise ConfigError("wrong_kind", key=key, value=shown(value), kind=f"gf.{kind.__name__}(…)")

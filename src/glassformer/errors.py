@@ -125,10 +125,10 @@ def choose(key: str, kind: str, known: Mapping[str, T]) -> T:
     return known[kind]
 
 
-def suggest(word: str, known: Iterable[str]) -> Phrase:
+def suggest(word: object, known: Iterable[str]) -> Phrase:
     """The known name closest to what was typed, or all of them when nothing is close."""
     known = sorted(known)
-    close = get_close_matches(_cut(word, LONGEST), known, n=1)
+    close = get_close_matches(_cut(str(word), LONGEST), known, n=1)
     if close:
         return Phrase("hints.did_you_mean", (("name", close[0]),))
     return Phrase("hints.known", (("names", ", ".join(known)),))

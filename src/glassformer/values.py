@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection
+from pathlib import Path
 
 from glassformer.errors import ConfigError, Phrase, shown
 
@@ -13,6 +14,13 @@ LARGEST_SIZE = 2**31 - 1
 
 def wrong_type(key: str, value: object, expected: str) -> ConfigError:
     return ConfigError("wrong_type", key=key, value=shown(value), expected=Phrase(f"expected.{expected}"))
+
+
+def path_of(key: str, value: object) -> Path:
+    """A path, or a name that is one."""
+    if not isinstance(value, str | Path) or not str(value):
+        raise wrong_type(key, value, "path")
+    return Path(value)
 
 
 def size(key: str, value: object, low: int = 1, high: int = LARGEST_SIZE) -> int:

@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from glassformer.account import Row, held
-from glassformer.errors import InputError
+from glassformer.errors import InputError, shown
 from glassformer.layers.position.sinusoidal import sinusoid
 from glassformer.tap import tap
 from glassformer.tape import Shadow, Tape
@@ -134,6 +134,8 @@ class Vectors(nn.Module):
 
 def check_vectors(x: Tensor, d_model: int) -> Tensor:
     """b t d_model with at least one position, or an error that says so."""
+    if not isinstance(x, Tensor):
+        raise InputError("not_a_tensor", given=shown(x), d_model=d_model)
     if x.dim() != 3 or x.shape[-1] != d_model:
         raise InputError("vectors_shape", shape=tuple(x.shape), d_model=d_model)
     if not x.is_floating_point():

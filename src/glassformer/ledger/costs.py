@@ -18,6 +18,7 @@ from glassformer.layers.attention.shadow import SHADOWS
 from glassformer.models.build import shadow
 from glassformer.models.check import input_positions
 from glassformer.tape import Entry, Tape
+from glassformer.values import size
 
 WIDTHS = {"float32": 4, "bfloat16": 2, "float16": 2, "float64": 8}
 CONVENTIONS = {"square": False, "triangle": True}
@@ -45,8 +46,8 @@ class Pass:
     def __post_init__(self) -> None:
         for key in ("batch", "length", "target_length", "past"):
             value, low = getattr(self, key), 0 if key == "past" else 1
-            if value is not None and not low <= value <= 2**31 - 1:
-                raise ConfigError("out_of_range", key=key, value=value, low=low, high=2**31 - 1)
+            if value is not None:
+                size(key, value, low)
         choose("dtype", self.dtype, WIDTHS)
         choose("causal", self.causal, CONVENTIONS)
         choose("kernel", self.kernel, SHADOWS)

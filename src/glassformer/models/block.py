@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from glassformer.account import Row, within
-from glassformer.errors import ConfigError, InputError, choose
+from glassformer.errors import ConfigError, InputError, choose, shown
 from glassformer.layers.attention import LayerCache, Mask, MultiHeadAttention
 from glassformer.layers.attention.mask import as_allowed
 from glassformer.layers.feed_forward import FEED_FORWARDS
@@ -208,6 +208,8 @@ class Block(nn.Module):
 
 def recompute(model: nn.Module, on: bool = True) -> nn.Module:
     """Activation checkpointing for every block of a model: less memory, one more forward pass."""
+    if not isinstance(model, nn.Module):
+        raise InputError("not_a_module", given=shown(model))
     for module in model.modules():
         if isinstance(module, Block):
             module.recompute = on

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.account import Row, within
-from glassformer.errors import choose
+from glassformer.errors import ConfigError, choose, suggest
 from glassformer.layers.attention.mask import Mask, check_window
 from glassformer.layers.attention.multi_head import check_heads
 from glassformer.layers.attention.shadow import Look
@@ -55,6 +55,7 @@ class Stack(nn.Module):
         **block: Unpack[BlockOptions],
     ) -> None:
         super().__init__()
+        _check_keywords(block)
         check_window(window, window_from)
         self.causal = not self.bidirectional if causal is None else causal
         self.d_model, self.window, self.window_from = block["d_model"], window, window_from
@@ -199,6 +200,15 @@ class Stack(nn.Module):
         rows += tuple(row for layer in range(n_layers) for row in within(f"blocks.{layer}", one))
         has_final_norm = has_final_norm_by_default(block) if final_norm is None else final_norm
         return (*rows, *(norm("final_norm") if has_final_norm else ()))
+
+
+def _check_keywords(block: BlockOptions) -> None:
+    """A wrong or forgotten keyword is an error here, before anything looks for it."""
+    for name in block:
+        if name not in BlockOptions.__annotations__:
+            raise ConfigError("unknown_key", key=name, hint=suggest(name, BlockOptions.__annotations__))
+    if missing := [name for name in ("d_model", "n_heads", "d_ff") if name not in block]:
+        raise ConfigError("missing_keywords", names=", ".join(missing))
 
 
 def places(real: Tensor | None, t: int, past: int, device: torch.device) -> Tensor:

@@ -14,6 +14,7 @@ from glassformer.models.presets import PRESETS
 from glassformer.open.own import own_recipe
 from glassformer.recipe import RunConfig, override
 from glassformer.runs import Run
+from glassformer.values import path_of
 
 Model = str | Path | ModelConfig | Mapping[str, Any]
 
@@ -34,6 +35,7 @@ def open_recipe(recipe: str | Path, overrides: Mapping[str, Any] | None = None) 
 
     `overrides`: {"train.steps": 500, "model.d_ff": 1024}. For data of one's own `run.task` says what it is for.
     """
+    recipe = path_of("recipe", recipe)
     known, overrides = recipes(), dict(overrides or {})
     if str(recipe) not in known and (own := own_recipe(recipe, str(overrides.get("run.task", "")), known=overrides)):
         overrides.pop("run.task", None)

@@ -22,6 +22,7 @@ from glassformer.runs.weights import check_finite, load_weights, read_tensors
 from glassformer.text import Frame, Tokenizer, Vocabularies
 from glassformer.text.seen import Seen, unknown
 from glassformer.trace.sentence import Reader, Reading
+from glassformer.values import path_of
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,7 @@ def load(
     `checkpoint`: averaged, best, last, a step, or auto: see `runs.choose_weights`. `finite`: refuse weights that are
     NaN or infinite.
     """
+    model = path_of("model", model)
     if is_foreign(Path(model)):
         source = Path(model) if Path(model).is_dir() else Path(model).parent
         if checkpoint != AUTO:

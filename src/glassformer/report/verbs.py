@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from glassformer.lessons.catalogue import module_of
 from glassformer.lessons.index import named
@@ -12,10 +12,11 @@ from glassformer.lessons.record import desk_of, measure
 from glassformer.lessons.shelf import Answer, Shelf
 from glassformer.lessons.told import Told
 from glassformer.report.build import Order, Report
-from glassformer.values import one_of
+from glassformer.values import one_of, path_of
 from glassformer.words import LANGUAGES, language
 
 
+@runtime_checkable
 class Trained(Protocol):
     """What training gave back: a run that knows its folder."""
 
@@ -44,6 +45,6 @@ def claims(*ids: str, lang: str | None = None) -> list[Answer]:
 
 def report(run: str | Path | Trained | None = None, *, out: str | Path = "report", lang: str = "both") -> list[Path]:
     """Write the textbook, with a chapter on a run where one is given; the files that were written."""
-    folder = Path(run) if isinstance(run, str | Path) else None if run is None else run.folder
+    folder = None if run is None else run.folder if isinstance(run, Trained) else path_of("run", run)
     langs = LANGUAGES if lang == "both" else (one_of("lang", lang, LANGUAGES),)
     return Report(Order(Path(out), langs, run=folder, workers=os.cpu_count() or 1)).build()

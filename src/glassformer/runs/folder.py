@@ -17,6 +17,7 @@ from glassformer.runs.files import TEMPORARY, disk, read_json, sync, write_json,
 from glassformer.runs.log import Log
 from glassformer.runs.manifest import is_whole
 from glassformer.runs.paths import found, stored
+from glassformer.values import path_of
 
 STEP = re.compile(r"step-(\d{8,})")
 
@@ -57,7 +58,7 @@ class Run:
 
     @classmethod
     def open(cls, folder: str | Path) -> Run:
-        run = cls(Path(folder))
+        run = cls(path_of("run", folder))
         if not (run.folder / "config.toml").is_file():
             raise FileError("not_a_run", path=run.folder)
         return run

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torch import nn
 
+from glassformer.errors import InputError, shown
 from glassformer.layers.attention import MultiHeadAttention
 from glassformer.layers.embedding import TokenEmbedding
 from glassformer.layers.feed_forward import FeedForward, GatedFeedForward
@@ -37,8 +38,16 @@ TAPS: dict[type[nn.Module], tuple[str, ...]] = {
 }
 
 
+def need_module(model: object) -> nn.Module:
+    """What is to be looked into, or an error that says what could be."""
+    if not isinstance(model, nn.Module):
+        raise InputError("not_a_module", given=shown(model))
+    return model
+
+
 def taps(model: nn.Module) -> list[str]:
     """All names of a model, module by module."""
+    need_module(model)
     found = []
     for path, module in model.named_modules():
         for box, names in TAPS.items():

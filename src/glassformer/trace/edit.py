@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from glassformer.errors import InputError, suggest
+from glassformer.errors import InputError, shown, suggest
 from glassformer.trace.catalogue import taps
 from glassformer.trace.trace import Trace
 from glassformer.trace.watch import Watcher, watching
@@ -33,6 +33,8 @@ def replace(value: Tensor | float, head: int | None = None, row: int | None = No
 
     def change(x: Tensor) -> Tensor:
         part = _part(x, head, row)
+        if not isinstance(value, Tensor | float | int):
+            raise InputError("edit_not_a_change", name="gf.replace", given=shown(value))
         new = torch.as_tensor(value, dtype=x.dtype, device=x.device)
         if new.dim() and new.shape != part.shape:
             raise InputError("edit_shape", shape=tuple(new.shape), expected=tuple(part.shape))
@@ -105,8 +107,12 @@ def edit(model: nn.Module, edits: Mapping[str, Change]) -> Iterator[Editor]:
     Names may be patterns. Changing scores or weights takes the reference kernel in that layer; `notes` says so.
     """
     known = taps(model)
+    if not isinstance(edits, Mapping):
+        raise InputError("edits_not_a_table", given=shown(edits))
     editor = Editor(edits)
-    for pattern in edits:
+    for pattern, change in edits.items():
+        if not callable(change):
+            raise InputError("edit_not_a_change", name=pattern, given=shown(change))
         found = [name for name in known if fnmatchcase(name, pattern)]
         if not found:
             raise InputError("no_such_tap", name=pattern, hint=suggest(pattern, known))

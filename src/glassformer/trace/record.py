@@ -9,7 +9,11 @@ from fnmatch import fnmatchcase
 
 from torch import Tensor, nn
 
+from glassformer.errors import InputError, shown, suggest
+from glassformer.layers.attention import MultiHeadAttention
+from glassformer.layers.attention.kernel import within
 from glassformer.tap import Selection
+from glassformer.trace.catalogue import need_module, taps
 from glassformer.trace.trace import Trace
 from glassformer.trace.watch import Watcher, watching
 
@@ -33,6 +37,7 @@ class Recorder(Watcher):
         self.trace, self.names, self.layers = trace, names, layers
         self.chosen, self.gradients = chosen, gradients
         self._seen: set[str] = set()
+        self.ran = False  # has there been a pass?
 
     def passes_over(self, path: str) -> bool:
         layer = None if self.layers is None else _LAYER.search(f"{path}.")
@@ -44,6 +49,7 @@ class Recorder(Watcher):
     def enter(self, path: str | None) -> None:
         super().enter(path)
         if path == "" and len(self._path) == 1:  # a new pass of the whole model
+            self.ran = True
             self._seen.clear()
 
     def see(self, name: str, x: Tensor) -> Tensor:
@@ -71,9 +77,12 @@ class Recorder(Watcher):
         """The heads and rows that were asked for; a fused kernel has chosen already."""
         tap = name.rpartition(".")[2]
         heads, rows = self.chosen
-        if heads is not None and tap in OF_HEADS and x.shape[1] > len(heads):
+        shared = tap in ("k", "v") and heads is not None and max(heads, default=0) >= x.shape[1]  # by several heads
+        if heads is not None and tap in OF_HEADS and x.shape[1] > len(heads) and not shared:
+            within("heads", heads, x.shape[1])
             x = x[:, heads]  # b heads t …
         if rows is not None and tap in OF_ROWS and x.shape[2] > len(rows):
+            within("rows", rows, x.shape[2])
             x = x[:, :, rows]  # b h rows …
         return x
 
@@ -97,8 +106,44 @@ def record(
     `names`: patterns such as "*.weights"; `layers`, `heads`, `rows` (queries): only these. The kernel stays in use, and
     computes scores and weights a second time, for what was asked alone. `gradients`: what `backward()` brings, too.
     """
-    trace = Trace()
-    patterns = [names] if isinstance(names, str) else names
-    chosen = Selection(None if heads is None else list(heads), None if rows is None else list(rows))
-    with watching(model, Recorder(trace, patterns, layers, chosen, gradients)):
+    trace, patterns = Trace(), _patterns(names)
+    wanted = _numbers("layers", layers, _last_layer(need_module(model)))
+    chosen = Selection(_numbers("heads", heads, _last_head(model)), _numbers("rows", rows, None))
+    recorder = Recorder(trace, patterns, wanted, chosen, gradients)
+    with watching(model, recorder):
         yield trace
+    for pattern in patterns or () if recorder.ran else ():
+        if not any(fnmatchcase(name.partition("#")[0], pattern) for name in trace.tensors):
+            raise InputError("no_such_tap_recorded", name=pattern, hint=suggest(pattern, taps(model)))
+
+
+def _patterns(names: object) -> list[str] | None:
+    if names is None:
+        return None
+    given = [names] if isinstance(names, str) else names
+    if not isinstance(given, Sequence) or not all(isinstance(name, str) for name in given):
+        raise InputError("names_not_text", given=shown(names))
+    return list(given)
+
+
+def _numbers(what: str, given: object, last: int | None) -> list[int] | None:
+    """Which layers, heads or rows: whole numbers from 0 to `last`. How many rows there are, only the pass knows."""
+    if given is None:
+        return None
+    if not isinstance(given, Sequence) or not all(type(number) is int for number in given):
+        raise InputError("numbers_not_whole", what=what, given=shown(given))
+    for number in given:
+        if number < 0 or (last is not None and number > last):
+            raise InputError("no_such_selection", what=what, value=number, last="…" if last is None else last)
+    return list(given)
+
+
+def _last_layer(model: nn.Module) -> int | None:
+    """The number of the last layer of the deepest stack; None where there are no layers."""
+    found = [int(layer[1]) for path, _ in model.named_modules() if (layer := _LAYER.search(f"{path}."))]
+    return max(found, default=None)
+
+
+def _last_head(model: nn.Module) -> int | None:
+    found = [module.n_heads - 1 for module in model.modules() if isinstance(module, MultiHeadAttention)]
+    return max(found, default=None)

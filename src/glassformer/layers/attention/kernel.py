@@ -5,12 +5,14 @@ This is the only place where the mathematics forks. Both kernels have one signat
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from glassformer.errors import InputError
 from glassformer.layers.attention.mask import Mask
 from glassformer.tap import Selection, selection, tap, watched
 
@@ -86,6 +88,8 @@ def fused(q: Tensor, k: Tensor, v: Tensor, mask: Mask, *, bias: Tensor | None, s
 def _show_weights(q: Tensor, k: Tensor, mask: Mask, *, bias: Tensor | None, scale: float) -> None:
     """Scores and weights for whoever watches: of the heads and rows that were asked for, and of no others."""
     heads, rows = selection() or Selection()
+    within("heads", heads, q.shape[1])
+    within("rows", rows, q.shape[2])
     allowed = mask.dense(q.shape[-2], k.shape[-2], q.device)
     if heads is not None:
         q, k, bias = q[:, heads], k[:, heads], None if bias is None else bias[heads]
@@ -96,6 +100,13 @@ def _show_weights(q: Tensor, k: Tensor, mask: Mask, *, bias: Tensor | None, scal
     chosen = mask if heads is None and rows is None else Mask(allowed=allowed)
     with torch.no_grad():
         attention_weights(q, k, chosen, bias=bias, scale=scale)
+
+
+def within(what: str, asked: Sequence[int] | None, size: int) -> None:
+    """Heads or rows that are asked for must be there."""
+    for number in asked or ():
+        if number >= size:
+            raise InputError("no_such_selection", what=what, value=number, last=size - 1)
 
 
 def share_heads(x: Tensor, n_heads: int) -> Tensor:
