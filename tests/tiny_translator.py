@@ -23,6 +23,7 @@ CHANGES: dict[str, Any] = {
     "data.validation": 12,
     "text.vocab_size": 450,
     "train.steps": 6,
+    "train.warmup": 2,
     "train.batch_tokens": 512,
     "train.evaluate_every": 3,
     "train.log_every": 2,

@@ -171,7 +171,18 @@ def test_a_signal_saves_and_loses_nothing(number: signal.Signals, line: str, tmp
 
 # --- data of one's own, and the short options ---
 
-TINY = ("--set", "model.d_model=16", "--set", "model.d_ff=32", "--set", "train.threads=1", "--device", "cpu")
+TINY = (
+    "--set",
+    "model.d_model=16",
+    "--set",
+    "model.d_ff=32",
+    "--set",
+    "train.warmup=1",
+    "--set",
+    "train.threads=1",
+    "--device",
+    "cpu",
+)
 
 
 def test_a_table_of_ones_own_is_trained_on_and_all_that_was_found_out_is_said(
