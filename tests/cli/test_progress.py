@@ -12,11 +12,13 @@ from glassformer.cli.progress import Display, farewell, line, remember, show
 from glassformer.errors import FileError
 from glassformer.runs import Run
 from glassformer.runs.files import write_json
+from glassformer.tasks import TASKS
 from glassformer.train import events
 from glassformer.train.events import Event
 from glassformer.train.samples import samples_file
 from glassformer.train.start import Start
 from glassformer.train.watch import NotShown
+from glassformer.words import sentences
 from small_run import job, run_config
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -60,7 +62,7 @@ def test_without_a_terminal_every_event_is_a_plain_line(run: Run) -> None:
     assert text.splitlines() == [
         f"goes on from step 40 ({run.checkpoint(40)})",
         "step 50: loss 3.2500, learning rate 1.00e-03, 4,321 tokens/s",
-        "step 50, validation: loss 3, sample_bleu 12.34 (best so far)",
+        "step 50, validation: loss 3, BLEU of the samples 12.34 (best so far)",
         "pictures: not kept up to date from here on (p cannot be written: full; make room, or write somewhere else); "
         "training goes on",
         "stopped by you at step 50; all is saved, --resume goes on",
@@ -185,3 +187,27 @@ def test_one_is_told_what_is_waited_for(quiet: bool, capsys: pytest.CaptureFixtu
     with progress.preparing(quiet=quiet):
         pass
     assert capsys.readouterr().out == ("" if quiet else "reading and preparing the data …\n")
+
+
+METRICS = {  # of every task that the package brings
+    *("loss", "accuracy", "perplexity", "sample_bleu", "exact", "f1", "masked_accuracy", "bits_per_character"),
+    *("mse", "mae", "persistence", "found", "box_overlap", "false_alarms"),
+}
+
+
+def test_the_log_names_every_metric_in_the_language_of_the_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLASSFORMER_LANG", "ko")
+    said = line(events.Evaluated(5, dict.fromkeys(sorted(METRICS), 0.5), False))
+    assert {"손실 0.5", "정확도 0.5", "퍼플렉시티 0.5"} <= set(said.split(": ", 1)[1].split(", "))
+    assert not any(f"{name} 0.5" in said for name in METRICS)
+
+
+def test_a_metric_of_somebody_elses_task_keeps_its_name() -> None:
+    assert line(events.Evaluated(5, {"rouge": 0.5}, False)) == "step 5, validation: rouge 0.5"
+
+
+def test_the_metrics_of_the_package_are_those_that_its_tasks_measure() -> None:
+    """What no task measures needs no name, and what one measures has one in both languages."""
+    named = {key.removeprefix("train.metrics.") for key in sentences("ko") if key.startswith("train.metrics.")}
+    shown = {name for task in TASKS.values() for name in task.shown}
+    assert shown <= METRICS == named

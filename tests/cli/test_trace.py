@@ -120,7 +120,7 @@ def test_the_table_in_both_languages(capsys: pytest.CaptureFixture[str]) -> None
         assert title in korean
     assert "S = Q Kᵀ / √d_k" in korean and "헤드 0: 묻는 토큰마다 한 행" in korean
     assert "학습하지 않은 모델입니다(시드 0)." in korean
-    assert re.findall(r"[+-]\d\.\d{3}", english) == re.findall(r"[+-]\d\.\d{3}", korean)
+    assert re.findall(r"[+−]\d\.\d{3}", english) == re.findall(r"[+−]\d\.\d{3}", korean)
 
 
 def test_another_layer_tells_another_story(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from glassformer.show import Column, Styled, Table, as_text
+from glassformer.show import Column, Styled, Table, as_text, minus
 from glassformer.show.table import about, first_of
 
 COUNTED = 2_333_186_457_600
@@ -108,7 +108,7 @@ def test_a_series_is_shortened_between_numbers() -> None:
     table = Table(Column("step", "name"), Column("values", "series"))
     table.add("Q", f"{line}\n{line}")
     drawn = as_text(table, 40)
-    assert drawn.count("+0.123  -0.456  +1.000  …") == 2
+    assert drawn.count("+0.123  −0.456  +1.000  …") == 2
 
 
 @pytest.mark.parametrize(
@@ -176,4 +176,4 @@ def test_no_number_is_ever_cut(rows: list[tuple[str, str, int, str]], columns: i
         assert name.strip() in drawn
         assert set(what.split()) <= words
         assert f"{amount:,}" in words or about(amount) in drawn
-        assert much in words or "Not shown at this width: much." in " ".join(drawn.split())
+        assert minus(much) in words or "Not shown at this width: much." in " ".join(drawn.split())

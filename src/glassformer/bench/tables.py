@@ -11,6 +11,7 @@ from pathlib import Path
 
 from glassformer.bench.catalogue import BENCHMARKS
 from glassformer.bench.record import RESULTS, Result
+from glassformer.show import minus
 
 _MARKED = re.compile(r"(?P<head><!-- table: (?P<name>[\w-]+) -->\n)(?:.*?)(?P<end><!-- end -->)", re.DOTALL)
 
@@ -26,7 +27,7 @@ def markdown(name: str, lang: str) -> str:
     for result in recorded(name):
         titles, *rows = BENCHMARKS[name].table(result.numbers, lang)
         lines = [titles, ["---"] * len(titles), *rows]
-        parts += ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
+        parts += ["| " + " | ".join(minus(cell).replace("|", "\\|") for cell in line) + " |" for line in lines]
         parts += ["", result.source(lang), ""]
     return "\n".join(parts)
 

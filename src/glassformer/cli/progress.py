@@ -23,7 +23,7 @@ from glassformer.train.loop import Job
 from glassformer.train.samples import read_samples
 from glassformer.train.start import Start
 from glassformer.train.watch import NotShown
-from glassformer.words import language, say
+from glassformer.words import language, say, sentences
 
 NAMED = 4  # tensors, in a line
 
@@ -184,7 +184,7 @@ def line(event: Event | NotShown, unit: str = "tokens") -> str:
             speed = {"speed": f"{event.tokens_per_second:,.0f}", "units": say(f"units.many.{unit}")}
             return say("train.logged", step=event.step, **values, **speed)
         case events.Evaluated():
-            metrics = ", ".join(f"{name} {value:.4g}" for name, value in event.metrics.items())
+            metrics = ", ".join(f"{_named(name)} {value:.4g}" for name, value in event.metrics.items())
             return say("train.best" if event.best else "train.evaluated", step=event.step, metrics=metrics)
         case events.Averaged():
             return say("train.averaged", count=len(event.steps))
@@ -193,6 +193,12 @@ def line(event: Event | NotShown, unit: str = "tokens") -> str:
         case NotShown():
             return say("watch.not_shown", what=say(f"watch.parts.{event.what}"), error=_said(event.error))
     return ""
+
+
+def _named(metric: str) -> str:
+    """A metric in words; one of a task that somebody else wrote keeps its own name."""
+    key = f"train.metrics.{metric}"
+    return say(key) if key in sentences(language()) else metric
 
 
 def said_start(start: Start) -> str:

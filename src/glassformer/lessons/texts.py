@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import glassformer.words
+from glassformer.show import minus
 
 HOLE = re.compile(r"\{\{(?:(?P<of>[\w-]+):)?(?P<path>[^{}|]*?)(?:\|(?P<form>[^{}|]*))?\}\}")
 Others = Callable[[str, str], str]  # (lesson or "claim", path with its format) → text
 
 _POWER = re.compile(r"(?<=\d)e([+-])0*(\d+)(?!\w)")
-_HYPHEN = re.compile(r"(?<![\w.)\-])-(?=[\d.])")  # before a number that begins there: not in ko-en, 2024-01-02
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -69,7 +69,7 @@ def shown(value: Any, form: str) -> str:
 
 def typeset(text: str) -> str:
     """-1e-05 → −1×10⁻⁵, as people print it."""
-    return _HYPHEN.sub("−", _POWER.sub(_power, text))
+    return minus(_POWER.sub(_power, text))
 
 
 def _power(found: re.Match[str]) -> str:

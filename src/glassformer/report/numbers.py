@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from glassformer.show import minus
+
 MOST = 60  # rows
 INTERVAL = {"mean", "low", "high", "n"}
 
@@ -40,4 +42,4 @@ def interval(value: dict[str, Any]) -> str:
 
 
 def plain(value: Any) -> str:
-    return "–" if value is None else f"{value:.5g}" if isinstance(value, float) else str(value)
+    return "–" if value is None else minus(f"{value:.5g}") if isinstance(value, float) else str(value)

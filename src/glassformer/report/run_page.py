@@ -14,6 +14,7 @@ from glassformer.report.prose import boxed
 from glassformer.report.run import RunChapter
 from glassformer.report.run_pictures import Draughtsman
 from glassformer.runs.files import disk
+from glassformer.show import minus
 from glassformer.train.status import duration
 from glassformer.words import say
 
@@ -99,7 +100,7 @@ def shown(row: Row, value: float | None) -> str:
 
 
 def _error(row: Row) -> str:
-    return "–" if row.error is None else f"{100 * round(row.error, 3) + 0.0:+.1f} %"
+    return "–" if row.error is None else minus(f"{100 * round(row.error, 3) + 0.0:+.1f} %")
 
 
 # --- Markdown ---

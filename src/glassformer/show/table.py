@@ -15,6 +15,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table as Drawn
 from rich.text import Text
 
+from glassformer.show.minus import minus
 from glassformer.show.width import longest, width, wrap
 from glassformer.words import say
 
@@ -144,10 +145,11 @@ class Table:
         return max(least, longest(column.title)), max(most, width(column.title))
 
     def _said(self, row: Row, index: int, rounded: bool = False) -> str:
-        cell = row.cells[index]
+        cell, kind = row.cells[index], self.columns[index].kind
         if isinstance(cell, int):
-            return about(cell) if rounded and self.columns[index].kind == "size" else f"{cell:,}"
-        return cell.text if isinstance(cell, Styled) else cell
+            return minus(about(cell) if rounded and kind == "size" else f"{cell:,}")
+        said = cell.text if isinstance(cell, Styled) else cell
+        return minus(said) if kind in ("number", "size", "series") else said
 
     def _drawn(self, layout: Layout) -> Drawn:
         drawn = Drawn(show_header=self.has_header, header_style="bold", show_lines=self.lines)
