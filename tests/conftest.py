@@ -10,6 +10,7 @@ from pathlib import Path
 # some virtual machines report AMX and then kill the process that uses it in bfloat16
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.pop("COLUMNS", None)  # some terminals and runners set it, and tables would be narrower than tests expect
 
 # torch's cache of compiled code does not tell forced widths of vectors apart: what was compiled for 16 numbers at once
 # is taken up again for 8, and answers nonsense
