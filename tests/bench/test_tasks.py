@@ -56,4 +56,4 @@ def test_the_table_in_both_languages() -> None:
         ["characters", "bits per character", "0.700", "1.000 n-grams, best order"],
         ["fill", "determined words found", "96.00 %", "–"],
     ]
-    assert tasks.table({"rows": [row]}, "ko")[1][1] == "문자당 비트"
+    assert tasks.table({"rows": [row]}, "ko")[1][1] == "글자당 비트"

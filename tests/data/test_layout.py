@@ -96,7 +96,7 @@ def test_an_empty_file_is_refused(tmp_path: Path) -> None:
 
 def test_a_layout_says_itself() -> None:
     assert Layout("\t", ("ko", "en")).phrase.say("en") == "separated by tabs, header 'ko, en' skipped"
-    assert Layout(";").phrase.say("ko") == "쌍반점으로 구분, 머리글 없음"
+    assert Layout(";").phrase.say("ko") == "세미콜론으로 구분, 머리글 없음"
 
 
 def test_a_recipe_may_say_the_delimiter() -> None:

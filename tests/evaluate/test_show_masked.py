@@ -50,4 +50,4 @@ def test_what_nobody_knows_is_a_dash_and_said(monkeypatch: pytest.MonkeyPatch) -
     assert "–" in repr(unknown)
     assert any(note.startswith("Determined words: unknown") for note in notes(unknown, "en"))
     assert any(note.startswith("Determined: the translation") for note in notes(evaluation(), "en"))
-    assert any(note.startswith("정답이 하나뿐인 단어") for note in notes(evaluation(split="validation"), "ko"))
+    assert any(note.startswith("정답이 하나뿐인 낱말") for note in notes(evaluation(split="validation"), "ko"))
