@@ -5,7 +5,7 @@ BIN := .venv/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup pretrained demo browser test test-fast check format bench tables report docs clean
+.PHONY: setup pretrained demo browser test test-fast fuzz check format bench tables report docs clean
 
 setup: .venv/ready  ## the virtual environment with everything installed
 
@@ -27,10 +27,13 @@ demo: setup  ## count a model by hand, build an encoder, follow a sentence; then
 	$(BIN)/glassformer report --run runs/demo --out runs/demo/report
 
 test-fast: setup  ## about two minutes
-	OMP_NUM_THREADS=1 $(BIN)/pytest -m "not slow and not gpu" -n auto
+	OMP_NUM_THREADS=1 $(BIN)/pytest -m "not slow and not gpu and not fuzz" -n auto
 
 test: setup pretrained browser  ## all that a CPU can show
-	OMP_NUM_THREADS=1 $(BIN)/pytest -m "not gpu" -n auto
+	OMP_NUM_THREADS=1 $(BIN)/pytest -m "not gpu and not fuzz" -n auto
+
+fuzz: setup  ## hostile inputs by the hundred thousand: GLASSFORMER_FUZZ says how many, GLASSFORMER_FUZZ_RECORD where to record
+	OMP_NUM_THREADS=1 $(BIN)/pytest -m fuzz tests/faults/test_fuzz.py -n auto
 
 # The only target that touches the system's packages: as root, after saying so; otherwise it says what is missing.
 browser:  ## Chromium for the tests of the pages, and a font with Hangul

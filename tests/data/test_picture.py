@@ -186,3 +186,16 @@ def test_without_pillow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setitem(sys.modules, "PIL", None)
     with pytest.raises(ConfigError, match=r"needs a package .* pip install 'glassformer\[images\]'"):
         read_picture(tmp_path / "a.png", size=2)
+
+
+def test_what_the_library_logs_about_a_damaged_file_is_not_printed(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = save(tmp_path / "a.tiff", Image.new("RGB", (8, 8), RED))
+    tag, short = (277).to_bytes(2, "little"), (3).to_bytes(2, "little")  # SamplesPerPixel
+    content = path.read_bytes()
+    at = content.index(tag + short) + 8
+    path.write_bytes(content[:at] + b"\xff\x7f" + content[at + 2 :])
+    with pytest.raises(FileError):
+        read_picture(path, size=8)
+    assert not caplog.records

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,8 +56,7 @@ def read_picture(
     try:
         if not path.is_file():
             raise FileError("no_such_file", path=path)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the library, about what is odd in a file
+        with _quiet_library():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
             with Image.open(path, formats=[known for known in FORMATS if known in Image.OPEN]) as image:
                 flat = _flat(image, path, MODES[channels])
@@ -72,6 +74,20 @@ def read_picture(
     except Exception as error:  # a damaged file: each format has errors of its own
         why = (str(error) or type(error).__name__).splitlines()[0]
         raise FileError("picture_damaged", path=path, why=why) from error
+
+
+@contextmanager
+def _quiet_library() -> Iterator[None]:
+    """Pillow warns and logs about what is odd in a file: the picture is read, or one line of ours says what is wrong."""
+    log = logging.getLogger("PIL")
+    before = log.level
+    log.setLevel(logging.CRITICAL + 1)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        log.setLevel(before)
 
 
 def statistic(key: str, given: Any, channels: int) -> Float[Tensor, "c 1 1"]:
