@@ -78,7 +78,7 @@ def read_picture(
 
 @contextmanager
 def _quiet_library() -> Iterator[None]:
-    """Pillow warns and logs about what is odd in a file: the picture is read, or one line of ours says what is wrong."""
+    """Pillow warns and logs about what is odd in a file: it is read, or one line of ours says what is wrong."""
     log = logging.getLogger("PIL")
     before = log.level
     log.setLevel(logging.CRITICAL + 1)
