@@ -61,7 +61,7 @@ OPTIONS: dict[str, list[Any]] = {
     "embedding_norm": [False, True],
     "eps": [1e-5, 1e-6],
     "feed_forward": ["mlp", "gated"],
-    "activation": ["relu", "gelu", "gelu_tanh", "silu"],
+    "activation": ["relu", "gelu", "gelu_tanh", "silu", "sigmoid"],
     "bias": [True, False, ["q", "k", "v"], ["o"], ["feed_forward"], ["norm"], ["q", "norm"], ["k", "v", "o"]],
     "qk_norm": [False, True],
     "attention_scale": [None, 1.0],

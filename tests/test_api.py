@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,20 @@ def test_every_public_name_is_there() -> None:
 
 def test_the_examples_need_only_public_names() -> None:
     assert {"count", "build", "record", "forecast", "SinusoidalPositions", "EncoderBlock", "Encoder"} <= set(gf.__all__)
+
+
+def test_losses_schedules_masks_tokenizers_and_metrics_have_public_names() -> None:
+    assert float(gf.losses.cross_entropy(torch.zeros(1, 4), torch.tensor([2])).mean) == pytest.approx(math.log(4))
+    assert gf.schedules.noam(1, gf.schedules.Span(warmup=4, steps=9, d_model=16)) == pytest.approx(16**-0.5 * 4**-1.5)
+    assert gf.masks.causal(2).tolist() == [[True, False], [True, True]]
+    assert gf.tokenizers.Characters.__doc__
+    assert gf.metrics.accuracy.__doc__ and gf.metrics.bleu.__doc__ and gf.metrics.perplexity(0.0) == 1.0
+
+
+def test_presets_are_a_value_that_shows_itself() -> None:
+    found = gf.presets()
+    assert "mini-classifier" in found.names and len(found.names) == len(found.to_json())
+    assert "983,201" in repr(found) and "63,082,496" in repr(found) and "<table" in found._repr_html_()
 
 
 def test_a_name_that_is_not_public_is_refused() -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from glassformer.api import evaluate as evaluate
     from glassformer.api import forecast as forecast
     from glassformer.api import plan as plan
+    from glassformer.api import presets as presets
     from glassformer.api import train as train
     from glassformer.config import Choice as Choice
     from glassformer.config import ModelConfig as ModelConfig
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from glassformer.ledger.devices import DEVICES as DEVICES
     from glassformer.ledger.devices import Device as Device
     from glassformer.ledger.job import Job as Job
+    from glassformer.ledger.named import Presets as Presets
     from glassformer.ledger.parameters import Ledger as Ledger
     from glassformer.ledger.plan import Plan as Plan
     from glassformer.lessons.shelf import Answer as Answer
@@ -111,6 +113,7 @@ _HOME = {
     "MultiHeadAttention": "layers.attention",
     "Pass": "ledger.costs",
     "Plan": "ledger.plan",
+    "Presets": "ledger.named",
     "RMSNorm": "layers.norm",
     "RelativePositions": "layers.position",
     "RotaryPositions": "layers.position",
@@ -136,6 +139,7 @@ _HOME = {
     "load": "verbs",
     "patch": "trace.edit",
     "plan": "api",
+    "presets": "api",
     "recognise": "verbs",
     "recompute": "models.block",
     "record": "trace.record",
@@ -148,10 +152,21 @@ _HOME = {
     "zero": "trace.edit",
 }
 
-__all__ = ["__version__", *_HOME]
+# modules under names of their own: what stands in them is public
+_MODULES = {
+    "losses": "losses",
+    "masks": "layers.attention.mask",
+    "metrics": "metrics.public",
+    "schedules": "train.schedule",
+    "tokenizers": "text",
+}
+
+__all__ = ["__version__", *_HOME, *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"glassformer.{_MODULES[name]}")
     if name not in _HOME:
         raise AttributeError(f"module 'glassformer' has no attribute {name!r}")
     return getattr(import_module(f"glassformer.{_HOME[name]}"), name)
@@ -168,7 +183,8 @@ class _Package(ModuleType):
     """
 
     def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _HOME and isinstance(value, ModuleType)):
+        other = isinstance(value, ModuleType) and value.__name__ != f"{__name__}.{_MODULES.get(name, name)}"
+        if not (isinstance(value, ModuleType) and name in _HOME) and not (name in _MODULES and other):
             super().__setattr__(name, value)
 
 

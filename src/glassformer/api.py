@@ -24,6 +24,8 @@ from glassformer.ledger.amounts import amount
 from glassformer.ledger.costs import Pass
 from glassformer.ledger.devices import MEASURED, Device, device_named
 from glassformer.ledger.job import Job
+from glassformer.ledger.named import Presets
+from glassformer.ledger.named import presets as named_presets
 from glassformer.ledger.parameters import Ledger
 from glassformer.ledger.parameters import count as count_config
 from glassformer.ledger.plan import Plan
@@ -48,6 +50,11 @@ def count(model: Model, *, layers: int | None = None, run: Pass | None = None, *
     if run is not None:
         _check_kind("run", run, Pass)
     return count_config(name_of(model), open_config(model, layers=layers, overrides=keys), run)
+
+
+def presets() -> Presets:
+    """Every model that has a name, with its size; prints as a table. `.names` lists them."""
+    return named_presets()
 
 
 def plan(

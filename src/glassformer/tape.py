@@ -166,9 +166,9 @@ class Tape:
         self.products.append(Entry(self.part, name, formula, self.values, backward, self._again))
 
     def activation(self, x: Shadow, kind: str) -> Shadow:
-        """ReLU keeps what comes out (0 or not), GELU and SiLU keep what goes in."""
+        """ReLU (0 or not) and the sigmoid (y (1 − y)) keep what comes out, GELU and SiLU what goes in."""
         y = self.new(*x.shape, width=x.width)
-        self.keep(y if kind == "relu" else x, kind)
+        self.keep(y if kind in ("relu", "sigmoid") else x, kind)
         return y
 
     def dropout(self, x: Shadow, rate: float) -> Shadow:

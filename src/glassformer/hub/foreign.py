@@ -128,5 +128,12 @@ ACTIVATIONS = {  # theirs → ours
     "gelu_fast": "gelu_tanh",
     "silu": "silu",
     "swish": "silu",
+    "sigmoid": "sigmoid",
 }
-THEIRS = {"relu": "relu", "gelu": "gelu", "gelu_tanh": "gelu_new", "silu": "silu"}  # ours → theirs
+THEIRS = {  # ours → theirs
+    "relu": "relu",
+    "gelu": "gelu",
+    "gelu_tanh": "gelu_new",
+    "silu": "silu",
+    "sigmoid": "sigmoid",
+}

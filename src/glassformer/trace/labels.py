@@ -21,7 +21,13 @@ from glassformer.models.encoder import EncoderOnly
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.models.stack import Stack
 
-WRITTEN = {"relu": "max(0, {})", "gelu": "GELU({})", "gelu_tanh": "GELU_tanh({})", "silu": "SiLU({})"}
+WRITTEN = {
+    "relu": "max(0, {})",
+    "gelu": "GELU({})",
+    "gelu_tanh": "GELU_tanh({})",
+    "silu": "SiLU({})",
+    "sigmoid": "σ({})",
+}
 POOLED = {"cls": "y[first]", "sep": "y[last]", "mean": "mean(y)", "max": "max(y)", "flatten": "flatten(y)", "each": "y"}
 
 

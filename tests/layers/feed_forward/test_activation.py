@@ -19,6 +19,7 @@ FORMULAS = {
     "gelu": lambda x: x * normal_distribution(x),
     "gelu_tanh": lambda x: 0.5 * x * (1.0 + math.tanh(math.sqrt(2.0 / math.pi) * (x + 0.044715 * x**3))),
     "silu": lambda x: x / (1.0 + math.exp(-x)),
+    "sigmoid": lambda x: 1.0 / (1.0 + math.exp(-x)),
 }
 
 

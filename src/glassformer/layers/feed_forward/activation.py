@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor
 
@@ -13,4 +14,5 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu": F.gelu,  # x Φ(x), exact (Hendrycks & Gimpel 2016): BERT, ViT
     "gelu_tanh": partial(F.gelu, approximate="tanh"),  # its tanh approximation: GPT-2, T5 v1.1
     "silu": F.silu,  # x σ(x), also called swish: LLaMA, Marian
+    "sigmoid": torch.sigmoid,  # σ(x): the gate of the first GLU (Dauphin et al. 2017)
 }
