@@ -7,9 +7,12 @@ import signal
 import tempfile
 from pathlib import Path
 
+import pytest
+
 # some virtual machines report AMX and then kill the process that uses it in bfloat16
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ["GLASSFORMER_LANG"] = "en"  # whatever the locale of the machine is
 os.environ.pop("COLUMNS", None)  # some terminals and runners set it, and tables would be narrower than tests expect
 
 # torch's cache of compiled code does not tell forced widths of vectors apart: what was compiled for 16 numbers at once
@@ -21,3 +24,9 @@ if width := os.environ.get("ATEN_CPU_CAPABILITY"):
 # a job in the background of a shell ignores SIGINT, and so would every command that a test starts and interrupts
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def _in_english(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command line leaves the language that it was asked for in the environment: no test inherits another's."""
+    monkeypatch.setenv("GLASSFORMER_LANG", "en")

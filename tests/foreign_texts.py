@@ -7,6 +7,7 @@ import json
 import random
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -334,6 +335,10 @@ def llama_3(folder: Path) -> Path:
     return written(folder, {"tokenizer.json": library.to_str(), "tokenizer_config.json": told, **of("llama")})
 
 
+# Before 5.22 `transformers` believes the name, and takes a file of bytes apart with the rules of Llama 2.
+MISNAMED_IS_READ = tuple(map(int, metadata.version("transformers").split(".")[:2])) >= (5, 22)
+
+
 def llama_3_misnamed(folder: Path) -> Path:
     """Its class in the file is that of Llama 2, whose rules would not fit pieces of bytes."""
     told = json.loads((llama_3(folder) / "tokenizer_config.json").read_text()) | {"tokenizer_class": "LlamaTokenizer"}
@@ -380,7 +385,7 @@ LAYOUTS: Mapping[str, tuple[Callable[[Path], Path], tuple[str, str]]] = {
     "mistral-metaspace": (mistral_metaspace, ("bos", "none")),
     "gemma-json": (gemma, ("bos", "none")),
     "llama-3": (llama_3, ("bos", "none")),
-    "llama-3-misnamed": (llama_3_misnamed, ("bos", "none")),
+    **({"llama-3-misnamed": (llama_3_misnamed, ("bos", "none"))} if MISNAMED_IS_READ else {}),
     "qwen": (qwen, ("none", "none")),
     "qwen-json": (qwen_json, ("none", "none")),
     "gpt2": (gpt2, ("none", "none")),

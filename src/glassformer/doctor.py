@@ -16,7 +16,7 @@ from glassformer.words import language, say
 
 PACKAGES = (
     *("torch", "numpy", "jaxtyping", "rich", "typer", "tokenizers", "sentencepiece", "safetensors", "sacrebleu"),
-    *("matplotlib", "markdown-it-py", "latex2mathml"),
+    *("matplotlib", "markdown-it-py", "latex2mathml", "jinja2"),
 )
 EXTRAS = {  # of pyproject.toml, with their packages; what each is for stands in words/
     "images": ("pillow", "scikit-learn"),

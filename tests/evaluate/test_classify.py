@@ -95,7 +95,7 @@ def test_a_text_is_prepared_as_the_training_text_was() -> None:
 def test_it_shows_itself() -> None:
     (found,) = classify(small("classification"), "he")
     assert found.lines() == [["he", found.label, f"{found.probability:.4f}"]]
-    assert "<td>he</td>" in found._repr_html_() and found.__rich__().row_count == 1
+    assert "<td>he</td>" in found._repr_html_() and len(found.__rich__().rows) == 1
     assert found.to_json()["probabilities"] == found.probabilities
     assert found.to_json(2)["probabilities"] == dict(found.top(2))
 

@@ -108,7 +108,7 @@ def test_a_split_without_texts(stream: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_it_shows_itself(stream: Path) -> None:
     found = evaluate(stream)
-    assert "bits/character" in repr(found) and "<pre>" in found._repr_html_()
+    assert "bits/character" in repr(found) and "<th>bits/character</th>" in found._repr_html_()
 
 
 @pytest.mark.parametrize("way", ["packed", "stream"])

@@ -123,7 +123,9 @@ def test_generation_settings_go_along(home: Path) -> None:
     again = gf.load(folder)
     search = as_trained(Search(), again.config)
     assert (search.start, search.first, search.last) == ("bos", "none", "none")
-    assert gf.translate(again, KOREAN, beam=1) == gf.translate(loaded, KOREAN, beam=1)
+    asked = as_trained(Search(beam=1, max_len=said.max_length - 1), loaded.config)  # it counts the start, too
+    found = candidates(loaded.model, loaded.vocabularies, KOREAN, asked)
+    assert gf.translate(again, KOREAN, beam=1) == [best.text for best, *_ in found]
 
 
 def test_a_classifier_says_the_same(home: Path) -> None:
@@ -172,7 +174,7 @@ def test_a_text_goes_on_the_same(home: Path, recipe: str, prompts: list[str]) ->
 def test_an_image_gets_the_same_label(home: Path, tmp_path: Path) -> None:
     image = pytest.importorskip("PIL.Image")
     loaded, folder = leaving(home, "digits")
-    processor = transformers.AutoImageProcessor.from_pretrained(folder)
+    processor = transformers.AutoImageProcessor.from_pretrained(folder, use_fast=False)  # torchvision rounds otherwise
     model = opened(transformers.ViTForImageClassification, folder)
     random = torch.Generator().manual_seed(0)
     for size in (8, 20):  # as it is, and to be made smaller

@@ -111,7 +111,7 @@ def test_what_augmentation_says() -> None:
         ({"mixup": False}, r"task\.mixup=False"),
         ({"mean": [0.1, 0.2]}, r"task\.mean=\[0\.1, 0\.2\] is not one number for each of 1 channel"),
         ({"labels": ["a", "a"]}, r"task\.labels=.* a list of different names"),
-        ({"resample": "nearest"}, r"task\.resample='nearest' is unknown"),
+        ({"resample": "sinc"}, r"task\.resample='sinc' is unknown"),
         ({"crops": 1}, r"crops"),
     ],
 )

@@ -9,7 +9,7 @@ from glassformer.errors import FileError
 from glassformer.hub.foreign import read_foreign
 from glassformer.hub.sentence import body_of
 
-HUB = re.compile(r"(?:https?://(?:www\.)?huggingface\.co/)?([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)/?")
+HUB = re.compile(r"(?:https?:/{1,2}(?:www\.)?huggingface\.co/)?([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)/?")
 PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 KNOWN = (".gguf", *PICKLED, ".h5", ".msgpack", ".onnx")
 

@@ -122,14 +122,14 @@ def load(
     `checkpoint`: averaged, best, last, a step, or auto: see `runs.choose_weights`. `finite`: refuse weights that are
     NaN or infinite.
     """
-    model = path_of("model", model)
+    path_of("model", model)
+    refuse_stranger(model)  # as it was typed: a path has no second slash behind https:
     if is_foreign(Path(model)):
         source = Path(model) if Path(model).is_dir() else Path(model).parent
         if checkpoint != AUTO:
             raise FileError("checkpoint_of_one", path=source, which=checkpoint)
         found = open_foreign(source, device=device, dtype=dtype, finite=finite)
         return Loaded(found.model, found.tokenizers, found.config, source, source)
-    refuse_stranger(model)
     run = Run.open(model)
     weights = choose_weights(run, checkpoint)
     network = build(run.config.model, device=device, dtype=dtype).eval()
