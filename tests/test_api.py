@@ -52,7 +52,7 @@ def test_losses_schedules_masks_tokenizers_and_metrics_have_public_names() -> No
     assert gf.schedules.noam(1, gf.schedules.Span(warmup=4, steps=9, d_model=16)) == pytest.approx(16**-0.5 * 4**-1.5)
     assert gf.masks.causal(2).tolist() == [[True, False], [True, True]]
     assert gf.tokenizers.Characters.__doc__
-    assert gf.metrics.accuracy.__doc__ and gf.metrics.bleu.__doc__ and gf.metrics.perplexity(0.0, 3) == 1.0
+    assert gf.metrics.accuracy.__doc__ and gf.metrics.bleu.__doc__ and gf.metrics.perplexity.__doc__
 
 
 def test_presets_are_a_value_that_shows_itself() -> None:
