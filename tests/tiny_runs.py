@@ -33,14 +33,14 @@ def trained(kind: str, folder: Path) -> Path:
 
 
 def use(kind: str, run: Path, folder: Path) -> list[str]:
-    """The everyday verb of a task as it is typed."""
+    """The everyday verb of a task as it is typed, with words that it was trained on: of others it would warn."""
     match kind:
         case "translation":
-            return ["translate", str(run), "나는 학교에 간다"]
+            return ["translate", str(run), "우리는 자주 웃는다"]
         case "classification":
-            return ["classify", str(run), "나는 학교에 간다"]
+            return ["classify", str(run), "우리는 자주 웃는다"]
         case "masked_language_model":
-            return ["fill", str(run), "나는 ___ 간다"]
+            return ["fill", str(run), "우리는 ___ 웃는다"]
         case "language_model":
             return ["generate", str(run), "the", "--tokens", "3"]
         case "image_classification":

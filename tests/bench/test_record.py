@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from glassformer.bench.record import RESULTS, Result, result
+from glassformer.errors import FileError
 
 
 def test_a_result_says_where_it_comes_from(tmp_path: Path) -> None:
@@ -47,7 +48,7 @@ def test_a_failed_write_leaves_the_old_result(tmp_path: Path, monkeypatch: pytes
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "replace", full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(FileError, match=r"table3\.json cannot be written: No space left on device"):
         result("table3", {"rows": [3]}).write(tmp_path / "table3.json")
     assert (tmp_path / "table3.json").read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["table3.json"]

@@ -11,6 +11,7 @@ from safetensors.torch import load_file, save_file
 
 from glassformer.cli.app import main
 from glassformer.runs import Run
+from glassformer.runs.choose import choose_weights
 from glassformer.runs.manifest import MANIFEST, write_manifest
 from glassformer.runs.weights import MODEL
 from reference import reference
@@ -39,8 +40,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, st
 def altered(folder: Path, name: str, value: float) -> Path:
     """A copy of a run with one number of one weight changed."""
     copy = Path(shutil.copytree(folder, folder.with_name("altered")))
-    checkpoint = Run.open(copy).preferred
-    assert checkpoint is not None
+    checkpoint = choose_weights(Run.open(copy)).parent
     tensors = load_file(checkpoint / MODEL)
     tensors[name][3] = value
     save_file(tensors, checkpoint / MODEL)
@@ -96,10 +96,16 @@ def test_a_folder_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_numbers_that_are_none_are_null_in_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    other = altered(folder, "encoder.blocks.0.feed_forward.w_1.bias", math.nan)
+    other = altered(folder, "encoder.blocks.0.feed_forward.w_1.weight", 3e38)  # finite, and what it gives is not
     document = json.loads(run(capsys, folder, other, "--json")[1])
     assert document["first"]["tap"] == "encoder.blocks.0.feed_forward.hidden"
     assert document["first"]["relative"] is None and document["first"]["b"] is None
+
+
+def test_a_weight_that_is_none_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, folder, altered(folder, "encoder.blocks.0.feed_forward.w_1.bias", math.nan))
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert "encoder.blocks.0.feed_forward.w_1.bias: 1 of its" in err
 
 
 @pytest.fixture
@@ -119,7 +125,7 @@ def test_beside_a_live_model(gpt2: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 def test_two_imported_models(gpt2: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, gpt2, gpt2)
-    assert (code, err) == (0, "") and "identical at all 38 taps" in out
+    assert (code, err) == (0, "") and "identical at all 45 taps" in out
 
 
 def test_a_live_model_that_is_none(gpt2: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

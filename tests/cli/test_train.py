@@ -192,7 +192,8 @@ def test_a_table_of_ones_own_is_trained_on_and_all_that_was_found_out_is_said(
     table(Path("pairs.tsv"), PAIRS, header="ko\ten")
     code, out, err = run(capsys, "pairs.tsv", "--steps", "2", "--seed", "5", *TINY)
     assert (code, err) == (0, "")
-    first, second, third, *_ = out.splitlines()
+    ready, first, second, third, *_ = out.splitlines()
+    assert ready == "reading and preparing the data …"
     assert first == "pairs.tsv: 24 pairs, separated by tabs, header 'ko, en' skipped"
     assert second == "translation: the recipe own-translation. The same in full:"
     assert shlex.split(third)[:3] == ["glassformer", "train", "own-translation"]

@@ -7,7 +7,7 @@ import pytest
 
 from glassformer.data.corpus import Corpus
 from glassformer.data.pairs import Pairs
-from glassformer.errors import ConfigError, FileError, InputError
+from glassformer.errors import ConfigError, GlassformerWarning, InputError
 from glassformer.evaluate import translation
 from glassformer.evaluate.evaluation import evaluate
 from glassformer.evaluate.readings import Readings
@@ -93,8 +93,9 @@ def test_an_unknown_split_is_refused(run: Path) -> None:
         evaluate(run, "dev")
 
 
-def test_what_cannot_be_written_down_is_not_begun(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_cannot_be_written_into_is_scored_all_the_same_and_it_is_said(run: Path) -> None:
+    written = evaluate(run)
+    (run / "evaluations.jsonl").unlink()
     (run / "evaluations.jsonl").mkdir()
-    monkeypatch.setattr(translation, "candidates", lambda *given: pytest.fail("translated for nothing"))
-    with pytest.raises(FileError, match=r"evaluations\.jsonl cannot be written: Is a directory"):
-        evaluate(run)
+    with pytest.warns(GlassformerWarning, match=r"evaluations\.jsonl cannot be written \(Is a directory\)"):
+        assert evaluate(run).to_json() == written.to_json()

@@ -49,7 +49,7 @@ def live(folder: Path, config: RunConfig, marks: mmap.mmap) -> None:
     begun = folder.exists()
     run = Run.open(folder) if begun else Run.create(folder, config)
     plain = translation(config)
-    task = Marked(pad=plain.pad, bos=plain.bos, eos=plain.eos, criterion=plain.criterion, marks=marks)
+    task = Marked(**vars(plain), marks=marks)
     for event in train(job(run, task=task, training=examples(60)), resume=begun):
         match event:
             case Started(leftovers=leftovers):

@@ -34,7 +34,8 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("a.tsv", "words\tlabel\na\tb\n", ("a.tsv", "no column text", "words, label")),
+        ("a.tsv", "words\tlabel\na\tb\n", ("one label only", "(b)")),  # a header, though only one name of it is known
+        ("a.tsv", "words\tmood\na\tb\nc\tb\nd\te\nf\te\n", ("a.tsv", "'mood'", "header=true", "header=false")),
         ("a.tsv", "", ("a.tsv", "empty")),
         ("a.tsv", "text\tlabel\n", ("a.tsv", "empty")),
         ("a.tsv", f"{GOOD} \tgood\n", ("a.tsv", "line 4", "nothing but blanks")),
@@ -42,7 +43,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
         ("a.tsv", "text\tlabel\n영화 좋다\tgood\n책 좋다\tgood\n", ("one label only", "good")),
         ("a.jsonl", '{"text": "a", "label": NaN}\n', ("a.jsonl", "line 1", "nan")),
         ("a.jsonl", '{"text": NaN, "label": 1}\n', ("a.jsonl", "line 1", "nan")),
-        ("a.jsonl", '{"text": "a"}\n', ("a.jsonl", "line 1", "label")),
+        ("a.jsonl", '{"text": "a"}\n', ("a.jsonl", "line 1", "1 columns")),
         ("a.jsonl", "text\n", ("a.jsonl", "line 1", "not JSON")),
     ],
 )

@@ -17,7 +17,7 @@ def test_a_lesson() -> None:
     lesson = gf.lesson("scaled_scores", lang="ko")
     assert lesson.verdicts["scale-variance"].verdict == "confirmed"
     assert lesson.data["keys"] == 64 and "variance" in lesson.text("deep", "en")
-    assert len(lesson.figure().axes) == 3
+    assert len(lesson.figure().axes) == 6  # three curves over d_k, and the softmax at three of them
 
 
 def test_a_lesson_measured_again() -> None:

@@ -1,20 +1,22 @@
 from __future__ import annotations
 
 import struct
+import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
 import matplotlib
 import pytest
+from matplotlib.figure import Figure
 
-from glassformer.errors import FileError
+from glassformer.errors import FileError, GlassformerWarning
 from glassformer.runs import Run
 from glassformer.runs.files import write_json
 from glassformer.tasks import Classification, Translation
 from glassformer.train import pictures
 from glassformer.train.panels import MOST_POINTS, Story, curve, schedule, thinned
-from glassformer.train.pictures import STYLE, draw, figures, hangul_font, style
+from glassformer.train.pictures import STYLE, draw, figures, hangul_font, save, style
 from glassformer.train.samples import write_samples
 from small_run import run_config
 
@@ -161,9 +163,9 @@ def test_the_words_are_those_of_the_language() -> None:
 
 def test_without_a_hangul_font_the_words_are_english(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Boxes instead of letters help nobody; and a glyph that is missing is a warning, so an error here."""
+    monkeypatch.setattr(pictures, "hangul_font", lambda: None)
     english = [path.read_bytes() for path in draw(run)]
     monkeypatch.setenv("GLASSFORMER_LANG", "ko")
-    monkeypatch.setattr(pictures, "hangul_font", lambda: None)
     assert [path.read_bytes() for path in draw(run)] == english
 
 
@@ -176,9 +178,35 @@ def test_with_a_hangul_font_the_words_are_korean(run: Run, monkeypatch: pytest.M
 
 
 def test_bold_titles_only_where_there_is_a_bold_font() -> None:
-    assert style(None)["axes.titleweight"] == "bold"
-    assert "axes.titleweight" not in style("NanumGothic")
-    assert style("NanumGothic")["font.family"] == ["NanumGothic", "DejaVu Sans"]
+    assert style(None, "en")["axes.titleweight"] == "bold"
+    assert "axes.titleweight" not in style("NanumGothic", "ko")
+    assert style("NanumGothic", "ko")["font.family"] == ["NanumGothic", "DejaVu Sans"]
+
+
+def test_an_english_picture_has_hangul_in_its_samples() -> None:
+    """The font that has it stands behind the other: English words look as they did."""
+    assert style("NanumGothic", "en")["font.family"] == ["DejaVu Sans", "NanumGothic"]
+
+
+def test_letters_that_no_font_has_are_one_line_however_often_a_run_is_drawn(tmp_path: Path) -> None:
+    def write_all() -> None:
+        with pictures.styled("en"):
+            figure = Figure()
+            figure.text(0, 0, "\U0001f9ff\u1201\u1202")  # an amulet and two letters of Ethiopia
+            save(figure, tmp_path / "letters.png")
+
+    pictures._say_of_letters.cache_clear()
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        for _ in range(3):
+            write_all()
+    assert [type(each.message) for each in heard] == [GlassformerWarning]
+    assert "no font here has all the letters" in str(heard[0].message)
+
+
+def test_any_other_warning_of_the_drawing_is_passed_on() -> None:
+    with pytest.warns(UserWarning, match="something else"), pictures.styled("en"):
+        warnings.warn("something else", UserWarning, stacklevel=1)
 
 
 def test_the_style_of_others_is_left_alone(run: Run) -> None:

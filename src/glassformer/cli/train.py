@@ -13,7 +13,9 @@ from glassformer.errors import UsageError
 from glassformer.words import language, say
 
 if TYPE_CHECKING:
+    from glassformer.recipe import RunConfig
     from glassformer.train import Job
+    from glassformer.train.begin import Reading
 
 Recipe = Annotated[str, typer.Argument(help=say("help.recipe"), metavar="RECIPE|FILE", show_default=False)]
 Out = Annotated[Path | None, typer.Option("--out", help=say("help.out"), show_default=False)]
@@ -48,13 +50,15 @@ def command(
     from glassformer.cli.progress import preparing, show
     from glassformer.train.watch import watched
 
-    if not json:
-        introduce(recipe, changes)
+    def reading(config: RunConfig) -> None:
+        if not json:
+            introduce(recipe, changes, config)
+
     if dry_run:
-        _show_dry_run(recipe, changes, json)
+        _show_dry_run(recipe, changes, reading, json)
         return
     with preparing(quiet=json):
-        job, resumed = prepare(recipe, out, resume, changes)
+        job, resumed = prepare(recipe, out, resume, changes, reading)
     last = show(watched(job, resume=resumed), job, quiet=json)
     if json:
         print_json({"run": str(job.run.folder), **last})
@@ -70,14 +74,12 @@ def together(changes: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
     return {**changes, **given}
 
 
-def introduce(recipe: str, changes: dict[str, Any]) -> None:
+def introduce(recipe: str, changes: dict[str, Any], config: RunConfig) -> None:
     """How the files of one's own are read, and which recipe was chosen for them; nothing for a run that goes on."""
     from glassformer.data.said import said
-    from glassformer.open import is_run, open_recipe, own_recipe, recipes
+    from glassformer.open import own_recipe, recipes
 
-    if recipe not in recipes() and is_run(recipe):
-        return
-    for phrase in said(open_recipe(recipe, changes)):
+    for phrase in said(config):
         print(phrase.say(language()))
     own = None if recipe in recipes() else own_recipe(recipe, str(changes.get("run.task", "")), known=changes)
     if own is not None:
@@ -85,18 +87,18 @@ def introduce(recipe: str, changes: dict[str, Any]) -> None:
         print(f"  {own.command}")  # not wrapped: it is to be copied
 
 
-def _show_dry_run(recipe: str, changes: dict[str, Any], json: bool) -> None:
+def _show_dry_run(recipe: str, changes: dict[str, Any], reading: Reading, json: bool) -> None:
     from glassformer.open import open_recipe
     from glassformer.train.dry_run import dry_run
 
-    found = dry_run(open_recipe(recipe, changes))
+    found = dry_run(open_recipe(recipe, changes), reading)
     if json:
         print_json(found.to_json())
     else:
         print_rich(found)
 
 
-def prepare(recipe: str, out: Path | None, resume: bool, changes: dict[str, Any]) -> tuple[Job, bool]:
+def prepare(recipe: str, out: Path | None, resume: bool, changes: dict[str, Any], reading: Reading) -> tuple[Job, bool]:
     """The job, and whether it goes on with a run. A run folder instead of a recipe goes on with that run."""
     from glassformer.open import is_run, recipes
     from glassformer.train.begin import again, begin_or_again
@@ -105,4 +107,4 @@ def prepare(recipe: str, out: Path | None, resume: bool, changes: dict[str, Any]
         if out is not None and out.resolve() != Path(recipe).resolve():
             raise UsageError("resume_out", path=recipe)
         return again(recipe, changes), True
-    return begin_or_again(recipe, out, resume, changes)
+    return begin_or_again(recipe, out, resume, changes, reading)

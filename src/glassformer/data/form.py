@@ -33,10 +33,12 @@ class Form:
 
     def keys(self, path: str | Path, find: Callable[[Sequence[str]], tuple[int, int] | None]) -> tuple[str, str]:
         """The two keys of a .jsonl: as the recipe names them, else as `find` tells from the first object."""
-        first = next((row for _, row in jsonl_objects(path)), None)
+        line, first = next(iter(jsonl_objects(path)), (0, None))
         if first is None:
             raise FileError("data_empty_file", path=path)
         known = list(first)
+        if len(known) < 2:  # naming columns would not help
+            raise FileError("data_row_short", path=path, line=line, columns=len(known), needed=2)
         if self.columns is not None and all(isinstance(column, str) for column in self.columns):
             one, other = map(str, self.columns)
             return one, other

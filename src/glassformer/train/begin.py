@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from glassformer.errors import ConfigError, FileError
 from glassformer.models.build import build
 from glassformer.models.check import check
-from glassformer.open import choose_device, open_recipe
+from glassformer.open import Loaded, choose_device, open_recipe
 from glassformer.recipe import RunConfig, override
 from glassformer.runs import Run, locked
 from glassformer.runs.files import TEMPORARY, disk
@@ -25,22 +25,23 @@ from glassformer.train.start import keep, open_start, put, take
 from glassformer.train.validate import make_sampler
 
 GROWS = "train.steps"
+Reading = Callable[[RunConfig], None]
 
 
-def begin(config: RunConfig, out: str | Path) -> Job:
-    """A new run: read the data, learn what is to be kept, write the folder, build the model."""
+def quietly(config: RunConfig) -> None:
+    """Whoever calls from Python is told nothing of how the data is read."""
+
+
+def begin(config: RunConfig, out: str | Path, reading: Reading = quietly) -> Job:
+    """A new run: read the data, learn what is to be kept, write the folder, build the model.
+
+    `reading` hears of it when all that can be refused without the data has been, just before the data is read.
+    """
     _refuse_early(Path(out))
-    config, kind = absolute(config), kind_of(config)
-    sketch = kind.sketch(config).model
-    check(sketch)
-    choose_device(config.train.device)
-    if config.model.input.kind == "tokens" and config.train.start is None:
-        check_tokenizer(config.text.tokenizer.kind, config.text.tokenizer.options)
-    heed(config.train, config.model.d_model)
-    start = open_start(config)
-    if start is not None:
-        take(start, sketch)
-    material = kind.begin(config)
+    given, config = config, absolute(config)
+    start = ready(config)
+    reading(given)
+    material = kind_of(config).begin(config)
     taken = None if start is None else take(start, material.config.model)
 
     def fill(run: Run) -> None:
@@ -51,14 +52,28 @@ def begin(config: RunConfig, out: str | Path) -> Job:
     return job(Run.create(out, material.config, fill=fill), material)
 
 
+def ready(config: RunConfig) -> Loaded | None:
+    """Refuse whatever can be refused before the data is read; the weights to start from, where there are any."""
+    sketch = kind_of(config).sketch(config).model
+    check(sketch)
+    choose_device(config.train.device)
+    if config.model.input.kind == "tokens" and config.train.start is None:
+        check_tokenizer(config.text.tokenizer.kind, config.text.tokenizer.options)
+    heed(config.train, config.model.d_model)
+    start = open_start(config)
+    if start is not None:
+        take(start, sketch)
+    return start
+
+
 def begin_or_again(
-    recipe: str | Path, out: str | Path | None, resume: bool, changes: Mapping[str, Any]
+    recipe: str | Path, out: str | Path | None, resume: bool, changes: Mapping[str, Any], reading: Reading = quietly
 ) -> tuple[Job, bool]:
     """A new run, or with `resume` the one that stands in the folder already; and which of the two it is."""
     config = open_recipe(recipe, changes)
     folder = Path("runs") / config.name if out is None else Path(out)
     if not (resume and (folder / "config.toml").is_file()):
-        return begin(config, folder), False
+        return begin(config, folder, reading), False
     begun = Run.open(folder).config.name
     if begun != config.name:
         raise ConfigError("resume_other", path=folder, begun=begun, recipe=config.name)

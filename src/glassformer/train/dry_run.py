@@ -19,7 +19,6 @@ from glassformer.ledger.plan import Plan, plan
 from glassformer.ledger.show_plan import duration, gib
 from glassformer.losses import IGNORE
 from glassformer.models.build import build
-from glassformer.models.check import check
 from glassformer.open import choose_device
 from glassformer.recipe import RunConfig
 from glassformer.show.sheet import Sheet
@@ -27,6 +26,7 @@ from glassformer.show.table import Column, Table
 from glassformer.tasks import Material, kind_of
 from glassformer.tasks.material import TextMaterial
 from glassformer.text import Tokenizer, Vocabularies
+from glassformer.train.begin import Reading, quietly, ready
 from glassformer.train.precision import autocast
 from glassformer.train.validate import make_sampler
 from glassformer.words import say
@@ -84,12 +84,12 @@ class DryRun:
         yield "time", say("dry_run.untimed") if self.seconds is None else duration(self.seconds, None)
 
 
-def dry_run(config: RunConfig) -> DryRun:
+def dry_run(config: RunConfig, reading: Reading = quietly) -> DryRun:
     """Read the data, learn the vocabulary, build the model, try two steps; nothing is written."""
-    kind = kind_of(config)
-    check(kind.sketch(config).model)
+    ready(config)
+    reading(config)
     device = choose_device(config.train.device)
-    material = kind.begin(config)
+    material = kind_of(config).begin(config)
     made = _plan(material.config)
     sampler = make_sampler(material.training, material.task, config.train)
     indexes = sampler.batches(0)[0]

@@ -13,9 +13,9 @@ from glassformer.fonts import hangul_font
 from glassformer.runs.files import TEMPORARY, disk
 from glassformer.train.forecast_samples import Shown
 from glassformer.train.panels import Look, Words, attention_map, plain
-from glassformer.train.pictures import BLUE, GREEN, GREY, LOOK, VERMILION, style
+from glassformer.train.pictures import BLUE, GREEN, GREY, LOOK, VERMILION, spoken, styled
 from glassformer.train.samples import Looked
-from glassformer.words import language, say
+from glassformer.words import say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,15 +35,13 @@ def check_picture(path: Path) -> None:
 
 def draw_forecast(found: Forecast, path: Path) -> None:
     """The whole file or the old one. Korean labels where there is a font for them."""
-    from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     check_picture(path)
-    font = hangul_font() if language() == "ko" else None
-    lang = "ko" if font else "en"
+    lang = spoken()
     image = BytesIO()
-    with rc_context(style(font)):
-        figure = forecast_figure(found, lang, named=_plain(found.past.name, font))
+    with styled(lang):
+        figure = forecast_figure(found, lang, named=_plain(found.past.name, hangul_font()))
         FigureCanvasAgg(figure)
         figure.savefig(image, format=path.suffix.lower()[1:], dpi=110)
     draft = path.with_name(TEMPORARY + path.name)

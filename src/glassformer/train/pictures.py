@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from glassformer.errors import warn
 from glassformer.fonts import hangul_font
 from glassformer.runs import Run
 from glassformer.runs.files import TEMPORARY, disk
@@ -32,6 +37,8 @@ if TYPE_CHECKING:
 
 # Okabe and Ito: told apart by everybody, also by the colour-blind
 BLUE, ORANGE, GREEN, VERMILION, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#767676"
+OWN = "DejaVu Sans"  # comes with matplotlib
+MISSING = re.compile(r"Glyph .* missing from font")
 STYLE: dict[str, Any] = {
     "font.size": 10,
     "axes.titlesize": 11,
@@ -61,24 +68,49 @@ PANELS: dict[str, Panel] = {
 
 def draw(run: Run) -> list[Path]:
     """Draw all pictures of a run anew; a reader sees the old one or the new one, never half of one."""
-    from matplotlib import rc_context
-
-    font = hangul_font() if language() == "ko" else None
-    lang = "ko" if font else "en"
+    lang = spoken()
     paths = []
-    with rc_context(style(font)):
+    with styled(lang):
         for name, figure in figures(Story.of(run, lang), lang, kind_of(run.config)).items():
             paths.append(run.pictures / f"{name}.png")
             save(figure, paths[-1])
     return paths
 
 
-def style(font: str | None) -> Any:
-    """Bold titles only in the font that comes with matplotlib: a Hangul font may have no bold, and it would say so."""
-    own = (
-        {"font.family": [font, "DejaVu Sans"]} if font else {"font.family": ["DejaVu Sans"], "axes.titleweight": "bold"}
-    )
-    return {**STYLE, **own}
+def spoken() -> str:
+    """The language of the words in a picture: English where no font has Hangul."""
+    return "en" if hangul_font() is None else language()
+
+
+@contextmanager
+def styled(lang: str) -> Iterator[None]:
+    """matplotlib as our pictures want it. Of letters that no font has it would say so one by one: here one line does.
+
+    The samples of a run are in any script, whatever the language of the words around them.
+    """
+    from matplotlib import rc_context
+
+    with rc_context(style(hangul_font(), lang)), warnings.catch_warnings(record=True) as heard:
+        warnings.filterwarnings("always", message=MISSING.pattern)
+        yield
+    letters = [each for each in heard if MISSING.match(str(each.message))]
+    for other in (each for each in heard if each not in letters):
+        warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
+    if letters:
+        _say_of_letters()
+
+
+@cache
+def _say_of_letters() -> None:
+    """Once, however often a run is drawn."""
+    warn("letters_missing")
+
+
+def style(font: str | None, lang: str) -> Any:
+    """Bold titles only with matplotlib's own font alone: a Hangul font may have no bold, and it would say so."""
+    if font is None:
+        return {**STYLE, "font.family": [OWN], "axes.titleweight": "bold"}
+    return {**STYLE, "font.family": [font, OWN] if lang == "ko" else [OWN, font]}
 
 
 def figures(story: Story, lang: str, kind: Kind) -> dict[str, Figure]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from glassformer.fonts import hangul_font
 from glassformer.runs.files import write_bytes
 from glassformer.train.sweep_results import Comparison, Curve
 from glassformer.words import language, say
@@ -14,7 +15,6 @@ from glassformer.words import language, say
 # Okabe & Ito (2008): told apart by people who see fewer colours. Yellow is left out: too pale for a line on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STYLES = ("-", "--", ":", "-.")  # once the colours are used up
-HANGUL = ("Noto Sans CJK KR", "Noto Sans KR", "NanumGothic", "Nanum Gothic", "Malgun Gothic", "AppleGothic", "UnDotum")
 
 
 def band(curves: list[Curve]) -> list[tuple[int, float, float, float]]:
@@ -24,14 +24,6 @@ def band(curves: list[Curve]) -> list[tuple[int, float, float, float]]:
         for step, loss in curve:
             at.setdefault(step, []).append(loss)
     return [(step, min(losses), median(losses), max(losses)) for step, losses in sorted(at.items())]
-
-
-def hangul_font() -> str | None:
-    """The first font that matplotlib knows and that has Hangul."""
-    from matplotlib.font_manager import fontManager
-
-    known = set(fontManager.get_font_names())
-    return next((name for name in HANGUL if name in known), None)
 
 
 def draw(comparison: Comparison, path: Path) -> None:

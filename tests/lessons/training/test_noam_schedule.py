@@ -17,8 +17,8 @@ def test_the_peak_lies_at_the_warm_up_and_is_as_high_as_the_formula() -> None:
 
 
 def test_a_changed_formula_changes_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    def late(step: int, span: Span) -> float:
-        return noam(step, Span(2 * span.warmup, span.steps, span.d_model))
+    def late(step: int, span: Span, *, factor: float) -> float:
+        return noam(step, Span(2 * span.warmup, span.steps, span.d_model), factor=factor)
 
     monkeypatch.setitem(SCHEDULES, "noam", late)
     data = run(Desk())
