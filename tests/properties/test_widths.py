@@ -9,10 +9,13 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +23,7 @@ import pytest
 import torch
 from PIL import Image
 from rich.cells import cell_len
+from rich.console import Console
 
 import small_classifier
 import small_forecaster
@@ -27,19 +31,20 @@ import small_models
 import small_recogniser
 import small_translator
 import small_writer
+from glassformer import doctor
 from glassformer.cli.app import main
+from glassformer.cli.output import print_rich
 from glassformer.data.catalogue import DATASETS
 from glassformer.data.dataset import Dataset, parallel
+from glassformer.evaluate import evaluation
+from glassformer.show import Sheet
 from glassformer.train.begin import begin
 from glassformer.train.loop import train
-from glassformer.words import sentences
+from glassformer.words import say
+from printed import held, numbers, plain, spoken, words
 from tiny_tasks import tiny
 
 WIDTHS = (60, 80, 100, 200)  # and into a pipe, without COLUMNS
-BYTES, SECONDS = 2.0**30, (1.0, 1e-3, 60.0, 3600.0, 86400.0)
-UNITS = (1.0, 1e-2, BYTES, *SECONDS, 1e3, 1e6, 1e9, 1e12)  # what a printed number may have been divided by
-NUMBER = re.compile(r"(?<![\w.,])[+−-]?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?![\d])")
-BORDERS = re.compile(r"[│┃┏┓┗┛┡┩└┘├┤┬┴┼╇┳━─╈╪╞╡]")
 
 EN, DE = b"one\ntwo\nthree\n", b"eins\nzwei\ndrei\n"
 THREE = Dataset(
@@ -52,7 +57,6 @@ THREE = Dataset(
     sha256={"three.en": sha256(EN).hexdigest(), "three.de": sha256(DE).hexdigest()},
 )
 Document = Any
-Read = Callable[..., str]
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,7 @@ class Shown:
     names: Callable[[Document], list[str]] = lambda _: []
     totals: Callable[[Document], list[int]] = lambda _: []
     derived: Callable[[Document], list[float]] = lambda _: []
+    units: tuple[str, ...] = ()  # of its columns, where the title says them
 
 
 # --- the runs, made once ---
@@ -102,7 +107,41 @@ def the_names(document: list[dict[str, Any]]) -> list[str]:
 
 
 def groups(document: dict[str, Any]) -> list[str]:
-    return list(document.get("groups", {}))
+    """A single group is the whole split, and not named again."""
+    return list(document["groups"]) if len(document["groups"]) > 1 else []
+
+
+def errors_of_runs(document: dict[str, Any]) -> list[float]:
+    """What `plan` computes, against what the report states."""
+    pairs = (("rate_exact", "rate"), ("rate_common", "rate"), ("rate_default", "rate"), ("gib_computed", "gib"))
+    rows = document["numbers"]["rows"]
+    return [row[ours] / row[stated] - 1 for row in rows for ours, stated in pairs if row[stated]]
+
+
+def of_chapters(document: list[dict[str, Any]]) -> list[float]:
+    """The chapters are numbered; claims are counted over all lessons."""
+    chapters = {each["chapter"] for each in document}
+    return [*range(1, len(chapters) + 1), sum(len(each["claims"]) for each in document)]
+
+
+def of_verdicts(document: list[dict[str, Any]]) -> list[float]:
+    """How many claims there are of each verdict, and how many are stale."""
+    counts = Counter(each["verdict"] for each in document)
+    return [0, *counts.values(), sum(each["stale"] for each in document)]
+
+
+def against_exact(document: dict[str, Any]) -> list[float]:
+    counted = document["flops_per_token"]
+    return [flops / counted["exact"] for flops in counted.values()]
+
+
+def behind_n_grams(document: dict[str, Any]) -> list[float]:
+    return [document["bits_per_character"] - bits for bits in held(document["n_grams"])]
+
+
+def losses_of_gains(document: dict[str, Any]) -> list[float]:
+    """A gain of -4 is an error that is larger by 4."""
+    return [-gain for gain in held(document["gains"])]
 
 
 def cosines(document: dict[str, Any]) -> list[float]:
@@ -111,13 +150,9 @@ def cosines(document: dict[str, Any]) -> list[float]:
     return [*(rows @ rows.T).flatten().tolist(), *range(1, len(rows) + 1)]
 
 
-def while_running(document: dict[str, Any]) -> list[float]:
-    """The memory that is free changes from call to call: by up to 4 GiB while tests run beside this one."""
-    return [one + tenth / 10 for one in numbers_in(document) for tenth in range(-40, 41)]
-
-
-def evaluated(run: str) -> Shown:
-    return Shown(("evaluate", f"{{home}}/{run}", "--device", "cpu"), names=groups)
+def evaluated(run: str, *options: str, derived: Callable[[Document], list[float]] = lambda _: []) -> Shown:
+    arguments = ("evaluate", f"{{home}}/{run}", "--device", "cpu", *options)
+    return Shown(arguments, names=groups, derived=derived, units=("%",))
 
 
 COMMANDS: dict[str, Shown] = {
@@ -133,6 +168,8 @@ COMMANDS: dict[str, Shown] = {
     "plan": Shown(
         ("plan", "gpt2-xl", "--tokens", "300B", "--device", "h200", "--devices", "64", "--parallel", "fsdp"),
         totals=lambda found: [found["steps"], found["step_tokens"]],
+        derived=against_exact,
+        units=("GiB",),
     ),
     "presets": Shown(
         ("presets",),
@@ -147,17 +184,18 @@ COMMANDS: dict[str, Shown] = {
     "compare": Shown(
         ("compare", "{home}/masked/small-masked-language-model", "{home}/features/small-features"),
     ),
-    "doctor": Shown(("doctor",), derived=while_running),
+    "doctor": Shown(("doctor",)),
     "bench": Shown(
         ("bench", "published-sizes"),
         names=lambda found: [row["preset"] for row in found["numbers"]["rows"]],
         totals=lambda found: [row["counted"] for row in found["numbers"]["rows"]],
+        derived=lambda found: [row["counted"] - row["published"] for row in found["numbers"]["rows"]],
     ),
-    "bench of runs": Shown(("bench", "published-runs")),
+    "bench of runs": Shown(("bench", "published-runs"), derived=errors_of_runs),
     "lessons": Shown(("lessons",), names=lambda found: [name for each in found for name in (each["name"],
-                     *each["claims"])]),
+                     *each["claims"])], derived=of_chapters),
     "lesson": Shown(("lesson", "scaled_scores", "--depth", "deep")),
-    "claims": Shown(("claims",), names=lambda found: [each["id"] for each in found]),
+    "claims": Shown(("claims",), names=lambda found: [each["id"] for each in found], derived=of_verdicts),
     "classify": Shown(("classify", "{home}/classifier/small-run", "영화 안 좋다", "음식 좋다")),
     "fill": Shown(("fill", "{home}/masked/small-masked-language-model", "나는 ___ [MASK].")),
     "recognise": Shown(
@@ -168,14 +206,12 @@ COMMANDS: dict[str, Shown] = {
     "embed": Shown(("embed", "{home}/features/small-features", *TEXTS), derived=cosines),
     "embed of many": Shown(("embed", "{home}/features/small-features", *TEXTS, *"abcdefghij"), derived=cosines),
     "evaluate translation": evaluated("translator/small-run"),
-    "evaluate with forensics": Shown(
-        ("evaluate", "{home}/translator/small-run", "--forensics", "--beam", "1", "--device", "cpu")
-    ),
+    "evaluate with forensics": evaluated("translator/small-run", "--forensics", "--beam", "1"),
     "evaluate classification": evaluated("classifier/small-run"),
     "evaluate masked": evaluated("masked_language_model"),
-    "evaluate writing": evaluated("writer"),
+    "evaluate writing": evaluated("writer", derived=behind_n_grams),
     "evaluate images": evaluated("recogniser/small-run"),
-    "evaluate forecasting": evaluated("forecaster"),
+    "evaluate forecasting": evaluated("forecaster", derived=losses_of_gains),
     "evaluate objects": evaluated("object_queries"),
     "sweep": Shown(SWEEP, names=lambda found: [each["name"] for each in found["variants"]]),
 }  # fmt: skip
@@ -184,127 +220,157 @@ COMMANDS: dict[str, Shown] = {
 # --- how they are run ---
 
 
-@pytest.fixture(autouse=True)
-def _surroundings(place: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("GLASSFORMER_DATA", str(place / "data"))
-    monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setitem(DATASETS, "three", THREE)
+@dataclass(frozen=True)
+class Said:
+    """What one command said in a language: its document, and its text in any width."""
+
+    document: Document
+    text: Callable[[int | None], str]
 
 
-# --- what a document holds, and what a text prints ---
+@pytest.fixture(scope="module")
+def said(place: Path) -> Iterator[Callable[[str, str], Said]]:
+    """A command runs twice in a language, for its document and for people; what it shows is then drawn in all widths.
+
+    The machine is examined once: how much of its memory is free would change between two calls.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GLASSFORMER_DATA", str(place / "data"))
+        patch.setenv("GLASSFORMER_CACHE", str(place / "cache"))
+        patch.setitem(DATASETS, "three", THREE)
+        patch.setattr(doctor, "examine", once(doctor.examine))
+        yield cache(lambda name, lang: _said(name, lang, place))
 
 
-def numbers_in(document: Document) -> Iterator[float]:
-    match document:
-        case bool() | None:
-            pass
-        case int() | float():
-            yield float(document)
-        case dict():
-            for key, value in document.items():
-                yield from numbers_in(str(key))
-                yield from numbers_in(value)
-        case list():
-            yield float(len(document))  # "3 texts"
-            for value in document:
-                yield from numbers_in(value)
-        case str():
-            yield from (amount(found) for found in NUMBER.findall(document))
+def once(measure: Callable[..., Any]) -> Callable[..., Any]:
+    """Measured by the first call; every further one gets the same object."""
+    found: list[Any] = []
+
+    def measured(*given: Any, **options: Any) -> Any:
+        if not found:
+            found.append(measure(*given, **options))
+        return found[0]
+
+    return measured
 
 
-def amount(printed: str) -> float:
-    return float(printed.replace(",", "").replace("−", "-"))
+def _said(name: str, lang: str, place: Path) -> Said:
+    arguments = [each.replace("{home}", str(place)) for each in COMMANDS[name].arguments]
+    with pytest.MonkeyPatch.context() as patch:  # each evaluation of a run is counted, and the count printed
+        patch.setattr(evaluation, "evaluate", once(evaluation.evaluate))
+        document, _ = _called([*arguments, "--json"], lang)
+        whole, sheets = _called(arguments, lang)
+    assert _drawn(sheets, lang, None) in (whole, ""), "printed by something else than print_rich"
+
+    def text(columns: int | None) -> str:
+        drawn = _drawn(sheets, lang, columns) or whole  # bare lines for other programs know no width
+        return drawn.replace(str(place), "PLACE")
+
+    return Said(json.loads(document.replace(str(place), "PLACE")), text)
 
 
-def step(printed: str) -> float:
-    """What one unit in the last printed digit is worth."""
-    digits, _, exponent = printed.replace(",", "").partition("e")
-    return float(10.0 ** (int(exponent or 0) - len(digits.partition(".")[2])))
+def _called(arguments: list[str], lang: str) -> tuple[str, list[Sheet]]:
+    """What a command prints into a pipe, and the sheets of which it is drawn."""
+    sheets: list[Sheet] = []
+    draw = Console.print
 
+    def kept(self: Console, *shown: Any, **options: Any) -> None:
+        sheets.extend(each for each in shown if isinstance(each, Sheet))
+        draw(self, *shown, **options)
 
-def known(printed: str, among: list[float]) -> bool:
-    """Whether one of the numbers, in one of the units, is written like this."""
-    said, half = amount(printed), 0.5000001 * step(printed)
-    significant = len(re.sub(r"[^\d]", "", printed.partition("e")[0]).lstrip("0"))
-    return any(
-        abs(one / unit - said) <= half
-        or (significant >= 3 and one and f"{one / unit:.{significant}g}" == f"{said:.{significant}g}")
-        for one in among
-        for unit in UNITS
-    )
-
-
-@cache
-def in_words(lang: str) -> frozenset[str]:
-    """Numbers that stand in the sentences themselves."""
-    return frozenset(found for text in sentences(lang).values() for found in NUMBER.findall(text))
-
-
-def printed_numbers(text: str) -> list[tuple[str, bool]]:
-    """Every number, and whether it is marked as rounded."""
-    found = NUMBER.finditer(BORDERS.sub(" ", text))
-    return [(each[0], each.string[max(0, each.start() - 2) : each.start()] == "≈ ") for each in found]
-
-
-def words_of(text: str) -> set[str]:
-    return {word.strip(",;:.()") for word in BORDERS.sub(" ", text).split()} | set(BORDERS.sub(" ", text).split())
-
-
-@pytest.fixture
-def read(place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Read:
-    """What a command prints: read(name, lang, columns, more options)."""
-
-    def read(name: str, lang: str, columns: int | None, *more: str) -> str:
-        monkeypatch.setenv("GLASSFORMER_LANG", lang)
-        monkeypatch.delenv("COLUMNS", raising=False)
-        if columns is not None:
-            monkeypatch.setenv("COLUMNS", str(columns))
-        arguments = [each.replace("{home}", str(place)) for each in COMMANDS[name].arguments]
+    with _terminal(lang, None) as (patch, out), redirect_stderr(StringIO()) as err:
+        patch.setattr(Console, "print", kept)
         with pytest.raises(SystemExit) as stop:
-            main([*arguments, "--lang", lang, *more])
-        out, err = capsys.readouterr()
-        assert stop.value.code in (0, 1), err
-        assert out, err
-        return str(out)
+            main([*arguments, "--lang", lang])
+    assert stop.value.code in (0, 1), err.getvalue()
+    assert out.getvalue(), err.getvalue()
+    return out.getvalue(), sheets
 
-    return read
+
+def _drawn(sheets: list[Sheet], lang: str, columns: int | None) -> str:
+    with _terminal(lang, columns) as (_, out):
+        for sheet in sheets:
+            print_rich(*sheet.parts)
+    return out.getvalue()
+
+
+@contextmanager
+def _terminal(lang: str, columns: int | None) -> Iterator[tuple[pytest.MonkeyPatch, StringIO]]:
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(StringIO()) as out:
+        patch.setenv("GLASSFORMER_LANG", lang)
+        patch.delenv("COLUMNS", raising=False)
+        if columns is not None:
+            patch.setenv("COLUMNS", str(columns))
+        yield patch, out
 
 
 def numbers_of(name: str, document: Document) -> list[float]:
     """Everything that the document says, in numbers."""
-    return sorted({*numbers_in(document), *COMMANDS[name].derived(document)} - {math.inf, -math.inf})
+    return sorted({*held(document), *COMMANDS[name].derived(document)} - {math.inf, -math.inf})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", ["en", "ko"])
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_number_is_one_of_the_document(name: str, lang: str, read: Read) -> None:
-    among = numbers_of(name, json.loads(read(name, lang, None, "--json")))
-    allowed = in_words(lang) | {found for each in COMMANDS[name].arguments for found in NUMBER.findall(each)}
-    printed = {one for one, _ in printed_numbers(read(name, lang, None))}
-    missing = [one for one in sorted(printed) if one not in allowed and not known(one, among)]
+def test_every_number_is_one_of_the_document(name: str, lang: str, said: Callable[[str, str], Said]) -> None:
+    shown, found = COMMANDS[name], said(name, lang)
+    among = numbers_of(name, found.document)
+    allowed = spoken(found.text(None), lang) | {each.said for given in shown.arguments for each in numbers(given)}
+    printed = {one for one in numbers(found.text(None)) if one.said not in allowed}
+    missing = sorted(f"{one.said} {one.unit}" for one in printed if not one.among(among, shown.units))
     assert not missing, f"printed, but not in the document: {missing[:20]}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", ["en", "ko"])
 @pytest.mark.parametrize("name", COMMANDS)
-def test_nothing_is_cut_in_any_width(name: str, lang: str, read: Read) -> None:
-    shown, document = COMMANDS[name], json.loads(read(name, lang, None, "--json"))
-    among, whole = numbers_of(name, document), read(name, lang, None)
-    seen = {one for one, _ in printed_numbers(whole)}
+def test_nothing_is_cut_in_any_width(name: str, lang: str, said: Callable[[str, str], Said]) -> None:
+    shown, found = COMMANDS[name], said(name, lang)
+    among, whole = numbers_of(name, found.document), found.text(None)
+    exact, wholes = {one.said for one in numbers(whole)}, words(whole) | notes(lang)
     for columns in WIDTHS:
-        text = read(name, lang, columns)
-        there = words_of(text)
-        cut = {one for one, rounded in printed_numbers(text) if not (rounded or one in seen or known(one, among))}
-        assert not cut, f"{columns} columns: {sorted(cut)[:20]}"
-        assert "…" not in text or "…" in whole or name.startswith("trace"), f"{columns} columns: something is cut"
-        missing = [each for each in shown.names(document) if each not in there]
+        text = found.text(columns)
+        there = words(text)
+        here = {one.said for one in numbers(text) if not one.rounded}
+        assert here <= exact, f"{columns} columns: numbers that nobody wrote: {sorted(here - exact)[:20]}"
+        wrong = [one.said for one in numbers(text) if one.rounded and not one.among(among)]
+        assert not wrong, f"{columns} columns: rounded wrongly: {wrong}"
+        if not gives_way(text, lang):
+            assert here == exact, f"{columns} columns: gone without a word: {sorted(exact - here)[:20]}"
+        rounded = {one.said for one in numbers(text) if one.rounded}
+        parted = [word for word in there - rounded - wholes if not is_part(word, wholes)]
+        assert not parted, f"{columns} columns: words that are cut: {sorted(parted)[:20]}"
+        missing = [each for each in shown.names(found.document) if not is_named(each, text)]
         assert not missing, f"{columns} columns: not there whole: {missing}"
-        missing = [f"{total:,}" for total in shown.totals(document) if f"{total:,}" not in there]
+        missing = [f"{total:,}" for total in shown.totals(found.document) if f"{total:,}" not in there]
         assert not missing, f"{columns} columns: totals that are not there: {missing}"
         wide = [line for line in text.splitlines() if too_wide(line, columns)]
         assert not wide, f"{columns} columns: too wide: {wide[0]}"
 
 
+def gives_way(text: str, lang: str) -> bool:
+    """Whether it says that columns are left out, numbers rounded or a series shortened."""
+    left_out = say("table.dropped", lang, columns="\n").split("\n")[0].split()[0]
+    return left_out in text.split() or "≈ " in text or "…" in text
+
+
+def notes(lang: str) -> set[str]:
+    """What only stands below a narrow table."""
+    said = words(say("table.dropped", lang, columns="")) | words(say("table.rounded", lang))
+    return said | {"≈", "…", *"TGMk"}
+
+
+def is_part(word: str, wholes: set[str]) -> bool:
+    """A formula may go on below: after × or +."""
+    formulas = [each for each in wholes if re.search("[×+]", each)]
+    return any(word in each and (word[-1] in "×+" or each.endswith(word)) for each in formulas)
+
+
+def is_named(name: str, text: str) -> bool:
+    """In one line, and not as a part of a longer name."""
+    return re.search(rf"(?<!\S){re.escape(name)}(?![\w-])", text) is not None
+
+
 def too_wide(line: str, columns: int) -> bool:
     """A path or a name may be wider than the terminal, by itself in a line."""
-    return cell_len(line) > columns and len(BORDERS.sub(" ", line).split()) > 2
+    return cell_len(line) > columns and len(plain(line).split()) > 2

@@ -68,6 +68,22 @@ def test_then_sizes_are_rounded_and_marked_and_the_totals_stay_exact() -> None:
     assert f"{2 * COUNTED:,}" in drawn
 
 
+def test_the_total_of_a_column_that_is_left_out_stands_below() -> None:
+    table = Table(Column("part"), Column("parameters", "size"), Column("buffers", "size", drop=1), lang="en")
+    table.add("embedding", 18_944_000, 2_560_000)
+    table.total("total", 63_082_496, 5_120_000)
+    drawn = as_text(table, 32).splitlines()
+    assert "buffers" not in columns_of("\n".join(drawn))
+    assert drawn[-1] == "total; buffers 5,120,000"
+
+
+@pytest.mark.parametrize("columns", range(14, 60))
+def test_an_indented_name_stays_whole(columns: int) -> None:
+    table = Table(Column("part"), Column("FLOPs", "size"), lang="en")
+    table.add("    self_attention.scores", 269_000_000)
+    assert "self_attention.scores" in as_text(table, columns)
+
+
 def test_at_last_each_row_is_a_block() -> None:
     drawn = as_text(ledger(), 30)
     lines = drawn.splitlines()

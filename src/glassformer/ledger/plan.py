@@ -15,7 +15,7 @@ from glassformer.errors import ConfigError, shown
 from glassformer.ledger import show_plan
 from glassformer.ledger.devices import Device
 from glassformer.ledger.job import OPTIMIZERS, Job, lengths
-from glassformer.ledger.network import ACROSS, REACHED, WITHIN, Traffic, traffic
+from glassformer.ledger.network import ACROSS, REACHED, WITHIN, Traffic, ring, traffic
 from glassformer.ledger.plan_memory import Item, memory_per_device, peak
 from glassformer.ledger.remedies import remedies
 from glassformer.ledger.work import Work, work
@@ -84,6 +84,17 @@ class Plan:
     @cached_property
     def traffic(self) -> Traffic:
         return traffic(self.device, self.job, self.work)
+
+    @property
+    def step_flops(self) -> dict[str, float]:
+        """Of one device in a step: what the model needs, what checkpointing computes again, and both."""
+        model, again = (flops * self.job.accumulate for flops in (self.work.model, self.work.again))
+        return {"model": model, "again": again, "all": model + again}
+
+    @property
+    def network_rate(self) -> float:
+        """Bytes/s that a device sends: the share of the ring's speed that collectives reach."""
+        return ring(self.device, self.job.devices) * REACHED
 
     @cached_property
     def limits(self) -> dict[str, float]:
@@ -202,6 +213,8 @@ class Plan:
             },
             "flops_per_token": self.flops,
             "step": {**self.limits, "exposed_network": self.exposed, "optimizer": self.update, "seconds": self.step},
+            "step_flops": self.step_flops,
+            "network": {"sent_bytes": self.traffic.bytes, "bytes_per_second": self.network_rate},
             "limit": self.limit,
             "tokens_per_second_per_device": self.rate,
             "mfu": self.reached_mfu,

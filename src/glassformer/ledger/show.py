@@ -88,7 +88,7 @@ def _sum(name: str, label: str, level: int, rows: Sequence[Row], formula: str = 
 
 def sums(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """The sums that the table shows, by path: one layer, its boxes, all layers."""
-    keys = ("name", "parameters", "trained", "buffers")
+    keys = ("name", "formula", "parameters", "trained", "buffers")
     return [{key: getattr(line, key) for key in keys} for line in lines(rows, None) if line.is_sum]
 
 

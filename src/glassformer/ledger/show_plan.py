@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from glassformer.ledger.amounts import short
 from glassformer.ledger.devices import MEASURED
 from glassformer.ledger.job import lengths
-from glassformer.ledger.network import ACROSS, REACHED, WITHIN, ring
+from glassformer.ledger.network import ACROSS, REACHED, WITHIN
 from glassformer.show import Column, Kind, Sheet, Styled, Table
 from glassformer.words import say
 
@@ -104,13 +104,12 @@ def _memory(plan: Plan, lang: str | None) -> Table:
 
 def _step(plan: Plan, lang: str | None) -> Table:
     table = _table("step", lang, ("resource", "text", 0), ("how", "text", 0), ("time", "number", 0))
-    n, peak = plan.job.accumulate, f"{plan.peak_flops / 1e12:,.4g}"
+    flops, peak = {name: f"{count:.3g}" for name, count in plan.step_flops.items()}, f"{plan.peak_flops / 1e12:,.4g}"
     if plan.mfu is not None:
-        flops = f"{plan.work.model * n:.3g}"
-        compute = say("plan.how.compute_mfu", lang, flops=flops, peak=peak, share=plan.mfu)
+        compute = say("plan.how.compute_mfu", lang, flops=flops["model"], peak=peak, share=plan.mfu)
     else:
-        flops, again = f"{(plan.work.model + plan.work.again) * n:.3g}", f"{plan.work.again * n:.3g}"
-        compute = say("plan.how.compute", lang, flops=flops, again=again, peak=peak, share=plan.utilisation)
+        values = {"flops": flops["all"], "again": flops["again"], "peak": peak}
+        compute = say("plan.how.compute", lang, **values, share=plan.utilisation)
     how = {
         "compute": compute,
         "bandwidth": say("plan.how.bandwidth", lang, rate=f"{plan.device.bandwidth / 1e9:,.0f}"),
@@ -124,7 +123,7 @@ def _step(plan: Plan, lang: str | None) -> Table:
 def _network(plan: Plan, lang: str | None) -> str:
     if plan.job.devices == 1:
         return say("plan.how.network_one", lang)
-    rate = f"{ring(plan.device, plan.job.devices) * REACHED / 1e9:,.0f}"
+    rate = f"{plan.network_rate / 1e9:,.0f}"
     sent = say(f"plan.how.network_{plan.job.parallel}", lang, size=f"{plan.traffic.bytes / 1e9:,.1f}", rate=rate)
     if plan.mfu is not None:  # a stated utilisation says nothing about what is hidden
         return sent

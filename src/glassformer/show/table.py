@@ -1,7 +1,7 @@
 """The one table. A number in it is never cut, nor a name that one types: a narrow terminal gets another layout.
 
 In this order: prose is wrapped at blanks; columns that may go are left out, and named below; sizes are rounded and
-marked (≈ 2.33 T), with the exact totals below; or each row becomes a block of lines.
+marked (≈ 2.33 T); or each row becomes a block of lines. Totals that this hides stand below, exact.
 """
 
 from __future__ import annotations
@@ -175,20 +175,25 @@ class Table:
         return Text(said, style=cell.style if isinstance(cell, Styled) else "")
 
     def _notes(self, layout: Layout) -> Iterator[str]:
-        """What a layout leaves out: named, and the exact totals of what it has rounded."""
+        """What a layout leaves out: named, and with the exact totals of what is left out or rounded."""
         gone = [column.title for i, column in enumerate(self.columns) if i not in layout.columns]
         if gone:
             yield say("table.dropped", self.lang, columns=", ".join(gone))
         if layout.rounded and any(column.kind == "size" for column in self.columns):
             yield say("table.rounded", self.lang)
-            for row in self.totals:
-                yield "; ".join(self._exactly(row, layout))
+        for row in self.totals:
+            hidden = [self._exactly(row, i) for i in range(len(self.columns)) if self._hides(row, i, layout)]
+            if hidden:
+                yield "; ".join((self._said(row, 0).strip(), *hidden))
 
-    def _exactly(self, row: Row, layout: Layout) -> Iterator[str]:
-        yield self._said(row, 0).strip()
-        for i in layout.columns:
-            if self.columns[i].kind == "size":
-                yield f"{self.columns[i].title} {self._said(row, i)}"
+    def _hides(self, row: Row, index: int, layout: Layout) -> bool:
+        """Whether a total stands in a column that is left out, or is rounded."""
+        gone = index not in layout.columns
+        rounded = layout.rounded and self.columns[index].kind == "size"
+        return self.columns[index].right and (gone or rounded) and bool(self._said(row, index).strip())
+
+    def _exactly(self, row: Row, index: int) -> str:
+        return f"{self.columns[index].title} {self._said(row, index)}"
 
     def _blocks(self, columns: int) -> Iterator[Text]:
         """One block for each row: its name, and below it a line for each column."""

@@ -42,8 +42,13 @@ def atoms(line: str) -> list[str]:
 
 
 def longest(text: str) -> int:
-    """The width that a text needs at least."""
-    return max((cell_len(atom.strip()) for line in text.split("\n") for atom in atoms(line)), default=0)
+    """The width that a text needs at least: its widest piece, indented like the line that it stands in."""
+    pieces = ((_inset(line), atom) for line in text.split("\n") for atom in atoms(line))
+    return max((inset + cell_len(atom.strip()) for inset, atom in pieces), default=0)
+
+
+def _inset(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
 
 
 def wrap(text: str, columns: int, hang: int = 0) -> list[str]:
@@ -55,7 +60,7 @@ def wrap(text: str, columns: int, hang: int = 0) -> list[str]:
 
 
 def _wrap_line(line: str, columns: int, hang: int) -> list[str]:
-    inset = " " * (len(line) - len(line.lstrip(" ")) + hang)
+    inset = " " * (_inset(line) + hang)
     lines, current = [], ""
     for atom in atoms(line):
         if current.strip() and cell_len((current + atom).rstrip()) > columns:
