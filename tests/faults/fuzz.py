@@ -41,14 +41,17 @@ from glassformer.data.documents import read_documents
 from glassformer.data.pair_files import read_pairs
 from glassformer.data.texts import read_texts
 from glassformer.errors import GlassformerError, GlassformerWarning
+from glassformer.hub.export import export_run
 from glassformer.models.presets import PRESETS
 from glassformer.open import Loaded, load, open_recipe, own_recipe, recipes
 from glassformer.recipe import TABLES
 from glassformer.text import open_tokenizer
+from glassformer.train.begin import begin
+from glassformer.train.loop import train
 from glassformer.words import LANGUAGES, say
 from texts import CORPUS, SIZES
 from texts import trained as trained_tokenizer
-from tiny_tasks import TINY
+from tiny_tasks import TINY, tiny
 
 UNEXPECTED = say("errors.unexpected", "en").partition("{")[0]
 KINDS = (
@@ -60,6 +63,13 @@ KINDS = (
     "forecasting",
 )
 TOKENIZER_KINDS = (*SIZES, "foreign")
+BERT = {"position": "learned", "norm_order": "post", "final_norm": False, "embedding_norm": True}
+EXPORTED: dict[str, dict[str, Any]] = {  # by task: what a model must have to leave as Hugging Face's
+    "masked_language_model": BERT | {"embedding_scale": False, "segments": 1, "activation": "gelu"},
+    "translation": {"position": {"kind": "sinusoidal", "layout": "halves"}},
+    "language_model": {"position": "learned", "embedding_scale": False},
+    "image_classification": {},
+}
 HERE = "{here}"  # in a command line: the folder of the world
 
 
@@ -71,7 +81,11 @@ class Case:
     ask: tuple[str, ...] | Callable[[], object]
 
     def __repr__(self) -> str:
-        return f"Case({dict(self.files)!r}, {self.ask!r})"
+        ask: object = self.ask
+        if isinstance(ask, partial):  # a loaded model would be written in full
+            given = [each for each in ask.args if not isinstance(each, Loaded)]
+            ask = f"{getattr(ask.func, '__name__', ask.func)}{(*given,)!r}"
+        return f"Case({dict(self.files)!r}, {ask})"
 
 
 # --- the world ---
@@ -88,6 +102,11 @@ class World:
             trained_tokenizer(kind).save(self.here / "tokenizers" / kind)
         (self.here / "tokenizers" / "foreign").mkdir()
         (self.here / "tokenizers" / "foreign" / "spiece.model").write_bytes(sentencepiece_model())
+        for kind, keys in EXPORTED.items():
+            for _ in train(begin(tiny(kind, model=keys), self.here / "leaving")):
+                pass
+            export_run(self.here / "leaving", self.here / "hf" / kind)
+            shutil.rmtree(self.here / "leaving")
         self.uses = {kind: tiny_runs.use(kind, self.here / kind, self.here) for kind in KINDS}
         for left in ("samples", "pictures", "checkpoints/step-00000004"):
             for kind in KINDS:
@@ -500,11 +519,16 @@ def _recipes() -> list[dict[str, Any]]:
 
 
 def recipe_files(chance: Random) -> Case:
-    how = chance.choice(["package", "package", "package", "damaged", "dry-run"])
+    how = chance.choice([*["package", "package", "damaged", "set"] * 3, "dry-run"])
+    if how == "set":
+        table = chance.choice(["run", *TABLES, word(chance)])
+        key = chance.choice([*_likely(), word(chance)])
+        changes = {f"{table}.{key}": value_of(chance, key, python_value)}
+        return Case({}, partial(open_recipe, chance.choice(list(recipes())), changes))
     if how == "dry-run":  # the data is really read: nothing large is asked for
-        tiny = chance.choice(list(TINY.values()))
-        table = changed(chance, {name: table for name, table in tiny.items() if name != "data"}, small_value)
-        table["data"] = tiny["data"]
+        whole = chance.choice(list(TINY.values()))
+        table = changed(chance, {name: table for name, table in whole.items() if name != "data"}, small_value)
+        table["data"] = whole["data"]
         return Case({"given.toml": _toml(table)}, ("train", f"{HERE}/given.toml", "--dry-run", "--json"))
     table = chance.choice(_recipes())
     for _ in range(chance.randint(1, 2)):
@@ -550,6 +574,28 @@ def _use(kind: str) -> tuple[str, ...]:
     return tuple(word.replace(str(place.here), HERE) for word in place.uses[kind])
 
 
+def foreign(chance: Random) -> Case:
+    """A folder as `transformers` leaves it, with something wrong in one of its files."""
+    kind = chance.choice(list(EXPORTED))
+    names = _names(f"hf/{kind}")
+    name = f"hf/{kind}/config.json" if chance.random() < 0.5 else chance.choice(names)
+    content = world().content(name)
+    if name.endswith(".json") and chance.random() < 0.8:
+        given: bytes | None = json.dumps(changed(chance, json.loads(content), json_value)).encode()
+    else:
+        given = None if chance.random() < 0.2 else damaged(chance, content)
+    folder = world().here / "hf" / kind
+    match chance.randrange(8):
+        case 0:
+            verb, _, *rest = _use(kind)
+            return Case({name: given}, (verb, f"{HERE}/hf/{kind}", *rest))
+        case 1:
+            return Case({name: given}, ("count", f"{HERE}/hf/{kind}", "--json"))
+        case 2 | 3:
+            return Case({name: given}, partial(gf.load, folder))
+    return Case({name: given}, partial(gf.check, folder))
+
+
 # --- tokenizers ---
 
 
@@ -591,7 +637,13 @@ def text(chance: Random) -> str:
     return unicodedata.normalize("NFD", letters(chance, chance.randrange(20)))
 
 
-TEXT_KINDS = (*("classification", "masked_language_model") * 6, "language_model", "translation", "tokenizer", "command")
+TEXT_KINDS = (
+    *("classification", "masked_language_model") * 12,
+    "language_model",
+    "translation",
+    "tokenizer",
+    "command",
+)
 VERBS: dict[str, Callable[..., object]] = {
     "classification": gf.classify,
     "masked_language_model": gf.fill,
@@ -661,7 +713,7 @@ def tables(chance: Random) -> Case:
     content = chance.choice([_rows, _rows, _long])(chance, name)
     if chance.randint(0, 3) == 0:
         content = damaged(chance, content)
-    how = chance.randint(0, 15)
+    how = chance.randrange(32)
     if how == 0:
         return Case({name: content}, ("forecast", f"{HERE}/forecasting", f"{HERE}/{name}", "--json"))
     if how == 1:
@@ -746,13 +798,14 @@ class Family(NamedTuple):
 
 
 FAMILIES = {
-    "configs": Family(configs, 0.30, 0.3),
-    "recipes": Family(recipe_files, 0.20, 0.1),
-    "texts": Family(texts, 0.18, 0.1),
-    "tables": Family(tables, 0.20, 0.2),
+    "configs": Family(configs, 0.35, 0.2),
+    "recipes": Family(recipe_files, 0.17, 0.1),
+    "texts": Family(texts, 0.16, 0.1),
+    "tables": Family(tables, 0.18, 0.2),
     "images": Family(images, 0.05, 0.1),
     "tokenizers": Family(tokenizers, 0.04, 0.1),
-    "checkpoints": Family(checkpoints, 0.03, 0.1),
+    "checkpoints": Family(checkpoints, 0.02, 0.1),
+    "foreign": Family(foreign, 0.03, 0.1),
 }
 
 

@@ -16,10 +16,13 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from faults.fuzz import FAMILIES, Case, cases, holds
+from faults.fuzz import FAMILIES, Case, cases, holds, world
+from faults.fuzz_record import RECORD, together
+from glassformer.bench.record import Result
 
 SUITE, COMMANDS = 10_000, 30
 MANY, MANY_COMMANDS = int(os.environ.get("GLASSFORMER_FUZZ", "100000")), 1_000
+FIRST_SEED = 1_000
 SHARDS = int(os.environ.get("GLASSFORMER_FUZZ_SHARDS", "64"))
 
 
@@ -31,6 +34,8 @@ def _english(monkeypatch: pytest.MonkeyPatch) -> None:
 def ask(family: str, count: int, number: int, *, as_command: bool = False) -> Counter[str]:
     """`count` cases of a family, the same ones for the same number; how they went."""
     went: Counter[str] = Counter()
+    if not count:
+        return went
 
     @seed(number)
     @settings(
@@ -72,21 +77,27 @@ def test_the_shares_are_of_one_whole() -> None:
 @pytest.mark.fuzz
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_a_shard_of_a_million(shard: int) -> None:
-    """A thousand of the cases are commands; the record is written whether or not all went well."""
+    _ask_and_record(shard, {name: round(MANY * family.share) for name, family in FAMILIES.items()})
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_a_shard_of_a_thousand_commands(shard: int) -> None:
+    counts = {name: round(MANY_COMMANDS * family.commands) for name, family in FAMILIES.items()}
+    _ask_and_record(shard, counts, as_command=True)
+
+
+def _ask_and_record(shard: int, counts: dict[str, int], *, as_command: bool = False) -> None:
+    """The record is written whether or not all went well."""
+    world()  # takes seconds, once in a process
     started, went, failures = time.perf_counter(), {}, []
-    for name, family in FAMILIES.items():
-        for as_command in (False, True):
-            share = (MANY_COMMANDS * family.commands) if as_command else (MANY * family.share)
-            count = _part(round(share), shard)
-            if not count:
-                continue
-            try:
-                went[f"{name}{' as commands' if as_command else ''}"] = dict(
-                    ask(name, count, 1000 + shard, as_command=as_command)
-                )
-            except Exception as error:
-                failures.append(f"{name}: {type(error).__name__}: {error}"[:1000])
-    _record(shard, {"went": went, "failures": failures, "seconds": time.perf_counter() - started})
+    for name, count in counts.items():
+        try:
+            went[name] = ask(name, _part(count, shard), FIRST_SEED + shard, as_command=as_command)
+        except Exception as error:
+            failures.append(f"{name}: {type(error).__name__}: {error}"[:1000])
+    numbers = {"went": went, "failures": failures, "seconds": time.perf_counter() - started}
+    _record(f"{'commands' if as_command else 'cases'}-{shard:03d}.json", {"seed": FIRST_SEED + shard, **numbers})
     assert not failures, failures
 
 
@@ -95,9 +106,32 @@ def _part(count: int, shard: int) -> int:
     return count // SHARDS + (shard < count % SHARDS)
 
 
-def _record(shard: int, numbers: dict[str, object]) -> None:
+def _record(name: str, numbers: dict[str, object]) -> None:
     folder = os.environ.get("GLASSFORMER_FUZZ_RECORD")
     if folder:
         Path(folder).mkdir(parents=True, exist_ok=True)
-        path = Path(folder) / f"shard-{shard:03d}.json"
-        path.write_text(json.dumps({"shard": shard, "seed": 1000 + shard, **numbers}) + "\n", encoding="utf-8")
+        (Path(folder) / name).write_text(json.dumps(numbers) + "\n", encoding="utf-8")
+
+
+def test_shards_are_put_together() -> None:
+    one = {"seed": 1, "seconds": 2.0, "went": {"a": {"refused": 3}}, "failures": []}
+    other = {"seed": 2, "seconds": 3.0, "went": {"a": {"refused": 1, "answered": 4}}, "failures": ["a: KeyError"]}
+    assert together([one, other]) == {
+        "count": 8,
+        "families": {"a": {"refused": 4, "answered": 4}},
+        "failures": ["a: KeyError"],
+        "seconds": 5.0,
+        "seeds": [1, 2],
+    }
+
+
+def test_the_recorded_run_asked_a_million_cases_and_none_failed() -> None:
+    if not RECORD.is_file():
+        pytest.skip(f"{RECORD.name} has not been recorded yet")
+    found = Result.read(RECORD)
+    for kind, least in {"cases": 1_000_000, "commands": 1_000}.items():
+        numbers = found.numbers[kind]
+        assert numbers["count"] >= least and numbers["failures"] == []
+        assert numbers["families"].keys() == FAMILIES.keys()
+        assert len(set(numbers["seeds"])) == len(numbers["seeds"])
+    assert found.commit != "unknown" and found.versions and found.machine
