@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 from math import ceil, sqrt
 
 import pytest
@@ -132,3 +133,9 @@ def test_what_cannot_be_planned_is_refused() -> None:
     refused("price=-1 is not positive and finite", price=-1)
     with pytest.raises(ConfigError, match="p100 has no peak for dtype=bfloat16; use one of: float16, float32"):
         gf.plan("gpt2", tokens="1B", device="p100", job=gf.Job(dtype="bfloat16"))
+
+
+def test_a_model_that_cannot_be_built_is_refused_as_it_is_when_counted() -> None:
+    for ask in (gf.count, partial(gf.plan, tokens="1B", device="h100")):
+        with pytest.raises(ConfigError, match="input=nothing"):
+            ask({"family": "encoder", "vocab_size": 50, "input": "nothing"})

@@ -19,6 +19,7 @@ from glassformer.ledger.network import ACROSS, REACHED, WITHIN, Traffic, ring, t
 from glassformer.ledger.plan_memory import Item, memory_per_device, peak
 from glassformer.ledger.remedies import remedies
 from glassformer.ledger.work import Work, work
+from glassformer.models.check import check
 from glassformer.show import Sheet, as_html, as_text
 from glassformer.values import positive
 
@@ -273,6 +274,7 @@ def plan(
     """The plan of a job under a name. `utilisation` and `mfu` exclude each other; without either it is 0.4, assumed."""
     if utilisation is not None and mfu is not None:
         raise ConfigError("plan_both", utilisation=utilisation, mfu=mfu)
+    check(config)
     job = job if job.dtype else replace(job, dtype=device.best_dtype)
     made = Plan(
         model=model,
