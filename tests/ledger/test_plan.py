@@ -137,5 +137,5 @@ def test_what_cannot_be_planned_is_refused() -> None:
 
 def test_a_model_that_cannot_be_built_is_refused_as_it_is_when_counted() -> None:
     for ask in (gf.count, partial(gf.plan, tokens="1B", device="h100")):
-        with pytest.raises(ConfigError, match="input=nothing"):
+        with pytest.raises(ConfigError, match="input='nothing' is unknown"):
             ask({"family": "encoder", "vocab_size": 50, "input": "nothing"})
