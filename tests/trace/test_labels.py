@@ -1,7 +1,7 @@
 """Every formula of a trace, worked out again from the model's parameters and the rows before it, in float64.
 
 The formulas are read, not believed: `Reading` takes the text of each apart and computes what it says. Print the table
-with `python tests/trace/test_labels.py`.
+with `PYTHONPATH=tests python tests/trace/test_labels.py`.
 """
 
 from __future__ import annotations
