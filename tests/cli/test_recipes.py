@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from glassformer.cli.app import main
-from glassformer.open import open_recipe, recipes
+from glassformer.open import open_recipe, recipes, written
 
 
 @pytest.fixture(autouse=True)
@@ -71,10 +71,31 @@ def test_a_copy_keeps_the_comments_and_overwrites_nothing(tmp_path: Path, capsys
     file.write_text("mine")
     code, out, err = run(capsys, "copy", "sentiment", file)
     assert (code, out) == (1, "")
-    assert err == f"{file} is there already; choose another name, or overwrite it with --force\n"
+    assert err == f"{file} exists already; choose another name, or replace it with --force\n"
     assert file.read_text() == "mine"
     assert run(capsys, "copy", "sentiment", file, "--force", "--json")[0] == 0
     assert open_recipe(file).name == "sentiment"
+
+
+@pytest.mark.parametrize("force", [(), ("--force",)])
+def test_a_copy_never_replaces_its_original(
+    force: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    original = tmp_path / "ko-en.toml"
+    original.write_bytes(recipes()["ko-en"].read_bytes())
+    monkeypatch.setattr(written, "recipes", lambda: {"ko-en": original})
+    before = original.read_bytes()
+    code, out, err = run(capsys, "copy", "ko-en", original, "--full", *force)
+    assert (code, out) == (1, "")
+    assert err == f"{original} is also read by this command, and would be lost; choose another name\n"
+    assert original.read_bytes() == before
+
+
+def test_a_folder_is_no_file_to_copy_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.toml").mkdir()
+    code, out, err = run(capsys, "copy", "ko-en", tmp_path / "a.toml", "--force")
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith(f"{tmp_path / 'a.toml'} is a folder")
 
 
 @pytest.mark.parametrize(

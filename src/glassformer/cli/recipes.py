@@ -7,16 +7,15 @@ from typing import Annotated
 
 import typer
 
-from glassformer.cli.options import Debug, Json, Lang
+from glassformer.cli.options import Debug, Force, Json, Lang
 from glassformer.cli.output import print_json, print_rich
-from glassformer.errors import FileError, Phrase, UsageError
+from glassformer.errors import Phrase, UsageError
 from glassformer.words import language, say
 
 Action = Annotated[str, typer.Argument(help=say("help.recipes_action"), metavar="ACTION")]
 Name = Annotated[str, typer.Argument(help=say("help.recipes_name"), metavar="NAME", show_default=False)]
 File = Annotated[Path | None, typer.Argument(help=say("help.recipes_file"), metavar="FILE", show_default=False)]
 Full = Annotated[bool, typer.Option("--full", help=say("help.recipes_full"))]
-Force = Annotated[bool, typer.Option("--force", help=say("help.recipes_force"))]
 
 
 def command(
@@ -76,13 +75,14 @@ def _show(name: str, full: bool, json: bool) -> None:
 
 
 def _copy(name: str, file: Path, full: bool, force: bool, json: bool) -> None:
+    from glassformer.open.written import recipe_file
     from glassformer.runs.files import write_text
+    from glassformer.runs.output import claim
 
     text = _text(name, full)
     if file.suffix != ".toml":
         raise UsageError("recipes_toml", path=file)
-    if file.exists() and not force:
-        raise FileError("recipes_exists", path=file)
+    claim(file, force=force, inputs=[recipe_file(name)])
     write_text(file, text)
     if json:
         print_json({"recipe": name, "file": str(file)})
