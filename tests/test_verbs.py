@@ -12,7 +12,7 @@ from glassformer.cli import classify, embed, fill, generate, translate
 from glassformer.errors import ConfigError
 from glassformer.verbs import dtype_of
 
-SHOWN = {"json", "lang", "debug", "checkpoint", "device"}  # of the prompt alone, or of gf.load
+SHOWN = {"json", "lang", "debug", "checkpoint", "device", "dtype"}  # of the prompt alone, or of gf.load
 OWN: dict[str, set[str]] = {  # at the prompt a list of texts, a pair, a file are said by options and arguments
     "classify": {"texts", "pair", "top"},
     "fill": {"texts", "text"},

@@ -9,7 +9,6 @@ from typing import Literal, overload
 import torch
 from torch import Tensor
 
-from glassformer.errors import choose
 from glassformer.evaluate.chat import Message, chat_prompt, is_conversation
 from glassformer.evaluate.classify import Classified
 from glassformer.evaluate.classify import classify as classify_all
@@ -20,10 +19,8 @@ from glassformer.evaluate.given import Text, every_text
 from glassformer.evaluate.recognise import recognise as recognise_all
 from glassformer.evaluate.translate import search_for, translations
 from glassformer.evaluate.write import Written, write, write_all, writing_for
-from glassformer.open import Loaded, choose_device
+from glassformer.open import Loaded, choose_device, choose_dtype
 from glassformer.open import load as load_run
-
-DTYPES = {"float64": torch.float64, "float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
 def load(
@@ -249,7 +246,7 @@ def opened(model: str | Path | Loaded) -> Loaded:
 
 
 def dtype_of(dtype: str | torch.dtype | None) -> torch.dtype | None:
-    return None if dtype is None else choose("dtype", str(dtype).removeprefix("torch."), DTYPES)
+    return None if dtype is None else choose_dtype(dtype)
 
 
 def device_of(device: str | torch.device | None, *, meta: bool = False) -> torch.device | None:

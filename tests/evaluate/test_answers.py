@@ -23,7 +23,7 @@ def test_answers_are_a_list() -> None:
     assert some == [Said("x"), Said("y")] and some[1].text == "y" and isinstance(some, list)
 
 
-@pytest.mark.parametrize(("lang", "titles"), [("en", ("input", "class")), ("ko", ("입력", "분류"))])
+@pytest.mark.parametrize(("lang", "titles"), [("en", ("input", "class")), ("ko", ("입력", "클래스"))])
 def test_they_show_themselves_as_a_table(lang: str, titles: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GLASSFORMER_LANG", lang)
     some = Answers([Said("[bold]x"), Said("<y>")])

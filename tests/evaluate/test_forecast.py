@@ -72,7 +72,7 @@ def test_recording_leaves_the_model_as_it_was(loaded: Loaded, tmp_path: Path) ->
 
 
 def test_it_prints_as_tables(loaded: Loaded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for lang, words in (("en", ("last value", "share of attention")), ("ko", ("마지막 값", "주의의 비율"))):
+    for lang, words in (("en", ("last value", "share of attention")), ("ko", ("마지막 값", "어텐션의 비율"))):
         monkeypatch.setenv("GLASSFORMER_LANG", lang)
         console = Console(width=140)
         with console.capture() as text:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import torch
+from torch.nn import Linear
+from torch.nn.modules.module import register_module_forward_hook
 
 import glassformer as gf
 from glassformer.cli.app import main
@@ -62,6 +67,37 @@ def test_the_everyday_verb_of_every_task_says_which_it_uses(
     assert called(capsys, *use(kind, run, tmp_path), "--checkpoint", "8")[0] == 1
     code, _, err = called(capsys, *use(kind, run, tmp_path), "--device", "abacus")
     assert code == 1 and "abacus" in err and err.count("\n") == 1
+
+
+@contextmanager
+def types_of_layers() -> Iterator[set[torch.dtype]]:
+    """The types of the numbers that leave the layers of whatever model runs meanwhile."""
+    found: set[torch.dtype] = set()
+
+    def look(module: torch.nn.Module, given: object, output: object) -> None:
+        if isinstance(module, Linear) and isinstance(output, torch.Tensor):
+            found.add(output.dtype)
+
+    hook = register_module_forward_hook(look)
+    try:
+        yield found
+    finally:
+        hook.remove()
+
+
+@pytest.mark.parametrize("kind", [*(kind for kind in KINDS if kind != "object_queries"), "embed"])
+def test_every_everyday_verb_computes_in_the_type_that_is_asked_for(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = trained("translation" if kind == "embed" else kind, tmp_path)
+    typed = ["embed", str(run), "나는"] if kind == "embed" else use(kind, run, tmp_path)
+    for dtype in (torch.float32, torch.float64, torch.bfloat16, torch.float16):
+        with types_of_layers() as found:
+            code, out, _ = called(capsys, *typed, "--device", "cpu", "--dtype", str(dtype).removeprefix("torch."))
+        assert (code, found) == (0, {dtype}) and out
+    code, out, err = called(capsys, *typed, "--dtype", "int4")
+    assert (code, out) == (1, "")
+    assert err == "dtype='int4' is unknown; use one of: float64, float32, bfloat16, float16\n"
 
 
 @pytest.mark.parametrize("number", range(5))

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from glassformer.cli.lines import Lines
-from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang, Truncate
+from glassformer.cli.options import Checkpoint, Debug, Device, Dtype, Json, Lang, Truncate
 from glassformer.cli.output import print_json
 from glassformer.cli.unseen import unseen
 from glassformer.errors import InputError, shown
@@ -25,18 +25,19 @@ def command(
     top: Annotated[int | None, typer.Option("--top", help=say("help.top_classes"), show_default=False)] = None,
     checkpoint: Checkpoint = "auto",
     device: Device = "auto",
+    dtype: Dtype = "float32",
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
 ) -> int:
     from glassformer.evaluate.classify import Classified, classify
     from glassformer.evaluate.verbs import check_verb
-    from glassformer.open import choose_device, load
+    from glassformer.open import choose_device, choose_dtype, load
     from glassformer.values import size
 
     if top is not None:
         size("top", top)
-    loaded = load(model, device=choose_device(device), checkpoint=checkpoint)
+    loaded = load(model, device=choose_device(device), dtype=choose_dtype(dtype), checkpoint=checkpoint)
     check_verb(loaded, "classify")
     found: list[dict[str, Any]] = []
 

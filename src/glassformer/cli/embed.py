@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from glassformer.cli.lines import Lines
-from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang, Truncate
+from glassformer.cli.options import Checkpoint, Debug, Device, Dtype, Json, Lang, Truncate
 from glassformer.cli.output import print_json, print_rich
 from glassformer.cli.unseen import unseen
 from glassformer.show import Column, Table
@@ -28,6 +28,7 @@ def command(
     truncate: Truncate = False,
     checkpoint: Checkpoint = "auto",
     device: Device = "auto",
+    dtype: Dtype = "float32",
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
@@ -35,9 +36,9 @@ def command(
     import torch
 
     from glassformer.evaluate.embed import embed, similarities
-    from glassformer.open import choose_device, load
+    from glassformer.open import choose_device, choose_dtype, load
 
-    loaded = load(model, device=choose_device(device), checkpoint=checkpoint)
+    loaded = load(model, device=choose_device(device), dtype=choose_dtype(dtype), checkpoint=checkpoint)
     _ = loaded.vocabularies  # a model that reads no text says so, and no line of the input is blamed
 
     def find(some: list[str]) -> list[Tensor]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from glassformer.cli.lines import Lines
-from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang, Truncate
+from glassformer.cli.options import Checkpoint, Debug, Device, Dtype, Json, Lang, Truncate
 from glassformer.cli.output import print_json, print_rich
 from glassformer.cli.unseen import unseen
 from glassformer.words import say
@@ -27,15 +27,16 @@ def command(
     top: Annotated[int, typer.Option("--top", help=say("help.top_words"))] = 5,
     checkpoint: Checkpoint = "auto",
     device: Device = "auto",
+    dtype: Dtype = "float32",
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
 ) -> int:
     from glassformer.evaluate.fill import fill, split
     from glassformer.evaluate.verbs import check_verb
-    from glassformer.open import choose_device, load
+    from glassformer.open import choose_device, choose_dtype, load
 
-    loaded = load(model, device=choose_device(device), checkpoint=checkpoint)
+    loaded = load(model, device=choose_device(device), dtype=choose_dtype(dtype), checkpoint=checkpoint)
     check_verb(loaded, "fill")
     found: list[dict[str, Any]] = []
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from glassformer.cli.options import Checkpoint, Debug, Device, Force, Json, Lang
+from glassformer.cli.options import Checkpoint, Debug, Device, Dtype, Force, Json, Lang
 from glassformer.cli.output import print_json, print_rich
 from glassformer.words import say
 
@@ -21,13 +21,14 @@ def command(
     out: Annotated[Path | None, typer.Option("--out", help=say("help.picture"), show_default=False)] = None,
     checkpoint: Checkpoint = "auto",
     device: Device = "auto",
+    dtype: Dtype = "float32",
     force: Force = False,
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
 ) -> None:
     from glassformer.evaluate.forecast import forecast
-    from glassformer.open import choose_device, load
+    from glassformer.open import choose_device, choose_dtype, load
     from glassformer.runs.output import claim
     from glassformer.train.forecast_picture import check_picture, draw_forecast
 
@@ -35,7 +36,11 @@ def command(
         check_picture(out)
         claim(out, force=force, inputs=[file])
     found = forecast(
-        load(model, device=choose_device(device), checkpoint=checkpoint), file, column=column, date=date, gaps=gaps
+        load(model, device=choose_device(device), dtype=choose_dtype(dtype), checkpoint=checkpoint),
+        file,
+        column=column,
+        date=date,
+        gaps=gaps,
     )
     # The numbers first: a disk that refuses the picture must not take them with it.
     if json:

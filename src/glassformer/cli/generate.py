@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from glassformer.cli.lines import read
-from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang, Truncate
+from glassformer.cli.options import Checkpoint, Debug, Device, Dtype, Json, Lang, Truncate
 from glassformer.cli.output import print_json
 from glassformer.cli.unseen import unseen
 from glassformer.errors import InputError, UsageError
@@ -45,17 +45,18 @@ def command(
     truncate: Truncate = False,
     checkpoint: Checkpoint = "auto",
     device: Device = "auto",
+    dtype: Dtype = "float32",
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
 ) -> None:
     from glassformer.evaluate.chat import chat_prompt, read_messages
     from glassformer.evaluate.write import Pen, writing_for
-    from glassformer.open import choose_device, load
+    from glassformer.open import choose_device, choose_dtype, load
 
     if system is not None and not (chat or messages):
         raise UsageError("system_without_chat")
-    loaded = load(model, device=choose_device(device), checkpoint=checkpoint)
+    loaded = load(model, device=choose_device(device), dtype=choose_dtype(dtype), checkpoint=checkpoint)
     writing = writing_for(
         loaded,
         tokens=tokens,

@@ -24,6 +24,7 @@ Model = Annotated[str, typer.Argument(help=say("help.model").replace("[", r"\[")
 Layers = Annotated[int | None, typer.Option("--layers", help=say("help.layers"), show_default=False, callback=_depth)]
 Set = Annotated[list[str] | None, typer.Option("--set", help=say("help.set"), show_default=False)]
 Device = Annotated[str, typer.Option("--device", help=say("help.use_device"))]
+Dtype = Annotated[str, typer.Option("--dtype", help=say("help.use_dtype"))]
 Checkpoint = Annotated[str, typer.Option("--checkpoint", help=say("help.checkpoint"))]
 Truncate = Annotated[bool, typer.Option("--truncate", help=say("help.truncate"))]
 Force = Annotated[bool, typer.Option("--force", help=say("help.force"))]

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from glassformer.cli.options import Checkpoint, Debug, Device, Force, Json, Lang
+from glassformer.cli.options import Checkpoint, Debug, Device, Dtype, Force, Json, Lang
 from glassformer.cli.output import print_json
 from glassformer.errors import UsageError
 from glassformer.words import say
@@ -21,13 +21,14 @@ def command(
     rollout: Annotated[Path | None, typer.Option("--rollout", help=say("help.rollout"), show_default=False)] = None,
     checkpoint: Checkpoint = "auto",
     device: Device = "auto",
+    dtype: Dtype = "float32",
     force: Force = False,
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
 ) -> None:
     from glassformer.evaluate.recognise import recognise
-    from glassformer.open import choose_device, load
+    from glassformer.open import choose_device, choose_dtype, load
     from glassformer.runs.output import claim
     from glassformer.values import size
 
@@ -37,7 +38,7 @@ def command(
         claim(rollout, force=force, inputs=images)
     if top is not None:
         size("top", top)
-    loaded = load(model, device=choose_device(device), checkpoint=checkpoint)
+    loaded = load(model, device=choose_device(device), dtype=choose_dtype(dtype), checkpoint=checkpoint)
     found: list[dict[str, Any]] = []
     for image in images:  # one by one: those before a bad file are answered
         (one,) = recognise(loaded, image)

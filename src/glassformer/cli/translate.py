@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from glassformer.cli.lines import Lines
-from glassformer.cli.options import Checkpoint, Debug, Device, Json, Lang, Truncate
+from glassformer.cli.options import Checkpoint, Debug, Device, Dtype, Json, Lang, Truncate
 from glassformer.cli.output import print_json
 from glassformer.cli.unseen import unseen
 from glassformer.words import say
@@ -34,15 +34,16 @@ def command(
     truncate: Truncate = False,
     checkpoint: Checkpoint = "auto",
     device: Device = "auto",
+    dtype: Dtype = "float32",
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
 ) -> int:
     from glassformer.evaluate.translate import search_for, translations
     from glassformer.evaluate.verbs import check_verb
-    from glassformer.open import choose_device, load
+    from glassformer.open import choose_device, choose_dtype, load
 
-    loaded = load(model, device=choose_device(device), checkpoint=checkpoint)
+    loaded = load(model, device=choose_device(device), dtype=choose_dtype(dtype), checkpoint=checkpoint)
     check_verb(loaded, "translate")
     search = search_for(
         loaded,

@@ -130,7 +130,7 @@ def forecast(loaded: Loaded, path: str | Path, *, column: str = "", date: str = 
 @torch.inference_mode()
 def _predict(loaded: Loaded, seen: Numbers) -> tuple[Numbers, Numbers]:
     """The forecast, scaled, and which patch the last layer looks at from which."""
-    inputs = torch.from_numpy(seen).float().to(loaded.device)
+    inputs = torch.from_numpy(seen).to(next(loaded.model.parameters()))
     with evaluating(loaded.model), record(loaded.model) as trace:
         found = Forecasting.make(loaded.config).predict(loaded.model, inputs)
     attention = trace.attention()[-1].double().mean((0, 1))  # b h t s → t s

@@ -1,12 +1,13 @@
-"""Where a model is put: the device of a name, if there is one here."""
+"""Where a model is put, and in which numbers it computes: the device of a name, if there is one here; a type."""
 
 from __future__ import annotations
 
 import torch
 
-from glassformer.errors import ConfigError, shown
+from glassformer.errors import ConfigError, choose, shown
 
 AUTO = "auto"
+DTYPES = {"float64": torch.float64, "float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
 def choose_device(device: str | torch.device, *, meta: bool = False) -> torch.device:
@@ -28,3 +29,7 @@ def choose_device(device: str | torch.device, *, meta: bool = False) -> torch.de
         value = str(device) if isinstance(device, str | torch.device) else shown(device)
         raise ConfigError("unknown_device", value=value, known=", ".join(known))
     return found
+
+
+def choose_dtype(dtype: str | torch.dtype) -> torch.dtype:
+    return choose("dtype", str(dtype).removeprefix("torch."), DTYPES)
