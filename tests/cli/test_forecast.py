@@ -31,7 +31,7 @@ def test_a_table_and_a_picture(folder: Path, tmp_path: Path, capsys: pytest.Capt
 
 def test_korean(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, folder, written(tmp_path, hours(30)), "--lang", "ko")
-    assert code == 0 and "마지막 값" in out and "주의의 비율" in out
+    assert code == 0 and "마지막 값" in out and "어텐션의 비율" in out
 
 
 def test_json_is_one_document(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
