@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from glassformer.errors import ConfigError
-from glassformer.open import choose_device
+from glassformer.open import choose_device, choose_dtype
 
 
 def test_the_device_of_a_name() -> None:
@@ -22,3 +22,13 @@ def test_a_device_that_is_not_there(name: str) -> None:
 def test_what_is_no_name() -> None:
     with pytest.raises(ConfigError, match="is no device of this machine"):
         choose_device([1])  # type: ignore[arg-type]
+
+
+def test_the_type_of_a_name() -> None:
+    for given in ("bfloat16", "torch.bfloat16", torch.bfloat16):
+        assert choose_dtype(given) is torch.bfloat16
+    for given in ("int4", torch.int64, ""):
+        with pytest.raises(
+            ConfigError, match=r"dtype='.*' is unknown; use one of: float64, float32, bfloat16, float16"
+        ):
+            choose_dtype(given)
