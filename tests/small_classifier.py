@@ -49,7 +49,7 @@ def write_recipe(
             "batch_tokens": 256,
             "learning_rate": 1e-2,
             "schedule": "cosine",
-            "warmup": 10,
+            "warmup": min(10, steps // 2),  # runs of seconds warm up within their steps
             "loss": "cross_entropy",
             "evaluate_every": max(steps // 2, 1),
             "save_every": steps,

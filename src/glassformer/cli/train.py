@@ -57,6 +57,7 @@ def command(
     if dry_run:
         _show_dry_run(recipe, changes, reading, json)
         return
+    refuse_recipe(recipe, changes)
     with preparing(quiet=json):
         job, resumed = prepare(recipe, out, resume, changes, reading)
     last = show(watched(job, resume=resumed), job, quiet=json)
@@ -72,6 +73,14 @@ def together(changes: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
         if key in changes:
             raise UsageError("said_twice", key=key, option=f"--{key.partition('.')[2]}")
     return {**changes, **given}
+
+
+def refuse_recipe(recipe: str, changes: dict[str, Any]) -> None:
+    """What is no recipe, or has no such key, is refused before a line says that anything is prepared."""
+    from glassformer.open import is_run, open_recipe, recipes
+
+    if recipe in recipes() or not is_run(recipe):
+        open_recipe(recipe, changes)
 
 
 def introduce(recipe: str, changes: dict[str, Any], config: RunConfig) -> None:
