@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from glassformer.cli.app import main
-from glassformer.lessons.record import own
+from glassformer.lessons.record import own, recorded
 
 NAME = "scaled_scores"
 
@@ -27,7 +27,10 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, st
 def test_text_verdict_and_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, NAME)
     assert code == 0
-    for part in ("Why the scores are divided", "softmax(Q Kᵀ / √d_k) V", "confirmed", "513", "kernel.py", "§3.2.1"):
+    found = recorded(NAME)
+    assert found is not None
+    variance = f"{found.data['last']['plain']['variance']['mean']:.0f}"  # without the division, at the largest d_k
+    for part in ("Why the scores are divided", "softmax(Q Kᵀ / √d_k) V", "confirmed", variance, "kernel.py", "§3.2.1"):
         assert part in out, part
     assert "glassformer lesson scaled_scores --fresh" in out
     assert (tmp_path / "cache" / "pictures" / f"{NAME}.en.svg").is_file()
