@@ -21,9 +21,10 @@ if width := os.environ.get("ATEN_CPU_CAPABILITY"):
     own = Path(tempfile.gettempdir()) / f"torchinductor-{os.getuid()}-{width}"
     os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(own))
 
-# a job in the background of a shell ignores SIGINT, and so would every command that a test starts and interrupts
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# a job in the background of a shell ignores SIGINT, one under nohup SIGHUP; so would every command that a test starts
+for ignored, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(ignored) is signal.SIG_IGN:
+        signal.signal(ignored, usual)
 
 
 @pytest.fixture(autouse=True)
