@@ -140,3 +140,4 @@ def test_where_a_text_is_folded() -> None:
     many = "Sizes 1, 2, 3, 4, 5, 6, 7; then 8.5 [8, 9] of 10. The rest: 11."
     assert beginning(many) == ("Sizes 1, 2, 3, 4, 5, 6, 7.", "Then 8.5 [8, 9] of 10. The rest: 11.")
     assert beginning("1, 2, 3, 4, 5, 6, 7입니다. 100장에서는 8, 9, 10입니다.")[1] == "100장에서는 8, 9, 10입니다."
+    assert beginning("1, 2, 3, 4, 5, 6, 7입니다. mini에서는 8, 9, 10입니다.")[1] == "mini에서는 8, 9, 10입니다."

@@ -20,7 +20,7 @@ MISSING = "–"
 FEW = 9  # numbers that are read at once: two means, an interval and what they are about
 NUMBER = re.compile(r"\d[\d.,]*\d|\d")
 # after a full stop that ends a sentence, and after a semicolon
-_CLAUSES = re.compile(r"(?<=[a-z가-힣)\]%\d]\. )(?=[A-Z가-힣\[\d])|(?<=; )")
+_CLAUSES = re.compile(r"(?<=[가-힣]\. )|(?<=[a-z)\]%\d]\. )(?=[A-Z가-힣\[\d])|(?<=; )")
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,9 @@ def beginning(text: str) -> tuple[str, str]:
             break
         taken, numbers = taken + 1, numbers + more
     first, rest = "".join(clauses[:taken]).strip(), "".join(clauses[taken:]).strip()
-    return re.sub(r";$", ".", first), rest[:1].upper() + rest[1:]
+    if first.endswith(";"):  # a clause becomes a sentence
+        return f"{first[:-1]}.", rest[:1].upper() + rest[1:]
+    return first, rest
 
 
 class Shelf:
