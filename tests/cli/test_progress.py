@@ -10,8 +10,8 @@ from rich.console import Console
 from glassformer.cli import progress
 from glassformer.cli.progress import Display, farewell, line, remember, show
 from glassformer.errors import FileError
+from glassformer.files import write_json
 from glassformer.runs import Run
-from glassformer.runs.files import write_json
 from glassformer.tasks import TASKS
 from glassformer.train import events
 from glassformer.train.events import Event

@@ -16,8 +16,8 @@ from glassformer.evaluate.classification import ClassificationEvaluation, Guesse
 from glassformer.evaluate.evaluation import evaluate
 from glassformer.evaluate.how import How
 from glassformer.evaluate.readings import Readings
+from glassformer.files import finite
 from glassformer.open import load
-from glassformer.runs.files import finite
 from small_classifier import REVIEWS, trained, write_tsv
 
 TEXTS, LABELS = [text for text, _ in REVIEWS], [label for _, label in REVIEWS]

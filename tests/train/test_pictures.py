@@ -11,8 +11,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from glassformer.errors import FileError, GlassformerWarning
+from glassformer.files import write_json
 from glassformer.runs import Run
-from glassformer.runs.files import write_json
 from glassformer.tasks import Classification, Translation
 from glassformer.train import pictures
 from glassformer.train.panels import MOST_POINTS, Story, curve, schedule, thinned

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from glassformer.files import write_text
 from glassformer.provenance import commit, machine, versions
-from glassformer.runs.files import write_text
 from glassformer.words import say
 
 RESULTS = Path(__file__).parent / "results"

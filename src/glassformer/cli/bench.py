@@ -38,7 +38,7 @@ def command(
     from functools import partial
 
     from glassformer.bench.record import is_of, result
-    from glassformer.runs.files import disk
+    from glassformer.files import disk
     from glassformer.runs.output import claim
 
     if record is not None:

@@ -37,8 +37,8 @@ def command(
         raise InputError("teacher_forced_bleu")
     from glassformer.evaluate.evaluation import evaluate
     from glassformer.evaluate.translate import Search
+    from glassformer.files import write_text
     from glassformer.open import choose_device, load
-    from glassformer.runs.files import write_text
     from glassformer.runs.output import claim
     from glassformer.runs.paths import data_files
 

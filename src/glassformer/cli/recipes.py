@@ -75,8 +75,8 @@ def _show(name: str, full: bool, json: bool) -> None:
 
 
 def _copy(name: str, file: Path, full: bool, force: bool, json: bool) -> None:
+    from glassformer.files import write_text
     from glassformer.open.written import recipe_file
-    from glassformer.runs.files import write_text
     from glassformer.runs.output import claim
 
     text = _text(name, full)

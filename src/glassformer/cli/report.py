@@ -35,11 +35,11 @@ def command(
     if refresh is not None and (run is None or not refresh > 0):
         raise UsageError("report_refresh", given=refresh)
     from glassformer.cli.measuring import cores, measured
+    from glassformer.files import disk
     from glassformer.lessons.catalogue import LESSONS
     from glassformer.lessons.record import own
     from glassformer.lessons.shelf import Shelf
     from glassformer.report.build import Order, Report
-    from glassformer.runs.files import disk
     from glassformer.runs.output import claim_folder, mark
 
     claim_folder(out, "report", force=force or any(out.glob("report.*.html")))  # an older one has no marker

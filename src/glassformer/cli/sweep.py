@@ -31,8 +31,8 @@ def command(
     debug: Debug = False,
 ) -> int:
     varied, changes = variations(vary), overrides(set_)
+    from glassformer.files import write_json
     from glassformer.open import open_recipe
-    from glassformer.runs.files import write_json
     from glassformer.train.sweep import plan
     from glassformer.train.sweep_picture import draw
     from glassformer.train.sweep_results import compare

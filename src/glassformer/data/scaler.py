@@ -14,7 +14,7 @@ from glassformer.data.channel import Channel
 from glassformer.data.channel_sources import check_constant
 from glassformer.data.panel import Panel
 from glassformer.errors import FileError, InputError
-from glassformer.runs.files import read_json, write_json
+from glassformer.files import read_json, write_json
 
 FILE = "scaler.json"
 Numbers = NDArray[np.float64]

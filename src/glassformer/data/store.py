@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from glassformer.data.examples import Example, Kept
 from glassformer.errors import FileError, InputError
-from glassformer.runs.files import write_bytes
+from glassformer.files import write_bytes
 
 Tokens = NDArray[np.int32]
 FORMAT = "1"

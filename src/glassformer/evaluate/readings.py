@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from glassformer.errors import warn
-from glassformer.runs.files import finite
+from glassformer.files import finite
 
 FILE = "evaluations.jsonl"
 

@@ -14,9 +14,9 @@ from torch import Tensor
 from glassformer.data.picture import read_picture
 from glassformer.evaluate.recognise import seen
 from glassformer.evaluate.verbs import check_verb
+from glassformer.files import write_bytes
 from glassformer.generate.step import evaluating
 from glassformer.open import Loaded
-from glassformer.runs.files import write_bytes
 from glassformer.trace.record import record
 from glassformer.trace.rollout import rollout
 

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from glassformer.config import ModelConfig
 from glassformer.errors import ConfigError, FileError, GlassformerError, choose
+from glassformer.files import TEMPORARY, disk, sync, write_json
 from glassformer.hub.beside import save_tokenizers, write_beside
 from glassformer.hub.blank import parameters
 from glassformer.hub.computed import sinusoids
@@ -29,7 +30,6 @@ from glassformer.hub.write import Form, write_tensors
 from glassformer.recipe import RunConfig
 from glassformer.runs import Run, choose_weights
 from glassformer.runs.choose import AUTO
-from glassformer.runs.files import TEMPORARY, disk, sync, write_json
 from glassformer.text import Vocabularies
 
 

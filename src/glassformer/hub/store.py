@@ -13,6 +13,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from glassformer.files import disk, write_json
 from glassformer.hub.blank import parameters, shapes
 from glassformer.hub.names import check_copies, read_into
 from glassformer.hub.open import CONFIG, Folder, look
@@ -21,7 +22,6 @@ from glassformer.hub.sentence import FILES as SENTENCE
 from glassformer.hub.weights import DTYPES
 from glassformer.hub.write import Form, write_tensors
 from glassformer.runs import Run, write_manifest
-from glassformer.runs.files import disk, write_json
 from glassformer.runs.weights import MODEL, check_finite
 
 KEPT = "foreign"  # the folder of a run that holds what only they have

@@ -7,9 +7,9 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from glassformer.files import disk, write_json
 from glassformer.lessons.record import Result, current, readable
 from glassformer.lessons.trained import cache
-from glassformer.runs.files import disk, write_json
 
 
 class Journal:

@@ -10,13 +10,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from glassformer.files import disk, write_text
 from glassformer.lessons.catalogue import lesson, module_of
 from glassformer.lessons.desk import Desk, nobody
 from glassformer.lessons.fingerprint import fingerprint
 from glassformer.lessons.trained import Watch, cache
 from glassformer.lessons.verdict import Verdict
 from glassformer.provenance import commit, machine, versions
-from glassformer.runs.files import disk, write_text
 
 RECORDED = Path(__file__).parent / "results"  # committed
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glassformer.errors import UsageError
+from glassformer.files import disk, write_bytes
 from glassformer.lessons.catalogue import lesson
 from glassformer.lessons.index import Entry, entry
 from glassformer.lessons.lesson import Lesson
@@ -20,7 +21,6 @@ from glassformer.lessons.svg import as_png, as_svg, drawn
 from glassformer.lessons.texts import Words, fill, tables
 from glassformer.lessons.theme import LIGHT, Theme
 from glassformer.lessons.verdict import Verdict
-from glassformer.runs.files import disk, write_bytes
 from glassformer.words import language, say
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from glassformer.files import disk
 from glassformer.lessons.fingerprint import TRAINING, fingerprint
 from glassformer.open import open_recipe
 from glassformer.places import own_folder
 from glassformer.recipe import RunConfig
 from glassformer.runs import Run
-from glassformer.runs.files import disk
 from glassformer.train import events
 from glassformer.train.begin import begin_or_again
 from glassformer.train.watch import watched

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from glassformer.files import disk, write_text
 from glassformer.lessons.shelf import Shelf
 from glassformer.report import pictures
 from glassformer.report.book import Book
@@ -15,7 +16,6 @@ from glassformer.report.page import Printer
 from glassformer.report.predicted import Card
 from glassformer.report.predicted import card as predicted
 from glassformer.report.run import RunChapter
-from glassformer.runs.files import disk, write_text
 from glassformer.words import LANGUAGES
 
 Watch = Callable[[str, float], None]

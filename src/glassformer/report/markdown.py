@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from glassformer.files import disk, write_bytes, write_text
 from glassformer.lessons.catalogue import NUMBERS
 from glassformer.lessons.shelf import in_line
 from glassformer.lessons.told import Told, provenance
@@ -14,7 +15,6 @@ from glassformer.report.front import MAP, map_markdown, paths_markdown, tally_ma
 from glassformer.report.predicted import Card
 from glassformer.report.run import RunChapter
 from glassformer.report.run_page import run_markdown
-from glassformer.runs.files import disk, write_text
 from glassformer.words import say
 
 
@@ -23,9 +23,9 @@ def write_markdown(book: Book, out: Path, run: RunChapter | None = None, card: C
     folder = out / "pictures" / book.lang
     with disk(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        for name, picture in book.pictures.items():
-            if picture.png:
-                (folder / f"{picture_name(book, name)}.png").write_bytes(picture.png)
+    for name, picture in book.pictures.items():
+        if picture.png:
+            write_bytes(folder / f"{picture_name(book, name)}.png", picture.png, durable=False)
     for told in book.lessons:
         if told.result is not None:
             told.result.write(out / "numbers")

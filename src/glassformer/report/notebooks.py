@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from glassformer.files import write_text
 from glassformer.lessons.catalogue import CHAPTERS
 from glassformer.lessons.record import RECORDED, Result
 from glassformer.lessons.texts import fill, tables
@@ -85,7 +86,7 @@ def write(folder: Path) -> list[Path]:
         for name in NOTEBOOKS:
             paths.append(folder / lang / f"{name}.ipynb")
             text = json.dumps(notebook(name, lang), ensure_ascii=False, indent=1)
-            paths[-1].write_text(text + "\n", encoding="utf-8")
+            write_text(paths[-1], text + "\n", durable=False)
     return paths
 
 

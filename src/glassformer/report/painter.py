@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from glassformer.files import write_bytes
 from glassformer.lessons.catalogue import lesson
 from glassformer.lessons.svg import as_png, as_svg, drawn
 from glassformer.lessons.texts import Words
@@ -21,9 +22,7 @@ def paint(name: str, lang: str, data: dict[str, Any], alternative: str, to: Path
     figure = drawn(lesson(name), data, words)
     svg, png = as_svg(figure, name, lang, alternative), as_png(figure, lang)
     for path, content in ((to.with_suffix(".png"), png), (to.with_suffix(".svg"), svg.encode("utf-8"))):
-        draft = path.with_name(f"{path.name}.draft")
-        draft.write_bytes(content)
-        draft.replace(path)
+        write_bytes(path, content, durable=False)
 
 
 def main() -> None:

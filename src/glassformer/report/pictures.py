@@ -18,11 +18,11 @@ from threading import Thread
 from typing import Any
 
 import glassformer.lessons
+from glassformer.files import disk
 from glassformer.fonts import hangul_font
 from glassformer.lessons.told import Told
 from glassformer.lessons.trained import cache
 from glassformer.report.painter import paint
-from glassformer.runs.files import disk
 
 FEW = 3  # pictures that this process draws itself: starting another takes as long
 KEPT = 30 * 24 * 3600  # seconds

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
+from glassformer.files import disk, write_bytes
 from glassformer.lessons.svg import as_png, as_svg, styled
 from glassformer.lessons.theme import LIGHT
 from glassformer.report.cards import Say, figure
@@ -13,7 +14,6 @@ from glassformer.report.predicted import Card, Row
 from glassformer.report.prose import boxed
 from glassformer.report.run import RunChapter
 from glassformer.report.run_pictures import Draughtsman
-from glassformer.runs.files import disk
 from glassformer.show import minus
 from glassformer.train.status import duration
 from glassformer.words import say
@@ -129,7 +129,7 @@ def write_pictures(chapter: RunChapter, lang: str, out: Path) -> list[str]:
     with disk(folder), styled(LIGHT, lang):
         folder.mkdir(parents=True, exist_ok=True)
         for name, make in Draughtsman(chapter, lang).figures().items():
-            (folder / f"{name}.png").write_bytes(as_png(make(), lang))
+            write_bytes(folder / f"{name}.png", as_png(make(), lang), durable=False)
             names.append(name)
     return names
 

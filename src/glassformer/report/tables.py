@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 from glassformer.bench import tables as of_benchmarks
+from glassformer.files import write_text
 from glassformer.lessons.catalogue import LESSONS
 from glassformer.lessons.record import RECORDED, Result
 from glassformer.lessons.shelf import condition, says
@@ -58,7 +59,7 @@ def main(root: Path) -> int:
         text = path.read_text(encoding="utf-8")
         filled = render(text, lang)
         if filled != text:
-            path.write_text(filled, encoding="utf-8")
+            write_text(path, filled, durable=False)
             changed += 1
     return changed
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from glassformer.config import read_toml
 from glassformer.errors import FileError
+from glassformer.files import TEMPORARY, disk, read_json, sync, write_json, write_text
 from glassformer.recipe import RunConfig
-from glassformer.runs.files import TEMPORARY, disk, read_json, sync, write_json, write_text
 from glassformer.runs.log import Log
 from glassformer.runs.manifest import is_whole
 from glassformer.runs.paths import found, stored

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from glassformer.errors import FileError
-from glassformer.runs.files import disk
+from glassformer.files import disk
 
 LOCK = ".lock"
 

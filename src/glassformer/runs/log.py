@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from glassformer.runs.files import disk, finite, write_text
+from glassformer.files import disk, finite, write_text
 
 
 class Log:

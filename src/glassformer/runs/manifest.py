@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from glassformer.errors import FileError
-from glassformer.runs.files import read_json, sync, write_json
+from glassformer.files import read_json, sync, write_json
 
 MANIFEST = "manifest.json"
 FORMAT = 1  # older is read, newer refused

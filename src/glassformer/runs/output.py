@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from glassformer.errors import FileError
-from glassformer.runs.files import disk, write_text
+from glassformer.files import disk, write_text
 
 
 def claim(

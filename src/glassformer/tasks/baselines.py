@@ -12,7 +12,7 @@ from safetensors.numpy import load_file, save_file
 
 from glassformer.data.windows import Windows
 from glassformer.errors import FileError
-from glassformer.runs.files import disk
+from glassformer.files import disk
 
 FILE = "linear.safetensors"
 KERNEL = 25  # values of DLinear's moving average

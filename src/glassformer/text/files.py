@@ -1,4 +1,4 @@
-"""The files of a tokenizer: read with a limit, checked before a library sees them, written under another name first."""
+"""The files of a tokenizer: read with a limit, checked before a library sees them, written whole."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from glassformer.errors import FileError, Phrase, shown
+from glassformer.files import disk, write_bytes
 from glassformer.text.corpus import LARGEST_VOCABULARY
 
 CONFIG = "tokenizer_config.json"  # Hugging Face's name and keys, with our own beside them
@@ -87,14 +88,10 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 def write(folder: Path, files: Mapping[str, bytes]) -> None:
     """Each file is complete or not there at all."""
-    try:
+    with disk(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        for name, content in files.items():
-            unfinished = folder / f".{name}.unfinished"
-            unfinished.write_bytes(content)
-            unfinished.replace(folder / name)
-    except OSError as error:
-        raise FileError("disk", path=folder, why=error.strerror or str(error)) from error
+    for name, content in files.items():
+        write_bytes(folder / name, content)
 
 
 def to_json(table: Mapping[str, Any]) -> bytes:

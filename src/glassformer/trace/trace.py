@@ -10,7 +10,7 @@ from typing import Any
 from torch import Tensor
 
 from glassformer.errors import FileError, InputError, suggest
-from glassformer.runs.files import write_bytes
+from glassformer.files import write_bytes
 from glassformer.show import Column, Table, as_text
 from glassformer.words import say
 

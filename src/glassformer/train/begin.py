@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from glassformer.errors import ConfigError, FileError
+from glassformer.files import TEMPORARY, disk
 from glassformer.models.build import build
 from glassformer.models.check import check
 from glassformer.open import Loaded, choose_device, open_recipe
 from glassformer.recipe import RunConfig, override
 from glassformer.runs import Run, locked
-from glassformer.runs.files import TEMPORARY, disk
 from glassformer.runs.paths import absolute
 from glassformer.tasks import Material, kind_of
 from glassformer.text.kinds import check_tokenizer

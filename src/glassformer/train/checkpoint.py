@@ -17,8 +17,8 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from glassformer.errors import FileError
+from glassformer.files import TEMPORARY, disk, read_json, remove_folder, sync, write_json
 from glassformer.runs import Run, verify, write_manifest
-from glassformer.runs.files import TEMPORARY, disk, read_json, remove_folder, sync, write_json
 from glassformer.runs.weights import EMA, MODEL, read_tensors
 
 OPTIMIZER = "optimizer.safetensors"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from glassformer.errors import InputError
 from glassformer.evaluate.forecast import Forecast, label
+from glassformer.files import write_bytes
 from glassformer.fonts import hangul_font
-from glassformer.runs.files import TEMPORARY, disk
 from glassformer.train.forecast_samples import Shown
 from glassformer.train.panels import Look, Words, attention_map, plain
 from glassformer.train.pictures import BLUE, GREEN, GREY, LOOK, VERMILION, spoken, styled
@@ -44,13 +44,7 @@ def draw_forecast(found: Forecast, path: Path) -> None:
         figure = forecast_figure(found, lang, named=_plain(found.past.name, hangul_font()))
         FigureCanvasAgg(figure)
         figure.savefig(image, format=path.suffix.lower()[1:], dpi=110)
-    draft = path.with_name(TEMPORARY + path.name)
-    with disk(path):
-        try:
-            draft.write_bytes(image.getvalue())
-            draft.replace(path)
-        finally:
-            draft.unlink(missing_ok=True)
+    write_bytes(path, image.getvalue())
 
 
 def forecast_figure(found: Forecast, lang: str, named: bool = True) -> Figure:

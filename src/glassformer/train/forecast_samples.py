@@ -11,8 +11,8 @@ import torch
 from torch import nn
 
 from glassformer.data.windows import Windows
+from glassformer.files import read_json, write_json
 from glassformer.runs import Run
-from glassformer.runs.files import read_json, write_json
 from glassformer.tasks.forecasting import SeriesMaterial
 from glassformer.trace.record import record
 from glassformer.train.samples import SHOWN, Sample, attention_file, write_samples

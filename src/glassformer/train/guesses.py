@@ -9,8 +9,8 @@ from torch import nn
 
 from glassformer.data.examples import Examples
 from glassformer.data.texts import Texts
+from glassformer.files import disk, write_json
 from glassformer.runs import Run
-from glassformer.runs.files import disk, write_json
 from glassformer.tasks.classification import Classification
 from glassformer.train.samples import Sample, samples_file
 

@@ -17,10 +17,10 @@ from torch import nn
 
 from glassformer.data.examples import Examples
 from glassformer.errors import FileError, InputError
+from glassformer.files import remove_folder, remove_leftovers
 from glassformer.open import choose_device
 from glassformer.recipe import RunConfig, TrainConfig
 from glassformer.runs import Run, locked
-from glassformer.runs.files import remove_folder, remove_leftovers
 from glassformer.runs.weights import load_weights
 from glassformer.tasks import Task
 from glassformer.train import events

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor, nn
 
 from glassformer.data.examples import Examples
+from glassformer.files import disk
 from glassformer.runs import Run
-from glassformer.runs.files import disk
 from glassformer.tasks.object_queries import Answers, CanvasBatch, ObjectQueries, answers
 from glassformer.trace.record import record
 from glassformer.train.pictures import GREY, ORANGE, save

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+from glassformer.files import read_json
 from glassformer.recipe import RunConfig
 from glassformer.runs import Run
-from glassformer.runs.files import read_json
 from glassformer.tasks import Kind
 from glassformer.train.samples import Looked, last_samples, looked_at
 from glassformer.train.schedule import learning_rate

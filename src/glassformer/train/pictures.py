@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glassformer.errors import warn
+from glassformer.files import disk, write_bytes
 from glassformer.fonts import hangul_font
 from glassformer.runs import Run
-from glassformer.runs.files import TEMPORARY, disk
 from glassformer.tasks import Kind, kind_of
 from glassformer.train.panels import (
     Look,
@@ -145,11 +145,6 @@ def save(figure: Figure, path: Path) -> None:
     FigureCanvasAgg(figure)
     image = BytesIO()
     figure.savefig(image, format="png", dpi=110)
-    draft = path.with_name(TEMPORARY + path.name)
     with disk(path):
-        try:
-            path.parent.mkdir(exist_ok=True)
-            draft.write_bytes(image.getvalue())
-            draft.replace(path)
-        finally:
-            draft.unlink(missing_ok=True)
+        path.parent.mkdir(exist_ok=True)
+    write_bytes(path, image.getvalue(), durable=False)

@@ -12,11 +12,11 @@ from torch import nn
 
 from glassformer.data.pairs import Pairs
 from glassformer.evaluate.translate import GREEDY, Search, as_trained, candidates
+from glassformer.files import disk, read_json, write_json
 from glassformer.metrics.bleu import bleu
 from glassformer.metrics.exact import exact_match
 from glassformer.metrics.outputs import Outputs
 from glassformer.runs import Run
-from glassformer.runs.files import disk, read_json, write_json
 from glassformer.text import Frame, Vocabularies
 from glassformer.trace.record import record
 from glassformer.trace.trace import Trace

@@ -10,11 +10,11 @@ from torch import Tensor, nn
 
 from glassformer.config import ModelConfig
 from glassformer.errors import ConfigError
+from glassformer.files import read_json
 from glassformer.models.build import build
 from glassformer.open import Loaded, load
 from glassformer.recipe import RunConfig
 from glassformer.runs import Run, verify
-from glassformer.runs.files import read_json
 from glassformer.runs.weights import MODEL, load_weights, read_tensors
 from glassformer.train.checkpoint import STATE, save_folder
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from rich.cells import cell_len
 
+from glassformer.files import write_text
 from glassformer.runs import Run
-from glassformer.runs.files import write_text
 from glassformer.words import say
 
 

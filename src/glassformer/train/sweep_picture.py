@@ -7,8 +7,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from glassformer.files import write_bytes
 from glassformer.fonts import hangul_font
-from glassformer.runs.files import write_bytes
 from glassformer.train.sweep_results import Comparison, Curve
 from glassformer.words import language, say
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
+from glassformer.files import read_json
 from glassformer.runs import Run
-from glassformer.runs.files import read_json
 from glassformer.show import Column, Table
 from glassformer.train.sweep import OVER, Trial
 from glassformer.words import say

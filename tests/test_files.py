@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from glassformer.errors import FileError
-from glassformer.runs.files import read_json, remove_folder, remove_leftovers, write_json, write_text
+from glassformer.files import read_json, remove_folder, remove_leftovers, write_json, write_text
 from small_disk import no_file_larger_than
 
 
