@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from glassformer.cli.app import main
+from reference import reference
 from tiny_runs import trained, use
 
 OUTPUTS = {
@@ -67,3 +68,19 @@ def test_a_benchmark_renews_its_own_record_only(tmp_path: Path, capsys: pytest.C
     path.write_text('{"name": "mine"}')
     code, _, err = called(capsys, "bench", "initial-loss", "--record", tmp_path)
     assert code == 1 and "exists already" in err and path.read_text() == '{"name": "mine"}'
+
+
+def test_models_go_in_and_out_by_the_same_rule(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`import` and `export`: their own folder is renewed, somebody else's needs --force, an input never."""
+    steps = {"import": (reference("gpt2")[1], tmp_path / "run"), "export": (tmp_path / "run", tmp_path / "hf")}
+    for verb, (source, out) in steps.items():
+        for _ in range(2):
+            assert called(capsys, verb, source, "--out", out)[0] == 0
+        (tmp_path / f"{verb}ed").mkdir()
+        (tmp_path / f"{verb}ed" / "mine").write_text("mine")
+        code, _, err = called(capsys, verb, source, "--out", tmp_path / f"{verb}ed")
+        assert code == 1 and f"was not made by this command ({verb})" in err
+        assert called(capsys, verb, source, "--out", tmp_path / f"{verb}ed", "--force")[0] == 0
+        assert (tmp_path / f"{verb}ed" / "mine").read_text() == "mine"
+        code, _, err = called(capsys, verb, source, "--out", source, "--force")
+        assert code == 1 and "is also read by this command" in err

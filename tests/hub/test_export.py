@@ -162,8 +162,31 @@ def test_a_folder_in_use_and_a_full_disk(tmp_path: Path) -> None:
         export_run(tmp_path / "run", tmp_path / "hf")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["hf", "run"]
     export_run(tmp_path / "run", tmp_path / "hf")  # an empty folder may be there
-    with pytest.raises(FileError, match="is not an empty folder"):
-        export_run(tmp_path / "run", tmp_path / "hf")
+
+
+def test_an_export_renews_its_own_folder_and_no_other(tmp_path: Path) -> None:
+    store(reference("gpt2")[1], tmp_path / "run")
+    export_run(tmp_path / "run", tmp_path / "hf")
+    (tmp_path / "hf" / "README.md").write_text("mine")
+    (tmp_path / "hf" / "config.json").write_text("{}")
+    export_run(tmp_path / "run", tmp_path / "hf")
+    assert (tmp_path / "hf" / "README.md").read_text() == "mine" and open_foreign(tmp_path / "hf").config
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "config.json").write_text("mine")
+    with pytest.raises(FileError, match=r"is not empty and was not made by this command \(export\)"):
+        export_run(tmp_path / "run", tmp_path / "other")
+    assert (tmp_path / "other" / "config.json").read_text() == "mine"
+    export_run(tmp_path / "run", tmp_path / "other", force=True)
+    assert open_foreign(tmp_path / "other").config
+
+
+def test_an_export_is_not_written_onto_its_run(tmp_path: Path) -> None:
+    store(reference("gpt2")[1], tmp_path / "run")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    for place in (tmp_path / "run", tmp_path / "run" / "checkpoints" / "step-00000000", tmp_path):
+        with pytest.raises(FileError, match="is also read by this command"):
+            export_run(tmp_path / "run", place, force=True)
+    assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
 
 
 def test_a_run_without_a_checkpoint(tmp_path: Path) -> None:

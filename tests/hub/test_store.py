@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from glassformer.errors import FileError
 from glassformer.hub.open import open_foreign
 from glassformer.hub.store import store
 from glassformer.runs import Run, verify
-from glassformer.runs.weights import read_tensors
+from glassformer.runs.weights import MODEL, read_tensors
 from reference import reference
 from small_disk import no_file_larger_than
 
@@ -68,9 +69,32 @@ def test_progress_counts_bytes(tmp_path: Path) -> None:
 def test_a_folder_in_use_is_not_touched(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "mine.txt").write_text("mine")
-    with pytest.raises(FileError, match="is not an empty folder and no run"):
+    with pytest.raises(FileError, match=r"is not empty and was not made by this command \(import\)"):
         store(reference("gpt2")[1], tmp_path / "run")
     assert [path.name for path in (tmp_path / "run").iterdir()] == ["mine.txt"]
+    store(reference("gpt2")[1], tmp_path / "run", force=True)
+    assert (tmp_path / "run" / "mine.txt").read_text() == "mine" and Run.open(tmp_path / "run").last is not None
+
+
+def test_an_import_renews_its_own_folder_and_no_run_that_was_trained(tmp_path: Path) -> None:
+    source = reference("gpt2")[1]
+    store(source, tmp_path / "run")
+    store(source, tmp_path / "run", dtype=torch.bfloat16)
+    weights = read_tensors(Run.open(tmp_path / "run").checkpoint(0) / MODEL)
+    assert {x.dtype for x in weights.values()} == {torch.bfloat16}
+    (tmp_path / "run" / "log.jsonl").write_text("{}\n")
+    for force in (False, True):
+        with pytest.raises(FileError, match="holds a run that was trained; no command replaces one"):
+            store(source, tmp_path / "run", force=force)
+
+
+def test_an_import_is_not_written_onto_what_it_reads(tmp_path: Path) -> None:
+    shutil.copytree(reference("gpt2")[1], tmp_path / "hf")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    for place in (tmp_path / "hf", tmp_path):  # itself, and a folder that it lies in
+        with pytest.raises(FileError, match="is also read by this command"):
+            store(tmp_path / "hf", place, force=True)
+    assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
 
 
 def test_a_full_disk_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from glassformer.errors import FileError
-from glassformer.runs.output import claim, claim_folder, mark
+from glassformer.runs.output import claim, claim_folder, drafted, mark, written
 
 
 def test_a_new_file_may_be_written(tmp_path: Path) -> None:
@@ -53,3 +53,56 @@ def test_a_folder_that_the_same_command_made_is_renewed(tmp_path: Path) -> None:
 def test_a_name_that_is_too_long_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="cannot be written: File name too long"):
         claim(tmp_path / ("x" * 300) / "y")
+
+
+def test_a_folder_appears_whole_or_not_at_all(tmp_path: Path) -> None:
+    with pytest.raises(KeyError), drafted(tmp_path / "new", "export") as draft:
+        (draft / "half").write_text("x")
+        raise KeyError
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_renewed_folder_loses_what_the_command_wrote_and_nothing_else(tmp_path: Path) -> None:
+    folder = tmp_path / "made"
+    with drafted(folder, "export") as draft:
+        (draft / "stale").write_text("1")
+        (draft / "same").write_text("1")
+        (draft / "inner").mkdir()
+        (draft / "inner" / "stale").write_text("1")
+    (folder / "mine").write_text("mine")
+    with drafted(folder, "export") as draft:
+        (draft / "same").write_text("2")
+        (draft / "inner").mkdir()
+        (draft / "inner" / "fresh").write_text("2")
+    found = {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+    assert found.pop(".glassformer-export") == "glassformer export\ninner\nsame\n"
+    assert found == {"mine": "mine", "same": "2", "inner/fresh": "2"}
+    assert [path.name for path in tmp_path.iterdir()] == ["made"]
+
+
+def test_a_failed_renewal_leaves_the_old_folder(tmp_path: Path) -> None:
+    with drafted(tmp_path / "made", "export") as draft:
+        (draft / "x").write_text("1")
+    with pytest.raises(KeyError), drafted(tmp_path / "made", "export") as draft:
+        (draft / "x").write_text("2")
+        raise KeyError
+    assert (tmp_path / "made" / "x").read_text() == "1" and [path.name for path in tmp_path.iterdir()] == ["made"]
+
+
+def test_a_marker_that_names_other_places_removes_nothing_there(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("x")
+    (tmp_path / "made").mkdir()
+    mark(tmp_path / "made", "export", ["../precious", "..", ".", "/", "fine"])
+    assert written(tmp_path / "made", "export") == {"fine"}
+    with drafted(tmp_path / "made", "export") as draft:
+        (draft / "x").write_text("1")
+    assert (tmp_path / "precious").read_text() == "x"
+
+
+def test_a_folder_that_is_read_or_lies_beside_what_is_read_stays(tmp_path: Path) -> None:
+    (tmp_path / "run" / "inner").mkdir(parents=True)
+    (tmp_path / "run" / "inner" / "weights").write_text("x")
+    for folder in (tmp_path / "run", tmp_path / "run" / "inner", tmp_path):
+        with pytest.raises(FileError, match="is also read by this command"):
+            claim_folder(folder, "export", force=True, inputs=[tmp_path / "run"])
+    claim_folder(tmp_path / "run" / "new", "export", inputs=[tmp_path / "run"])

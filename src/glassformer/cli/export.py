@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from glassformer.cli.options import Checkpoint, Debug, Json, Lang
+from glassformer.cli.options import Checkpoint, Debug, Force, Json, Lang
 from glassformer.cli.output import print_json, print_rich
 from glassformer.cli.transfer import bar
 from glassformer.errors import UsageError
@@ -22,6 +22,7 @@ def command(
     to: Annotated[str, typer.Option("--to", help=say("help.export_to"))] = "hf",
     family: Annotated[str | None, typer.Option("--family", help=say("help.family"), show_default=False)] = None,
     checkpoint: Checkpoint = "auto",
+    force: Force = False,
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
@@ -31,7 +32,7 @@ def command(
     from glassformer.hub.export import export_run
 
     with bar(say("hub.writing")) as progress:
-        found = export_run(run, out, family=family, checkpoint=checkpoint, progress=progress)
+        found = export_run(run, out, family=family, checkpoint=checkpoint, force=force, progress=progress)
     if json:
         print_json(
             {

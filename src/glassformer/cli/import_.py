@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from glassformer.cli.options import Debug, Json, Lang
+from glassformer.cli.options import Debug, Force, Json, Lang
 from glassformer.cli.output import print_json, print_rich
 from glassformer.cli.transfer import bar
 from glassformer.errors import UsageError
@@ -23,6 +23,7 @@ def command(
     dtype: Annotated[str, typer.Option("--dtype", help=say("help.import_dtype"))] = KEEP,
     family: Annotated[str | None, typer.Option("--family", help=say("help.import_family"), show_default=False)] = None,
     nonfinite: Annotated[bool, typer.Option("--allow-nonfinite", help=say("help.allow_nonfinite"))] = False,
+    force: Force = False,
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
@@ -35,7 +36,7 @@ def command(
 
     with bar(say("hub.reading")) as progress:
         kind = None if dtype == KEEP else getattr(torch, dtype)
-        found = store(folder, out, dtype=kind, family=family, finite=not nonfinite, progress=progress)
+        found = store(folder, out, dtype=kind, family=family, finite=not nonfinite, force=force, progress=progress)
     if json:
         print_json(
             {

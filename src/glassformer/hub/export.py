@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from glassformer.config import ModelConfig
-from glassformer.errors import ConfigError, FileError, GlassformerError, choose
-from glassformer.files import TEMPORARY, disk, sync, write_json
+from glassformer.errors import ConfigError, GlassformerError, choose
+from glassformer.files import write_json
 from glassformer.hub.beside import save_tokenizers, write_beside
 from glassformer.hub.blank import parameters
 from glassformer.hub.computed import sinusoids
@@ -30,7 +30,10 @@ from glassformer.hub.write import Form, write_tensors
 from glassformer.recipe import RunConfig
 from glassformer.runs import Run, choose_weights
 from glassformer.runs.choose import AUTO
+from glassformer.runs.output import claim_folder, drafted
 from glassformer.text import Vocabularies
+
+KIND = "export"
 
 
 @dataclass(frozen=True)
@@ -64,10 +67,15 @@ def export_run(
     *,
     family: str | None = None,
     checkpoint: str = AUTO,
+    force: bool = False,
     progress: Progress | None = None,
 ) -> Exported:
-    """The weights of a run; its numbers keep their type. One tensor is in memory at a time."""
+    """The weights of a run; its numbers keep their type. One tensor is in memory at a time.
+
+    `force`: write into a folder that is not empty and was not made by an export.
+    """
     opened = Run.open(run)
+    claim_folder(Path(out), KIND, force=force, inputs=[opened.folder])
     chosen = choose_weights(opened, checkpoint)
     weights = Weights(chosen.parent, read_header(chosen))
     forms = {key: (weights.dtype(key), stored.shape) for key, stored in weights.tensors.items()}
@@ -75,38 +83,33 @@ def export_run(
     text = config.model.input.kind == "tokens" and config.text.tokenizer.kind != "none"
     tokenizers = Vocabularies.open(opened.folder) if text else None
     kept = opened.folder / KEPT if (opened.folder / KEPT / CONFIG).is_file() else None
-    return export(Source(config, forms, weights.read, tokenizers, kept), out, family=family, progress=progress)
+    source = Source(config, forms, weights.read, tokenizers, kept)
+    return export(source, out, family=family, force=force, progress=progress)
 
 
-def export(source: Source, out: str | Path, *, family: str | None = None, progress: Progress | None = None) -> Exported:
+def export(
+    source: Source,
+    out: str | Path,
+    *,
+    family: str | None = None,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> Exported:
     """All of the folder appears, or nothing."""
     out = Path(out)
     plan = _plan(source, family)
-    with disk(out):
-        if out.exists() and (not out.is_dir() or any(out.iterdir())):
-            raise FileError("folder_not_empty", path=out)
-        out.parent.mkdir(parents=True, exist_ok=True)
-        draft = out.with_name(TEMPORARY + out.name)
-        shutil.rmtree(draft, ignore_errors=True)
-        try:
-            draft.mkdir()
-            _write_weights(draft / SINGLE, source, plan, progress)
-            if plan.kept is not None:
-                for name in FILES:
-                    if (plan.kept / name).is_file():
-                        (draft / name).parent.mkdir(exist_ok=True)
-                        shutil.copyfile(plan.kept / name, draft / name)
-            write_json(draft / CONFIG, plan.table)
-            if plan.kept is None:
-                readable = write_beside(source.config, source.tokenizers, draft)
-            else:
-                readable = None if source.tokenizers is None else save_tokenizers(source.tokenizers, draft)
-            if out.exists():
-                out.rmdir()
-            draft.rename(out)
-            sync(out.parent)
-        finally:
-            shutil.rmtree(draft, ignore_errors=True)
+    with drafted(out, KIND, force=force) as draft:
+        _write_weights(draft / SINGLE, source, plan, progress)
+        if plan.kept is not None:
+            for name in FILES:
+                if (plan.kept / name).is_file():
+                    (draft / name).parent.mkdir(exist_ok=True)
+                    shutil.copyfile(plan.kept / name, draft / name)
+        write_json(draft / CONFIG, plan.table)
+        if plan.kept is None:
+            readable = write_beside(source.config, source.tokenizers, draft)
+        else:
+            readable = None if source.tokenizers is None else save_tokenizers(source.tokenizers, draft)
     return Exported(
         folder=out,
         family=plan.family.name,

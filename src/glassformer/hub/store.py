@@ -6,13 +6,14 @@ What has no place in a run, their own files and the tensors of other heads, is k
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
+from glassformer.errors import FileError
 from glassformer.files import disk, write_json
 from glassformer.hub.blank import parameters, shapes
 from glassformer.hub.names import check_copies, read_into
@@ -22,8 +23,10 @@ from glassformer.hub.sentence import FILES as SENTENCE
 from glassformer.hub.weights import DTYPES
 from glassformer.hub.write import Form, write_tensors
 from glassformer.runs import Run, write_manifest
+from glassformer.runs.output import claim_folder, drafted, is_made
 from glassformer.runs.weights import MODEL, check_finite
 
+KIND = "import"
 KEPT = "foreign"  # the folder of a run that holds what only they have
 FILES = (CONFIG, "generation_config.json", "preprocessor_config.json", *SENTENCE)
 ASIDE = "aside.safetensors"
@@ -50,13 +53,16 @@ def store(
     dtype: torch.dtype | None = None,
     family: str | None = None,
     finite: bool = True,
+    force: bool = False,
     progress: Progress | None = None,
 ) -> Brought:
     """A folder of Hugging Face → a run folder. All of it appears, or nothing; one tensor is in memory at a time.
 
     `family` is for a config.json that does not name its own. `finite`: refuse weights that are NaN or infinite.
+    `force`: write into a folder that is not empty; a run that has been trained is never replaced.
     """
     found = look(source, family)
+    check_free(Path(out), force=force, inputs=[found.path])
     config, tokenizers = purpose(found.path, found.foreign, found.family, found.task, found.config)
     check_copies(found.weights, found.located)
     forms = {
@@ -75,10 +81,11 @@ def store(
         write_json(folder / "state.json", {"step": 0, "imported": found.family.name})
         write_manifest(folder)
 
-    run = Run.create(out, config, fill)
+    with drafted(Path(out), KIND, force=force, inputs=[found.path]) as folder:
+        Run(folder).write_new(config, Path(out), fill)
     kinds = dict.fromkeys(str(kind).removeprefix("torch.") for kind, _ in forms.values())
     return Brought(
-        run=run,
+        run=Run(Path(out)),
         family=found.family.name,
         task=found.task,
         parameters=parameters(found.config),
@@ -86,6 +93,14 @@ def store(
         tokenizer=config.text.tokenizer.kind,
         aside=found.located.aside,
     )
+
+
+def check_free(out: Path, *, force: bool, inputs: Iterable[str | Path] = ()) -> None:
+    """A run that was trained, here or since it was imported, is nobody's to replace."""
+    trained = not is_made(out, KIND) or any((out / name).exists() for name in ("log.jsonl", "status.json"))
+    if (out / "config.toml").exists() and trained:
+        raise FileError("run_kept", path=out)
+    claim_folder(out, KIND, force=force, inputs=inputs)
 
 
 def _keep(found: Folder, folder: Path) -> None:

@@ -45,16 +45,20 @@ class Run:
             draft = cls(folder.with_name(TEMPORARY + folder.name))
             shutil.rmtree(draft.folder, ignore_errors=True)
             try:
-                for inner in (draft.checkpoints_folder, draft.samples, draft.pictures):
-                    inner.mkdir(parents=True)
-                if fill is not None:
-                    fill(draft)
-                write_text(draft.folder / "config.toml", stored(config, folder).to_toml())
+                draft.write_new(config, folder, fill)
                 draft.folder.rename(folder)
                 sync(folder.parent)
             finally:
                 shutil.rmtree(draft.folder, ignore_errors=True)
         return cls(folder)
+
+    def write_new(self, config: RunConfig, place: Path, fill: Callable[[Run], None] | None = None) -> None:
+        """What every run begins with, in a draft that will be renamed to `place`."""
+        for inner in (self.checkpoints_folder, self.samples, self.pictures):
+            inner.mkdir(parents=True)
+        if fill is not None:
+            fill(self)
+        write_text(self.folder / "config.toml", stored(config, place).to_toml())
 
     @classmethod
     def open(cls, folder: str | Path) -> Run:

@@ -6,11 +6,13 @@ written into if it is empty or was made by the same command, which leaves a mark
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from glassformer.errors import FileError
-from glassformer.files import disk, write_text
+from glassformer.files import TEMPORARY, disk, remove_folder, sync, write_text
 
 
 def claim(
@@ -30,28 +32,86 @@ def claim(
             raise FileError("output_exists", path=path)
 
 
-def claim_folder(folder: Path, kind: str, *, force: bool = False) -> bool:
+def claim_folder(folder: Path, kind: str, *, force: bool = False, inputs: Iterable[str | Path] = ()) -> bool:
     """Asked before the work: may this folder be written? Whether it is one that the same command made before."""
+    read = [Path(given) for given in inputs]
     with disk(folder):
         made = is_made(folder, kind)
         if folder.exists() and not folder.is_dir():
             raise FileError("output_is_file", path=folder)
-        if folder.is_dir() and any(folder.iterdir()) and not made and not force:
-            raise FileError("output_folder_foreign", path=folder, kind=kind)
+        if any(_same(folder, given) for given in read):
+            raise FileError("output_is_input", path=folder)
+        if folder.is_dir() and any(folder.iterdir()) and not made:
+            if not force:
+                raise FileError("output_folder_foreign", path=folder, kind=kind)
+            if any(_inside(folder, given) or _inside(given, folder) for given in read):
+                raise FileError("output_is_input", path=folder)
     return made
+
+
+@contextmanager
+def drafted(folder: Path, kind: str, *, force: bool = False, inputs: Iterable[str | Path] = ()) -> Iterator[Path]:
+    """A folder beside it, to be filled: when whole it takes its place, and where the work fails nothing is left of it.
+
+    In a folder that is not empty, what the same command wrote before goes; files of other names stay.
+    """
+    claim_folder(folder, kind, force=force, inputs=inputs)
+    with disk(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        draft = folder.with_name(TEMPORARY + folder.name)
+        shutil.rmtree(draft, ignore_errors=True)
+        try:
+            draft.mkdir()
+            yield draft
+            mark(draft, kind, sorted(path.name for path in draft.iterdir()))
+            if folder.is_dir() and any(folder.iterdir()):
+                _renew(folder, draft, kind)
+            else:
+                draft.rename(folder)
+            sync(folder.parent)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+
+
+def _renew(folder: Path, draft: Path, kind: str) -> None:
+    """Entry by entry. The marker comes first: if it is cut short here, the folder can still be renewed."""
+    gone = written(folder, kind)
+    (draft / marker(kind)).replace(folder / marker(kind))
+    for name in sorted(gone | {path.name for path in draft.iterdir()}):
+        old, new = folder / name, draft / name
+        if old.is_dir() and not old.is_symlink():
+            remove_folder(old)
+        elif not new.exists() or new.is_dir():
+            old.unlink(missing_ok=True)
+        if new.exists():
+            new.replace(old)
+    sync(folder)
 
 
 def is_made(folder: Path, kind: str) -> bool:
     return (folder / marker(kind)).is_file()
 
 
-def mark(folder: Path, kind: str) -> None:
-    write_text(folder / marker(kind), f"glassformer {kind}\n", durable=False)
+def mark(folder: Path, kind: str, names: Iterable[str] = ()) -> None:
+    """`names`: what the command has written there."""
+    write_text(folder / marker(kind), "".join(f"{line}\n" for line in (f"glassformer {kind}", *names)), durable=False)
+
+
+def written(folder: Path, kind: str) -> set[str]:
+    """What the command that made a folder wrote there. A name that leads elsewhere was not written by us."""
+    if not is_made(folder, kind):
+        return set()
+    names = (folder / marker(kind)).read_text(encoding="utf-8", errors="replace").splitlines()[1:]
+    return {name for name in names if name not in ("", "..") and Path(name).name == name}
 
 
 def marker(kind: str) -> str:
     """The name of the file that says which command made a folder."""
     return f".glassformer-{kind}"
+
+
+def _inside(one: Path, other: Path) -> bool:
+    return other.resolve() in one.resolve().parents
 
 
 def _same(one: Path, other: Path) -> bool:
