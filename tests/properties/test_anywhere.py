@@ -85,6 +85,7 @@ def test_from_another_folder(
         ("train.precision=fp8", "precision='fp8'"),
         ("train.optimizer=adamm", "optimizer='adamm'"),
         ("train.optimizer.beta3=1", "optimizer.beta3"),
+        ("train.best=blue", "best='blue' is not among the metrics"),
         ("train.schedule=nome", "schedule='nome'"),
         ("train.loss=hinge", "loss='hinge'"),
         ("train.loss=mse", "mse"),

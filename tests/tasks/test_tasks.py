@@ -7,13 +7,15 @@ import pytest
 import torch
 
 from glassformer.data.batch import Batch
-from glassformer.errors import FileError
+from glassformer.errors import ConfigError, FileError
 from glassformer.models.build import build
 from glassformer.models.check import check
 from glassformer.open import load
 from glassformer.runs import Run
 from glassformer.tasks import TASKS, Material
+from glassformer.train import events
 from glassformer.train.begin import again, begin
+from glassformer.train.loop import train
 from glassformer.train.meter import Meter
 from glassformer.train.optimizer import make_optimizer
 from glassformer.train.precision import LossScale
@@ -117,6 +119,17 @@ def test_a_run_is_begun_found_again_and_loaded(name: str, tmp_path: Path) -> Non
     loaded = load(tmp_path / "run", checkpoint="last")
     ours, theirs = job.model.state_dict(), loaded.model.state_dict()
     assert loaded.task == name and all(torch.equal(value, theirs[key]) for key, value in ours.items())
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_task_lists_what_its_evaluation_reports(name: str, tmp_path: Path) -> None:
+    """`train.best` is refused against this list before any data is read, and judged by it: less or more."""
+    happened = list(train(begin(tiny(name), tmp_path / "run")))
+    reported = next(event for event in happened if isinstance(event, events.Evaluated)).metrics
+    assert list(reported) == list(TASKS[name].judged)
+    assert {*TASKS[name].judged.values()} <= {"less", "more"} and {*TASKS[name].shown} <= {*TASKS[name].judged}
+    with pytest.raises(ConfigError, match=r"best='blue' is not among the metrics.*use one of: loss"):
+        begin(tiny(name, train={"best": "blue"}), tmp_path / "other")
 
 
 @pytest.mark.parametrize("name", TASKS)

@@ -197,8 +197,8 @@ def test_another_environment_is_said(tmp_path: Path) -> None:
 
 def test_patience_ends(tmp_path: Path) -> None:
     values = iter([5.0, 4.0, 6.0, 4.5, 1.0])
-    run = Run.create(tmp_path / "run", run_config(evaluate_every=2, patience=2, best="ter"))
-    told = list(train(job(run, measure=lambda model, step: {"ter": next(values)})))
+    run = Run.create(tmp_path / "run", run_config(evaluate_every=2, patience=2, best="perplexity"))
+    told = list(train(job(run, measure=lambda model, step: {"perplexity": next(values)})))
     assert told[-1] == events.Stopped(8, "early")
     assert run.best == run.checkpoint(4)
     assert run.last == run.checkpoint(8)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 
@@ -90,11 +91,11 @@ def test_without_tensorboard_nothing_is_said(tmp_path: Path, monkeypatch: pytest
 
 
 def test_a_failure_stands_in_the_status(tmp_path: Path) -> None:
-    job = begin(tiny(best="rouge"), tmp_path / "run")
-    with pytest.raises(InputError, match=r"best='rouge' is not among the metrics.*sample_bleu, exact"):
-        list(watched(job))
+    job = begin(tiny(best="sample_bleu"), tmp_path / "run")
+    with pytest.raises(InputError, match=r"best='sample_bleu' is not among the metrics.*loss, accuracy, perplexity"):
+        list(watched(replace(job, measure=None)))
     assert status(job.run)["state"] == "failed"
-    assert "best='rouge'" in status(job.run)["error"]
+    assert "best='sample_bleu'" in status(job.run)["error"]
 
 
 def test_a_folder_in_use_is_left_alone(tmp_path: Path) -> None:

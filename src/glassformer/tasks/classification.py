@@ -57,6 +57,7 @@ class Classification:
 
     name: ClassVar[str] = "classification"
     unit: ClassVar[str] = "texts"
+    judged: ClassVar[Mapping[str, str]] = {"loss": "less", "accuracy": "more", "f1": "more"}
     shown: ClassVar[Mapping[str, str]] = {"accuracy": "share", "f1": "share"}
 
     @property

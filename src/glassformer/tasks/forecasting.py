@@ -75,6 +75,7 @@ class Forecasting:
 
     name: ClassVar[str] = "forecasting"
     unit: ClassVar[str] = "values"
+    judged: ClassVar[Mapping[str, str]] = {"loss": "less", "mse": "less", "mae": "less", "persistence": "less"}
     shown: ClassVar[Mapping[str, str]] = {"mse": "free", "mae": "free", "persistence": "free"}
     extra_tokens: ClassVar[int] = 0
 

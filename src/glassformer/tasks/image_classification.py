@@ -67,6 +67,7 @@ class ImageClassification:
 
     name: ClassVar[str] = "image_classification"
     unit: ClassVar[str] = "images"
+    judged: ClassVar[Mapping[str, str]] = {"loss": "less", "accuracy": "more", "f1": "more"}
     shown: ClassVar[Mapping[str, str]] = {"accuracy": "share", "f1": "share"}
     extra_tokens: ClassVar[int] = 0
 

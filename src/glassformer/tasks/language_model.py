@@ -116,6 +116,12 @@ class LanguageModel:
 
     name: ClassVar[str] = "language_model"
     unit: ClassVar[str] = "tokens"
+    judged: ClassVar[Mapping[str, str]] = {
+        "loss": "less",
+        "accuracy": "more",
+        "perplexity": "less",
+        "bits_per_character": "less",
+    }
     shown: ClassVar[Mapping[str, str]] = {"bits_per_character": "free"}
     extra_tokens: ClassVar[int] = 0
 

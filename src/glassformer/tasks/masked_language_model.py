@@ -53,6 +53,7 @@ class MaskedLanguageModel:
 
     name: ClassVar[str] = "masked_language_model"
     unit: ClassVar[str] = "masked"
+    judged: ClassVar[Mapping[str, str]] = {"loss": "less", "masked_accuracy": "more", "perplexity": "less"}
     shown: ClassVar[Mapping[str, str]] = {"masked_accuracy": "share"}
 
     @property

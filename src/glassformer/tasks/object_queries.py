@@ -83,6 +83,12 @@ class ObjectQueries:
 
     name: ClassVar[str] = "object_queries"
     unit: ClassVar[str] = "objects"
+    judged: ClassVar[Mapping[str, str]] = {
+        "loss": "less",
+        "found": "more",
+        "box_overlap": "more",
+        "false_alarms": "less",
+    }
     shown: ClassVar[Mapping[str, str]] = {"found": "share", "box_overlap": "share"}
     extra_tokens: ClassVar[int] = 0
 

@@ -22,6 +22,7 @@ class Task(Protocol[B]):
 
     name: ClassVar[str]
     unit: ClassVar[str]  # what `count` counts, a key of [units] in words/: tokens, texts, images …
+    judged: ClassVar[Mapping[str, str]]  # what an evaluation reports, in that order: better if "less" or if "more"
     shown: ClassVar[Mapping[str, str]]  # metrics in the picture of a run: each a "share", a "percent" or "free"
 
     @property
@@ -75,6 +76,7 @@ class Kind(Protocol):
 
     name: str
     unit: str
+    judged: Mapping[str, str]
     shown: Mapping[str, str]
 
     def sketch(self, config: RunConfig) -> RunConfig:

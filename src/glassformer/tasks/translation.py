@@ -63,6 +63,13 @@ class Translation:
 
     name: ClassVar[str] = "translation"
     unit: ClassVar[str] = "tokens"
+    judged: ClassVar[Mapping[str, str]] = {
+        "loss": "less",
+        "accuracy": "more",
+        "perplexity": "less",
+        "sample_bleu": "more",
+        "exact": "more",
+    }
     shown: ClassVar[Mapping[str, str]] = {"sample_bleu": "percent", "exact": "share"}
 
     @property

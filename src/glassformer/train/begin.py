@@ -56,6 +56,9 @@ def ready(config: RunConfig) -> Loaded | None:
     """Refuse whatever can be refused before the data is read; the weights to start from, where there are any."""
     sketch = kind_of(config).sketch(config).model
     check(sketch)
+    judged = kind_of(config).judged
+    if config.train.best not in judged:
+        raise ConfigError("no_such_metric", metric=config.train.best, known=", ".join(judged))
     choose_device(config.train.device)
     if config.model.input.kind == "tokens" and config.train.start is None:
         check_tokenizer(config.text.tokenizer.kind, config.text.tokenizer.options)

@@ -209,10 +209,10 @@ class _Loop:
     def _evaluate(self) -> events.Evaluated:
         progress = self.trained.progress
         metrics = self._metrics(self.trained.ema.in_use() if self.trained.ema is not None else nullcontext())
-        value = metrics.get(self.config.best)
-        if value is None:
+        value, better = metrics.get(self.config.best), self.job.task.judged.get(self.config.best)
+        if value is None or better is None:
             raise InputError("no_such_metric", metric=self.config.best, known=", ".join(metrics))
-        best = progress.judge(self.config.best, value)
+        best = progress.judge(value, better)
         self.job.run.log.append({"kind": "evaluation", "step": progress.step, **metrics, "best": best})
         return events.Evaluated(progress.step, metrics, best)
 

@@ -13,8 +13,6 @@ from glassformer.data.examples import Examples
 from glassformer.data.sampler import Place
 from glassformer.recipe import RunConfig
 
-SMALLER_IS_BETTER = {"loss", "perplexity", "ter", "mse", "mae"}
-
 
 @dataclass
 class Progress:
@@ -37,11 +35,11 @@ class Progress:
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
-    def judge(self, metric: str, value: float) -> bool:
-        """Is this the best so far? NaN never is."""
-        sign = 1.0 if metric in SMALLER_IS_BETTER else -1.0
-        better = self.best_value is None or sign * value < sign * self.best_value
-        if better and not math.isnan(value):
+    def judge(self, value: float, better: str) -> bool:
+        """Is this the best so far, where "less" or "more" is better? NaN never is."""
+        sign = 1.0 if better == "less" else -1.0
+        ahead = self.best_value is None or sign * value < sign * self.best_value
+        if ahead and not math.isnan(value):
             self.best_step, self.best_value, self.since_best = self.step, value, 0
             return True
         self.since_best += 1
