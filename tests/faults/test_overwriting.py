@@ -63,6 +63,13 @@ def test_a_folder_of_somebody_else_is_no_place_for_a_report(tmp_path: Path, caps
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
+def test_a_folder_of_somebody_else_is_no_place_for_a_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "sweep.png").write_text("mine")
+    code, _, err = called(capsys, "sweep", "characters", "--out", tmp_path)
+    assert code == 1 and "is not empty and was not made by this command (sweep)" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["sweep.png"]
+
+
 def test_a_benchmark_renews_its_own_record_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "initial-loss.json"
     path.write_text('{"name": "mine"}')

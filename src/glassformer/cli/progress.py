@@ -65,19 +65,10 @@ def show(
             silent = quiet or shown_by_display or isinstance(event, events.StepDone)
             text = "" if silent else line(event, job.task.unit)
             if text:
-                quiet = not _printed(console, text)
+                console.print(text, soft_wrap=True)
     if not quiet:
-        _printed(console, "\n".join(farewell(job.run, last.get("step", 0))))
+        console.print("\n".join(farewell(job.run, last.get("step", 0))), soft_wrap=True)
     return last
-
-
-def _printed(console: Console, text: str) -> bool:
-    """A terminal that was closed, a pipe that nobody reads any more: hours of training do not end with them."""
-    try:
-        console.print(text, soft_wrap=True)
-    except OSError:
-        return False
-    return True
 
 
 def remember(last: dict[str, Any], event: Event | NotShown) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from glassformer.cli.options import Debug, Json, Lang, Set, _value, overrides
+from glassformer.cli.options import Debug, Force, Json, Lang, Set, _value, overrides
 from glassformer.cli.output import print_json, print_rich
 from glassformer.errors import UsageError
 from glassformer.words import language, say
@@ -25,14 +25,17 @@ def command(
     vary: Vary = None,
     seeds: Annotated[int, typer.Option("--seeds", help=say("help.seeds"))] = 1,
     out: Annotated[Path | None, typer.Option("--out", help=say("help.sweep_out"), show_default=False)] = None,
+    force: Force = False,
     set_: Set = None,
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
 ) -> int:
     varied, changes = variations(vary), overrides(set_)
-    from glassformer.files import write_json
+    from glassformer.cli.lasting import lasting
+    from glassformer.files import disk, write_json
     from glassformer.open import open_recipe
+    from glassformer.runs.output import claim_folder, mark
     from glassformer.train.sweep import plan
     from glassformer.train.sweep_picture import draw
     from glassformer.train.sweep_results import compare
@@ -40,7 +43,12 @@ def command(
     name = open_recipe(recipe, changes).name
     folder = out or Path("runs") / f"{name}-sweep"
     trials = plan(recipe, varied, seeds, folder, changes)
-    whole = _follow(trials, quiet=json)
+    claim_folder(folder, "sweep", force=force or (folder / "sweep.json").is_file())  # an older one has no marker
+    with disk(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    mark(folder, "sweep")
+    with lasting():
+        whole = _follow(trials, quiet=json)
     found = compare(name, trials)
     write_json(folder / "sweep.json", found.to_json())
     draw(found, folder / "sweep.png")

@@ -47,6 +47,7 @@ def command(
     """
     given = {"run.task": task, "train.steps": steps, "train.seed": seed, "train.device": device}
     changes = together(overrides(set_), {key: value for key, value in given.items() if value is not None})
+    from glassformer.cli.lasting import lasting
     from glassformer.cli.progress import preparing, show
     from glassformer.train.watch import watched
 
@@ -58,9 +59,10 @@ def command(
         _show_dry_run(recipe, changes, reading, json)
         return
     refuse_recipe(recipe, changes)
-    with preparing(quiet=json):
-        job, resumed = prepare(recipe, out, resume, changes, reading)
-    last = show(watched(job, resume=resumed), job, quiet=json)
+    with lasting():
+        with preparing(quiet=json):
+            job, resumed = prepare(recipe, out, resume, changes, reading)
+        last = show(watched(job, resume=resumed), job, quiet=json)
     if json:
         print_json({"run": str(job.run.folder), **last})
     if last.get("reason") not in ("finished", "early"):
