@@ -27,7 +27,6 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from hypothesis import strategies as st
 from PIL import Image
 
 import glassformer as gf
@@ -809,7 +808,10 @@ FAMILIES = {
 }
 
 
-def cases(family: str, *, commands: bool = False) -> st.SearchStrategy[Case]:
-    """All cases of a family, or those that are a command."""
-    made = st.binary(min_size=8, max_size=8).map(lambda seed: FAMILIES[family].make(Random(seed)))
-    return made.filter(lambda case: isinstance(case.ask, tuple)) if commands else made
+def made(family: str, seed: bytes, *, as_command: bool = False) -> Case:
+    """The case of a seed, or the first one after it that is a command."""
+    chance = Random(seed)
+    case = FAMILIES[family].make(chance)
+    while as_command and not isinstance(case.ask, tuple):
+        case = FAMILIES[family].make(chance)
+    return case

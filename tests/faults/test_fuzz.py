@@ -8,21 +8,22 @@ them as commands; GLASSFORMER_FUZZ_RECORD is the folder that its shards write wh
 from __future__ import annotations
 
 import json
+import operator
 import os
-import time
-from collections import Counter
+from functools import partial
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from faults.fuzz import FAMILIES, Case, cases, holds, world
-from faults.fuzz_record import RECORD, together
+from faults import fuzz_record
+from faults.fuzz import FAMILIES, Case, Family, made, world
+from faults.fuzz_record import FIRST_SEED, RECORD, Shard, ask, asked_or_recorded, together
 from glassformer.bench.record import Result
 
 SUITE, COMMANDS = 10_000, 30
 MANY, MANY_COMMANDS = int(os.environ.get("GLASSFORMER_FUZZ", "100000")), 1_000
-FIRST_SEED = 1_000
 SHARDS = int(os.environ.get("GLASSFORMER_FUZZ_SHARDS", "64"))
 
 
@@ -31,34 +32,12 @@ def _english(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GLASSFORMER_LANG", "en")
 
 
-def ask(family: str, count: int, number: int, *, as_command: bool = False) -> Counter[str]:
-    """`count` cases of a family, the same ones for the same number; how they went."""
-    went: Counter[str] = Counter()
-    if not count:
-        return went
-
-    @seed(number)
-    @settings(
-        max_examples=count,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-        print_blob=False,
-    )
-    @given(cases(family, commands=as_command))
-    def each(case: Case) -> None:
-        went[holds(case, as_command=as_command)] += 1
-
-    each()
-    return went
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_what_is_hostile_is_refused_in_one_line_and_nothing_is_lost(family: str) -> None:
     count = round(SUITE * FAMILIES[family].share)
-    went = ask(family, count, 0)
+    went, failures = ask(family, count, 0)
+    assert not failures, failures[0]
     assert went.total() == count
     assert min(went["answered"], went["refused"]) >= count // 100  # neither all of it nonsense, nor all of it harmless
 
@@ -66,7 +45,10 @@ def test_what_is_hostile_is_refused_in_one_line_and_nothing_is_lost(family: str)
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_same_holds_for_real_commands(family: str) -> None:
-    assert ask(family, round(COMMANDS * FAMILIES[family].commands), 1, as_command=True).total()
+    count = round(COMMANDS * FAMILIES[family].commands)
+    went, failures = ask(family, count, 1, as_command=True)
+    assert not failures, failures[0]
+    assert went.total() == count
 
 
 def test_the_shares_are_of_one_whole() -> None:
@@ -74,55 +56,27 @@ def test_the_shares_are_of_one_whole() -> None:
     assert sum(family.commands for family in FAMILIES.values()) == pytest.approx(1)
 
 
-@pytest.mark.fuzz
-@pytest.mark.parametrize("shard", range(SHARDS))
-def test_a_shard_of_a_million(shard: int) -> None:
-    _ask_and_record(shard, {name: round(MANY * family.share) for name, family in FAMILIES.items()})
+# --- the recorded run ---
 
 
 @pytest.mark.fuzz
-@pytest.mark.parametrize("shard", range(SHARDS))
-def test_a_shard_of_a_thousand_commands(shard: int) -> None:
+@pytest.mark.parametrize("at", range(SHARDS))
+def test_a_shard_of_a_million(at: int) -> None:
+    _none_fails(Shard(at, SHARDS, {name: round(MANY * family.share) for name, family in FAMILIES.items()}))
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("at", range(SHARDS))
+def test_a_shard_of_a_thousand_commands(at: int) -> None:
     counts = {name: round(MANY_COMMANDS * family.commands) for name, family in FAMILIES.items()}
-    _ask_and_record(shard, counts, as_command=True)
+    _none_fails(Shard(at, SHARDS, counts, as_command=True))
 
 
-def _ask_and_record(shard: int, counts: dict[str, int], *, as_command: bool = False) -> None:
-    """The record is written whether or not all went well."""
-    world()  # takes seconds, once in a process
-    started, went, failures = time.perf_counter(), {}, []
-    for name, count in counts.items():
-        try:
-            went[name] = ask(name, _part(count, shard), FIRST_SEED + shard, as_command=as_command)
-        except Exception as error:
-            failures.append(f"{name}: {type(error).__name__}: {error}"[:1000])
-    numbers = {"went": went, "failures": failures, "seconds": time.perf_counter() - started}
-    _record(f"{'commands' if as_command else 'cases'}-{shard:03d}.json", {"seed": FIRST_SEED + shard, **numbers})
-    assert not failures, failures
-
-
-def _part(count: int, shard: int) -> int:
-    """The cases are dealt out: the first shards get one more where they do not divide."""
-    return count // SHARDS + (shard < count % SHARDS)
-
-
-def _record(name: str, numbers: dict[str, object]) -> None:
+def _none_fails(shard: Shard) -> None:
     folder = os.environ.get("GLASSFORMER_FUZZ_RECORD")
-    if folder:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        (Path(folder) / name).write_text(json.dumps(numbers) + "\n", encoding="utf-8")
-
-
-def test_shards_are_put_together() -> None:
-    one = {"seed": 1, "seconds": 2.0, "went": {"a": {"refused": 3}}, "failures": []}
-    other = {"seed": 2, "seconds": 3.0, "went": {"a": {"refused": 1, "answered": 4}}, "failures": ["a: KeyError"]}
-    assert together([one, other]) == {
-        "count": 8,
-        "families": {"a": {"refused": 4, "answered": 4}},
-        "failures": ["a: KeyError"],
-        "seconds": 5.0,
-        "seeds": [1, 2],
-    }
+    world()  # takes seconds, once in a process
+    failures = asked_or_recorded(shard, Path(folder) if folder else None)["failures"]
+    assert not failures, "\n".join(failures)
 
 
 def test_the_recorded_run_asked_a_million_cases_and_none_failed() -> None:
@@ -133,5 +87,95 @@ def test_the_recorded_run_asked_a_million_cases_and_none_failed() -> None:
         numbers = found.numbers[kind]
         assert numbers["count"] >= least and numbers["failures"] == []
         assert numbers["families"].keys() == FAMILIES.keys()
+        assert all(went.keys() <= {"answered", "refused"} for went in numbers["families"].values())
         assert len(set(numbers["seeds"])) == len(numbers["seeds"])
     assert found.commit != "unknown" and found.versions and found.machine
+
+
+# --- shards and their records ---
+
+
+def _record(at: int, **changes: Any) -> dict[str, Any]:
+    """Of the first or the second of two shards, of eight cases in all."""
+    of_run = {"commit": "c", "of": 2, "counts": {"a": 8}, "seed": FIRST_SEED + at}
+    return of_run | {"went": {"a": {"refused": 3, "answered": 1}}, "failures": [], "seconds": 2.0} | changes
+
+
+def test_shards_are_put_together() -> None:
+    failed = {"a": {"answered": 3, "failed": 1}}
+    assert together([_record(0), _record(1, went=failed, failures=["a: KeyError"])]) == {
+        "count": 8,
+        "families": {"a": {"refused": 3, "answered": 4, "failed": 1}},
+        "failures": ["a: KeyError"],
+        "seconds": 4.0,
+        "seeds": [1_000, 1_001],
+    }
+
+
+@pytest.mark.parametrize(
+    ("shards", "why"),
+    [
+        ([], "no shard was recorded"),
+        ([_record(1)], "1 of 2 shards were not recorded: 0"),
+        ([_record(0), _record(1, commit="d")], "the shards differ in commit: ['c', 'd']"),
+        ([_record(0), _record(1, counts={"a": 9})], "the shards differ in counts: [{'a': 8}, {'a': 9}]"),
+        ([_record(0), _record(1, went={"a": {"refused": 3}})], "{'a': 7} were asked of {'a': 8}"),
+        ([_record(0), _record(1, went={})], "{'a': 4} were asked of {'a': 8}"),
+    ],
+)
+def test_less_than_the_whole_run_is_not_recorded(shards: list[dict[str, Any]], why: str, tmp_path: Path) -> None:
+    _write(tmp_path, "cases", [_record(0), _record(1)])
+    _write(tmp_path, "commands", shards)
+    assert fuzz_record.main(tmp_path, tmp_path / "fuzz.json") == f"commands: {why}; nothing was written"
+    assert not (tmp_path / "fuzz.json").exists()
+
+
+def test_cases_and_commands_of_different_commits_are_not_recorded(tmp_path: Path) -> None:
+    _write(tmp_path, "cases", [_record(0), _record(1)])
+    _write(tmp_path, "commands", [_record(0, commit="d"), _record(1, commit="d")])
+    assert "of different commits" in fuzz_record.main(tmp_path, tmp_path / "fuzz.json")
+    assert not (tmp_path / "fuzz.json").exists()
+
+
+def _write(folder: Path, kind: str, records: list[dict[str, Any]]) -> None:
+    for at, record in enumerate(records):
+        (folder / f"{kind}-{at:03d}.json").write_text(json.dumps(record))
+
+
+def test_a_whole_run_is_recorded_with_its_commit(tmp_path: Path) -> None:
+    for kind in ("cases", "commands"):
+        _write(tmp_path, kind, [_record(0), _record(1)])
+    assert fuzz_record.main(tmp_path, tmp_path / "fuzz.json") == ""
+    found = Result.read(tmp_path / "fuzz.json")
+    assert found.commit == "c" and found.numbers["commands"]["count"] == 8
+
+
+def test_a_shard_that_was_recorded_whole_is_not_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLASSFORMER_COMMIT", "c")
+    shard = Shard(0, 2, {"a": 8})
+    _write(tmp_path, "cases", [_record(0)])
+    assert asked_or_recorded(shard, tmp_path) == _record(0)
+    for other in ({"commit": "d"}, {"failures": ["a: KeyError"]}, {"went": {"a": {"refused": 3}}}):
+        assert not shard.is_whole(_record(0, **other))
+
+
+@pytest.mark.slow
+def test_what_fails_is_told_with_the_seed_that_makes_it_again_and_does_not_stop_the_rest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(chance: Random) -> Case:
+        return Case({}, partial(operator.getitem, {}, chance.random()))
+
+    monkeypatch.setitem(FAMILIES, "broken", Family(broken, 0, 0))
+    went, failures = ask("broken", 3, 5)
+    assert went == {"failed": 3} and len(failures) == 3
+    family, number, drawn = failures[0].partition(":")[0].split()
+    assert "KeyError: 0." in failures[0]
+    assert failures[0].endswith(f" for {made(family, int(number).to_bytes(4) + bytes.fromhex(drawn))!r}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_has_commands_and_the_numbers_of_two_shards_make_different_ones(family: str) -> None:
+    one, other = (made(family, number.to_bytes(4) + bytes(8), as_command=True) for number in (1, 2))
+    assert isinstance(one.ask, tuple) and isinstance(other.ask, tuple) and one != other
