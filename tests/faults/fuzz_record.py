@@ -37,7 +37,8 @@ def ask(family: str, count: int, number: int, *, as_command: bool = False) -> tu
 
     A case that fails does not keep the others from being asked.
     """
-    from faults.fuzz import holds, made  # here: to put records together takes no world
+    from faults.fuzz.families import made  # here: to put records together takes no world
+    from faults.fuzz.property import holds
 
     went: Counter[str] = Counter()
     failures: list[str] = []

@@ -1,6 +1,6 @@
 """Hostile inputs by the thousand: refused in one line or answered, with nothing lost and no traceback.
 
-The suite asks ten thousand cases in process and thirty as commands of their own. `make fuzz` asks as many as
+The suite asks ten thousand cases in process and ten as commands of their own. `make fuzz` asks as many as
 GLASSFORMER_FUZZ says (a million in the recorded run), in shards for as many processes as there are, and a thousand of
 them as commands; GLASSFORMER_FUZZ_RECORD is the folder that its shards write what they found to.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import operator
 import os
+import re
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -17,12 +18,14 @@ from typing import Any
 
 import pytest
 
+import glassformer as gf
 from faults import fuzz_record
-from faults.fuzz import FAMILIES, Case, Family, made, world
+from faults.fuzz.families import FAMILIES, Family, made
+from faults.fuzz.world import Case, world
 from faults.fuzz_record import FIRST_SEED, RECORD, Shard, ask, asked_or_recorded, together
 from glassformer.bench.record import Result
 
-SUITE, COMMANDS = 10_000, 30
+SUITE, COMMANDS = 10_000, 10
 MANY, MANY_COMMANDS = int(os.environ.get("GLASSFORMER_FUZZ", "100000")), 1_000
 SHARDS = int(os.environ.get("GLASSFORMER_FUZZ_SHARDS", "64"))
 
@@ -172,6 +175,14 @@ def test_what_fails_is_told_with_the_seed_that_makes_it_again_and_does_not_stop_
     family, number, drawn = failures[0].partition(":")[0].split()
     assert "KeyError: 0." in failures[0]
     assert failures[0].endswith(f" for {made(family, int(number).to_bytes(4) + bytes.fromhex(drawn))!r}")
+
+
+def test_a_case_can_be_told_whatever_is_in_it() -> None:
+    deep: list[Any] = []
+    for _ in range(5_000):
+        deep = [deep]
+    for value in (10**5_000, deep):
+        assert re.match(r"Case\({}, check\(<dict: .+>\)\)", repr(Case({}, partial(gf.check, {"d_model": value}))))
 
 
 @pytest.mark.slow
