@@ -22,8 +22,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from glassformer.bench.record import Result
+from glassformer.files import write_json
 from glassformer.provenance import commit, machine, versions
-from glassformer.runs.files import write_json
 
 COMMAND = "GLASSFORMER_FUZZ=1000000 pytest -m fuzz tests/faults/test_fuzz.py"
 RECORD = Path(__file__).with_name("fuzz.json")
