@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from rich.console import Console
 from glassformer.errors import FileError, UsageError
 from glassformer.lessons.record import RECORDED, Result
 from glassformer.lessons.shelf import Shelf
-from glassformer.lessons.texts import HOLE
+from glassformer.lessons.texts import HOLE, tables
 from glassformer.lessons.theme import DARK
 from glassformer.lessons.told import Told, provenance
 from glassformer.words import LANGUAGES
@@ -85,3 +86,19 @@ def test_where_the_numbers_come_from() -> None:
     assert "seeds 0, 5 " in provenance(some, "en")
     with_card = Result(**{**vars(result), "machine": {"cores": 4, "accelerator": "Card"}})
     assert "코어 4개, Card" in provenance(with_card, "ko")
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_what_was_chosen_is_said_in_words(lang: str) -> None:
+    shelf = Shelf()
+    result = shelf.result("transformer_attention")
+    assert result is not None
+    known = tables(lang, "lessons", "transformer_attention")["words"]
+    for layer, head, row in (("all", "mean", "said"), ("2", "mean", "read"), ("1", "3", "said")):
+        data = {**result.data, "trained": {**result.data["trained"], "choice": [layer, head, row]}}
+        text = Told("transformer_attention", lang, Shelf({"transformer_attention": replace(result, data=data)})).text(
+            "deep"
+        )
+        assert f"{layer}/{head}/{row}" not in text and known["row"][row] in text
+        for kind, value in (("layer", layer), ("head", head)):
+            assert known[kind].get(value, known[kind]["number"].format(number=value)) in text

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 
 import pytest
 
 from glassformer.lessons.shelf import Answer, Shelf
+from glassformer.lessons.verdict import WORDS
 from glassformer.report.book import Book, Stop, turns
 from glassformer.report.cards import Say, badge, card, claims_table, figure, inline, turn
-from glassformer.words import LANGUAGES
+from glassformer.words import LANGUAGES, say
 
 CLAIM = "scale-variance"
 
@@ -37,6 +39,17 @@ def test_a_card_says_what_how_and_how_again(answer: Answer) -> None:
     assert f'id="claim-{CLAIM}"' in made
     unknown = card(CLAIM, "A claim", None, Say("en"))
     assert "not measured yet" in unknown and "glassformer claims scale-variance --fresh" in unknown
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("verdict", WORDS)
+def test_a_card_says_the_rule_of_its_verdict(lang: str, verdict: str, answer: Answer) -> None:
+    words = Say(lang)
+    made = card(CLAIM, "A claim", replace(answer, verdict=verdict), words)
+    assert made.count(escape(say(f"meanings.{verdict}", lang))) == 1
+    others = [escape(say(f"meanings.{other}", lang)) for other in WORDS if other != verdict]
+    assert not any(other in made for other in others)
+    assert 'class="rule"' not in card(CLAIM, "A claim", None, words)
 
 
 def test_inside_a_text_it_leads_to_its_card(answer: Answer) -> None:

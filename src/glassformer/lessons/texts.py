@@ -1,6 +1,7 @@
 """What a person reads of a lesson, in a language: title, easy and deep text, caption, claims; numbers are put in.
 
 A number is never typed: {{path.to.value|.2f}} takes it from the lesson's data, {{LESSON:path|.1%}} from another's.
+{{word:path|kind}} says a value in words, those of [words.kind].
 """
 
 from __future__ import annotations

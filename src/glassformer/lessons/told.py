@@ -18,7 +18,7 @@ from glassformer.lessons.lesson import Lesson
 from glassformer.lessons.record import Result
 from glassformer.lessons.shelf import Answer, Shelf, source, unfilled
 from glassformer.lessons.svg import as_png, as_svg, drawn
-from glassformer.lessons.texts import Words, fill, tables
+from glassformer.lessons.texts import HOLE, Words, fill, look_up, tables
 from glassformer.lessons.theme import LIGHT, Theme
 from glassformer.lessons.verdict import Verdict
 from glassformer.words import language, say
@@ -82,7 +82,19 @@ class Told:
         text: str = tables(lang or self.lang, "lessons", self.name)[name]
         if self.result is None:
             return unfilled(text)
-        return fill(text, self.data, partial(self.shelf.insert, lang or self.lang))
+        return fill(text, self.data, partial(self._insert, lang or self.lang))
+
+    def _insert(self, lang: str, of: str, hole: str) -> str:
+        """{{word:path|kind}}: a value of the data in words, as [words.kind] says it; the rest is on the shelf."""
+        found = HOLE.fullmatch(hole)
+        if of != "word" or found is None:
+            return self.shelf.insert(lang, of, hole)
+        value, known = (
+            str(look_up(self.data, found["path"])),
+            tables(lang, "lessons", self.name)["words"][found["form"]],
+        )
+        said: str = known[value] if value in known else known["number"].format(number=value)
+        return said
 
     def text(self, depth: str = "easy", lang: str | None = None) -> str:
         """Markdown."""

@@ -24,6 +24,10 @@ class Say:
     def verdict(self, verdict: str) -> str:
         return say(f"verdicts.{verdict}", self.lang)
 
+    def meaning(self, verdict: str) -> str:
+        """The rule by which a verdict is given."""
+        return say(f"meanings.{verdict}", self.lang)
+
 
 def sign(verdict: str, words: Say) -> str:
     """A verdict as a sign and a word: never by colour alone. "" is that of a claim that was not measured."""
@@ -40,13 +44,14 @@ def badge(answer: Answer | None, words: Say) -> str:
 
 
 def card(claim: str, sentence: str, answer: Answer | None, words: Say) -> str:
-    """A claim with all that is known about it: what decides is read at once, the rest unfolds."""
+    """A claim with all that is known about it: what decides is read at once, with the rule, and the rest unfolds."""
     command = f"glassformer claims {claim} --fresh"
     rest = "" if answer is None else "".join(f"<p>{escape(part)}</p>" for part in answer.further)
+    rule = "" if answer is None else f'<p class="rule">{escape(words.meaning(answer.verdict))}</p>'
     folded = f"<details><summary>{escape(words('further'))}</summary>{rest}</details>" if rest else ""
     return (
         f'<section class="claim {"open" if answer is None else answer.verdict}" id="claim-{claim}" '
-        f'data-find="{escape(sentence)}"><p class="verdict">{badge(answer, words)}</p>'
+        f'data-find="{escape(sentence)}"><p class="verdict">{badge(answer, words)}</p>{rule}'
         f"<h4>{escape(sentence)}</h4>{_decisive(answer, words)}{folded}"
         f'<p class="repeat"><span>{escape(words("repeat"))}</span> <code>{escape(command)}</code></p></section>'
     )
