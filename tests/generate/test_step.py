@@ -8,7 +8,7 @@ from torch import nn
 
 import glassformer as gf
 from decoding import BOS, FAMILIES, PAD, POSITIONS, VOCABULARY, lively, sources
-from glassformer.errors import InputError
+from glassformer.errors import ConfigError, InputError
 from glassformer.generate.step import (
     Continuation,
     Translation,
@@ -17,8 +17,9 @@ from glassformer.generate.step import (
     decodable,
     evaluating,
     padding_of,
-    table_size,
 )
+from glassformer.layers.position import POSITIONS as KINDS
+from glassformer.layers.position import table_size
 
 SIZES = {"vocab_size": 9, "max_len": 30, "d_model": 8, "n_heads": 2, "d_ff": 8}
 
@@ -97,7 +98,20 @@ def test_a_mask_that_hides_nothing_is_none() -> None:
 )
 def test_the_size_of_the_table_of_positions(position: object, size: int | None) -> None:
     model = gf.build({"family": "decoder", "position": position, **SIZES})
-    assert table_size(model.decoder) == size
+    assert table_size(model.decoder.positions) == size
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_that_is_counted_ends_where_its_table_ends(kind: str) -> None:
+    """One list of kinds with a table: what cannot be written cannot be counted, and the reverse."""
+    config = {"family": "decoder", "position": kind, "head": "language_model", **SIZES}
+    room = table_size(gf.build(config).decoder.positions)
+    gf.count(config, run=gf.Pass(length=30)).to_json()
+    if room is None:
+        gf.count(config, run=gf.Pass(length=31)).to_json()
+    else:
+        with pytest.raises(ConfigError, match="30"):
+            gf.count(config, run=gf.Pass(length=room + 1)).to_json()
 
 
 @torch.inference_mode()

@@ -7,9 +7,11 @@ import pytest
 import torch
 
 import foreign_texts
+import small_recogniser
 from foreign_folder import changed
 from glassformer.errors import ConfigError, FileError
 from glassformer.open import load, open_config
+from glassformer.words import LANGUAGES, say
 from reference import reference
 from small_translator import trained
 
@@ -21,6 +23,23 @@ def test_a_run_is_loaded_with_all_that_it_needs(tmp_path: Path) -> None:
     assert not loaded.model.training and loaded.vocabularies.joint
     assert load(str(folder), checkpoint="last").checkpoint == load(folder, checkpoint="best").checkpoint
     assert open_config(folder) == loaded.config.model
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_it_shows_itself_in_a_notebook(lang: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLASSFORMER_LANG", lang)
+    loaded = load(trained(tmp_path))
+    page, parameters = loaded._repr_html_(), sum(x.numel() for x in loaded.model.parameters())
+    assert page.startswith("<table>") and f"<td>{parameters:,}</td>" in page
+    for key in ("task", "family", "sizes", "parameters", "tokenizer", "device", "folder", "checkpoint"):
+        assert f"<td>{say(f'loaded.{key}', lang)}</td>" in page
+    for value in (loaded.task, f"{loaded.tokenizer.vocab_size:,}", "cpu, float32", str(loaded.checkpoint)):
+        assert value in page and value in repr(loaded)
+
+
+def test_what_reads_no_text_shows_no_vocabulary(tmp_path: Path) -> None:
+    page = load(small_recogniser.trained(tmp_path))._repr_html_()
+    assert say("loaded.parameters") in page and say("loaded.tokenizer") not in page
 
 
 def test_a_run_without_the_checkpoint_asked_for(tmp_path: Path) -> None:

@@ -130,6 +130,13 @@ def of_verdicts(document: list[dict[str, Any]]) -> list[float]:
     return [0, *counts.values(), sum(each["stale"] for each in document)]
 
 
+def first_cells(text: str) -> list[str]:
+    """The first column of the tables of a Markdown text."""
+    found = [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("|") and "---" not in line]
+    assert found, "no table in it"
+    return found
+
+
 def against_exact(document: dict[str, Any]) -> list[float]:
     counted = document["flops_per_token"]
     return [flops / counted["exact"] for flops in counted.values()]
@@ -195,6 +202,10 @@ COMMANDS: dict[str, Shown] = {
     "lessons": Shown(("lessons",), names=lambda found: [name for each in found for name in (each["name"],
                      *each["claims"])], derived=of_chapters),
     "lesson": Shown(("lesson", "scaled_scores", "--depth", "deep")),
+    "lesson with a table": Shown(
+        ("lesson", "cross_attention_elsewhere", "--depth", "deep"),
+        names=lambda found: [cell.split()[0] for cell in first_cells(found["deep"])],
+    ),
     "claims": Shown(("claims",), names=lambda found: [each["id"] for each in found], derived=of_verdicts),
     "classify": Shown(("classify", "{home}/classifier/small-run", "영화 안 좋다", "음식 좋다")),
     "fill": Shown(("fill", "{home}/masked/small-masked-language-model", "나는 ___ [MASK].")),

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from glassformer.cli.options import Debug, Json, Lang
 from glassformer.cli.output import print_json, print_rich
 from glassformer.errors import UsageError
-from glassformer.show import Column, Kind, Styled, Table
 from glassformer.words import language, say
-
-if TYPE_CHECKING:
-    from glassformer.lessons.shelf import Answer
 
 MOST_WORKERS = 256
 
@@ -37,6 +33,7 @@ def command(
         raise UsageError("out_of_range", key="--workers", value=workers, low=1, high=MOST_WORKERS)
     asked = list(LESSONS) if fresh and not ids else index.lessons_of(ids or [])
     from glassformer.cli.measuring import cores, measured
+    from glassformer.lessons.claims import Claims
     from glassformer.lessons.record import own
     from glassformer.lessons.shelf import Shelf
 
@@ -51,33 +48,9 @@ def command(
     answers = [
         shelf.answer(claim, language()) for claim in index.named(ids or []) or lessons if lessons[claim] not in failed
     ]
-    found = [answer for answer in answers if answer is not None]
+    found = Claims(answer for answer in answers if answer is not None)
     if json:
         print_json([answer.to_json() for answer in found])
     elif found:
-        print_rich(_table(found), summary(found))
+        print_rich(*found.shown().parts)
     return 0 if well else 1
-
-
-def summary(found: list[Answer]) -> str:
-    """So many claims, so many of each verdict; how to measure again what is stale."""
-    from glassformer.lessons.verdict import WORDS
-
-    counts = {name: sum(answer.verdict == name for answer in found) for name in WORDS}
-    line = say("lesson.summary", count=len(found), **counts)
-    stale = [answer.id for answer in found if answer.stale]
-    return line if not stale else f"{line}\n{say('lesson.some_stale', count=len(stale))}"
-
-
-def _table(found: list[Answer]) -> Table:
-    from glassformer.lessons.told import MARKS
-
-    kinds: dict[str, Kind] = {"id": "name", "verdict": "name", "claim": "text", "measured": "text"}
-    table = Table(*(Column(say(f"lesson.columns.{key}"), kind) for key, kind in kinds.items()), lines=True)
-    for answer in found:
-        mark, style = MARKS[answer.verdict]
-        verdict = f"{mark} {say(f'verdicts.{answer.verdict}')}"
-        stale = f"\n{say('lesson.stale_mark')}" if answer.stale else ""
-        says = answer.says if answer.condition is None else f"{answer.says}\n{answer.condition}"
-        table.add(answer.id, Styled(verdict + stale, style), answer.claim, says)
-    return table

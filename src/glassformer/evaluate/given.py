@@ -8,11 +8,11 @@ from typing import Any
 
 from glassformer.data.moses import prepared_side
 from glassformer.errors import InputError, shown
+from glassformer.layers.position import WITH_TABLE
 from glassformer.open import Loaded
 from glassformer.text.pairing import paired
 
 Text = str | tuple[str, str]
-WITH_TABLE = ("sinusoidal", "learned")  # kinds of position for which max_len is the size of a table
 
 
 @dataclass(frozen=True)

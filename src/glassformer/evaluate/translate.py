@@ -24,8 +24,8 @@ from glassformer.evaluate.produced import (
 )
 from glassformer.evaluate.verbs import check_verb
 from glassformer.generate import Hypothesis, beam_search, greedy
-from glassformer.generate.step import table_size
 from glassformer.hub.generation import read_generation
+from glassformer.layers.position import table_size
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.open import Loaded
 from glassformer.recipe import RunConfig
@@ -210,7 +210,7 @@ def _search(
 
 def _room(model: EncoderDecoder, wanted: int | None) -> int | None:
     """A length that was asked for is never more than the decoder has positions."""
-    places = table_size(model.decoder)
+    places = table_size(model.decoder.positions)
     return wanted if wanted is None or places is None else min(wanted, places)
 
 

@@ -18,8 +18,8 @@ from glassformer.evaluate.produced import end_ids, first_said, forbidden_ids, fo
 from glassformer.evaluate.syllables import Stops, Syllables
 from glassformer.evaluate.verbs import check_verb
 from glassformer.generate import Sampling, beam_search, greedy, stream
-from glassformer.generate.step import table_size
 from glassformer.hub.generation import Generation, read_generation
+from glassformer.layers.position import table_size
 from glassformer.models.decoder import DecoderOnly
 from glassformer.open import Loaded
 from glassformer.text.normalise import normalise
@@ -247,7 +247,7 @@ def beginning(loaded: Loaded, prompt: str, *, special_tokens: bool = False) -> l
 def fitted(loaded: Loaded, ids: list[int], writing: Writing) -> list[int]:
     """With `truncate` the end of a prompt that is too long, behind the token that begins a text, so that all fits."""
     assert isinstance(loaded.model, DecoderOnly)
-    positions, begin = table_size(loaded.model.decoder), list(loaded.frame.front)
+    positions, begin = table_size(loaded.model.decoder.positions), list(loaded.frame.front)
     if positions is None or not writing.truncate:
         return ids
     kept = max(positions + 1 - (writing.tokens or 1), 1)
@@ -260,7 +260,7 @@ def fitted(loaded: Loaded, ids: list[int], writing: Writing) -> list[int]:
 def most(loaded: Loaded, length: int, tokens: int | None, told: Generation = Generation()) -> int:  # noqa: B008
     """How many tokens there may be behind a prompt of this length."""
     assert isinstance(loaded.model, DecoderOnly)  # what the task "language_model" is trained with
-    places = table_size(loaded.model.decoder)
+    places = table_size(loaded.model.decoder.positions)
     usual = first_said(told.longest(length), TOKENS)
     if places is None:
         return tokens or usual

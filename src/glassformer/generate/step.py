@@ -15,8 +15,8 @@ from glassformer.generate.state import State
 from glassformer.layers.attention.mask import as_allowed
 from glassformer.layers.embedding import TokenEmbedding, token_matrix
 from glassformer.layers.head import LanguageModelHead
-from glassformer.layers.position import LearnedPositions, SinusoidalPositions
-from glassformer.models.decoder import Decoder, DecoderOnly
+from glassformer.layers.position import table_size
+from glassformer.models.decoder import DecoderOnly
 from glassformer.models.encoder_decoder import EncoderDecoder
 
 
@@ -64,7 +64,7 @@ class Translation:
         memory = self.model.encode(source, mask)  # b s d_model
         b, s, _ = memory.shape
         lengths = [s] * b if mask is None else mask.sum(1).tolist()
-        room = table_size(self.model.decoder)
+        room = table_size(self.model.decoder.positions)
         tokens = torch.full((b, 1), self.bos, device=memory.device)  # b 1
         state = State(self.model.decoder.empty_cache(), memory=memory, memory_mask=mask)
         return Start(tokens, state, lengths, None if room is None else [room] * b)
@@ -83,7 +83,7 @@ class Continuation:
 
     def start(self, source: Tensor, mask: Tensor | None) -> Start:
         source, mask, lengths = align_right(source, padding_of(source, mask))
-        cache, room = self.model.decoder.empty_cache(), table_size(self.model.decoder)
+        cache, room = self.model.decoder.empty_cache(), table_size(self.model.decoder.positions)
         if room is not None and max(lengths) > room:
             raise InputError("too_long", length=max(lengths), max_len=room)
         if source.shape[1] > 1:
@@ -149,16 +149,6 @@ def align_right(source: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor | N
     order = mask.long().argsort(dim=1, stable=True)[:, -max(lengths) :]  # b s: padding first
     mask = mask.gather(1, order)
     return source.gather(1, order), None if bool(mask.all()) else mask, lengths
-
-
-def table_size(decoder: Decoder) -> int | None:
-    """How many positions the decoder has; None where they are computed, without end."""
-    match decoder.positions:
-        case SinusoidalPositions(table=table):
-            return table.shape[0]
-        case LearnedPositions(weight=weight, offset=offset):
-            return weight.shape[0] - offset
-    return None
 
 
 @contextmanager

@@ -9,12 +9,11 @@ from typing import Any
 
 from glassformer.config import Choice, ModelConfig, literal
 from glassformer.layers.head import HEADS
-from glassformer.layers.position import POSITIONS
+from glassformer.layers.position import POSITIONS, WITH_TABLE
 from glassformer.models.check import INPUTS
 
 # How the numbers started and how they were trained: an answer does not depend on it.
 TRAINING = {"dropout", "attention_dropout", "feed_forward_dropout", "stochastic_depth", "init", "special_tokens"}
-WITH_TABLE = ("sinusoidal", "learned")  # kinds of position for which max_len is the size of a table
 
 
 def differing(one: ModelConfig, other: ModelConfig) -> dict[str, tuple[object, object]]:

@@ -15,6 +15,7 @@ from glassformer.config import ModelConfig
 from glassformer.errors import ConfigError, choose
 from glassformer.formula import in_numbers, total
 from glassformer.layers.attention.shadow import SHADOWS
+from glassformer.layers.position import WITH_TABLE
 from glassformer.models.build import shadow
 from glassformer.models.check import input_positions
 from glassformer.tape import Entry, Tape
@@ -104,12 +105,9 @@ class Cost:
         }
 
 
-TABLES = ("learned", "sinusoidal")  # positions with a table of max_len rows; the others have no end
-
-
 def check_lengths(config: ModelConfig, run: Pass) -> None:
     """A pass longer than the table of positions cannot be run, so it is not counted either."""
-    if config.position.kind not in TABLES or input_positions(config) is not None:
+    if config.position.kind not in WITH_TABLE or input_positions(config) is not None:
         return
     longest = run.length + run.past
     if config.family == "encoder-decoder":  # the cache is the decoder's

@@ -21,6 +21,7 @@ from glassformer.lessons.svg import as_png, as_svg, drawn
 from glassformer.lessons.texts import HOLE, Words, fill, look_up, tables
 from glassformer.lessons.theme import LIGHT, Theme
 from glassformer.lessons.verdict import Verdict
+from glassformer.show import prose_and_tables
 from glassformer.words import language, say
 
 if TYPE_CHECKING:
@@ -157,8 +158,10 @@ class Told:
 
         found = self.lesson
         lines: list[RenderableType] = [Text(self.title, style="bold underline"), Text(self.question, style="italic")]
-        lines += [Text(), *([Text(f"    {found.formula}", style="bold"), Text()] if found.formula else [])]
-        lines += [Constrain(Markdown(self.text(depth)), PAGE), Text()]
+        formula = Padding(Text(found.formula, style="bold"), (0, 0, 0, 4))
+        lines += [Text(), *([formula, Text()] if found.formula else [])]
+        for part in prose_and_tables(self.text(depth), self.lang):
+            lines += [Constrain(Markdown(part) if isinstance(part, str) else part, PAGE), Text()]
         for answer in self.answers():
             mark, style = MARKS[answer.verdict]
             lines.append(

@@ -15,7 +15,7 @@ from glassformer.layers.feed_forward import ACTIVATIONS, FEED_FORWARDS
 from glassformer.layers.head import HEADS
 from glassformer.layers.norm import NORMS
 from glassformer.layers.patch import ImagePatches, SeriesPatches, check_image, check_series
-from glassformer.layers.position import POSITIONS
+from glassformer.layers.position import POSITIONS, WITH_TABLE
 from glassformer.layers.position.relative import check_buckets
 from glassformer.layers.position.rotary import check_rotary
 from glassformer.layers.position.sinusoidal import check_waves
@@ -164,7 +164,7 @@ def _input(config: ModelConfig) -> None:
     if kind == "series":
         check_series(options["context"], options["length"], options["stride"])
     count = input_positions(config)
-    if count is not None and config.position.kind in ("sinusoidal", "learned") and count > config.max_len:
+    if count is not None and config.position.kind in WITH_TABLE and count > config.max_len:
         raise ConfigError("too_many_patches", count=count, max_len=config.max_len)
 
 
@@ -178,7 +178,7 @@ def _target(config: ModelConfig) -> None:
             raise ConfigError("queries_head", key=key, value=value)
     if config.queries and (config.target_vocab_size is not None or config.tie_embeddings != "none"):
         raise ConfigError("queries_vocabulary", queries=config.queries)
-    if config.position.kind in ("sinusoidal", "learned") and config.queries > config.max_len:
+    if config.position.kind in WITH_TABLE and config.queries > config.max_len:
         raise ConfigError("too_many_queries", queries=config.queries, max_len=config.max_len)
 
 

@@ -19,15 +19,20 @@ from glassformer.recipe import RunConfig
 from glassformer.runs import Run, choose_weights
 from glassformer.runs.choose import AUTO
 from glassformer.runs.weights import check_finite, load_weights, read_tensors
+from glassformer.show import Column, Table, as_text
 from glassformer.text import Frame, Tokenizer, Vocabularies
 from glassformer.text.seen import Seen, unknown
 from glassformer.trace.sentence import Reader, Reading
 from glassformer.values import path_of
+from glassformer.words import say
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Loaded:
-    """A trained model with all that it needs to be used: its tokenizers, if it reads text, and its configuration."""
+    """A trained model with all that it needs to be used: its tokenizers, if it reads text, and its configuration.
+
+    Prints as a table, in a notebook too.
+    """
 
     model: nn.Module
     tokenizers: Vocabularies | None
@@ -93,6 +98,40 @@ class Loaded:
     def start(self) -> int:
         """What a decoder with an encoder begins with: bos, or as `task.start` says (T5, Marian: pad; BART: eos)."""
         return self.vocabularies.target.specials.need(str(self.config.task.options.get("start", "bos")))
+
+    def shown(self) -> Table:
+        """What was opened, and from where."""
+        config, first = self.config.model, next(self.model.parameters())
+        depth = "+".join(str(n) for n in (config.encoder_layers, config.decoder_layers) if n)
+        facts = {
+            "task": self.task,
+            "family": say(f"families.{config.family}"),
+            "sizes": f"{depth} × {config.d_model}, {config.n_heads} h, d_ff {config.d_ff}",
+            "parameters": f"{sum(x.numel() for x in self.model.parameters()):,}",
+            "tokenizer": "" if self.tokenizers is None else self._vocabulary_sizes(self.tokenizers),
+            "device": f"{first.device}, {str(first.dtype).removeprefix('torch.')}",
+            "folder": str(self.folder),
+            "checkpoint": str(self.checkpoint),
+        }
+        table = Table(Column(), Column())
+        for key, value in facts.items():
+            if value:
+                table.add(say(f"loaded.{key}"), value)
+        return table
+
+    def _vocabulary_sizes(self, tokenizers: Vocabularies) -> str:
+        """One number where both sides share a tokenizer."""
+        sides = [tokenizers.source] if tokenizers.joint else [tokenizers.source, tokenizers.target]
+        return say("loaded.entries", count=" + ".join(f"{side.vocab_size:,}" for side in sides))
+
+    def __rich__(self) -> Table:
+        return self.shown()
+
+    def __repr__(self) -> str:
+        return as_text(self.shown())
+
+    def _repr_html_(self) -> str:
+        return self.shown().to_html()
 
     def reader(self) -> Reader:
         """How it reads, for whoever follows a sentence: the source framed, the target begun."""

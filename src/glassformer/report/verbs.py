@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from glassformer.lessons.catalogue import module_of
+from glassformer.lessons.claims import Claims
 from glassformer.lessons.index import named
 from glassformer.lessons.record import desk_of, measure
-from glassformer.lessons.shelf import Answer, Shelf
+from glassformer.lessons.shelf import Shelf
 from glassformer.lessons.told import Told
 from glassformer.report.build import Order, Report
 from glassformer.values import one_of, path_of
@@ -36,11 +37,15 @@ def lesson(name: str, *, lang: str | None = None, fresh: bool = False) -> Told:
     return Told(name, spoken, shelf)
 
 
-def claims(*ids: str, lang: str | None = None) -> list[Answer]:
-    """What was measured about every claim, or about those named: `.verdict`, `.says`, `.measured`, `.condition`."""
+def claims(*ids: str, lang: str | None = None) -> Claims:
+    """What was measured about every claim, or about those named: `.verdict`, `.says`, `.measured`, `.condition`.
+
+    A list that prints as a table, in a notebook too.
+    """
     spoken = one_of("lang", lang or language(), LANGUAGES)
     wanted = named(list(ids))  # a claim that there is not is refused
-    return [answer for answer in Shelf().answers(spoken) if not ids or answer.id in wanted]
+    found = (answer for answer in Shelf().answers(spoken) if not ids or answer.id in wanted)
+    return Claims(found, spoken)
 
 
 def report(run: str | Path | Trained | None = None, *, out: str | Path = "report", lang: str = "both") -> list[Path]:

@@ -22,7 +22,7 @@ from glassformer.data.stream import Stream, windows
 from glassformer.errors import ConfigError
 from glassformer.layers.embedding import token_matrix
 from glassformer.layers.head import LanguageModelHead
-from glassformer.layers.position import POSITIONS
+from glassformer.layers.position import WITH_TABLE
 from glassformer.losses import IGNORE, Loss, Sum, chunked, cross_entropy, make_loss
 from glassformer.models.decoder import DecoderOnly
 from glassformer.recipe import RunConfig, options
@@ -36,7 +36,6 @@ from glassformer.values import one_of, size
 CONTEXT = 256
 WAYS = ("stream", "packed")
 OFFSETS = ("random", "consecutive")
-WITH_TABLE = tuple(kind for kind, position in POSITIONS.items() if position.acts_on == "stream")
 
 
 @dataclass(frozen=True, kw_only=True)

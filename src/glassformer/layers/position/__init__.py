@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from torch import nn
+
 from glassformer.layers.position.alibi import AlibiPositions
 from glassformer.layers.position.learned import LearnedPositions
 from glassformer.layers.position.none import NoPositions
@@ -20,8 +22,24 @@ POSITIONS: dict[str, Any] = {
     "none": NoPositions,
 }
 
+# those with a table of max_len rows, and no position beyond it; the others are computed, without end
+WITH_TABLE: dict[str, type[SinusoidalPositions] | type[LearnedPositions]] = {
+    "sinusoidal": SinusoidalPositions,
+    "learned": LearnedPositions,
+}
+
+
+def table_size(positions: nn.Module) -> int | None:
+    """How many positions there are; None where they are computed, without end."""
+    for kind in WITH_TABLE.values():
+        if isinstance(positions, kind):
+            return positions.max_len
+    return None
+
+
 __all__ = [
     "POSITIONS",
+    "WITH_TABLE",
     "AlibiPositions",
     "LearnedPositions",
     "NoPositions",
@@ -32,4 +50,5 @@ __all__ = [
     "SinusoidalPositions",
     "rotate",
     "sinusoid",
+    "table_size",
 ]

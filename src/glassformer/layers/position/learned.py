@@ -50,6 +50,10 @@ class LearnedPositions(nn.Module):
         self.offset = size("position.offset", offset, low=0)
         self.weight = nn.Parameter(torch.empty(max_len + offset, d_model).normal_(std=0.02))
 
+    @property
+    def max_len(self) -> int:
+        return self.weight.shape[0] - self.offset
+
     def forward(self, x: Float[Tensor, "b t d_model"], at: Tensor | None = None) -> Float[Tensor, "b t d_model"]:
         return x + tap("encoding", look_up(self.weight[self.offset :], x, at))
 

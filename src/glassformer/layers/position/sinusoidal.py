@@ -83,6 +83,10 @@ class SinusoidalPositions(nn.Module):
         self._fill()
         return self
 
+    @property
+    def max_len(self) -> int:
+        return self.table.shape[0]
+
     def forward(self, x: Float[Tensor, "b t d_model"], at: Tensor | None = None) -> Float[Tensor, "b t d_model"]:
         return x + tap("encoding", look_up(self.table, x, at).to(x.dtype))
 

@@ -1,0 +1,52 @@
+"""Claims side by side: a list that shows itself as a table, at the prompt, in a terminal and in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from glassformer.lessons.shelf import Answer
+from glassformer.lessons.told import MARKS
+from glassformer.lessons.verdict import WORDS
+from glassformer.show import Column, Kind, Sheet, Styled, Table, as_html, as_text
+from glassformer.words import language, say
+
+COLUMNS: dict[str, Kind] = {"id": "name", "verdict": "name", "claim": "text", "measured": "text"}
+
+
+class Claims(list[Answer]):
+    """A list like any other; only its looks are different."""
+
+    def __init__(self, answers: Iterable[Answer], lang: str | None = None) -> None:
+        super().__init__(answers)
+        self.lang = lang or language()
+
+    def shown(self) -> Sheet:
+        """All of them, and how many there are of each verdict."""
+        return Sheet(self._table(), self.summary())
+
+    def summary(self) -> str:
+        """So many claims, so many of each verdict; how to measure again what is stale."""
+        counts = {name: sum(answer.verdict == name for answer in self) for name in WORDS}
+        line = say("lesson.summary", self.lang, count=len(self), **counts)
+        stale = sum(answer.stale for answer in self)
+        return f"{line}\n{say('lesson.some_stale', self.lang, count=stale)}" if stale else line
+
+    def _table(self) -> Table:
+        columns = (Column(say(f"lesson.columns.{key}", self.lang), kind) for key, kind in COLUMNS.items())
+        table = Table(*columns, lines=True, lang=self.lang)
+        for answer in self:
+            mark, style = MARKS[answer.verdict]
+            verdict = f"{mark} {say(f'verdicts.{answer.verdict}', self.lang)}"
+            stale = f"\n{say('lesson.stale_mark', self.lang)}" if answer.stale else ""
+            says = answer.says if answer.condition is None else f"{answer.says}\n{answer.condition}"
+            table.add(answer.id, Styled(verdict + stale, style), answer.claim, says)
+        return table
+
+    def __rich__(self) -> Sheet:
+        return self.shown()
+
+    def __repr__(self) -> str:
+        return as_text(self.shown())
+
+    def _repr_html_(self) -> str:
+        return as_html(self.shown())
