@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 from rich.columns import Columns
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.table import Table
 from typer import rich_utils
 from typer.completion import install  # type: ignore[attr-defined]
 from typer.core import TyperCommand, TyperGroup
@@ -49,6 +51,9 @@ rich_utils.REQUIRED_LONG_STRING = say("help.required")
 rich_utils.DEFAULT_STRING = say("help.default")
 
 
+NARROW = 76  # columns inside a panel
+
+
 class _Whole(Columns):
     """A help text of which no word is cut: rich takes the blank behind a line of Hangul that just fits for too much."""
 
@@ -58,7 +63,31 @@ class _Whole(Columns):
         super().__init__(texts)
 
 
+class _Names(Table):
+    """The panels of --help: names of options and commands stand whole, the sentence takes what is left.
+
+    Where that is little, the types of the options are left out, and so are columns in which nothing stands.
+    """
+
+    def add_column(self, *given: Any, **options: Any) -> None:
+        super().add_column(*given, **{"overflow": "fold", **options})
+
+    def add_row(self, *cells: Any, **options: Any) -> None:
+        while len(self.columns) < len(cells):
+            self.add_column(no_wrap=len(self.columns) < len(cells) - 1)
+        super().add_row(*cells, **options)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if len(self.columns) > 2 and options.max_width < NARROW:
+            *names, _, sentence = self.columns
+            self.columns = [*(each for each in names if any(map(str, each._cells))), sentence]
+            for index, column in enumerate(self.columns):
+                column._index = index
+        return super().__rich_console__(console, options)
+
+
 rich_utils.Columns = _Whole  # type: ignore[assignment, attr-defined]
+rich_utils.Table = _Names  # type: ignore[misc, attr-defined]
 
 
 class _InLanguage:

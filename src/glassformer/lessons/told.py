@@ -158,8 +158,9 @@ class Told:
 
         found = self.lesson
         lines: list[RenderableType] = [Text(self.title, style="bold underline"), Text(self.question, style="italic")]
-        formula = Padding(Text(found.formula, style="bold"), (0, 0, 0, 4))
-        lines += [Text(), *([formula, Text()] if found.formula else [])]
+        lines.append(Text())
+        if found.formula:
+            lines += [Padding(Text(found.formula, style="bold"), (0, 0, 0, 4)), Text()]
         for part in prose_and_tables(self.text(depth), self.lang):
             lines += [Constrain(Markdown(part) if isinstance(part, str) else part, PAGE), Text()]
         for answer in self.answers():
