@@ -26,7 +26,8 @@ names = ["", *(name for members in GROUPS.values() for name in members)]
 found = {{}}
 for name in names:
     command = group.commands[name] if name else group
-    typed = [each for p in command.params if not getattr(p, "hidden", False) for each in (*p.opts, *p.secondary_opts) if each.startswith("-")]
+    shown = [one for one in command.params if not getattr(one, "hidden", False)]
+    typed = [each for one in shown for each in (*one.opts, *one.secondary_opts) if each.startswith("-")]
     found[name] = {{"typed": typed + (names[1:] if not name else [])}}
     for columns in {(*WIDTHS, ALL)}:
         os.environ["COLUMNS"] = str(columns)
