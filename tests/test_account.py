@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
+import glassformer as gf
+from glassformer import account
 from glassformer.account import Held, Row, held, linear, within
+from glassformer.formula import evaluate
 
 VALUES = {"d_model": 32, "d_ff": 48, "max_len": 400}
 
@@ -74,3 +79,22 @@ def test_the_box_around_puts_its_name_in_front() -> None:
     assert (outer.name, outer.tensors[0].name) == ("blocks.0.self_attention", "blocks.0.self_attention.weight")
     assert (inner.name, inner.tensors[0].name) == ("blocks.0.self_attention.qkv", "blocks.0.self_attention.w_q.weight")
     assert inner.parameters == named.parameters
+
+
+def test_what_equal_layers_hold_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stack of a thousand layers asks for as many numbers as one of ten, and they are the same."""
+    asked: list[str] = []
+
+    def counted(formula: str, values: Mapping[str, int]) -> int:
+        asked.append(formula)
+        return evaluate(formula, values)
+
+    monkeypatch.setattr(account, "evaluate", counted)
+    calls, totals = {}, {}
+    for layers in (10, 1000):
+        asked.clear()
+        ledger = gf.count("gpt2", layers=layers)
+        totals[layers] = ledger.part("decoder.blocks").parameters
+        calls[layers] = len(asked)
+    assert calls[10] == calls[1000] > 0
+    assert totals[1000] == 100 * totals[10]

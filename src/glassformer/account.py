@@ -7,7 +7,7 @@ shapes in symbols, and the numbers behind the symbols.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 
@@ -79,6 +79,14 @@ class Row:
         """The symbols of its formula."""
         return symbols(self.formula)
 
+    def inside(self, path: str) -> Row:
+        """The same row below a path. What it holds is not computed again: a stack has thousands of equal layers."""
+        name = f"{path}.{self.name}" if self.name else path
+        tensors = tuple(Held(f"{path}.{t.name}", t.shape, t.formula, t.buffer) for t in self.tensors)
+        moved = Row(name, self.kind, tensors, self.values, self.tied)
+        vars(moved).update(formula=self.formula, parameters=self.parameters, buffers=self.buffers)
+        return moved
+
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Name of each tensor, relative to the box that declared the row → its shape in numbers."""
         return {t.name: tuple(evaluate(size, self.values) for size in t.shape) for t in self.tensors}
@@ -92,11 +100,4 @@ def _terms(tensors: Iterable[Held]) -> list[str]:
 
 def within(path: str, rows: Iterable[Row]) -> tuple[Row, ...]:
     """The same rows as seen from the box around them: names and tensors get the path in front."""
-    return tuple(
-        replace(
-            row,
-            name=f"{path}.{row.name}" if row.name else path,
-            tensors=tuple(replace(tensor, name=f"{path}.{tensor.name}") for tensor in row.tensors),
-        )
-        for row in rows
-    )
+    return tuple(row.inside(path) for row in rows)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from glassformer.formula import evaluate
 
@@ -51,7 +52,7 @@ class Entry:
     backward: int = 0  # products that the backward pass computes for this one: gradients of both sides, or of one
     again: bool = False  # in a block that is computed a second time: kept only while the backward pass is in it
 
-    @property
+    @cached_property
     def amount(self) -> int:
         return evaluate(self.formula, self.values)
 

@@ -87,7 +87,7 @@ class _Names(Table):
 
 
 rich_utils.Columns = _Whole  # type: ignore[assignment, attr-defined]
-rich_utils.Table = _Names  # type: ignore[misc, attr-defined]
+rich_utils.Table = _Names  # type: ignore[attr-defined]
 
 
 class _InLanguage:
