@@ -84,6 +84,34 @@ def test_it_opens_quietly_and_fits(browser: Any, report: Path, lang: str, width:
         assert page.locator("html").get_attribute("lang") == lang
 
 
+@pytest.mark.parametrize("width", [360, 800])
+def test_no_line_ends_inside_a_name_or_before_a_korean_ending(browser: Any, report: Path, width: int) -> None:
+    """Each pair of characters that belongs together stands on one line."""
+    with Opened(browser, report / "report.ko.html", width) as opened:
+        opened.page.evaluate("for (const svg of document.querySelectorAll('.picture svg')) svg.replaceChildren()")
+        assert opened.page.evaluate(TORN) == []
+
+
+# every pair "bracket or per cent, Hangul" of the texts, and every hyphen of short inline code: on how many lines?
+TORN = """() => {
+  const torn = [], range = document.createRange();
+  const walk = document.createTreeWalker(document.getElementById('main'), NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const node = walk.currentNode, text = node.data;
+    if (node.parentElement.closest('pre, script, style, svg, math') || !node.parentElement.checkVisibility()) continue;
+    const pairs = node.parentElement.closest('code') ? /-(?=[A-Za-z0-9-])/g : /[)\\]%”]\u2060?[가-힣]/g;
+    for (const found of text.matchAll(pairs)) {
+      range.setStart(node, found.index);
+      range.setEnd(node, found.index + Math.max(2, found[0].length));
+      const tops = [...range.getClientRects()].filter(box => box.width > 0).map(box => Math.round(box.top));
+      const around = text.slice(Math.max(0, found.index - 12), found.index + 8);
+      if (Math.max(...tops) - Math.min(...tops) > 4) torn.push(around);
+    }
+  }
+  return torn.slice(0, 20);
+}"""
+
+
 @pytest.mark.parametrize(("lang", "width"), PAGES)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_stands_in_anybodys_way(browser: Any, report: Path, lang: str, width: int, scheme: str) -> None:
@@ -132,6 +160,15 @@ def test_light_and_dark(browser: Any, report: Path) -> None:
         assert page.evaluate(paper) == dark[0]
         page.click("#theme")
         assert page.evaluate(paper) == light[0]
+
+
+def test_letters_of_a_picture_keep_the_font_they_were_placed_with(browser: Any, report: Path) -> None:
+    """Another font may be wider, and a label would run into the next one."""
+    with Opened(browser, report / "report.ko.html", 1280) as opened:
+        text = opened.page.locator("#decoder_attention .picture svg text").first
+        written = text.get_attribute("style") or ""
+        first = written.split("font-family:")[1].split(",")[0].strip(" '\"")
+        assert text.evaluate("one => getComputedStyle(one).fontFamily").split(",")[0].strip(" '\"") == first
 
 
 def test_values_show_themselves(browser: Any, report: Path) -> None:

@@ -66,3 +66,10 @@ def test_nothing_is_said_about_weights_of_fonts(caplog: pytest.LogCaptureFixture
     assert caplog.records == []
     fonts.warning("afterwards")
     assert [record.message for record in caplog.records] == ["afterwards"]
+
+
+def test_letters_take_the_room_that_was_measured_for_them() -> None:
+    """First the font that matplotlib placed the labels with, so that none runs into the next; then the page's."""
+    families = set(re.findall(r'font-family: ([^;"]+)', as_svg(figure(), "one", "en", "seen")))
+    assert families and all(family.endswith(", var(--sans, sans-serif)") for family in families)
+    assert all(family.startswith("'DejaVu Sans'") or "Nanum" in family for family in families)

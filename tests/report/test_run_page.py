@@ -27,9 +27,9 @@ def test_predicted_and_measured_with_the_error() -> None:
     columns, rows = card_rows(CARD, Say("en"))
     assert len(columns) == 4
     assert [row[1:] for row in rows] == [
-        ["1,000", "1,000", "+0.0 %"],
-        ["2.0 MiB", "1.0 MiB", "+100.0 %"],
-        ["150", "100", "+50.0 %"],
+        ["1,000", "1,000", "+0.0%"],
+        ["2.0 MiB", "1.0 MiB", "+100.0%"],
+        ["150", "100", "+50.0%"],
         ["–", "0:01:01", "–"],
     ]
 

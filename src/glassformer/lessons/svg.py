@@ -30,6 +30,7 @@ _SIZE = re.compile(r'<svg ([^>]*?)\bwidth="[^"]*"([^>]*?)\bheight="[^"]*"')
 _HEIGHT_FIRST = re.compile(r'<svg ([^>]*?)\bheight="[^"]*"([^>]*?)\bwidth="[^"]*"')
 
 _PLACES = re.compile(r' (?:d|points|x|y|x1|x2|y1|y2|width|height)="[^"]*"')
+_FONT = re.compile(r"font-family: [^;\"]+")  # the font that the places were computed with
 _DIGITS = re.compile(r"(\.\d\d)\d+")  # a hundredth of a point is finer than any screen
 
 
@@ -70,6 +71,7 @@ def as_svg(figure: Figure, name: str, lang: str, alternative: str, theme: Theme 
     svg = _PLACES.sub(lambda found: _DIGITS.sub(r"\1", found[0]), svg)
     for pattern, made in ((r' id="', f' id="{name}-'), (r"url\(#", f"url(#{name}-"), (r'href="#', f'href="#{name}-')):
         svg = re.sub(pattern, made, svg)
+    svg = _FONT.sub(r"\g<0>, var(--sans, sans-serif)", svg)  # where it is missing, that of the page
     svg = _tinted(svg, name, theme.colours)
     for role, colour in theme.colours.items():
         svg = re.sub(re.escape(colour), f"var(--{role}, {colour})", svg, flags=re.IGNORECASE)

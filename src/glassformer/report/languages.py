@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_PARTS = re.compile(r"(<svg\b.*?</svg>|<math\b.*?</math>|<[^>]*>)", re.DOTALL)
+PARTS = re.compile(r"(<svg\b.*?</svg>|<math\b.*?</math>|<[^>]*>)", re.DOTALL)
 _HANGUL = re.compile(r"[가-힣]+(?:[ ,.·!?]+[가-힣]+)*[.!?]?")
 
 
@@ -12,7 +12,7 @@ def marked(html: str, lang: str) -> str:
     """Korean words on a page in another language are marked as such; pictures and formulas stay as they are."""
     if lang == "ko":
         return html
-    parts = _PARTS.split(html)
+    parts = PARTS.split(html)
     for at in range(0, len(parts), 2):  # texts; what stands between them are tags
         parts[at] = _HANGUL.sub(r'<span lang="ko">\g<0></span>', parts[at])
     return "".join(parts)

@@ -10,6 +10,7 @@ from string import Template
 
 from glassformer.lessons.theme import DARK, LIGHT, Theme
 from glassformer.report.book import Book, Chapter, Page
+from glassformer.report.breaks import kept
 from glassformer.report.cards import Say, claims_table, inline, turn
 from glassformer.report.front import map_html, paths_html, tally_html
 from glassformer.report.languages import marked
@@ -64,7 +65,7 @@ class Printer:
             reload=str(RELOAD if again else 0),
             languages="".join(map(_language, self.others)),
             table=contents(self.book, words, run is not None),
-            run="" if run is None else marked(run_html(run, card, words), self.book.lang),
+            run="" if run is None else kept(marked(run_html(run, card, words), self.book.lang)),
             body=body(self.book, words, unfinished=True) if unfinished else self.text,
         )
 
@@ -114,7 +115,7 @@ def body(book: Book, words: Say, *, unfinished: bool = False) -> str:
     parts += [page_html(one, book, words) for one in book.first]
     parts += [chapter_html(chapter, book, words, unfinished) for chapter in book.chapters]
     parts += [page_html(one, book, words) for one in book.last]
-    return marked("\n".join(parts), book.lang) + sources_html(book, words)
+    return kept(marked("\n".join(parts), book.lang)) + sources_html(book, words)
 
 
 def page_html(one: Page, book: Book, words: Say) -> str:

@@ -100,7 +100,7 @@ def shown(row: Row, value: float | None) -> str:
 
 
 def _error(row: Row) -> str:
-    return "–" if row.error is None else minus(f"{100 * round(row.error, 3) + 0.0:+.1f} %")
+    return "–" if row.error is None else minus(f"{100 * round(row.error, 3) + 0.0:+.1f}%")
 
 
 # --- Markdown ---
