@@ -186,13 +186,13 @@ def test_a_type_that_no_model_can_have(dtype: Any) -> None:
 @pytest.mark.parametrize("device", ["cudaa", "cuda:99", "hpu", "", torch.device("cuda:99"), -1, [], 10**400])
 def test_a_device_that_is_not_here(device: Any) -> None:
     line = refused(ConfigError, lambda: gf.build("small-encoder", device=device))
-    assert re.fullmatch(r"device='.*' is no device of this machine; use one of: auto, cpu, meta(, \w+:\d+)*", line)
+    assert re.fullmatch(r"device='.*' is not a device of this machine; use one of: auto, cpu, meta(, \w+:\d+)*", line)
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
 def test_cuda_where_there_is_none() -> None:
     assert refused(ConfigError, lambda: gf.build("small-encoder", device="cuda")) == (
-        "device='cuda' is no device of this machine; use one of: auto, cpu, meta"
+        "device='cuda' is not a device of this machine; use one of: auto, cpu, meta"
     )
 
 
@@ -214,7 +214,7 @@ def test_a_seed_out_of_range() -> None:
 
 def test_what_is_no_model_at_all() -> None:
     for verb in (gf.count, gf.build, gf.check):
-        assert refused(ConfigError, verb, None).startswith("None is no model; use the name of a preset, a file")
+        assert refused(ConfigError, verb, None).startswith("None is not a model; use the name of a preset, a file")
 
 
 def test_weights_loaded_into_a_model_without_memory() -> None:

@@ -107,7 +107,7 @@ def test_the_folder_of_the_data_sets(tmp_path: Path, monkeypatch: pytest.MonkeyP
     wrong = found("data")
     assert (wrong.ok, wrong.optional) == (False, False)
     assert wrong.text("en") == (
-        f"GLASSFORMER_DATA is {absent}, which is no folder; set it to the folder of the data sets"
+        f"GLASSFORMER_DATA is {absent}, which is not a folder; set it to the folder of the data sets"
     )
     assert wrong.text("ko").startswith(f"GLASSFORMER_DATA={absent}: 폴더가 아닙니다")
 

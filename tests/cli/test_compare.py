@@ -80,7 +80,7 @@ def test_structures_that_part(folder: Path, capsys: pytest.CaptureFixture[str]) 
         (("small-encoder", "deit-tiny"), "A reads tokens, B reads image 3×224×224: no input fits both"),
         (("small-encoder", "small-encoder", "나는"), "small-encoder has no tokenizer to read texts with"),
         (("small-encoder", "smal-encoder"), "smal-encoder"),
-        (("small-encoder", "small-encoder", "--tolerance", "-1"), "tolerance=-1.0 is no tolerance; use 0 or more"),
+        (("small-encoder", "small-encoder", "--tolerance", "-1"), "tolerance=-1.0 is not a tolerance; use 0 or more"),
     ],
 )
 def test_what_is_refused(arguments: tuple[str, ...], line: str, capsys: pytest.CaptureFixture[str]) -> None:

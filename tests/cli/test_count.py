@@ -181,7 +181,7 @@ REFUSED = [
     (("gpt3",), "'gpt3' is neither a preset nor a file; did you mean gpt2?"),
     (("",), "'' is neither a preset nor a file; there are: "),
     (("none.toml",), "none.toml: no such file; check the path, or name a preset (glassformer presets)"),
-    (("/",), "/ is no run: it has no config.toml; name the folder that training wrote"),
+    (("/",), "/ is not a run: it has no config.toml; name the folder that training wrote"),
     (("/dev/zero",), "/dev/zero: no such file; check the path"),
     (("a" * 5_000,), "a" * 399 + "… cannot be read: File name too long; check the path and its permissions"),
     (("gpt2", "--set", "d_modl=3"), "d_modl: no such key; did you mean d_model?"),

@@ -159,14 +159,14 @@ def test_a_failed_download_is_one_line(
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("fetch",), 2, "data fetch: that will not do; use list, get, show, check"),
+        (("fetch",), 2, "data fetch is not valid; use list, get, show, check"),
         (("get",), 2, "data get: which set? Give a name (glassformer data list)"),
         (("show",), 2, "data show: which set?"),
         (("show", "multi3k"), 1, "no data set is called 'multi3k'; did you mean multi30k?"),
         (("show", "three", "--split", "dev"), 1, "three has no part 'dev'; there are: test"),
         (("show", "multi30k"), 1, "multi30k is not here: train.en is missing in"),
-        (("get", "wmt14-ende"), 1, "wmt14-ende is not there to be fetched; make train.en, train.de"),
-        (("show", "three", "--rows", "x"), 2, "--rows x: that will not do; use a whole number"),
+        (("get", "wmt14-ende"), 1, "wmt14-ende cannot be fetched; make train.en, train.de"),
+        (("show", "three", "--rows", "x"), 2, "--rows x is not valid; use a whole number"),
     ],
 )
 def test_wrong_use_is_one_line(

@@ -27,7 +27,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 @pytest.mark.parametrize(
     ("lang", "words"),
     [
-        ("en", ("Python", "memory", "Hangul font", "data sets", "All that Glassformer needs is here.")),
+        ("en", ("Python", "memory", "Hangul font", "data sets", "Everything that Glassformer needs is here.")),
         ("ko", ("파이썬", "메모리", "한글 글꼴", "데이터셋", "Glassformer에 필요한 것이 모두 갖춰져 있습니다.")),
     ],
 )
@@ -55,7 +55,7 @@ def test_brackets_in_a_path_are_shown(capsys: pytest.CaptureFixture[str], monkey
     monkeypatch.setenv("GLASSFORMER_DATA", "/none/[/b]")
     code, out, err = run(capsys)
     assert (code, err) == (1, "")
-    assert "GLASSFORMER_DATA is /none/[/b], which is no folder" in out
+    assert "GLASSFORMER_DATA is /none/[/b], which is not a folder" in out
 
 
 def test_the_json_tells_the_same(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

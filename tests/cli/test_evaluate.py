@@ -87,7 +87,7 @@ def test_what_is_refused(
 
 def test_a_folder_that_is_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = run(capsys, tmp_path)
-    assert code == 1 and "is no run: it has no config.toml" in err
+    assert code == 1 and "is not a run: it has no config.toml" in err
 
 
 def test_a_classifier(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

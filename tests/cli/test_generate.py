@@ -101,7 +101,7 @@ def test_what_a_terminal_would_obey_is_shown_as_text(monkeypatch: pytest.MonkeyP
     ("options", "said"),
     [
         (("--tokens", 0), "tokens=0 is out of range"),
-        (("--tokens", 99), "99 tokens do not fit behind a prompt of 3"),
+        (("--tokens", 99), "99 tokens do not fit after a prompt of 3"),
         (("--temperature", -1), "temperature=-1"),
         (("--top-p", 2), "top_p=2"),
         (("--beam", 2, "--seed", 3), "beam=2 searches for the best text"),

@@ -20,7 +20,7 @@ def test_a_folder_becomes_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert run("import", reference("bert pretraining")[1], "--out", tmp_path / "run", "--lang", "en") == 0
     said = capsys.readouterr().out
     assert "bert for masked_language_model: " in said and "parameters (float32)" in said
-    assert "no tokenizer files were found" in said and "4 tensors of other heads were left aside: bert.pooler" in said
+    assert "no tokenizer files were found" in said and "4 tensors of other heads were set aside: bert.pooler" in said
     assert (tmp_path / "run" / "config.toml").is_file()
     assert run("count", tmp_path / "run", "--json") == 0
     counted = json.loads(capsys.readouterr().out)["total"]["parameters"]

@@ -73,13 +73,13 @@ REFUSED = [
     (("--tokens", "-3"), 1, "tokens=-3 is not an amount"),
     (("--device", "h300"), 1, "device='h300' is unknown; use one of: h200, h100"),
     (("--devices", "0"), 1, "devices=0 is out of range; use 1 to 1000000"),
-    (("--devices", "x"), 2, "--devices x: that will not do; use a whole number"),
+    (("--devices", "x"), 2, "--devices x is not valid; use a whole number"),
     (("--parallel", "tp"), 1, "parallel='tp' is unknown; use one of: ddp, fsdp"),
     (("--length", "4096"), 1, "the text has 4096 positions, and max_len=1024; shorten it"),
     (("--dtype", "int8"), 1, "dtype='int8' is unknown; use one of: bfloat16"),
     (("--device", "t4", "--dtype", "bfloat16"), 1, "t4 has no peak for dtype=bfloat16; use one of: float16, float32"),
-    (("--utilisation", "40"), 1, "utilisation=40.0 is no share of the peak; use a number above 0, at most 1"),
-    (("--utilisation", "0.4", "--mfu", "0.3"), 1, "utilisation=0.4 and mfu=0.3 say two things about one"),
+    (("--utilisation", "40"), 1, "utilisation=40.0 is not a share of the peak; use a number above 0, at most 1"),
+    (("--utilisation", "0.4", "--mfu", "0.3"), 1, "utilisation=0.4 and mfu=0.3 say two things about the same"),
     (("--price", "0"), 1, "price=0.0 is not positive and finite; use a number above 0"),
 ]
 

@@ -105,7 +105,7 @@ def test_a_folder_is_no_file_to_copy_to(tmp_path: Path, capsys: pytest.CaptureFi
         (("show",), 2, "NAME is missing"),
         (("copy", "ko-en"), 2, "FILE is missing"),
         (("copy", "ko-en", "a.txt"), 2, "a.txt: a recipe is a .toml file; give it that ending\n"),
-        (("print",), 2, "recipes print: that will not do; use list, show, copy\n"),
+        (("print",), 2, "recipes print is not valid; use list, show, copy\n"),
     ],
 )
 def test_wrong_use_is_one_line(

@@ -53,7 +53,9 @@ def test_words_that_no_training_text_held_are_named(
         answer, warned = asked(capsys, command, tmp_path / "run", given)
         answer = answer[0] if isinstance(answer, list) else answer
         assert answer["unseen"] in (["zebrafish"], [["zebrafish"]])
-        assert warned.count("\n") == 1 and "no training text held: zebrafish; whatever the model says" in warned
+        assert (
+            warned.count("\n") == 1 and "no training text held: zebrafish; whatever the model makes of them" in warned
+        )
         known = given.replace("zebrafish", word)
         answer, warned = asked(capsys, command, tmp_path / "run", known)
         answer = answer[0] if isinstance(answer, list) else answer

@@ -34,19 +34,19 @@ def test_all_columns_but_the_date_by_default_and_the_date_by_name(tmp_path: Path
         ("date\n2024-01-01\n", "{path} has no column but the date 'date'; add a column of numbers"),
         (
             "date,x\n2024-01-01,1\n2024-01-02,\n",
-            "{path}: line 3, column x: '' is no value; fill it in or leave the row out",
+            "{path}: line 3, column x: '' is not a value; fill it in or leave the row out",
         ),
         (
             "date,x\n2024-01-01,1\n2024-01-02,NaN\n",
-            "{path}: line 3, column x: 'NaN' is no value; fill it in or leave the row out",
+            "{path}: line 3, column x: 'NaN' is not a value; fill it in or leave the row out",
         ),
         (
             "date,x\n2024-01-01,inf\n2024-01-02,1\n",
-            "{path}: line 2, column x: 'inf' is no value; fill it in or leave the row out",
+            "{path}: line 2, column x: 'inf' is not a value; fill it in or leave the row out",
         ),
         (
             'date,x\n2024-01-01,1.5\n2024-01-02,"1,5"\n',
-            "{path}: line 3, column x: '1,5' is no number; mend it or choose other columns",
+            "{path}: line 3, column x: '1,5' is not a number; mend it or choose other columns",
         ),
         (
             'date,x\n2024-01-01,1\n2024-01-02,"1,234"\n',
@@ -55,7 +55,7 @@ def test_all_columns_but_the_date_by_default_and_the_date_by_name(tmp_path: Path
         ),
         (
             "date,x\n2024-01-01,up\n2024-01-02,2\n",
-            "{path}: line 2, column x: 'up' is no number; mend it or choose other columns",
+            "{path}: line 2, column x: 'up' is not a number; mend it or choose other columns",
         ),
         (
             "date,x\n2024-01-01,1\n2024-01-02\n",

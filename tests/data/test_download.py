@@ -173,5 +173,5 @@ def test_a_refused_connection(publish: Any) -> None:
 
 def test_a_set_without_an_address_says_how_to_make_it(publish: Any) -> None:
     publish("")
-    with pytest.raises(FileError, match=r"two is not there to be fetched; make two\.en, two\.ko from https://example"):
+    with pytest.raises(FileError, match=r"two cannot be fetched; make two\.en, two\.ko from https://example"):
         get("two")

@@ -52,7 +52,7 @@ def test_a_missing_set_says_how_to_get_it() -> None:
     ):
         find("multi30k", "val.en")
     with pytest.raises(
-        FileError, match=r"wmt14-ende is not here.*not there to be fetched: make train\.en, train\.de"
+        FileError, match=r"wmt14-ende is not here.*cannot be fetched: make train\.en, train\.de"
     ) as failure:
         find("wmt14-ende", "train.en")
     assert "statmt.org" in str(failure.value) and "GLASSFORMER_DATA" in failure.value.in_language("ko")

@@ -27,7 +27,7 @@ def test_two_images_of_one_row_and_three_columns(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"\0\0\x08", IMAGES[:9], b"PNG" + IMAGES, b"\0\0\x0d\x01" + LABELS[4:]])
 def test_what_is_no_idx_is_refused(content: bytes, tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="is no IDX file of bytes; use one in the format of MNIST"):
+    with pytest.raises(FileError, match="is not an IDX file of bytes; use one in the format of MNIST"):
         read_idx(write(tmp_path, content))
 
 

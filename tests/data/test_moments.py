@@ -32,15 +32,18 @@ def test_dates_are_read_as_people_write_them(cells: list[str], expected: list[st
 @pytest.mark.parametrize(
     ("cells", "line"),
     [
-        (["2024-01-31", "soon"], "f.csv: line 3: 'soon' is no date; write 2024-01-31, 2024-01-31 13:00, 20240131 or"),
-        (["2024-02-30"], "f.csv: line 2: '2024-02-30' is no date"),
-        (["2024/13/01"], "f.csv: line 2: '2024/13/01' is no date"),
-        (["45321"], "f.csv: line 2: '45321' is no date"),
-        ([""], "f.csv: line 2: '' is no date"),
-        (["31.01.2024", "01.31.2024"], "f.csv: line 3: '01.31.2024' is no date"),
+        (
+            ["2024-01-31", "soon"],
+            "f.csv: line 3: 'soon' is not a date; write 2024-01-31, 2024-01-31 13:00, 20240131 or",
+        ),
+        (["2024-02-30"], "f.csv: line 2: '2024-02-30' is not a date"),
+        (["2024/13/01"], "f.csv: line 2: '2024/13/01' is not a date"),
+        (["45321"], "f.csv: line 2: '45321' is not a date"),
+        ([""], "f.csv: line 2: '' is not a date"),
+        (["31.01.2024", "01.31.2024"], "f.csv: line 3: '01.31.2024' is not a date"),
         (
             ["01.02.2024", "02.02.2024"],
-            "f.csv: line 2: '01.02.2024' may be day, month or month, day, and no row tells; write 2024-01-31",
+            "f.csv: line 2: '01.02.2024' may be day, month or month, day, and no row shows which; write 2024-01-31",
         ),
     ],
 )

@@ -59,7 +59,7 @@ def test_shares_are_counted_on_the_common_axis() -> None:
 
 @pytest.mark.parametrize("value", [[0.7, 0.3], "half", [0.9, 0.1, 0.1], [-1, 2, 3], [True, 1, 1], [0, 5, 5]])
 def test_a_wrong_split_is_refused(value: Any) -> None:
-    with pytest.raises(ConfigError, match=r"is no split; give three counts such as \[8640, 2880, 2880\], or three"):
+    with pytest.raises(ConfigError, match=r"is not a split; give three counts such as \[8640, 2880, 2880\], or three"):
         check_split(value)
 
 

@@ -126,16 +126,16 @@ def photo() -> bytes:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "is no image that can be read; use one of: PNG, JPEG"),
-        (b"hello, I am a text", "is no image that can be read"),
-        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "is no image that can be read"),
-        (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "is no image that can be read"),
+        (b"", "is not an image that can be read; use one of: PNG, JPEG"),
+        (b"hello, I am a text", "is not an image that can be read"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "is not an image that can be read"),
+        (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "is not an image that can be read"),
         (photo()[:900], "cannot be read as an image: "),
         (png(5, 5, b"\0" * 9), "cannot be read as an image: "),
         (png(20_000, 5_000), r"has more than 89,478,485 pixels; make it smaller first"),
         (png(60_000, 60_000), r"has more than 89,478,485 pixels; make it smaller first"),
         (b"\x89PNG\r\n\x1a\n" + b"\xff" * 40, "a.png"),
-        (b"GIF89a" + b"\x01" * 10, "is no image that can be read"),
+        (b"GIF89a" + b"\x01" * 10, "is not an image that can be read"),
         (b"BM" + b"\xff" * 60, "a.png"),
     ],
 )
@@ -154,7 +154,7 @@ def test_a_file_that_breaks_off(form: str, share: float, tmp_path: Path) -> None
     Image.open(io.BytesIO(photo())).save(held, form)
     path = tmp_path / "cut"
     path.write_bytes(held.getvalue()[: int(share * len(held.getvalue()))])
-    with pytest.raises(FileError, match=r"cannot be read as an image|is no image"):
+    with pytest.raises(FileError, match=r"cannot be read as an image|is not an image"):
         read_picture(path, size=4)
 
 

@@ -61,7 +61,7 @@ def test_idx_files_of_ones_own(tmp_path: Path) -> None:
 
 def test_idx_files_that_hold_no_images(tmp_path: Path) -> None:
     labels = pair(tmp_path, "a", 6)[1]
-    with pytest.raises(FileError, match="is no IDX file of bytes"):
+    with pytest.raises(FileError, match="is not an IDX file of bytes"):
         _ = corpus({"kind": "files", "train": [labels, labels]}).train
     with pytest.raises(ConfigError, match=r'source\.train=.* a list of two files, \["images", "labels"\]'):
         corpus({"kind": "files", "train": "a"})

@@ -51,5 +51,5 @@ def test_a_file_that_is_cut_off_or_no_image_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"cats/1\.png cannot be read as an image"):
         read(tmp_path)
     (tmp_path / "cats" / "1.png").write_text("no image at all")
-    with pytest.raises(FileError, match=r"cats/1\.png is no image that can be read"):
+    with pytest.raises(FileError, match=r"cats/1\.png is not an image that can be read"):
         read(tmp_path)

@@ -44,5 +44,5 @@ def test_scales_are_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["{}", "[]", '{"channels": {"a": {"mean": 1}}}', '{"channels": 3}'])
 def test_a_broken_file_is_one_line(text: str, tmp_path: Path) -> None:
     (tmp_path / "scaler.json").write_text(text)
-    with pytest.raises(FileError, match=r"scaler.json is no file of scales; train again"):
+    with pytest.raises(FileError, match=r"scaler.json is not a file of scales; train again"):
         Scaler.open(tmp_path)

@@ -148,7 +148,7 @@ def test_a_tolerance_lets_small_differences_pass() -> None:
 
 @pytest.mark.parametrize("tolerance", [-1e-9, math.nan])
 def test_a_tolerance_that_is_none(tolerance: float) -> None:
-    with pytest.raises(InputError, match=r"tolerance=.* is no tolerance; use 0 or more"):
+    with pytest.raises(InputError, match=r"tolerance=.* is not a tolerance; use 0 or more"):
         compare(made("decoder"), made("decoder"), tolerance=tolerance)
 
 
@@ -263,7 +263,7 @@ def test_a_second_tokenizer_that_splits_in_another_way_is_said(tmp_path: Path) -
 
 
 def test_what_is_no_model_of_ours() -> None:
-    with pytest.raises(InputError, match="'Linear' is no whole model of ours"):
+    with pytest.raises(InputError, match="'Linear' is not a whole model of ours"):
         compare(made("decoder"), nn.Linear(2, 2))
-    with pytest.raises(InputError, match="'Encoder' is no whole model of ours"):
+    with pytest.raises(InputError, match="'Encoder' is not a whole model of ours"):
         compare(gf.Encoder(d_model=8, n_heads=2, d_ff=8, n_layers=1), made("decoder"))

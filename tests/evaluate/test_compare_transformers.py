@@ -193,9 +193,9 @@ def test_texts_of_several_lengths(tmp_path: Path) -> None:
 
 def test_what_stands_where_it_cannot() -> None:
     ours, model, _ = pair("gpt2")
-    with pytest.raises(InputError, match=r"'GPT2LMHeadModel' is no whole model of ours; .* stands second"):
+    with pytest.raises(InputError, match=r"'GPT2LMHeadModel' is not a whole model of ours; .* stands second"):
         gf.compare(model, ours)
-    with pytest.raises(InputError, match=r"is no folder for transformers to open; name one, or leave out"):
+    with pytest.raises(InputError, match=r"is not a folder for transformers to open; name one, or leave out"):
         gf.compare(ours, ours, transformers=True)
     assert gf.compare(ours, model, transformers=True).same
 

@@ -102,7 +102,7 @@ def silent(loaded: Loaded, offset: float) -> Loaded:
 @pytest.mark.parametrize(
     ("offset", "verdict", "sentence"),
     [
-        (0.0, "same", "The model does not beat last value (persistence): it gains 0.0 % of the squared error"),
+        (0.0, "same", "The model does not beat last value (persistence): it gains 0.0% of the squared error"),
         (9.0, "worse", "The model does not beat last value (persistence): its squared error is"),
     ],
 )

@@ -27,7 +27,9 @@ def test_the_roles_of_the_configuration() -> None:
     with pytest.raises(ConfigError, match=r"task\.forbidden='padding' is unknown; use one of: pad, bos"):
         forbidden_roles({"forbidden": ["padding"]})
     for wrong in ("pad", 3):
-        with pytest.raises(ConfigError, match=f"task.forbidden={wrong!r} is no list of special tokens; name some of:"):
+        with pytest.raises(
+            ConfigError, match=f"task.forbidden={wrong!r} is not a list of special tokens; name some of:"
+        ):
             forbidden_roles({"forbidden": wrong})
 
 

@@ -126,7 +126,7 @@ def test_by_default_as_many_as_fit(prompt: str) -> None:
 
 def test_what_does_not_fit() -> None:
     loaded = writer()
-    with pytest.raises(InputError, match="60 tokens do not fit behind a prompt of 1: the model has places for 48"):
+    with pytest.raises(InputError, match="60 tokens do not fit after a prompt of 1: the model has room for 48"):
         write(loaded, "", Writing(tokens=60))
     with pytest.raises(InputError, match="the text has 49 positions, and max_len=48"):
         write(loaded, "\0" * 49)

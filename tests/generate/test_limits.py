@@ -38,7 +38,7 @@ def test_a_given_length_is_for_all() -> None:
 
 
 def test_more_than_the_table_has_is_refused() -> None:
-    said = "max_len=61 is more than the model's table of positions has room for behind this source; use 42 or less"
+    said = "max_len=61 is more than the model's table of positions has room for after this source; use 42 or less"
     with pytest.raises(InputError, match=re.escape(said)):
         limits(max_len=61).longest(start([3, 20], [60, 42]))
 

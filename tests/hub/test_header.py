@@ -71,7 +71,9 @@ def test_a_file_without_tensors_is_a_file(tmp_path: Path) -> None:
 )
 def test_a_hostile_header_is_one_line(tmp_path: Path, table: Any, data: int, why: str) -> None:
     path = written(tmp_path / "x.safetensors", table, data)
-    with pytest.raises(FileError, match=rf"x.safetensors is no safetensors file that can be trusted: {why}") as refused:
+    with pytest.raises(
+        FileError, match=rf"x.safetensors is not a safetensors file that can be trusted: {why}"
+    ) as refused:
         read_header(path)
     assert "\n" not in refused.value.in_language("ko") and "fetch or write it again" in str(refused.value)
 

@@ -1,4 +1,4 @@
-"""What people point at that is no model here: the message says what it is, and what to do instead."""
+"""What people point at that is not a model here: the message says what it is, and what to do instead."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ STRANGERS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "diffusers": (diffusers, r"pipeline of diffusers \(StableDiffusionPipeline\), which makes images"),
     "weights without a configuration": (weights_alone, r"has weights but no config\.json"),
     "a file of weights": (weights_file, r"model\.safetensors .*name the folder"),
-    "a name on the hub": (hub_name, r"'openai-community/gpt2' is no folder here.*hf download openai-community/gpt2"),
+    "a name on the hub": (hub_name, r"'openai-community/gpt2' is not a folder here.*hf download openai-community/gpt2"),
     "an address": (hub_address, r"hf download openai-community/gpt2 --local-dir gpt2"),
 }
 USES: dict[str, Callable[[Any, Path], Any]] = {

@@ -126,10 +126,10 @@ def test_what_cannot_be_planned_is_refused() -> None:
         with pytest.raises(ConfigError, match=line):
             gf.plan("gpt2", tokens="1B", device="h100", **keys)
 
-    refused("utilisation=0.4 and mfu=0.3 say two things about one; give one of them", utilisation=0.4, mfu=0.3)
-    refused("utilisation=0 is no share of the peak; use a number above 0, at most 1", utilisation=0)
-    refused("mfu=33 is no share of the peak", mfu=33)
-    refused("mfu=nan is no share of the peak", mfu=float("nan"))
+    refused("utilisation=0.4 and mfu=0.3 say two things about the same; give one of them", utilisation=0.4, mfu=0.3)
+    refused("utilisation=0 is not a share of the peak; use a number above 0, at most 1", utilisation=0)
+    refused("mfu=33 is not a share of the peak", mfu=33)
+    refused("mfu=nan is not a share of the peak", mfu=float("nan"))
     refused("price=-1 is not positive and finite", price=-1)
     with pytest.raises(ConfigError, match="p100 has no peak for dtype=bfloat16; use one of: float16, float32"):
         gf.plan("gpt2", tokens="1B", device="p100", job=gf.Job(dtype="bfloat16"))

@@ -61,7 +61,7 @@ def test_a_plan_shows_answer_origin_and_assumptions(monkeypatch: pytest.MonkeyPa
         ("llama3-405b", {}, gf.Job(devices=8, length=131072), "split the layers themselves"),
         ("paper-base", {}, gf.Job(), "source and target together"),
         ("gpt2", {}, gf.Job(causal="triangle"), "(attention: triangle)"),
-        ("gpt2", {}, gf.Job(), "one device says nothing to others"),
+        ("gpt2", {}, gf.Job(), "one device has nothing to send"),
     ],
 )
 def test_what_is_special_is_said(

@@ -30,8 +30,8 @@ def test_who_is_right_as_often_as_he_says_has_no_error() -> None:
         ([[0.5, 0.5]], [0, 1], r"calibration: shapes \(1, 2\) and \(2,\) do not fit"),
         ([0.5, 0.5], [0, 1], r"calibration: shapes \(2,\) and \(2,\)"),
         (np.zeros((0, 2)), [], "calibration of nothing"),
-        ([[3.0, -2.0]], [0], "calibration: 3.0 is no probability between 0 and 1; give the softmax"),
-        ([[float("nan"), 0.5]], [0], "calibration: nan is no probability"),
+        ([[3.0, -2.0]], [0], "calibration: 3.0 is not a probability between 0 and 1; give the softmax"),
+        ([[float("nan"), 0.5]], [0], "calibration: nan is not a probability"),
         ([[0.5, 0.5]], [2], "calibration: label 2 is not one of 0 to 1"),
     ],
 )

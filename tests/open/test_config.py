@@ -120,7 +120,7 @@ def test_an_unknown_model_is_answered_with_the_nearest(model: Any, line: str) ->
 def test_what_is_no_model_at_all(model: Any) -> None:
     with pytest.raises(ConfigError) as caught:
         open_config(model)
-    assert str(caught.value) == f"{model!r} is no model; use the name of a preset, a file, a table or a ModelConfig"
+    assert str(caught.value) == f"{model!r} is not a model; use the name of a preset, a file, a table or a ModelConfig"
     assert "모델이 아닙니다" in caught.value.in_language("ko")
 
 

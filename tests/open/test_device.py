@@ -15,12 +15,12 @@ def test_the_device_of_a_name() -> None:
 
 @pytest.mark.parametrize("name", ["gpu", "cuda:99", "tpu", "", "meta"])
 def test_a_device_that_is_not_there(name: str) -> None:
-    with pytest.raises(ConfigError, match=f"device='{name}' is no device of this machine; use one of: auto, cpu"):
+    with pytest.raises(ConfigError, match=f"device='{name}' is not a device of this machine; use one of: auto, cpu"):
         choose_device(name)
 
 
 def test_what_is_no_name() -> None:
-    with pytest.raises(ConfigError, match="is no device of this machine"):
+    with pytest.raises(ConfigError, match="is not a device of this machine"):
         choose_device([1])  # type: ignore[arg-type]
 
 

@@ -78,7 +78,7 @@ def test_what_was_predicted_is_shown_when_the_run_has_ended(tmp_path: Path) -> N
 
 
 def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="is no run"):
+    with pytest.raises(FileError, match="is not a run"):
         Report(Order(tmp_path / "out", run=tmp_path))
 
 

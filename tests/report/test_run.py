@@ -54,5 +54,5 @@ def test_a_run_goes_on_while_its_process_holds_the_lock(tmp_path: Path) -> None:
 
 
 def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="is no run"):
+    with pytest.raises(FileError, match="is not a run"):
         RunChapter(tmp_path)

@@ -59,7 +59,7 @@ def newer(made: Path) -> None:
         (truncate, "model has 2 bytes instead of 3: it was cut off; use another checkpoint"),
         (alter, r"model is not what was written \(its SHA-256 differs\)"),
         (remove, "step lacks model; use another checkpoint"),
-        (remove_manifest, r"step has no manifest\.json, so it is no whole checkpoint"),
+        (remove_manifest, r"step has no manifest\.json, so it is not a whole checkpoint"),
         (damage_manifest, r"manifest\.json is not JSON"),
         (newer, "step has format 2, and this version reads up to 1; install a newer Glassformer"),
     ],

@@ -82,5 +82,5 @@ def test_they_are_kept_and_found_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"no tensors"])
 def test_a_broken_file_is_one_line(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "linear.safetensors").write_bytes(content)
-    with pytest.raises(FileError, match=r"linear.safetensors is no file of linear maps; train again"):
+    with pytest.raises(FileError, match=r"linear.safetensors is not a file of linear maps; train again"):
         Baselines.open(tmp_path, season=1)

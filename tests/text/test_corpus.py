@@ -30,7 +30,7 @@ def test_no_text_is_nothing_to_learn_from(texts: list[str]) -> None:
 
 @pytest.mark.parametrize("texts", ["one text", 3])
 def test_one_text_is_no_list_of_texts(texts: object) -> None:
-    with pytest.raises(InputError, match="is no list of texts"):
+    with pytest.raises(InputError, match="is not a list of texts"):
         Corpus(texts)  # type: ignore[arg-type]
 
 

@@ -38,7 +38,7 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "why"), [("{", "Expecting property name"), ("[" * 10**5, "recursion"), ("[1]", "it is no JSON object")]
+    ("text", "why"), [("{", "Expecting property name"), ("[" * 10**5, "recursion"), ("[1]", "it is not a JSON object")]
 )
 def test_what_is_no_json_object(text: str, why: str, tmp_path: Path) -> None:
     (tmp_path / CONFIG).write_text(text)
@@ -73,7 +73,7 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
         (f'{{"a": 1{"0" * 4000}}}', "gives the piece 'a' the id 1000"),
         (f'{{"a": 1{"0" * 5000}}}', "cannot be read as a tokenizer"),
         ("{}", "numbers its pieces up to -1"),
-        ("[1]", "it is no JSON object"),
+        ("[1]", "it is not a JSON object"),
         ("", "cannot be read as a tokenizer"),
         ('{"a":' * 10**5, "cannot be read as a tokenizer: .*recursion"),
     ],

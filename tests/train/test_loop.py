@@ -248,7 +248,7 @@ def test_an_interrupted_run_averages_the_same(tmp_path: Path) -> None:
 
 
 class Exploding(Translation):
-    """Every loss is no number."""
+    """Every loss is not a number."""
 
     def loss(self, model: nn.Module, batch: Any) -> Sum:
         found = super().loss(model, batch)

@@ -101,7 +101,7 @@ def test_a_model_that_has_nothing_in_common_is_refused(trained: Path, tmp_path: 
 
 
 def test_a_model_that_is_not_there_is_refused_before_anything_is_read(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="gone is no run"):
+    with pytest.raises(FileError, match="gone is not a run"):
         begin(from_it(tmp_path / "gone"), tmp_path / "run")
 
 
