@@ -205,7 +205,9 @@ def test_a_read_only_folder(command: str, tmp_path: Path) -> None:
 
 def test_a_file_where_the_folder_should_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "run").write_text("mine", encoding="utf-8")
-    assert "is not an empty folder" in refused(capsys, "train", write_recipe(tmp_path), "--out", tmp_path / "run")
+    assert "is neither an empty folder nor a run" in refused(
+        capsys, "train", write_recipe(tmp_path), "--out", tmp_path / "run"
+    )
     assert (tmp_path / "run").read_text(encoding="utf-8") == "mine"
 
 

@@ -88,7 +88,7 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("x")
     with pytest.raises(FileError, match="is neither an empty folder nor a run; choose a new folder"):
         Run.create(tmp_path, run_config())
-    with pytest.raises(FileError, match="is not an empty folder"):
+    with pytest.raises(FileError, match="is neither an empty folder nor a run"):
         Run.create(tmp_path / "thesis.txt", run_config())
     with pytest.raises(FileError, match=r"is not a run: it has no config\.toml"):
         Run.open(tmp_path)

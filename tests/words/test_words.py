@@ -190,3 +190,11 @@ def test_a_key_stands_in_one_file_only(lang: str) -> None:
     assert [file.name for file in files] == sorted(file.name for file in (SOURCE / "words" / "en").glob("*.toml"))
     keys = [key for file in files for key, _ in _flatten("", tomllib.loads(file.read_text(encoding="utf-8")))]
     assert sorted(keys) == sorted(sentences(lang))
+
+
+def test_both_glossaries_call_a_thing_by_the_same_names() -> None:
+    """The name that one language gives beside a term is the other glossary's own term."""
+    pages = (Path(glassformer.__file__).parent / "words" / lang / "pages" / "glossary.toml" for lang in ("en", "ko"))
+    en, ko = (tomllib.loads(page.read_text(encoding="utf-8"))["terms"] for page in pages)
+    assert list(en) == list(ko)
+    assert [name for name in en if (en[name]["term"], en[name]["other"]) != (ko[name]["other"], ko[name]["term"])] == []
