@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any, TypeVar
 
-from glassformer.config import Choice, ModelConfig, _choice, _key, to_toml
+from glassformer.config import Choice, ModelConfig, _choice, _key, literal, to_toml
 from glassformer.errors import ConfigError, shown, suggest
 from glassformer.values import one_of, positive, rate, size, truth, word, wrong_type
 
 T = TypeVar("T", bound="_Table")
+Options = Mapping[str, Mapping[str, Any]]  # of each choice, by key: name of the option → its default
 
 PRECISIONS = ("float32", "bf16", "fp16")
 MODES = ("triangular", "triangular2")
@@ -253,14 +255,21 @@ class RunConfig:
         tables: dict[str, dict[str, Any]] = {"run": {"name": self.name, "task": plain(self.task)}}
         return tables | {name: getattr(self, name).to_dict() for name in TABLES}
 
-    def to_toml(self) -> str:
-        """Every key with its value, so that it means the same in a later version; what is not set as a comment."""
+    def to_toml(self, defaults: Options = MappingProxyType({})) -> str:
+        """Every key with its value, so that it means the same in a later version; what is not set as a comment.
+
+        `defaults`: of each choice, "data.source" for example, all options that its kind has: see `tasks/defaults.py`.
+        """
         lines = [to_toml({"run": {"name": self.name, "task": plain(self.task)}})]
+        lines[0] += "".join(f"{line}\n" for line in _left("task", self.task, defaults.get("run.task", {})))
         for name in TABLES:
             table = getattr(self, name)
             values = {key.name: getattr(table, key.name) for key in fields(table)}
             unset = [f"# {key} =" for key, value in values.items() if value is None]
             given = {key: plain(value) for key, value in values.items() if value is not None}
+            chosen = {key: value for key, value in values.items() if isinstance(value, Choice)}
+            for key, choice in chosen.items():
+                unset += _left(key, choice, defaults.get(f"{name}.{key}", {}))
             lines += [to_toml({name: given}) + "\n".join([*unset, ""])]
         return "\n".join(lines)
 
@@ -268,6 +277,12 @@ class RunConfig:
         """The same run with the sizes that the tokenizers turned out to have; `target` where it has one of its own."""
         sizes = {"vocab_size": source, "target_vocab_size": None if target == source else target}
         return replace(self, model=replace(self.model, **sizes))  # type: ignore[arg-type]
+
+
+def _left(key: str, choice: Choice, known: Mapping[str, Any]) -> list[str]:
+    """The options that a choice leaves as they are, as comments: `# source.count = 10000`."""
+    left = {name: default for name, default in known.items() if name not in choice.options}
+    return [f"# {key}.{name} = {'' if each is None else literal(each)}".rstrip() for name, each in left.items()]
 
 
 def _with_table(key: str) -> str:

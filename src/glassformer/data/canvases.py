@@ -46,10 +46,9 @@ class Plan:
     @classmethod
     def of(cls, config: DataConfig) -> Plan:
         one_of("data.source", config.source.kind, (KIND,))
-        known = ("size", "most", "largest", "raster", "count", "test")
         for option in config.source.options:
-            if option not in known:
-                hint = suggest(option, known)
+            if option not in PLANNED:
+                hint = suggest(option, PLANNED)
                 raise ConfigError("unknown_option", key="data.source", option=option, kind=KIND, hint=hint)
         given = {key: size(f"data.source.{key}", value) for key, value in config.source.options.items()}
         plan = cls(**given, validation=config.validation, seed=config.seed)
@@ -92,6 +91,9 @@ class Plan:
                 canvas[y : y + h, x : x + w] = drawn
                 return x + w / 2, y + h / 2, w, h
         return None
+
+
+PLANNED = {name: getattr(Plan, name) for name in ("size", "most", "largest", "raster", "count", "test")}  # by a recipe
 
 
 @dataclass(frozen=True)

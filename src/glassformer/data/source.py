@@ -26,6 +26,18 @@ def read_options(source: Choice, make: Callable[..., Any], checks: Mapping[str, 
     return {name: checks[name](f"source.{name}", value) for name, value in source.options.items()}
 
 
+def source_options(readers: Mapping[str, Callable[..., Any]]) -> dict[str, dict[str, Any]]:
+    """All options of every kind of source, with their defaults; None: there is none, or it must be given."""
+    return {
+        kind: {
+            name: None if each.default is Parameter.empty else each.default
+            for name, each in signature(make).parameters.items()
+            if name != "config"
+        }
+        for kind, make in readers.items()
+    }
+
+
 def count(key: str, value: object) -> int:
     return size(key, value, low=0)
 

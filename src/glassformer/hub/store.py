@@ -22,6 +22,7 @@ from glassformer.hub.purpose import purpose
 from glassformer.hub.sentence import FILES as SENTENCE
 from glassformer.hub.weights import DTYPES
 from glassformer.hub.write import Form, write_tensors
+from glassformer.models.check import box_options
 from glassformer.runs import Run, write_manifest
 from glassformer.runs.output import claim_folder, drafted, is_made
 from glassformer.runs.weights import MODEL, check_finite
@@ -82,7 +83,8 @@ def store(
         write_manifest(folder)
 
     with drafted(Path(out), KIND, force=force, inputs=[found.path]) as folder:
-        Run(folder).write_new(config, Path(out), fill)
+        boxes = {f"model.{key}": options for key, options in box_options(config.model).items()}
+        Run(folder).write_new(config, Path(out), fill, boxes)
     kinds = dict.fromkeys(str(kind).removeprefix("torch.") for kind, _ in forms.values())
     return Brought(
         run=Run(Path(out)),

@@ -47,6 +47,12 @@ GIVEN = {
     "special_tokens",
     "segments",
 }
+# The keys whose boxes have options, and which of those in GIVEN are theirs after all.
+BOXES: dict[str, tuple[Mapping[str, Any], Collection[str]]] = {
+    "position": (POSITIONS, ()),
+    "input": (INPUTS, ()),
+    "head": (HEADS, ("scale", "activation")),
+}
 VALUES: dict[str, Callable[[str, object], object]] = {
     "int": size,
     "float": positive,
@@ -60,9 +66,8 @@ MAY_BE_ZERO = {"classes", "class_tokens", "offset"}
 def check(config: ModelConfig, norms: Collection[str] = tuple(NORMS)) -> None:
     """Raise a ConfigError that names the key, the value, the rule and the remedy; return if a model can be built."""
     _kinds(config, norms)
-    _options("position", config.position, POSITIONS)
-    _options("input", config.input, INPUTS)
-    _options("head", config.head, HEADS, own={"scale", "activation"})
+    for key, (boxes, own) in BOXES.items():
+        _options(key, getattr(config, key), boxes, own)
     for key in ("norm", "feed_forward"):
         choice: Choice = getattr(config, key)
         if choice.options:
@@ -91,10 +96,24 @@ def _kinds(config: ModelConfig, norms: Collection[str]) -> None:
         one_of(key, kind, known)
 
 
+def _keywords(box: Any, own: Collection[str] = ()) -> dict[str, inspect.Parameter]:
+    """What a person may set of a box."""
+    parameters = inspect.signature(box.account).parameters
+    return {name: p for name, p in parameters.items() if name not in GIVEN or name in own}
+
+
+def box_options(config: ModelConfig) -> dict[str, dict[str, Any]]:
+    """All options of the boxes that a model is made of, with their defaults; None: none, or it must be given."""
+    found: dict[str, dict[str, Any]] = {}
+    for key, (boxes, own) in BOXES.items():
+        keywords = _keywords(boxes[getattr(config, key).kind], own)
+        found[key] = {name: None if p.default is p.empty else p.default for name, p in keywords.items()}
+    return found
+
+
 def _options(key: str, choice: Choice, boxes: Mapping[str, Any], own: Collection[str] = ()) -> None:
     """The options of a choice must be keywords of its box, of the type that the box declares."""
-    parameters = inspect.signature(boxes[choice.kind].account).parameters
-    open_options = {name: p for name, p in parameters.items() if name not in GIVEN or name in own}
+    open_options = _keywords(boxes[choice.kind], own)
     for option, value in choice.options.items():
         if option not in open_options:
             if not open_options:

@@ -8,17 +8,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from glassformer.config import read_toml
 from glassformer.errors import FileError
 from glassformer.files import TEMPORARY, disk, read_json, sync, write_json, write_text
-from glassformer.recipe import RunConfig
+from glassformer.recipe import Options, RunConfig
 from glassformer.runs.log import Log
 from glassformer.runs.manifest import is_whole
 from glassformer.runs.paths import found, stored
 from glassformer.values import path_of
 
+NONE: Options = MappingProxyType({})
 STEP = re.compile(r"step-(\d{8,})")
 
 
@@ -33,8 +35,13 @@ class Run:
     folder: Path
 
     @classmethod
-    def create(cls, folder: str | Path, config: RunConfig, fill: Callable[[Run], None] | None = None) -> Run:
-        """A new folder; `fill` puts in what belongs to it, the tokenizer for example. All of it appears, or nothing."""
+    def create(
+        cls, folder: str | Path, config: RunConfig, fill: Callable[[Run], None] | None = None, defaults: Options = NONE
+    ) -> Run:
+        """A new folder; `fill` puts in what belongs to it, the tokenizer for example. All of it appears, or nothing.
+
+        `defaults`: what config.toml says of options that the recipe leaves as they are, see `RunConfig.to_toml`.
+        """
         folder = Path(folder)
         if (folder / "config.toml").exists():
             raise FileError("run_exists", path=folder)
@@ -45,20 +52,22 @@ class Run:
             draft = cls(folder.with_name(TEMPORARY + folder.name))
             shutil.rmtree(draft.folder, ignore_errors=True)
             try:
-                draft.write_new(config, folder, fill)
+                draft.write_new(config, folder, fill, defaults)
                 draft.folder.rename(folder)
                 sync(folder.parent)
             finally:
                 shutil.rmtree(draft.folder, ignore_errors=True)
         return cls(folder)
 
-    def write_new(self, config: RunConfig, place: Path, fill: Callable[[Run], None] | None = None) -> None:
+    def write_new(
+        self, config: RunConfig, place: Path, fill: Callable[[Run], None] | None = None, defaults: Options = NONE
+    ) -> None:
         """What every run begins with, in a draft that will be renamed to `place`."""
         for inner in (self.checkpoints_folder, self.samples, self.pictures):
             inner.mkdir(parents=True)
         if fill is not None:
             fill(self)
-        write_text(self.folder / "config.toml", stored(config, place).to_toml())
+        write_text(self.folder / "config.toml", stored(config, place).to_toml(defaults))
 
     @classmethod
     def open(cls, folder: str | Path) -> Run:
@@ -73,8 +82,8 @@ class Run:
     def config(self) -> RunConfig:
         return found(RunConfig.from_dict(read_toml(self.folder / "config.toml")), self.folder)
 
-    def write_config(self, config: RunConfig) -> None:
-        write_text(self.folder / "config.toml", stored(config, self.folder).to_toml())
+    def write_config(self, config: RunConfig, defaults: Options = NONE) -> None:
+        write_text(self.folder / "config.toml", stored(config, self.folder).to_toml(defaults))
 
     @property
     def log(self) -> Log:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -16,7 +16,8 @@ from glassformer.config import Choice
 from glassformer.data.batch import TokenBatch, texts
 from glassformer.data.corpus import Corpus
 from glassformer.data.examples import Example
-from glassformer.data.labelled_corpus import labelled_corpus
+from glassformer.data.labelled_corpus import LABELLED, labelled_corpus
+from glassformer.data.source import source_options
 from glassformer.data.store import Store
 from glassformer.data.texts import Texts
 from glassformer.errors import ConfigError
@@ -57,6 +58,8 @@ class Classification:
 
     name: ClassVar[str] = "classification"
     unit: ClassVar[str] = "texts"
+    options: ClassVar[Mapping[str, Any]] = {"labels": None, "weights": None}
+    sources: ClassVar[Mapping[str, Mapping[str, Any]]] = source_options(LABELLED)
     judged: ClassVar[Mapping[str, str]] = {"loss": "less", "accuracy": "more", "f1": "more"}
     shown: ClassVar[Mapping[str, str]] = {"accuracy": "share", "f1": "share"}
 
@@ -68,7 +71,7 @@ class Classification:
 
     @classmethod
     def sketch(cls, config: RunConfig) -> RunConfig:
-        check_options(config, ("labels", "weights"), ("cross_entropy", "focal", ONE_LOGIT))
+        check_options(config, cls.options, ("cross_entropy", "focal", ONE_LOGIT))
         head = config.model.head
         if config.model.family == "encoder-decoder" or head.kind != "classifier":
             raise ConfigError("task_head", task=cls.name, family=config.model.family, head=head.kind)

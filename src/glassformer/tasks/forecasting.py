@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -12,10 +12,11 @@ from torch import Tensor, nn
 
 from glassformer.config import Choice
 from glassformer.data.batch import ArrayBatch
-from glassformer.data.channel_sources import SOURCES
+from glassformer.data.channel_sources import SOURCES, SPLIT
 from glassformer.data.examples import Example
-from glassformer.data.panel import Panel, check_split, panel
+from glassformer.data.panel import SHARES, Panel, check_split, panel
 from glassformer.data.scaler import Scaler
+from glassformer.data.source import source_options
 from glassformer.data.windows import Windows
 from glassformer.errors import ConfigError, choose
 from glassformer.losses import Loss, Sum, make_loss, mean_absolute_error, mean_squared_error
@@ -28,6 +29,7 @@ from glassformer.tasks.options import check_options
 from glassformer.tasks.task import means
 from glassformer.values import one_of, size, truth
 
+OPTIONS = {"instance_norm": "mean", "log": False, "season": 1, "drop_last": 0}
 EPS = 1e-5  # of the variance, in scaled units, as in RevIN: a context that hardly moves is not blown up
 
 
@@ -75,6 +77,10 @@ class Forecasting:
 
     name: ClassVar[str] = "forecasting"
     unit: ClassVar[str] = "values"
+    options: ClassVar[Mapping[str, Any]] = OPTIONS
+    sources: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        kind: {**known, SPLIT: SHARES} for kind, known in source_options(SOURCES).items()
+    }
     judged: ClassVar[Mapping[str, str]] = {"loss": "less", "mse": "less", "mae": "less", "persistence": "less"}
     shown: ClassVar[Mapping[str, str]] = {"mse": "free", "mae": "free", "persistence": "free"}
     extra_tokens: ClassVar[int] = 0
@@ -83,7 +89,7 @@ class Forecasting:
 
     @classmethod
     def sketch(cls, config: RunConfig) -> RunConfig:
-        check_options(config, tuple(OPTIONS), ("mse", "mae", "huber"))
+        check_options(config, cls.options, ("mse", "mae", "huber"))
         Settings.of(config.task)
         source, model = config.data.source, config.model
         choose("source", source.kind, SOURCES)
@@ -173,7 +179,6 @@ class Forecasting:
 
 
 CENTRES = ("mean", "last", "none")
-OPTIONS = ("instance_norm", "log", "season", "drop_last")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,19 +189,19 @@ class Settings:
     number that comes out when the last, smaller batch of windows is left out, as in the literature.
     """
 
-    instance_norm: str = "mean"
-    log: bool = False
-    season: int = 1
-    drop_last: int = 0
+    instance_norm: str
+    log: bool
+    season: int
+    drop_last: int
 
     @classmethod
     def of(cls, task: Choice) -> Settings:
-        given = task.options
+        given = {**OPTIONS, **task.options}
         return cls(
-            instance_norm=one_of("task.instance_norm", given.get("instance_norm", "mean"), CENTRES),
-            log=truth("task.log", given.get("log", False)),
-            season=size("task.season", given.get("season", 1)),
-            drop_last=size("task.drop_last", given.get("drop_last", 0), low=0),
+            instance_norm=one_of("task.instance_norm", given["instance_norm"], CENTRES),
+            log=truth("task.log", given["log"]),
+            season=size("task.season", given["season"]),
+            drop_last=size("task.drop_last", given["drop_last"], low=0),
         )
 
     def checked_season(self, context: int) -> int:

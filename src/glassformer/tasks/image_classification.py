@@ -20,8 +20,9 @@ from glassformer.data.batch import ArrayBatch
 from glassformer.data.corpus import Corpus
 from glassformer.data.examples import Example
 from glassformer.data.picture import RESAMPLING, statistic
-from glassformer.data.picture_corpus import Wanted, picture_corpus
+from glassformer.data.picture_corpus import PICTURES, Wanted, picture_corpus
 from glassformer.data.pictures import WHITE, Pictures
+from glassformer.data.source import source_options
 from glassformer.errors import ConfigError, InputError
 from glassformer.losses import Loss, Sum, cross_entropy, make_loss
 from glassformer.metrics.f1 import f1
@@ -36,7 +37,7 @@ from glassformer.values import one_of, positive, rate, size
 
 STATISTICS = ("mean", "std")
 CHANGES = ("crop", "flip", "erase", "mixup")
-KNOWN = ("labels", *STATISTICS, "resample", *CHANGES)
+KNOWN = {"labels": None, **dict.fromkeys(STATISTICS), "resample": "bilinear", **dict.fromkeys(CHANGES, 0)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +68,8 @@ class ImageClassification:
 
     name: ClassVar[str] = "image_classification"
     unit: ClassVar[str] = "images"
+    options: ClassVar[Mapping[str, Any]] = KNOWN
+    sources: ClassVar[Mapping[str, Mapping[str, Any]]] = source_options(PICTURES)
     judged: ClassVar[Mapping[str, str]] = {"loss": "less", "accuracy": "more", "f1": "more"}
     shown: ClassVar[Mapping[str, str]] = {"accuracy": "share", "f1": "share"}
     extra_tokens: ClassVar[int] = 0
@@ -75,13 +78,13 @@ class ImageClassification:
 
     @classmethod
     def sketch(cls, config: RunConfig) -> RunConfig:
-        check_options(config, KNOWN, ("cross_entropy", "focal"))
+        check_options(config, cls.options, ("cross_entropy", "focal"))
         model = config.model
         if model.family != "encoder" or model.input.kind != "image" or model.head.kind != "classifier":
             raise ConfigError("image_model", family=model.family, input=model.input.kind, head=model.head.kind)
         if read_augmentation(config).mixup and config.train.loss.kind != "cross_entropy":
             raise ConfigError("mixup_loss", loss=config.train.loss.kind)
-        one_of("task.resample", config.task.options.get("resample", "bilinear"), RESAMPLING)
+        one_of("task.resample", config.task.options.get("resample", KNOWN["resample"]), RESAMPLING)
         given_labels(config)
         channels = _channels(config)
         for key in STATISTICS:
@@ -172,7 +175,7 @@ class ImageClassification:
 
 def read_augmentation(config: RunConfig) -> Augmentation:
     """`task.crop`, `task.flip`, `task.erase` and `task.mixup` of a recipe; by default nothing is changed."""
-    given: dict[str, Any] = {key: config.task.options.get(key, 0) for key in CHANGES}
+    given: dict[str, Any] = {key: config.task.options.get(key, KNOWN[key]) for key in CHANGES}
     mixed = given["mixup"]
     return Augmentation(
         crop=size("task.crop", given["crop"], low=0, high=_size(config)),
@@ -203,7 +206,7 @@ def _channels(config: RunConfig) -> int:
 
 def corpus_of(config: RunConfig) -> Corpus[Pictures]:
     """The images that a recipe names, as its model takes them."""
-    resample = str(config.task.options.get("resample", "bilinear"))
+    resample = str(config.task.options.get("resample", KNOWN["resample"]))
     return picture_corpus(Wanted(config.data, _size(config), _channels(config), resample))
 
 

@@ -6,17 +6,18 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from glassformer.data.corpus import Corpus
-from glassformer.data.document_corpus import document_corpus
+from glassformer.data.document_corpus import DOCUMENTS, document_corpus
 from glassformer.data.documents import Documents
 from glassformer.data.examples import Example, Examples
 from glassformer.data.packing import pack, packed
+from glassformer.data.source import source_options
 from glassformer.data.store import Tokens
 from glassformer.data.stream import Stream, windows
 from glassformer.errors import ConfigError
@@ -36,6 +37,7 @@ from glassformer.values import one_of, size
 CONTEXT = 256
 WAYS = ("stream", "packed")
 OFFSETS = ("random", "consecutive")
+OPTIONS = {"context": CONTEXT, "documents": WAYS[0], "offsets": OFFSETS[0]}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,11 +61,11 @@ class Reading:
 
     @classmethod
     def of(cls, config: RunConfig) -> Reading:
-        given = config.task.options
+        given = {**OPTIONS, **config.task.options}
         return cls(
-            context=size("task.context", given.get("context", CONTEXT)),
-            documents=one_of("task.documents", given.get("documents", WAYS[0]), WAYS),
-            offsets=one_of("task.offsets", given.get("offsets", OFFSETS[0]), OFFSETS),
+            context=size("task.context", given["context"]),
+            documents=one_of("task.documents", given["documents"], WAYS),
+            offsets=one_of("task.offsets", given["offsets"], OFFSETS),
         )
 
     @property
@@ -115,6 +117,8 @@ class LanguageModel:
 
     name: ClassVar[str] = "language_model"
     unit: ClassVar[str] = "tokens"
+    options: ClassVar[Mapping[str, Any]] = OPTIONS
+    sources: ClassVar[Mapping[str, Mapping[str, Any]]] = source_options(DOCUMENTS)
     judged: ClassVar[Mapping[str, str]] = {
         "loss": "less",
         "accuracy": "more",
@@ -128,7 +132,7 @@ class LanguageModel:
 
     @classmethod
     def sketch(cls, config: RunConfig) -> RunConfig:
-        check_options(config, ("context", "documents", "offsets"), ("cross_entropy", "focal"))
+        check_options(config, cls.options, ("cross_entropy", "focal"))
         if config.model.family != "decoder":
             raise ConfigError("task_family", task=cls.name, family="decoder")
         how, model = Reading.of(config), config.model

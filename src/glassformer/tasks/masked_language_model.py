@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -15,10 +15,11 @@ from torch import Tensor, nn
 from glassformer.data.batch import TokenBatch, pad
 from glassformer.data.chance import of_example
 from glassformer.data.corpus import Corpus
-from glassformer.data.document_corpus import document_corpus
+from glassformer.data.document_corpus import DOCUMENTS, document_corpus
 from glassformer.data.documents import Documents
 from glassformer.data.examples import Example
 from glassformer.data.masking import Masking, make_masking
+from glassformer.data.source import source_options
 from glassformer.data.store import Store
 from glassformer.errors import ConfigError
 from glassformer.layers.embedding import token_matrix
@@ -53,6 +54,8 @@ class MaskedLanguageModel:
 
     name: ClassVar[str] = "masked_language_model"
     unit: ClassVar[str] = "masked"
+    options: ClassVar[Mapping[str, Any]] = {**SHARES, "whole_word": False}
+    sources: ClassVar[Mapping[str, Mapping[str, Any]]] = source_options(DOCUMENTS)
     judged: ClassVar[Mapping[str, str]] = {"loss": "less", "masked_accuracy": "more", "perplexity": "less"}
     shown: ClassVar[Mapping[str, str]] = {"masked_accuracy": "share"}
 
@@ -64,7 +67,7 @@ class MaskedLanguageModel:
 
     @classmethod
     def sketch(cls, config: RunConfig) -> RunConfig:
-        check_options(config, (*SHARES, "whole_word"), ("cross_entropy", "focal"))
+        check_options(config, cls.options, ("cross_entropy", "focal"))
         _given(config)
         model = config.model
         if model.family != "encoder":

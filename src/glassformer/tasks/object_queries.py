@@ -15,7 +15,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from glassformer.data.batch import moved
-from glassformer.data.canvases import CLASSES, DARKEST, Plan
+from glassformer.data.canvases import CLASSES, DARKEST, KIND, PLANNED, Plan
 from glassformer.data.examples import Example, Examples
 from glassformer.errors import ConfigError
 from glassformer.layers.head.objects import ObjectsHead
@@ -83,6 +83,8 @@ class ObjectQueries:
 
     name: ClassVar[str] = "object_queries"
     unit: ClassVar[str] = "objects"
+    options: ClassVar[Mapping[str, Any]] = WEIGHTS
+    sources: ClassVar[Mapping[str, Mapping[str, Any]]] = {KIND: PLANNED}
     judged: ClassVar[Mapping[str, str]] = {
         "loss": "less",
         "found": "more",
@@ -96,7 +98,7 @@ class ObjectQueries:
 
     @classmethod
     def sketch(cls, config: RunConfig) -> RunConfig:
-        check_options(config, tuple(WEIGHTS), ("cross_entropy", "focal"))
+        check_options(config, cls.options, ("cross_entropy", "focal"))
         weights(config)
         plan, model = Plan.of(config.data), config.model
         shape = {"size": plan.size, "channels": 1}

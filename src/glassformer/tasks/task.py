@@ -23,6 +23,7 @@ class Task(Protocol[B]):
     name: ClassVar[str]
     unit: ClassVar[str]  # what `count` counts, a key of [units] in words/: tokens, texts, images …
     judged: ClassVar[Mapping[str, str]]  # what an evaluation reports, in that order: better if "less" or if "more"
+    options: ClassVar[Mapping[str, Any]]  # what a recipe may say about it, with the defaults; None: none
     shown: ClassVar[Mapping[str, str]]  # metrics in the picture of a run: each a "share", a "percent" or "free"
 
     @property
@@ -77,6 +78,8 @@ class Kind(Protocol):
     name: str
     unit: str
     judged: Mapping[str, str]
+    options: Mapping[str, Any]
+    sources: Mapping[str, Mapping[str, Any]]  # where its examples may come from: kinds of source, with their options
     shown: Mapping[str, str]
 
     def sketch(self, config: RunConfig) -> RunConfig:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from torch import Tensor, nn
 
 from glassformer.data.batch import PairBatch, pair
-from glassformer.data.corpus import Corpus, corpus
+from glassformer.data.corpus import CORPORA, Corpus, corpus
 from glassformer.data.examples import Example
 from glassformer.data.pairs import Pairs
+from glassformer.data.source import source_options
 from glassformer.data.store import Store
 from glassformer.errors import ConfigError
 from glassformer.layers.embedding import token_matrix
@@ -28,14 +29,14 @@ from glassformer.tasks.task import means
 from glassformer.text import Frame, Vocabularies
 from glassformer.text.frame import roles
 
-OPTIONS = (
-    "source_end",
-    "start",
-    "first",
-    "last",
-    "forbidden",
-    "ends",
-)  # all but the first are how an imported one decodes
+OPTIONS = {  # all but the first are how an imported one decodes
+    "source_end": None,
+    "start": "bos",
+    "first": None,
+    "last": None,
+    "forbidden": None,
+    "ends": None,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +64,8 @@ class Translation:
 
     name: ClassVar[str] = "translation"
     unit: ClassVar[str] = "tokens"
+    options: ClassVar[Mapping[str, Any]] = OPTIONS
+    sources: ClassVar[Mapping[str, Mapping[str, Any]]] = source_options(CORPORA)
     judged: ClassVar[Mapping[str, str]] = {
         "loss": "less",
         "accuracy": "more",
@@ -80,7 +83,7 @@ class Translation:
 
     @classmethod
     def sketch(cls, config: RunConfig) -> RunConfig:
-        check_options(config, OPTIONS, ("cross_entropy", "focal"))
+        check_options(config, cls.options, ("cross_entropy", "focal"))
         roles(config)
         return sized(config)
 
@@ -103,7 +106,7 @@ class Translation:
         train, special = config.train, vocabularies.target.specials
         return cls(
             pad=special.need("pad"),
-            bos=special.need(str(config.task.options.get("start", "bos"))),
+            bos=special.need(str(config.task.options.get("start", OPTIONS["start"]))),
             eos=special.need("eos"),
             criterion=make_loss(train.loss.kind, options("loss", train.loss)),
             frame=Frame.of(config, vocabularies.source.specials),

@@ -51,12 +51,20 @@ def train(
 
 def check_tokenizer(kind: str, options: Mapping[str, Any]) -> None:
     """Whether there is such a tokenizer to train, with these options: asked before a text is read."""
-    chosen = choose("tokenizer", kind, TOKENIZERS)
-    known = [name for name in inspect.signature(chosen.train).parameters if name not in ("texts", "vocab_size")]
+    choose("tokenizer", kind, TOKENIZERS)
+    known = tokenizer_options(kind)
     for option in options:
         if option not in known:
             hint = suggest(option, known)
             raise ConfigError("unknown_option", key="tokenizer", option=option, kind=kind, hint=hint)
+
+
+def tokenizer_options(kind: str) -> dict[str, Any]:
+    """All options of a kind, with their defaults; of one that cannot be trained here there are none."""
+    if kind not in TOKENIZERS:
+        return {}
+    parameters = inspect.signature(TOKENIZERS[kind].train).parameters
+    return {name: p.default for name, p in parameters.items() if name not in ("texts", "vocab_size")}
 
 
 def check_unsized(kind: str) -> None:

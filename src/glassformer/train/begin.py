@@ -17,6 +17,7 @@ from glassformer.recipe import RunConfig, override
 from glassformer.runs import Run, locked
 from glassformer.runs.paths import absolute
 from glassformer.tasks import Material, kind_of
+from glassformer.tasks.defaults import defaults
 from glassformer.text.kinds import check_tokenizer
 from glassformer.train.loop import Job
 from glassformer.train.measures import MEASURES
@@ -49,7 +50,7 @@ def begin(config: RunConfig, out: str | Path, reading: Reading = quietly) -> Job
         if taken is not None:
             keep(run, *taken)
 
-    return job(Run.create(out, material.config, fill=fill), material)
+    return job(Run.create(out, material.config, fill=fill, defaults=defaults(material.config)), material)
 
 
 def ready(config: RunConfig) -> Loaded | None:
@@ -93,7 +94,7 @@ def again(folder: str | Path, changes: Mapping[str, Any] | None = None) -> Job:
     with locked(run.folder):
         config = changed(run, changes or {})
         if config != run.config:
-            run.write_config(config)
+            run.write_config(config, defaults(config))
             run = Run.open(folder)
     choose_device(config.train.device)
     return job(run, kind_of(run.config).again(run))
