@@ -80,8 +80,8 @@ def test_from_another_folder(
 @pytest.mark.parametrize(
     ("given", "line"),
     [
-        ("train.device=banana", "device='banana' is no device"),
-        ("train.device=meta", "device='meta' is no device"),
+        ("train.device=banana", "device='banana' is not a device"),
+        ("train.device=meta", "device='meta' is not a device"),
         ("train.precision=fp8", "precision='fp8'"),
         ("train.optimizer=adamm", "optimizer='adamm'"),
         ("train.optimizer.beta3=1", "optimizer.beta3"),
