@@ -181,7 +181,7 @@ class TrainedRun:
         """The checkpoint that was best in validation."""
         return Run.open(self.folder).best
 
-    def load(self, *, device: str | torch.device | None = None, checkpoint: str = "auto") -> Loaded:
+    def load(self, *, device: str | torch.device | None = None, checkpoint: str | int = "auto") -> Loaded:
         return load(self.folder, device=device, checkpoint=checkpoint)
 
 

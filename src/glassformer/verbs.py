@@ -27,7 +27,7 @@ def load(
     model: str | Path,
     *,
     device: str | torch.device | None = None,
-    checkpoint: str = "auto",
+    checkpoint: str | int = "auto",
     dtype: str | torch.dtype | None = None,
     finite: bool = True,
 ) -> Loaded:

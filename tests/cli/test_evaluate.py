@@ -30,7 +30,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, st
     return int(stop.value.code or 0), out, err
 
 
-@pytest.mark.parametrize(("lang", "word"), [("en", "scored on test 1 time(s)"), ("ko", "평가한 횟수: 1")])
+@pytest.mark.parametrize(("lang", "word"), [("en", "scored on test: 1"), ("ko", "평가한 횟수: 1")])
 def test_a_table_in_either_language(lang: str, word: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, folder, "--split", "test", "--device", "cpu", "--lang", lang)
     assert (code, err) == (0, "")

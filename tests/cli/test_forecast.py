@@ -25,7 +25,7 @@ def test_a_table_and_a_picture(folder: Path, tmp_path: Path, capsys: pytest.Capt
     picture = tmp_path / "next.png"
     code, out, err = run(capsys, folder, written(tmp_path, hours(30)), "--out", picture, "--lang", "en")
     assert (code, err) == (0, "") and picture.is_file()
-    assert "load of series.csv: the next 4 values after 2024-01-02 05:00 (step: 1 hour(s))" in " ".join(out.split())
+    assert "load of series.csv: the next 4 values after 2024-01-02 05:00 (step: 1 hour)" in " ".join(out.split())
     assert "2024-01-02 09:00" in out and "last value" in out and "next.png" in out
 
 

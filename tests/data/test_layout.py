@@ -103,3 +103,10 @@ def test_a_recipe_may_say_the_delimiter() -> None:
     assert [delimiter_of("d", value) for value in ("tab", "\t", "|")] == ["\t", "\t", "|"]
     with pytest.raises(ConfigError, match=r"d='::'"):
         delimiter_of("d", "::")
+
+
+@pytest.mark.parametrize("cell", ['"line {i}', '"line" {i}'])
+def test_a_quotation_mark_that_is_not_closed_joins_no_rows(cell: str, tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", "text,label\n" + "".join(f"{cell.format(i=i)},{i % 2}\n" for i in range(40)))
+    with pytest.raises(FileError, match=r"line \d+ is not CSV"):
+        list(table_rows(path, find_layout(path)))

@@ -64,24 +64,24 @@ def test_dates_go_forward_and_come_once() -> None:
 @pytest.mark.parametrize(
     ("texts", "step", "said", "following"),
     [
-        (("2024-01-01T00", "2024-01-01T01", "2024-01-01T02"), Step(seconds=3600), "1 hour(s)", "2024-01-01 04:00"),
-        (("2024-01-05", "2024-01-06", "2024-01-07"), Step(seconds=86400), "1 day(s)", "2024-01-09"),
-        (("2024-01-01", "2024-01-08", "2024-01-15"), Step(seconds=604800), "1 week(s)", "2024-01-29"),
+        (("2024-01-01T00", "2024-01-01T01", "2024-01-01T02"), Step(seconds=3600), "1 hour", "2024-01-01 04:00"),
+        (("2024-01-05", "2024-01-06", "2024-01-07"), Step(seconds=86400), "1 day", "2024-01-09"),
+        (("2024-01-01", "2024-01-08", "2024-01-15"), Step(seconds=604800), "1 week", "2024-01-29"),
         (
             ("2024-01-03", "2024-01-04", "2024-01-05", "2024-01-08", "2024-01-09"),
             Step(weekdays=True),
             "a weekday",
             "2024-01-11",
         ),
-        (("2023-11-30", "2023-12-31", "2024-01-31"), Step(months=1), "1 month(s)", "2024-03-31"),
-        (("2023-01-15", "2023-04-15", "2023-07-15"), Step(months=3), "3 month(s)", "2024-01-15"),
+        (("2023-11-30", "2023-12-31", "2024-01-31"), Step(months=1), "1 month", "2024-03-31"),
+        (("2023-01-15", "2023-04-15", "2023-07-15"), Step(months=3), "3 months", "2024-01-15"),
         (
             ("2024-01-01T00:00", "2024-01-01T00:15", "2024-01-01T00:30"),
             Step(seconds=900),
-            "15 minute(s)",
+            "15 minutes",
             "2024-01-01 01:00",
         ),
-        (("2024-01-01T00:00:00", "2024-01-01T00:00:01"), Step(seconds=1), "1 second(s)", "2024-01-01 00:00:03"),
+        (("2024-01-01T00:00:00", "2024-01-01T00:00:01"), Step(seconds=1), "1 second", "2024-01-01 00:00:03"),
     ],
 )
 def test_a_step_is_found_and_gone_on_with(texts: tuple[str, ...], step: Step, said: str, following: str) -> None:
@@ -108,7 +108,7 @@ def test_friday_is_followed_by_monday() -> None:
     [
         (
             ("2024-01-01T00", "2024-01-01T01", "2024-01-01T03", "2024-01-01T04"),
-            "f.csv: line 4: rows are missing between 2024-01-01 01:00 and 2024-01-01 03:00 (step elsewhere: 1 hour(s)"
+            "f.csv: line 4: rows are missing between 2024-01-01 01:00 and 2024-01-01 03:00 (step elsewhere: 1 hour"
             "); fill them in, or allow gaps (source.gaps=true, --gaps)",
         ),
         (
@@ -118,10 +118,10 @@ def test_friday_is_followed_by_monday() -> None:
         ),
         (
             ("2024-01-01", "2024-02-01", "2024-03-01", "2024-05-01"),
-            "f.csv: line 5: rows are missing between 2024-03-01 and 2024-05-01 (step elsewhere: 1 month(s)); "
+            "f.csv: line 5: rows are missing between 2024-03-01 and 2024-05-01 (step elsewhere: 1 month); "
             "fill them in, or allow gaps (source.gaps=true, --gaps)",
         ),
-        (("2024-01-01",), "f.csv has 1 row(s), and a series needs at least two; give a longer file"),
+        (("2024-01-01",), "f.csv has too few rows (1): a series needs at least two; give a longer file"),
     ],
 )
 def test_gaps_are_refused(texts: tuple[str, ...], line: str) -> None:

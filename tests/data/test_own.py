@@ -89,3 +89,10 @@ def test_json_lines_by_their_keys(row: dict[str, object], tasks: tuple[str, ...]
 def test_a_recipe_is_no_data(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text("")
     assert not is_own(tmp_path / "a.toml") and not is_own(tmp_path / "nothing.tsv") and is_own(tmp_path)
+
+
+@pytest.mark.parametrize("header", ["", "a,b", "timestamp,value"])
+def test_a_table_of_numbers_alone_is_no_translation(header: str, tmp_path: Path) -> None:
+    rows = [(str(1_700_000_000 + 60 * i), str(2 * i)) for i in range(400)]
+    with pytest.raises(FileError, match=r"holds only numbers.*2024-01-31"):
+        possible_tasks(table(tmp_path / "a.csv", rows, ",", header))

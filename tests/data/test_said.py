@@ -37,12 +37,12 @@ def test_parallel_files(tmp_path: Path) -> None:
 def test_labels(tmp_path: Path) -> None:
     path = str(table(tmp_path / "a.csv", [(label, text) for text, label in REVIEWS], ",", "감정,문장"))
     assert lines("classification", {"kind": "files", "train": path}) == [
-        f"{path}: 24 texts, 2 labels (bad 12, good 12), separated by commas, header '감정, 문장' skipped; "
+        f"{path}: 24 texts, labels: 2 (bad 12, good 12), separated by commas, header '감정, 문장' skipped; "
         "text: column 2 '문장', label: column 1 '감정'"
     ]
     (tmp_path / "a.jsonl").write_text('{"text": "a", "label": 1}\n{"text": "b", "label": 2}\n')
     assert lines("classification", {"kind": "files", "train": str(tmp_path / "a.jsonl")})[0].endswith(
-        "2 texts, 2 labels (1 1, 2 1), JSON lines, keys 'text, label'"
+        "2 texts, labels: 2 (1 1, 2 1), JSON lines, keys 'text, label'"
     )
 
 
@@ -50,7 +50,7 @@ def test_labels(tmp_path: Path) -> None:
 def test_texts(task: str, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one\ntwo\n\n")
     path = str(tmp_path / "a.txt")
-    assert lines(task, {"kind": "files", "train": path}) == [f"{path}: one text of 9 characters in 3 lines"]
+    assert lines(task, {"kind": "files", "train": path}) == [f"{path}: one text of 9 characters; lines: 3"]
     many = lines(task, {"kind": "files", "train": path, "by_line": True})
     assert many == [f"{path}: 2 texts, 6 characters in all"]
 
@@ -65,7 +65,7 @@ def test_images(tmp_path: Path) -> None:
 def test_series(tmp_path: Path) -> None:
     path = str(sales(tmp_path / "sales.csv"))
     assert lines("forecasting", {"kind": "csv", "path": path}) == [
-        f"{path}: 120 rows from 2024-01-01 to 2024-04-29, every 1 day(s); columns: Umsatz; separated by semicolons, "
+        f"{path}: 120 rows from 2024-01-01 to 2024-04-29, step: 1 day; columns: Umsatz; separated by semicolons, "
         "header 'Datum, Umsatz' skipped, decimal sign ','"
     ]
 

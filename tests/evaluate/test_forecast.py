@@ -85,7 +85,11 @@ def test_it_prints_as_tables(loaded: Loaded, tmp_path: Path, monkeypatch: pytest
     [
         (hours(10), {}, "{path}: load has 10 rows, and the model looks at 24; give a longer file"),
         ("date,a,b\n2024-01-01,1,2\n", {}, "{path} has several columns; name one with --column: a, b"),
-        ("date;a\n2024-01-01;1,5\n", {}, "{path} has 1 row(s), and a series needs at least two; give a longer file"),
+        (
+            "date;a\n2024-01-01;1,5\n",
+            {},
+            "{path} has too few rows (1): a series needs at least two; give a longer file",
+        ),
         (hours(30), {"column": "x"}, "{path} has no column x; there are: date, load"),
         (hours(40, [2.0] * 40), {}, "{path}: load is 2.0 in all of 24 rows; a series that never changes"),
         ("load\n1\n", {}, "{path} has no column called date or time; name it with date (source.date, --date)"),

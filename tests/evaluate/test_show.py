@@ -26,7 +26,7 @@ def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TranslationEvaluat
 
 
 @pytest.mark.parametrize(
-    ("lang", "words"), [("en", ("all but long", "1 time(s)")), ("ko", ("long 제외 전체", "횟수: 1"))]
+    ("lang", "words"), [("en", ("all but long", ": 1, see evaluations.jsonl")), ("ko", ("long 제외 전체", "횟수: 1"))]
 )
 def test_everything_is_shown_in_either_language(
     found: TranslationEvaluation, lang: str, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch

@@ -33,7 +33,7 @@ def test_a_table_for_a_terminal_and_a_notebook() -> None:
         "95.00 [88.82–97.85]",
         "90.00 [82.56–94.48]",
         "0.5000",
-        "2 time(s)",
+        ": 2, see evaluations.jsonl",
     ):
         assert part in text, text
     assert "95.00" in evaluation()._repr_html_()

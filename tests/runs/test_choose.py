@@ -100,3 +100,11 @@ def test_the_mean_comes_first_then_the_best(run: Run) -> None:
 def test_a_best_that_is_gone_is_none(run: Run) -> None:
     (run.folder / "best.json").write_text(json.dumps({"step": 2}))
     assert choose_weights(run).parent == run.checkpoint(8)
+
+
+def test_a_step_may_be_a_number(run: Run) -> None:
+    (step, folder), *_ = run.checkpoints_by_step().items()
+    assert choose_weights(run, step).parent == folder
+    for other in (10**9, 1.5, [1]):
+        with pytest.raises(ConfigError, match="checkpoint="):
+            choose_weights(run, other)  # type: ignore[arg-type]

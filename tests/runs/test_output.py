@@ -106,3 +106,12 @@ def test_a_folder_that_is_read_or_lies_beside_what_is_read_stays(tmp_path: Path)
         with pytest.raises(FileError, match="is also read by this command"):
             claim_folder(folder, "export", force=True, inputs=[tmp_path / "run"])
     claim_folder(tmp_path / "run" / "new", "export", inputs=[tmp_path / "run"])
+
+
+def test_a_file_of_the_run_that_is_read_is_never_written_over(tmp_path: Path) -> None:
+    (tmp_path / "run" / "checkpoints").mkdir(parents=True)
+    weights = tmp_path / "run" / "checkpoints" / "ema.safetensors"
+    weights.touch()
+    with pytest.raises(FileError, match="is also read by this command"):
+        claim(weights, force=True, inputs=[tmp_path / "run"])
+    claim(tmp_path / "run" / "new.safetensors", inputs=[tmp_path / "run"])

@@ -110,3 +110,13 @@ def test_the_catalogue_names_what_a_pass_taps(first: int) -> None:
         with gf.record(model) as trace:
             model(*inputs(config, torch.float32))
         assert {name.partition("#")[0] for name in trace} == set(gf.taps(model))
+
+
+def test_a_function_must_give_a_tensor_of_the_same_shape() -> None:
+    model = encoder().eval()
+    x = torch.randn(2, 3, 16)
+    for wrong, message in ((lambda y: 5, "changes nothing"), (lambda y: y[:1], "give the same shape")):
+        with gf.edit(model, {"*.output": wrong}), pytest.raises(InputError, match=message):  # type: ignore[dict-item]
+            model(x)
+    with pytest.raises(InputError, match=r"gf\.scale"):
+        gf.scale("a")  # type: ignore[arg-type]

@@ -44,7 +44,7 @@ def command(
 
     loaded = load(run, device=choose_device(device), checkpoint=checkpoint)
     if hypotheses is not None:
-        claim(hypotheses, force=force, inputs=data_files(loaded.config))
+        claim(hypotheses, force=force, inputs=[run, *data_files(loaded.config)])
     search = Search(beam=beam, alpha=length_penalty)
     with _bar() as progress:
         found = evaluate(loaded, split, search, forensics=forensics, progress=progress)

@@ -79,16 +79,19 @@ def plain_name(path: str | Path) -> str:
     return str(path).casefold().removesuffix(".gz").removesuffix(".xz")
 
 
-def split_lines(some: Iterator[str], delimiter: str, path: str | Path) -> Iterator[tuple[int, list[str]]]:
+def split_lines(
+    some: Iterator[str], delimiter: str, path: str | Path, *, strict: bool = False
+) -> Iterator[tuple[int, list[str]]]:
     """Each row with the number of its last line; [] for an empty one.
 
     Between tabs a quotation mark is just a character, as corpora have it; elsewhere it quotes, as in any CSV.
+    `strict` refuses one that is never closed, or closed in the middle of a cell; a few first lines may end inside one.
     """
     if delimiter == "\t":
         for number, line in enumerate(some, 1):
             yield number, line.split("\t") if line.strip() else []
         return
-    reader = csv.reader((f"{line}\n" for line in some), delimiter=delimiter)
+    reader = csv.reader((f"{line}\n" for line in some), delimiter=delimiter, strict=strict)
     try:
         for row in reader:
             yield reader.line_num, row if any(cell.strip() for cell in row) else []
@@ -102,7 +105,7 @@ def table_rows(path: str | Path, layout: Layout) -> Iterator[tuple[int, list[str
     Between tabs a row may have more columns than the first: corpora put remarks there.
     """
     width, waiting = 0, bool(layout.header)
-    for number, cells in split_lines(lines(path), layout.delimiter, path):
+    for number, cells in split_lines(lines(path), layout.delimiter, path, strict=True):
         if cells:
             width = width or len(cells)
             short, long = len(cells) < width, len(cells) > width and layout.delimiter != "\t"

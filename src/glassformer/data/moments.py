@@ -101,9 +101,11 @@ class Step:
         if self.weekdays:
             return Phrase("steps.weekdays")
         if self.months:
-            return Phrase("steps.months", (("count", self.months),))
-        unit = next(name for name, size in UNITS.items() if self.seconds % size == 0)
-        return Phrase(f"steps.{unit}", (("count", self.seconds // UNITS[unit]),))
+            unit, count = "months", self.months
+        else:
+            unit = next(name for name, size in UNITS.items() if self.seconds % size == 0)
+            count = self.seconds // UNITS[unit]
+        return Phrase(f"steps.{unit}", (("count", count),)) if count > 1 else Phrase(f"steps.one_{unit}")
 
     def after(self, last: np.datetime64, count: int) -> Moments:
         """The next `count` moments. Holidays are not known: a weekday is taken for a day of trade."""

@@ -89,16 +89,24 @@ def _of_table(path: Path) -> tuple[str, ...]:
         return told
     rows = [cells for _, cells in islice(table_rows(path, layout), LOOKED_AT) if cells]
     if not layout.header and len(rows) > 1 and not any(is_moment(cell) for cell in rows[0]):
-        rows = rows[1:] if any(is_moment(cell) for cell in rows[1]) else rows  # a header with names of one's own
+        rows = rows[1:] if _is_header(rows) else rows
     columns = list(zip(*(row[: min(map(len, rows))] for row in rows), strict=True))
     dates = [i for i, cells in enumerate(columns) if all(is_moment(cell) for cell in cells)]
     numbers = [i for i, cells in enumerate(columns) if i not in dates and _are_numbers(cells)]
     texts = [cells for i, cells in enumerate(columns) if i not in (*dates, *numbers)]
     if dates and numbers:
         return ("forecasting", "classification") if any(map(_are_sentences, texts)) else ("forecasting",)
+    if not texts:
+        raise FileError("own_numbers", path=path)
     if len(columns) == 2 and len(texts) == 1 and numbers:  # "a text", 1
         return ("classification",)
     return _of_two_columns([*texts, *(columns[i] for i in numbers)][:2])
+
+
+def _is_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Names of one's own: words where the next row has a date, or above nothing but numbers."""
+    first, second = rows[0], rows[1]
+    return any(map(is_moment, second)) or (_are_numbers(second) and not any(_are_numbers([cell]) for cell in first))
 
 
 def _of_two_columns(columns: Sequence[Sequence[str]]) -> tuple[str, ...]:

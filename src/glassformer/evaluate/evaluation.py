@@ -73,7 +73,7 @@ def evaluate(
     split: str = "validation",
     search: Search = Search(),  # noqa: B008
     *,
-    checkpoint: str = "auto",
+    checkpoint: str | int = "auto",
     forensics: bool = False,
     progress: Progress = lambda done, total: None,
 ) -> Evaluation:

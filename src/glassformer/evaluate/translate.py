@@ -32,7 +32,7 @@ from glassformer.recipe import RunConfig
 from glassformer.text import Frame, Tokenizer, Vocabularies
 from glassformer.text.frame import roles
 from glassformer.text.special import ROLES, Specials
-from glassformer.values import one_of
+from glassformer.values import one_of, size
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,12 +93,13 @@ def search_for(
         norm = "power"  # what they call a length penalty
     if norm is None and length_penalty is None and told.beam is not None:
         norm, length_penalty = "power", 1.0  # theirs, where nothing is said
+    width = size("beam", first_said(beam, told.beam, usual.beam))
     return Search(
-        beam=first_said(beam, told.beam, usual.beam),
+        beam=width,
         alpha=first_said(length_penalty, told.length_penalty if norm == "power" else None, usual.alpha),
         length_norm=first_said(norm, usual.length_norm),
         stop=first_said(stop, told.stop, usual.stop),
-        n_best=nbest,
+        n_best=size("nbest", nbest, 1, width),
         max_len=told.longest(1),  # before them stands the token that starts a target
         min_len=told.fewest(1),
         suppressed=told.suppressed,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from glassformer.errors import choose
 from glassformer.ledger.parameters import Ledger, count
 from glassformer.models.presets import PRESETS
 from glassformer.show import Column, Sheet, Table, as_html, as_text
@@ -13,13 +15,25 @@ from glassformer.words import say
 
 @dataclass(frozen=True)
 class Presets:
-    """The ledger of every preset, in the order in which the models were published; prints as a table."""
+    """The ledger of every preset by its name, in the order in which the models were published; prints as a table."""
 
     ledgers: tuple[Ledger, ...]
 
     @property
     def names(self) -> list[str]:
         return [each.model for each in self.ledgers]
+
+    def __len__(self) -> int:
+        return len(self.ledgers)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __getitem__(self, name: str) -> Ledger:
+        return choose("preset", name, {each.model: each for each in self.ledgers})
 
     def shown(self) -> Sheet:
         table = Table(

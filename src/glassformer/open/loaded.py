@@ -152,7 +152,7 @@ def load(
     model: str | Path,
     *,
     device: str | torch.device | None = None,
-    checkpoint: str = AUTO,
+    checkpoint: str | int = AUTO,
     dtype: torch.dtype | None = None,
     finite: bool = True,
 ) -> Loaded:

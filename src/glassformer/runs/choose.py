@@ -11,7 +11,7 @@ from glassformer.runs.weights import weights_file
 AUTO = "auto"
 
 
-def choose_weights(run: Run, which: str = AUTO) -> Path:
+def choose_weights(run: Run, which: str | int = AUTO) -> Path:
     """The file of the weights to use, whole. `which`: auto, averaged, best, last, or a step.
 
     auto tries the mean, the best, then the newest checkpoints one after the other, and last tries the newest; each
@@ -32,16 +32,16 @@ def choose_weights(run: Run, which: str = AUTO) -> Path:
     raise FileError("no_checkpoint", path=run.folder)
 
 
-def _candidates(run: Run, which: str) -> list[Path]:
+def _candidates(run: Run, which: str | int) -> list[Path]:
     by_step = run.checkpoints_by_step()
     newest = [by_step[step] for step in sorted(by_step, reverse=True)]
     averaged = [run.averaged_folder] if run.averaged_folder.is_dir() else []
     best = [by_step[run.best_step]] if run.best_step in by_step else []
     named = {AUTO: [*averaged, *best, *newest], "averaged": averaged, "best": best, "last": newest}
-    if which in named:
-        found = named[which]
+    if str(which) in named:
+        found = named[str(which)]
     else:
-        number = which.removeprefix("step-")
+        number = str(which).removeprefix("step-")
         found = [by_step[int(number)]] if number.isdecimal() and int(number) in by_step else []
         if not found:
             known = [*named, *map(str, sorted(by_step))]

@@ -22,11 +22,14 @@ def claim(
     inputs: Iterable[str | Path] = (),
     ours: Callable[[Path], bool] = lambda path: False,
 ) -> None:
-    """Asked before the work: may this file be written? `ours`: whether what is there is an older one of the same."""
+    """Asked before the work: may this file be written? `ours`: whether what is there is an older one of the same.
+
+    A new file inside an input folder is no harm; a file that is there belongs to the input.
+    """
     with disk(path):
         if path.is_dir():
             raise FileError("output_is_folder", path=path)
-        if any(_same(path, Path(given)) for given in inputs):
+        if any(_same(path, given) or (path.exists() and _inside(path, given)) for given in map(Path, inputs)):
             raise FileError("output_is_input", path=path)
         if path.exists() and not force and not ours(path):
             raise FileError("output_exists", path=path)
@@ -115,7 +118,7 @@ def _inside(one: Path, other: Path) -> bool:
 
 
 def _same(one: Path, other: Path) -> bool:
-    """The same file, also under another name; an output inside an input folder is no harm, the folder itself is."""
+    """The same file or folder, also under another name."""
     if not one.exists() or not other.exists():
         return one.absolute() == other.absolute()
     return one.samefile(other)

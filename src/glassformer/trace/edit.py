@@ -25,6 +25,8 @@ def zero(head: int | None = None, row: int | None = None) -> Change:
 
 def scale(factor: float, head: int | None = None, row: int | None = None) -> Change:
     """Multiply it, or one head or row of it."""
+    if not isinstance(factor, float | int):
+        raise InputError("edit_not_a_change", name="gf.scale", given=shown(factor))
     return lambda x: _put(x, _part(x, head, row) * factor, head, row)
 
 
@@ -96,7 +98,12 @@ class Editor(Watcher):
     def meet(self, name: str, x: Tensor) -> Tensor:
         for pattern, change in self.edits_by_pattern.items():
             if fnmatchcase(name, pattern):
-                x = change(x)
+                changed = change(x)
+                if not isinstance(changed, Tensor):
+                    raise InputError("edit_not_a_change", name=name, given=shown(changed))
+                if changed.shape != x.shape:
+                    raise InputError("edit_shape", shape=tuple(changed.shape), expected=tuple(x.shape))
+                x = changed
         return x
 
 

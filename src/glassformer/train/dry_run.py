@@ -77,7 +77,14 @@ class DryRun:
         if model.vocab_size:
             yield "vocabulary", f"{model.vocab_size:,}"
         yield "parameters", f"{self.parameters:,}"
-        yield "steps", say("dry_run.steps_value", steps=f"{train.steps:,}", epochs=f"{self.epochs:,.1f}")
+        yield (
+            "steps",
+            say(
+                "dry_run.steps_value",
+                steps=f"{train.steps:,}",
+                epochs=f"{self.epochs:,.{0 if self.epochs >= 10 else 1}f}",
+            ),
+        )
         yield "batch", say("dry_run.batch_value", tokens=f"{train.batch_tokens:,}", times=train.accumulate)
         yield "memory", f"{gib(self.memory)} GiB"
         yield "device", self.device
