@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "glassformer"
@@ -63,6 +64,25 @@ def test_a_cpu_build_of_torch_brings_no_cuda_packages() -> None:
         pytest.skip("torch is a CUDA build")
     names = {(found.metadata["Name"] or "").lower() for found in metadata.distributions()}
     assert not [name for name in names if name.startswith("nvidia-") or name == "triton"]
+
+
+def test_the_tested_versions_install_on_the_oldest_python_that_is_promised() -> None:
+    pins = re.findall(r"^([\w-]+)==(.+)$", (ROOT / "constraints.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    here = {name: metadata.metadata(name) for name, _ in pins if _is_installed(name)}
+    assert len(here) > len(pins) // 2
+    strict = {
+        f"{name}=={each['Version']}": each["Requires-Python"]
+        for name, each in here.items()
+        if each["Requires-Python"] and "3.11.0" not in SpecifierSet(each["Requires-Python"])
+    }
+    assert strict == {}
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        return bool(metadata.version(name))
+    except metadata.PackageNotFoundError:
+        return False
 
 
 def test_importing_and_asking_for_help_do_not_load_torch() -> None:
