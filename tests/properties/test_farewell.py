@@ -41,10 +41,14 @@ def test_every_command_works_as_printed(
         works(command, monkeypatch, capsys)
 
 
+@pytest.mark.parametrize("options", [{}, {"columns": ["load"]}, {"columns": "load"}, {"gaps": True}])
 def test_of_a_file_of_ones_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    options: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    source = {"source": {"kind": "csv", "path": str(written(tmp_path, hours(240))), "columns": ["load"]}}
+    rows = [f"{line},{'price' if i == 0 else i % 7}" for i, line in enumerate(hours(240).splitlines())]
+    if "gaps" in options:
+        del rows[-3]
+    source = {"source": {"kind": "csv", "path": str(written(tmp_path, "\n".join(rows))), **options}}
     list(train(begin(tiny("forecasting", data=source, train={"steps": 2}), tmp_path / "run")))
     forecast, _ = commands(tmp_path / "run", 2)
     assert forecast[0] == "forecast"

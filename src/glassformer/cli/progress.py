@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from glassformer.data.scaler import Scaler
 from glassformer.errors import GlassformerError
 from glassformer.evaluate.verbs import VERBS
 from glassformer.runs import Run
@@ -147,9 +148,10 @@ def _example(run: Run, step: int, verb: str) -> list[str] | None:
         files = sorted(path for path in Path(str(source.options["train"])).glob("*/*") if path.is_file())
         return [str(files[0])] if files else None
     if verb == "forecast" and source.kind == "csv":
-        columns, date = source.options.get("columns") or [], source.options.get("date")
-        named = ["--column", str(columns if isinstance(columns, str) else columns[0])] if columns else []
-        return [str(source.options["path"]), *named, *(["--date", str(date)] if date else [])]
+        columns, date = [*Scaler.open(run.folder).scales], source.options.get("date")
+        named = ["--column", columns[0]] if source.options.get("columns") or len(columns) > 1 else []
+        gaps = ["--gaps"] if source.options.get("gaps") else []
+        return [str(source.options["path"]), *named, *(["--date", str(date)] if date else []), *gaps]
     return None
 
 
