@@ -7,8 +7,11 @@ import pytest
 
 from glassformer.cli.app import main
 from glassformer.hub.store import store
+from glassformer.train.begin import begin
+from glassformer.train.loop import train
 from reference import reference
 from small_translator import trained
+from tiny_tasks import tiny
 
 
 def run(*words: str | Path) -> int:
@@ -26,6 +29,13 @@ def test_a_run_becomes_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert run("export", tmp_path / "run", "--out", tmp_path / "two", "--family", "gpt2", "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["family"], told["architecture"], told["tokenizer"]) == ("gpt2", "GPT2LMHeadModel", None)
+
+
+def test_a_translator_says_how_to_get_the_same_texts_here(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    form = {"position": {"kind": "sinusoidal", "layout": "halves"}}
+    list(train(begin(tiny("translation", model=form, train={"steps": 2}), tmp_path / "run")))
+    assert run("export", tmp_path / "run", "--out", tmp_path / "hf", "--lang", "en") == 0
+    assert "--length-norm power" in capsys.readouterr().out
 
 
 def test_what_cannot_be_written_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

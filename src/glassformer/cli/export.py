@@ -47,4 +47,6 @@ def command(
     print_rich(say("hub.exported", architecture=found.architecture, count=f"{found.parameters:,}"))
     if found.tokenizer is False:
         print_rich(say("hub.tokenizer_ours"))
+    if found.another_norm:
+        print_rich(say("hub.another_norm"))
     print_rich(say("hub.written", path=found.folder))

@@ -38,13 +38,17 @@ KIND = "export"
 
 @dataclass(frozen=True)
 class Exported:
-    """What an export has written. `tokenizer`: whether `transformers` can read it too; None where there is none."""
+    """What an export has written. `tokenizer`: whether `transformers` can read it too; None where there is none.
+
+    `another_norm`: a translator of ours; beam search there divides by |Y|^α, ours by GNMT's norm unless told otherwise.
+    """
 
     folder: Path
     family: str
     architecture: str
     parameters: int
     tokenizer: bool | None
+    another_norm: bool
 
 
 @dataclass(frozen=True)
@@ -116,6 +120,7 @@ def export(
         architecture=plan.table["architectures"][0],
         parameters=parameters(source.config.model),
         tokenizer=readable,
+        another_norm=plan.kept is None and source.config.task.kind == "translation",
     )
 
 
