@@ -33,6 +33,11 @@ def test_the_first_batch_is_text() -> None:
     )
 
 
+def test_numbers_below_nought_have_a_minus_sign() -> None:
+    shown = " ".join(dry_run(RunConfig.from_dict(TINY["forecasting"])).first)
+    assert "−" in shown and "-" not in shown
+
+
 def test_a_step_that_takes_long_is_not_tried() -> None:
     large = {**TINY["translation"], "train": TINY["translation"]["train"] | {"batch_tokens": 400_000_000}}
     found = dry_run(RunConfig.from_dict(large))

@@ -21,6 +21,7 @@ from glassformer.losses import IGNORE
 from glassformer.models.build import build
 from glassformer.open import choose_device
 from glassformer.recipe import RunConfig
+from glassformer.show import minus
 from glassformer.show.sheet import Sheet
 from glassformer.show.table import Column, Table
 from glassformer.tasks import Material, kind_of
@@ -184,4 +185,4 @@ def _short(text: str) -> str:
 
 
 def _numbers(values: torch.Tensor) -> str:
-    return ", ".join(f"{value:.3g}" for value in values.tolist())
+    return minus(", ".join(f"{value:.3g}" for value in values.tolist()))
