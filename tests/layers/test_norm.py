@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+from glassformer.errors import ConfigError
 from glassformer.layers.norm import NORMS, LayerNorm, RMSNorm
 
 
@@ -108,3 +109,11 @@ def test_a_layer_norm_without_bias_still_takes_the_mean() -> None:
     result = LayerNorm(2, bias=False, eps=1e-12)(torch.tensor([3.0, 5.0]))
     assert result.tolist() == pytest.approx([-1.0, 1.0], abs=1e-6)
     assert math.isclose(RMSNorm(2, eps=1e-12)(torch.tensor([3.0, 4.0]))[0].item(), 3 / math.sqrt(12.5), rel_tol=1e-6)
+
+
+@pytest.mark.parametrize("norm", [LayerNorm, RMSNorm])
+def test_a_width_that_is_none_is_refused(norm: type[LayerNorm | RMSNorm]) -> None:
+    with pytest.raises(ConfigError, match="d_model=-1 is out of range"):
+        norm(-1)
+    with pytest.raises(ConfigError, match="d_model='a'"):
+        norm("a")  # type: ignore[arg-type]

@@ -108,3 +108,14 @@ def test_a_step_may_be_a_number(run: Run) -> None:
     for other in (10**9, 1.5, [1]):
         with pytest.raises(ConfigError, match="checkpoint="):
             choose_weights(run, other)  # type: ignore[arg-type]
+
+
+def test_a_damaged_best_json_hinders_only_who_asks_for_the_best(run: Run) -> None:
+    (run.folder / "best.json").write_text("{")
+    with pytest.warns(GlassformerWarning, match=r"so the newest is used: .*best\.json is not JSON") as said:
+        assert choose_weights(run) == run.checkpoint(8) / "model.safetensors"
+    assert len(said) == 1
+    for which in ("last", 8):
+        assert choose_weights(run, which) == run.checkpoint(8) / "model.safetensors"
+    with pytest.raises(FileError, match=r"best\.json is not JSON"):
+        choose_weights(run, "best")

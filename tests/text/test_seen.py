@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from glassformer.errors import GlassformerWarning
 from glassformer.text import Words
 from glassformer.text import seen as module
 from glassformer.text.seen import Seen, unknown, words_of
@@ -36,3 +37,11 @@ def test_of_a_tokenizer_from_elsewhere_what_it_has_no_piece_for() -> None:
     tokenizer = Words.train(["나는 간다"])
     assert unknown(tokenizer, "나는 집에 간다 집에") == ["집에"]
     assert unknown(tokenizer, "간다") == []
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"words": 5, "characters": "a"}', '{"words": null}'])
+def test_a_damaged_file_is_said_once_and_answers_nothing(text: str, tmp_path: Path) -> None:
+    (tmp_path / "seen.json").write_text(text)
+    with pytest.warns(GlassformerWarning, match=r"seen\.json is damaged") as said:
+        assert Seen.open(tmp_path) is None
+    assert len(said) == 1

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from glassformer.account import Held, held
 from glassformer.tap import tap
 from glassformer.tape import Shadow, Tape
+from glassformer.values import size
 
 
 class LayerNorm(nn.Module):
@@ -27,7 +28,7 @@ class LayerNorm(nn.Module):
     def __init__(self, d_model: int, *, eps: float = 1e-5, bias: bool = True) -> None:
         super().__init__()
         self.eps = eps
-        self.weight = nn.Parameter(torch.ones(d_model))
+        self.weight = nn.Parameter(torch.ones(size("d_model", d_model)))
         self.bias = nn.Parameter(torch.zeros(d_model)) if bias else None
 
     def forward(self, x: Float[Tensor, "*rows d"]) -> Float[Tensor, "*rows d"]:
@@ -58,7 +59,7 @@ class RMSNorm(nn.Module):
     def __init__(self, d_model: int, *, eps: float = 1e-5, bias: bool = False) -> None:
         super().__init__()
         self.eps = eps
-        self.weight = nn.Parameter(torch.ones(d_model))
+        self.weight = nn.Parameter(torch.ones(size("d_model", d_model)))
 
     def forward(self, x: Float[Tensor, "*rows d"]) -> Float[Tensor, "*rows d"]:
         at_least_32 = x if x.dtype == torch.float64 else x.float()

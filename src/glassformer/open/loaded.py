@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import torch
@@ -91,8 +92,13 @@ class Loaded:
 
         An answer to such words is a guess: a sub-word tokenizer spells them, but the model has never read them.
         """
-        seen = Seen.open(self.folder)
+        seen = self._seen
         return [unknown(self.tokenizer, text) if seen is None else seen.missing(text) for text in texts]
+
+    @cached_property
+    def _seen(self) -> Seen | None:
+        """Read once, however many lines are answered; and complained of once."""
+        return Seen.open(self.folder)
 
     @property
     def start(self) -> int:

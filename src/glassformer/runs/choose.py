@@ -36,7 +36,8 @@ def _candidates(run: Run, which: str | int) -> list[Path]:
     by_step = run.checkpoints_by_step()
     newest = [by_step[step] for step in sorted(by_step, reverse=True)]
     averaged = [run.averaged_folder] if run.averaged_folder.is_dir() else []
-    best = [by_step[run.best_step]] if run.best_step in by_step else []
+    best_step = _best_step(run, which)
+    best = [by_step[best_step]] if best_step in by_step else []
     named = {AUTO: [*averaged, *best, *newest], "averaged": averaged, "best": best, "last": newest}
     if str(which) in named:
         found = named[str(which)]
@@ -51,3 +52,15 @@ def _candidates(run: Run, which: str | int) -> list[Path]:
             "checkpoint_not_there", path=run.folder, which=which, steps=", ".join(map(str, sorted(by_step)))
         )
     return list(dict.fromkeys(found))
+
+
+def _best_step(run: Run, which: str | int) -> int | None:
+    """A damaged best.json hinders only whoever asks for the best: the weights themselves are whole."""
+    try:
+        return run.best_step
+    except FileError as error:
+        if which == "best":
+            raise
+        if which == AUTO:
+            warn("best_passed_over", why=reason(error))
+        return None

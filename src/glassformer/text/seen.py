@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from glassformer.errors import FileError, warn
 from glassformer.text.files import read_table, to_json, write
 from glassformer.text.normalise import normalise
 from glassformer.text.tokenizer import Tokenizer
@@ -49,12 +50,21 @@ class Seen:
 
     @classmethod
     def open(cls, folder: Path) -> Self | None:
-        """None for a run of older days, and for a model from elsewhere: nobody knows what it has read."""
+        """None for a run of older days, and for a model from elsewhere: nobody knows what it has read.
+
+        A damaged file is said and passed over: it serves a warning, and no answer waits for that.
+        """
         if not (folder / FILE).is_file():
             return None
-        table = read_table(folder / FILE)
-        words = table.get("words")
-        return cls(None if words is None else frozenset(map(str, words)), frozenset(str(table.get("characters", ""))))
+        try:
+            table = read_table(folder / FILE)
+            words, characters = table.get("words"), table.get("characters")
+        except FileError:
+            words, characters = None, None
+        if not (words is None or isinstance(words, list)) or not isinstance(characters, str):
+            warn("seen_damaged", path=folder / FILE)
+            return None
+        return cls(None if words is None else frozenset(map(str, words)), frozenset(characters))
 
     def missing(self, text: str) -> list[str]:
         """The words of a text that were in none of the training texts, or else its characters; each once."""
