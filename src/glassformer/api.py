@@ -197,6 +197,8 @@ def train(
 
     `overrides` sets any key: {"train.steps": 500}; `watch` is told everything that happens, as it happens.
     """
+    if not isinstance(overrides, Mapping | None):
+        raise wrong_type("overrides", overrides, "table")
     job, resumed = begin_or_again(recipe, out, resume, overrides or {})
     for event in watched(job, resume=resumed):
         if not isinstance(event, NotShown):

@@ -19,6 +19,7 @@ from glassformer.evaluate.compare_ours import Side, ours
 from glassformer.evaluate.compare_report import Comparison
 from glassformer.evaluate.compare_transformers import ROUNDING, is_theirs, theirs, theirs_in
 from glassformer.evaluate.compare_walk import Closed, Opened, Walk
+from glassformer.values import wrong_type
 
 EXACT = 0.0  # two models of ours compute the same numbers in the same order
 
@@ -35,6 +36,10 @@ def compare(
 
     B may be a live model of `transformers`; with `transformers`, B is a folder that this library opens.
     """
+    if not isinstance(tolerance, float | int | None):
+        raise InputError("compare_tolerance", value=shown(tolerance))
+    if not isinstance(inputs, str | Sequence | Tensor | None):
+        raise wrong_type("inputs", inputs, "word")
     texts = [inputs] if isinstance(inputs, str) else inputs
     one = ours(a)
     other: Closed

@@ -13,7 +13,7 @@ from glassformer.lessons.record import desk_of, measure
 from glassformer.lessons.shelf import Shelf
 from glassformer.lessons.told import Told
 from glassformer.report.build import Order, Report
-from glassformer.values import one_of, path_of
+from glassformer.values import one_of, path_of, word
 from glassformer.words import LANGUAGES, language
 
 
@@ -30,8 +30,8 @@ def lesson(name: str, *, lang: str | None = None, fresh: bool = False) -> Told:
 
     Measured now where there is no result, or with `fresh`; models that it looks into are trained on first use.
     """
-    module_of(name)
-    spoken, shelf = one_of("lang", lang or language(), LANGUAGES), Shelf()
+    module_of(word("name", name))
+    spoken, shelf = _spoken(lang), Shelf()
     if fresh or shelf.result(name) is None or shelf.stale(name):
         shelf = Shelf({name: measure(name, desk_of(name))})
     return Told(name, spoken, shelf)
@@ -42,8 +42,8 @@ def claims(*ids: str, lang: str | None = None) -> Claims:
 
     A list that prints as a table, in a notebook too.
     """
-    spoken = one_of("lang", lang or language(), LANGUAGES)
-    wanted = named(list(ids))  # a claim that there is not is refused
+    spoken = _spoken(lang)
+    wanted = named([word("id", each) for each in ids])  # a claim that there is not is refused
     found = (answer for answer in Shelf().answers(spoken) if not ids or answer.id in wanted)
     return Claims(found, spoken)
 
@@ -51,5 +51,9 @@ def claims(*ids: str, lang: str | None = None) -> Claims:
 def report(run: str | Path | Trained | None = None, *, out: str | Path = "report", lang: str = "both") -> list[Path]:
     """Write the textbook, with a chapter on a run where one is given; the files that were written."""
     folder = None if run is None else run.folder if isinstance(run, Trained) else path_of("run", run)
-    langs = LANGUAGES if lang == "both" else (one_of("lang", lang, LANGUAGES),)
-    return Report(Order(Path(out), langs, run=folder, workers=os.cpu_count() or 1)).build()
+    langs = LANGUAGES if word("lang", lang) == "both" else (one_of("lang", lang, LANGUAGES),)
+    return Report(Order(path_of("out", out), langs, run=folder, workers=os.cpu_count() or 1)).build()
+
+
+def _spoken(lang: str | None) -> str:
+    return language() if lang is None else one_of("lang", lang, LANGUAGES)
