@@ -60,7 +60,7 @@ def test_a_grey_model_and_a_small_type(tmp_path: Path) -> None:
 )
 def test_statistics_that_do_not_fit(key: str, value: Any, tmp_path: Path) -> None:
     loaded = small("image_classification", options={key: value})
-    with pytest.raises(ConfigError, match=rf"task\.{key}=.* is not one number for each of 3 channel\(s\)"):
+    with pytest.raises(ConfigError, match=rf"task\.{key}=.* is not one number per channel \(3 in all\)"):
         recognise(loaded, images(tmp_path))
 
 
