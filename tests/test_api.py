@@ -447,6 +447,28 @@ def test_one_gives_one_and_a_list_a_list(tmp_path: Path) -> None:
     assert gf.embed(reader, "he").shape == (16,) and gf.embed(reader, ["he"], pool="cls").shape == (1, 16)
 
 
+def test_two_texts_in_a_tuple_are_a_pair_and_three_are_three() -> None:
+    loaded = small("classification")
+    assert isinstance(gf.classify(loaded, ("he", "we")), gf.Classified)
+    three, one = ("he", "we", "he"), ("he",)
+    assert gf.classify(loaded, three) == gf.classify(loaded, list(three))
+    assert gf.classify(loaded, one) == gf.classify(loaded, ["he"])
+
+
+def test_what_begins_a_conversation_needs_one() -> None:
+    with pytest.raises(InputError, match=r"system='be kind' says how a conversation begins; give chat=True"):
+        gf.generate(small("language_model"), "he", system="be kind")
+
+
+TEXT_VERBS = {"classification": "classify", "masked_language_model": "fill", "features": "embed"}
+
+
+@pytest.mark.parametrize(("kind", "verb"), [*TEXT_VERBS.items(), ("language_model", "generate")])
+def test_whether_to_truncate_is_true_or_false(kind: str, verb: str) -> None:
+    with pytest.raises(ConfigError, match="truncate=3"):
+        getattr(gf, verb)(small(kind), "I ___", truncate=3)
+
+
 def test_gaps_and_continuations() -> None:
     (gap,) = gf.fill(small("masked_language_model"), "I ___ home", top=2)
     assert isinstance(gap, gf.Filled) and len(gap.candidates) == 2

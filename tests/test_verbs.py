@@ -8,17 +8,25 @@ import torch
 
 import glassformer as gf
 from foreign_models import gpt2
-from glassformer.cli import classify, embed, fill, generate, translate
+from glassformer.cli import classify, embed, evaluate, fill, generate, translate
 from glassformer.errors import ConfigError
 from glassformer.verbs import dtype_of
 
 SHOWN = {"json", "lang", "debug", "checkpoint", "device", "dtype"}  # of the prompt alone, or of gf.load
 OWN: dict[str, set[str]] = {  # at the prompt a list of texts, a pair, a file are said by options and arguments
     "classify": {"texts", "pair", "top"},
+    "evaluate": {"teacher_forced", "hypotheses", "force"},
     "fill": {"texts", "text"},
     "generate": {"show_prompt", "messages"},
 }
-VERBS = {"translate": translate, "generate": generate, "classify": classify, "fill": fill, "embed": embed}
+VERBS = {
+    "translate": translate,
+    "evaluate": evaluate,
+    "generate": generate,
+    "classify": classify,
+    "fill": fill,
+    "embed": embed,
+}
 
 
 @pytest.mark.parametrize("name", VERBS)

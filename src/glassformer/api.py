@@ -18,7 +18,7 @@ from glassformer.evaluate.evaluation import Evaluation
 from glassformer.evaluate.evaluation import evaluate as evaluate_run
 from glassformer.evaluate.forecast import Forecast
 from glassformer.evaluate.forecast import forecast as forecast_file
-from glassformer.evaluate.translate import Search
+from glassformer.evaluate.translate import search_for
 from glassformer.layers.norm import NORMS, Norm
 from glassformer.ledger.amounts import amount
 from glassformer.ledger.costs import Pass
@@ -139,13 +139,20 @@ def evaluate(
     run: str | Path | Loaded | TrainedRun,
     split: str = "validation",
     *,
-    beam: int = 4,
-    length_penalty: float = 0.6,
+    beam: int | None = None,
+    length_penalty: float | None = None,
+    length_norm: str | None = None,
+    stop: str | None = None,
     forensics: bool = False,
 ) -> Evaluation:
-    """BLEU, chrF, TER, exact match and loss on a split of the run's own data; prints as a table."""
+    """BLEU, chrF, TER, exact match and loss on a split of the run's own data; prints as a table.
+
+    Translations are looked for as `translate` does; what is said here counts more.
+    """
     given = run.folder if isinstance(run, TrainedRun) else run
-    return evaluate_run(given, split, Search(beam=beam, alpha=length_penalty), forensics=forensics)
+    loaded = given if isinstance(given, Loaded) else load(given)
+    search = search_for(loaded, beam=beam, length_penalty=length_penalty, length_norm=length_norm, stop=stop)
+    return evaluate_run(loaded, split, search, forensics=forensics)
 
 
 def compare(

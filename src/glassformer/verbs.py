@@ -9,18 +9,20 @@ from typing import Literal, overload
 import torch
 from torch import Tensor
 
+from glassformer.errors import InputError, shown
 from glassformer.evaluate.chat import Message, chat_prompt, is_conversation
 from glassformer.evaluate.classify import Classified
 from glassformer.evaluate.classify import classify as classify_all
 from glassformer.evaluate.embed import embed as embed_all
 from glassformer.evaluate.fill import Filled
 from glassformer.evaluate.fill import fill as fill_gaps
-from glassformer.evaluate.given import Text, every_text
+from glassformer.evaluate.given import Text, every_text, every_text_or_pair
 from glassformer.evaluate.recognise import recognise as recognise_all
 from glassformer.evaluate.translate import search_for, translations
 from glassformer.evaluate.write import Written, write, write_all, writing_for
 from glassformer.open import Loaded, choose_device, choose_dtype
 from glassformer.open import load as load_run
+from glassformer.values import truth
 
 
 def load(
@@ -101,7 +103,7 @@ def translate(
         length_norm=length_norm,
         stop=stop,
         nbest=nbest,
-        truncate=truncate,
+        truncate=truth("truncate", truncate),
     )
     found = [[one.text for one in some] for some in translations(loaded, texts, search)]
     if nbest == 1:
@@ -121,8 +123,8 @@ def classify(
 
     A text that is too long is refused, or with `truncate` cut off.
     """
-    found = classify_all(opened(model), texts, truncate=truncate)
-    return found[0] if isinstance(texts, str | tuple) else found
+    found = classify_all(opened(model), texts, truncate=truth("truncate", truncate))
+    return found[0] if every_text_or_pair(texts) == [texts] else found  # a tuple of three texts is no pair
 
 
 @overload
@@ -137,14 +139,14 @@ def recognise(model: str | Path | Loaded, images: str | Path | Sequence[str | Pa
 
 def fill(model: str | Path | Loaded, text: str, *, top: int = 5, truncate: bool = False) -> list[Filled]:
     """The words that fit where a text says [MASK] or ___, for each gap by itself; prints as a table."""
-    return fill_gaps(opened(model), text, top, truncate=truncate)
+    return fill_gaps(opened(model), text, top, truncate=truth("truncate", truncate))
 
 
 def embed(
     model: str | Path | Loaded, texts: str | Sequence[str], *, pool: str | None = None, truncate: bool = False
 ) -> Tensor:
     """A vector of a text, d, or of each of a list, n d. `pool`: mean, cls, max …; else as the model's files say."""
-    found = embed_all(opened(model), texts, pool, truncate=truncate)
+    found = embed_all(opened(model), texts, pool, truncate=truth("truncate", truncate))
     return found[0] if isinstance(texts, str) else found
 
 
@@ -222,6 +224,8 @@ def generate(
     What is not said is as the model's generation_config.json has it. `truncate` keeps the end of a prompt that is too
     long; with `special_tokens` a typed "</s>" is that token.
     """
+    if system is not None and not (truth("chat", chat) or is_conversation(prompt)):
+        raise InputError("system_without_conversation", system=shown(system))
     loaded = opened(model)
     writing = writing_for(
         loaded,
@@ -232,8 +236,8 @@ def generate(
         seed=seed,
         beam=beam,
         stop=stop,
-        truncate=truncate,
-        special_tokens=special_tokens,
+        truncate=truth("truncate", truncate),
+        special_tokens=truth("special_tokens", special_tokens),
     )
     if is_conversation(prompt):
         return write(loaded, chat_prompt(loaded, prompt, system), writing)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,14 @@ def test_a_copy_keeps_the_comments_and_overwrites_nothing(tmp_path: Path, capsys
     assert file.read_text() == "mine"
     assert run(capsys, "copy", "sentiment", file, "--force", "--json")[0] == 0
     assert open_recipe(file).name == "sentiment"
+
+
+def test_the_next_command_can_be_pasted_whatever_the_file_is_called(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "a b.toml"
+    _, out, _ = run(capsys, "copy", "ko-en", file)
+    assert shlex.split(out.split("then ")[1]) == ["glassformer", "train", str(file)]
 
 
 @pytest.mark.parametrize("force", [(), ("--force",)])

@@ -49,13 +49,17 @@ def test_json(folder: Path, images: list[Path], capsys: pytest.CaptureFixture[st
     assert set(first) == {"input", "label", "probability", "probabilities"}
 
 
-def test_a_bad_file_is_named_and_those_before_it_are_answered(
+def test_a_bad_file_is_named_and_the_others_are_answered(
     folder: Path, images: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "text.png").write_text("no image")
     code, out, err = run(capsys, folder, images[0], tmp_path / "text.png", images[1], "--lang", "ko")
-    assert (code, out.count("\n"), err.count("\n")) == (1, 1, 1)
-    assert err.startswith(f"{tmp_path / 'text.png'}: 읽을 수 있는 이미지가 아닙니다")
+    assert (code, [line.split("\t")[0] for line in out.splitlines()]) == (1, [str(path) for path in images])
+    assert err.count("\n") == 1 and err.startswith(f"{tmp_path / 'text.png'}: 읽을 수 있는 이미지가 아닙니다")
+    code, out, _ = run(capsys, folder, images[0], tmp_path / "none.png", images[1], "--json")
+    first, second, third = json.loads(out)
+    assert code == 1 and second == {"input": str(tmp_path / "none.png"), "label": None}
+    assert (first["input"], third["input"]) == (str(images[0]), str(images[1]))
 
 
 def test_bad_use(folder: Path, images: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -63,11 +63,11 @@ def test_what_gives_no_pairs_is_one_line(name: str, text: str, said: str, tmp_pa
 
 @pytest.mark.parametrize("encoding", ["cp949", "utf-16"])
 def test_another_encoding_is_named_with_the_command_that_converts_it(encoding: str, tmp_path: Path) -> None:
-    path = tmp_path / "a.tsv"
+    path = tmp_path / "a b.tsv"
     path.write_bytes("나는 간다\tI go\n".encode(encoding))
     with pytest.raises(FileError) as caught:
         read_pairs(path)
-    assert f"iconv -f {encoding.upper()} -t UTF-8 {path}" in str(caught.value)
+    assert f'iconv -f {encoding.upper()} -t UTF-8 "{path}" >' in str(caught.value)
 
 
 def test_bytes_of_no_known_encoding_are_only_refused(tmp_path: Path) -> None:

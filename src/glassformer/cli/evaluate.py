@@ -19,8 +19,14 @@ from glassformer.words import say
 def command(
     run: Annotated[str, typer.Argument(help=say("help.trained"), metavar="RUN", show_default=False)],
     split: Annotated[str, typer.Option("--split", help=say("help.split"))] = "validation",
-    beam: Annotated[int, typer.Option("--beam", help=say("help.beam"))] = 4,
-    length_penalty: Annotated[float, typer.Option("--length-penalty", help=say("help.length_penalty"))] = 0.6,
+    beam: Annotated[int | None, typer.Option("--beam", help=say("help.beam_told"), show_default=False)] = None,
+    length_penalty: Annotated[
+        float | None, typer.Option("--length-penalty", help=say("help.length_penalty"), show_default=False)
+    ] = None,
+    length_norm: Annotated[
+        str | None, typer.Option("--length-norm", help=say("help.length_norm"), show_default=False)
+    ] = None,
+    stop: Annotated[str | None, typer.Option("--stop", help=say("help.stop"), show_default=False)] = None,
     checkpoint: Checkpoint = "auto",
     device: Device = "auto",
     forensics: Annotated[bool, typer.Option("--forensics", help=say("help.forensics"))] = False,
@@ -36,7 +42,7 @@ def command(
     if teacher_forced:
         raise InputError("teacher_forced_bleu")
     from glassformer.evaluate.evaluation import evaluate
-    from glassformer.evaluate.translate import Search
+    from glassformer.evaluate.translate import search_for
     from glassformer.files import write_text
     from glassformer.open import choose_device, load
     from glassformer.runs.output import claim
@@ -45,7 +51,7 @@ def command(
     loaded = load(run, device=choose_device(device), checkpoint=checkpoint)
     if hypotheses is not None:
         claim(hypotheses, force=force, inputs=[run, *data_files(loaded.config)])
-    search = Search(beam=beam, alpha=length_penalty)
+    search = search_for(loaded, beam=beam, length_penalty=length_penalty, length_norm=length_norm, stop=stop)
     with _bar() as progress:
         found = evaluate(loaded, split, search, forensics=forensics, progress=progress)
     # The scores first: a disk that refuses the translations must not take the scores with it.

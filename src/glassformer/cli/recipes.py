@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -87,7 +88,7 @@ def _copy(name: str, file: Path, full: bool, force: bool, json: bool) -> None:
     if json:
         print_json({"recipe": name, "file": str(file)})
     else:
-        print(say("recipes.copied", path=file))
+        print(say("recipes.copied", path=file, command=shlex.join(["glassformer", "train", str(file)])))
 
 
 def _known(name: str) -> str:

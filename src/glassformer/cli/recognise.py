@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from glassformer.cli.options import Checkpoint, Debug, Device, Dtype, Force, Json, Lang
-from glassformer.cli.output import print_json
-from glassformer.errors import UsageError
+from glassformer.cli.output import complain, print_json
+from glassformer.errors import FileError, UsageError
 from glassformer.words import say
 
 
@@ -26,7 +26,7 @@ def command(
     json: Json = False,
     lang: Lang = None,
     debug: Debug = False,
-) -> None:
+) -> int:
     from glassformer.evaluate.recognise import recognise
     from glassformer.open import choose_device, choose_dtype, load
     from glassformer.runs.output import claim
@@ -40,8 +40,16 @@ def command(
         size("top", top)
     loaded = load(model, device=choose_device(device), dtype=choose_dtype(dtype), checkpoint=checkpoint)
     found: list[dict[str, Any]] = []
-    for image in images:  # one by one: those before a bad file are answered
-        (one,) = recognise(loaded, image)
+    refused = 0
+    for image in images:  # one by one: a bad file is complained of, and the others are answered
+        try:
+            (one,) = recognise(loaded, image)
+        except FileError as error:
+            complain(error)
+            refused += 1
+            if json:
+                found.append({"input": image, "label": None})
+            continue
         if json:
             found.append(one.to_json(top))
         else:
@@ -49,7 +57,8 @@ def command(
             sys.stdout.flush()
     if json:
         print_json(found)
-    if rollout is not None:
+    if rollout is not None and not refused:
         from glassformer.evaluate.rollout import draw_rollout
 
         draw_rollout(loaded, images[0], rollout)
+    return 1 if refused else 0

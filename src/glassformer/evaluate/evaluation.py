@@ -17,10 +17,11 @@ from glassformer.evaluate.image_classification import evaluate_image_classificat
 from glassformer.evaluate.language_model import evaluate_language_model
 from glassformer.evaluate.masked import evaluate_masked
 from glassformer.evaluate.object_queries import evaluate_object_queries
-from glassformer.evaluate.translate import Search
+from glassformer.evaluate.translate import Search, search_for
 from glassformer.evaluate.translation import evaluate_translation
 from glassformer.open import Loaded, load
 from glassformer.open.loaded import refuse_not_finite
+from glassformer.recipe import DataConfig
 
 
 class Evaluation(Protocol):
@@ -71,7 +72,7 @@ EVALUATIONS: dict[str, Callable[[Loaded, str, How], Evaluation]] = {
 def evaluate(
     run: str | Path | Loaded,
     split: str = "validation",
-    search: Search = Search(),  # noqa: B008
+    search: Search | None = None,
     *,
     checkpoint: str | int = "auto",
     forensics: bool = False,
@@ -79,15 +80,24 @@ def evaluate(
 ) -> Evaluation:
     """Score a run on a split ("validation", "test", "train") by the metrics of its task.
 
-    What was read is written into the run's evaluations.jsonl.
+    `search`: None is as `translate` looks for a translation. What was read is written into evaluations.jsonl.
     """
     loaded = run if isinstance(run, Loaded) else load(run, checkpoint=checkpoint)
     judge = choose("task", loaded.task, EVALUATIONS)
     if forensics and judge is not evaluate_translation:
         raise ConfigError("forensics_task", task=loaded.task)
+    _refuse_without_data(loaded)
     refuse_not_finite(loaded.model, loaded.checkpoint)
-    found = judge(loaded, split, How(search=search, forensics=forensics, progress=progress))
+    how = How(search=search or search_for(loaded), forensics=forensics, progress=progress)
+    found = judge(loaded, split, how)
     loss = found.to_json().get("loss")
     if isinstance(loss, float) and not math.isfinite(loss):
         raise InputError("loss_not_finite", loss=loss, split=split)
     return found
+
+
+def _refuse_without_data(loaded: Loaded) -> None:
+    """A model from elsewhere brings no data, and its configuration names our default: a corpus that it never saw."""
+    trained = (loaded.folder / "log.jsonl").exists()
+    if loaded.foreign is not None and not trained and loaded.config.data == DataConfig():
+        raise InputError("evaluate_without_data", path=loaded.folder)
