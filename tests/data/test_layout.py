@@ -94,6 +94,13 @@ def test_an_empty_file_is_refused(tmp_path: Path) -> None:
         find_layout(written(tmp_path, "a.csv", "\n\n"))
 
 
+@pytest.mark.parametrize("text", ['"', '\ufeff"', '"\r\n', '"\n\n\t ', '" \r\n\n" \r'])
+def test_a_file_of_quotation_marks_alone_is_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(text.encode())
+    with pytest.raises(FileError, match=r"a\.csv"):
+        find_layout(tmp_path / "a.csv", header=True, least=1)
+
+
 def test_a_layout_says_itself() -> None:
     assert Layout("\t", ("ko", "en")).phrase.say("en") == "separated by tabs, header 'ko, en' skipped"
     assert Layout(";").phrase.say("ko") == "세미콜론으로 구분, 머리글 없음"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,22 @@ def test_a_frame_of_other_tokens_is_refused(tmp_path: Path) -> None:
     )
     library.save(str(folder / "tokenizer.json"))
     with pytest.raises(FileError, match=r"tokenizer\.json puts 2 special tokens \[420, 422\] around a text"):
+        framing(folder)
+
+
+def test_a_frame_that_leaves_the_text_out_is_refused(tmp_path: Path) -> None:
+    folder = llama_3(tmp_path)
+    table = json.loads((folder / "tokenizer.json").read_text("utf-8"))
+    name = "<|begin_of_text|>"
+    begin = {"SpecialToken": {"id": name, "type_id": 0}}
+    table["post_processor"] = {
+        "type": "TemplateProcessing",
+        "single": [begin],
+        "pair": [begin],
+        "special_tokens": {name: {"id": name, "ids": [420], "tokens": [name]}},
+    }
+    (folder / "tokenizer.json").write_text(json.dumps(table), "utf-8")
+    with pytest.raises(FileError, match=r"tokenizer\.json has a post-processor that leaves the text out"):
         framing(folder)
 
 

@@ -134,6 +134,14 @@ def test_one_id_for_two_pieces_is_refused(folders: dict[str, Path], tmp_path: Pa
             open_tokenizer(edited(folders["words"], tmp_path, model=model, added_tokens=[]))
 
 
+def test_a_mark_that_is_no_text_is_refused_in_one_line(folders: dict[str, Path], tmp_path: Path) -> None:
+    vocabulary = {"a": 0, "b": 1, "ab": 2}
+    model = {"type": "BPE", "vocab": vocabulary, "merges": [["a", "b"]], "continuing_subword_prefix": 0.5}
+    with pytest.raises(FileError, match=r"tokenizer\.json") as caught:
+        open_tokenizer(edited(folders["words"], tmp_path, model=model, added_tokens=[]))
+    assert "\n" not in str(caught.value)
+
+
 def test_a_special_token_that_is_a_piece_like_all_others_is_unknown_in_a_text(tmp_path: Path) -> None:
     tokenizer = open_tokenizer(t5_json(tmp_path))
     assert isinstance(tokenizer, Unigram)

@@ -48,7 +48,10 @@ def find_layout(
     if not any(line.strip() for line in first):
         raise FileError("data_empty_file", path=path)
     known = delimiter or find_delimiter(path, first, least)
-    cells = next(cells for _, cells in split_lines(iter(first), known, path) if any(cell.strip() for cell in cells))
+    filled = (cells for _, cells in split_lines(iter(first), known, path) if any(cell.strip() for cell in cells))
+    cells = next(filled, None)
+    if cells is None:  # a quotation mark alone, say
+        raise FileError("data_empty_file", path=path)
     named = names(cells) if header is None else header
     return Layout(known, tuple(cells) if named else ())
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from glassformer.errors import FileError, shown
 
@@ -31,7 +32,7 @@ class Foreign:
     def number(self, key: str, default: float | None = None) -> float:
         value = self.table.get(key)
         value = default if value is None else value
-        if isinstance(value, bool) or not isinstance(value, int | float):
+        if not _is_number(value):
             raise self._wrong(key, value)
         return float(value)
 
@@ -79,9 +80,7 @@ class Foreign:
     def numbers(self, key: str) -> list[float]:
         """A list of numbers."""
         value = self.table.get(key)
-        if not isinstance(value, list) or not all(
-            isinstance(each, int | float) and not isinstance(each, bool) for each in value
-        ):
+        if not isinstance(value, list) or not all(map(_is_number, value)):
             raise self._wrong(key, value)
         return [float(each) for each in value]
 
@@ -102,6 +101,13 @@ class Foreign:
         if value is None:
             return FileError("hub_key_missing", path=self.path, key=key)
         return FileError("hub_value", path=self.path, key=key, value=shown(value))
+
+
+def _is_number(value: Any) -> TypeGuard[int | float]:
+    """JSON has whole numbers of any length, and no number here is longer than a float."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return isinstance(value, float) or abs(value) <= sys.float_info.max
 
 
 def read_foreign(path: Path) -> Foreign:

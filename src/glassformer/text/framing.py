@@ -83,6 +83,8 @@ def _processed(path: Path, tokenizer: Pipeline) -> Frame:
     probe = tokenizers.Tokenizer(models.WordLevel({PROBE: LARGEST_VOCABULARY}, unk_token=PROBE))
     probe.post_processor = processor
     ids = built(path, lambda: probe.encode(PROBE).ids)
+    if LARGEST_VOCABULARY not in ids:
+        raise FileError("tokenizer_no_text", path=path)
     place = ids.index(LARGEST_VOCABULARY)
     begin, end = _role(ids[:place], specials, BEGIN), _role(ids[place + 1 :], specials, END)
     if begin is None or end is None:

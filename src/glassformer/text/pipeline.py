@@ -224,7 +224,7 @@ def read_library(path: Path) -> tokenizers.Tokenizer:
         vocabulary, pairs, mark = {}, [], ""  # the library says what is wrong
     if isinstance(vocabulary, dict):
         check_once(path, vocabulary)
-        check_merges(path, vocabulary, pairs, mark)
+        check_merges(path, vocabulary, pairs, mark if isinstance(mark, str) else "")
     return built(path, lambda: tokenizers.Tokenizer.from_str(text))
 
 
