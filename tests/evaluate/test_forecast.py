@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from rich.console import Console
 
-from glassformer.errors import FileError, InputError
+from glassformer.errors import ConfigError, FileError, InputError
 from glassformer.evaluate.evaluation import evaluate
 from glassformer.evaluate.forecast import forecast
 from glassformer.open import Loaded
@@ -124,3 +125,12 @@ def test_without_instance_normalisation_only_known_columns(tmp_path: Path) -> No
 def test_a_classifier_cannot(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="and cannot forecast; use glassformer classify"):
         forecast(small("classification"), written(tmp_path, hours(30)))
+
+
+@pytest.mark.parametrize(("key", "value"), [("path", None), ("path", 5), ("column", 5), ("date", []), ("gaps", "yes")])
+def test_an_argument_of_another_type_is_refused_by_its_name(
+    loaded: Loaded, tmp_path: Path, key: str, value: object
+) -> None:
+    given: dict[str, Any] = {"path": written(tmp_path, hours(24)), key: value}
+    with pytest.raises(ConfigError, match=f"^{key}=.* is of the wrong type; use "):
+        forecast(loaded, **given)

@@ -92,3 +92,9 @@ def test_the_middle_of_an_enlarged_image(tmp_path: Path) -> None:
     first = (12 - size) // 2
     expected = whole[:, first : first + size, first : first + size]
     assert torch.equal(seen(loaded, path)[0], expected) and size < 12
+
+
+@pytest.mark.parametrize("given", [None, 5, [5], b"a", [None]])
+def test_what_is_no_path_is_refused_as_one(given: Any) -> None:
+    with pytest.raises(ConfigError, match=r"^images=.* is of the wrong type; use a path"):
+        recognise(small("image_classification"), given)

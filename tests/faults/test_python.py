@@ -71,10 +71,16 @@ CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "a language that is a tensor": (lambda: gf.claims(lang=X), "^lang=.* is of the wrong type"),
     "a textbook's language that is a tensor": (lambda: gf.report(lang=X), "^lang=.* is of the wrong type"),
     "a textbook that goes nowhere": (lambda: gf.report(out=None), "^out=None is of the wrong type; use a path"),
+    "a checkpoint that is none": (lambda: gf.load("x", checkpoint=None), "^checkpoint=None is of the wrong type"),
     "overrides that are a number": (
         lambda: gf.train("x", overrides=5),
         "^overrides=5 is of the wrong type; use a table",
     ),
+    "a head that is text": (lambda: edited({HEADS: gf.zero(head="a")}), "^head='a' is of the wrong type; use a whole"),
+    "a row that is no whole number": (lambda: edited({HEADS: gf.zero(row=1.5)}), "^row=1.5 is of the wrong type"),
+    "a factor that is none": (lambda: gf.scale(None), "^gf.scale: None changes nothing; use"),
+    "a patch from no trace": (lambda: gf.patch({}, HEADS), "^gf.patch: {} changes nothing; use"),
+    "a name that is a list": (lambda: recorded()[[]], r"^name=\[\] is of the wrong type"),
     "a tolerance that is text": (
         lambda: gf.compare(ENCODER, ENCODER, tolerance="a"),
         "^tolerance='a' is not a tolerance; use 0 or more$",

@@ -25,6 +25,7 @@ from glassformer.show import Column, Kind, Sheet, Table, as_html
 from glassformer.tasks.baselines import Baselines
 from glassformer.tasks.forecasting import Forecasting, Settings, sizes
 from glassformer.trace.record import record
+from glassformer.values import path_of, truth, word
 from glassformer.words import language, say
 
 Numbers = NDArray[np.float64]
@@ -101,6 +102,10 @@ def label(method: str, lang: str) -> str:
 def forecast(loaded: Loaded, path: str | Path, *, column: str = "", date: str = "", gaps: bool = False) -> Forecast:
     """The values after the last row of a CSV. A column that was not trained on gets the scale of its own past."""
     check_verb(loaded, "forecast")
+    path_of("path", path)
+    for key, name in {"column": column, "date": date}.items():
+        word(key, name)
+    truth("gaps", gaps)
     context, horizon = sizes(loaded.config)
     channel = _column(loaded, path, column, date, gaps)
     if len(channel) < context:

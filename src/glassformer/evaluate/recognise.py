@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from glassformer.evaluate.classify import Classified, decided
 from glassformer.evaluate.verbs import check_verb
 from glassformer.generate.step import evaluating
 from glassformer.open import Loaded
+from glassformer.values import path_of
 
 AT_ONCE = 16
 
@@ -26,7 +27,11 @@ def recognise(loaded: Loaded, images: str | Path | Sequence[str | Path]) -> Answ
     x = (pixel − mean) / std, channel by channel, where `task.mean` and `task.std` say so; pixels are 0 … 1
     """
     check_verb(loaded, "recognise")
+    if not isinstance(images, Iterable):
+        path_of("images", images)
     every = [images] if isinstance(images, str | Path) else list(images)
+    for path in every:
+        path_of("images", path)
     names, found = [str(path) for path in every], Answers[Classified]()
     with evaluating(loaded.model):
         for first in range(0, len(every), AT_ONCE):

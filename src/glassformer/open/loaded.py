@@ -24,7 +24,7 @@ from glassformer.show import Column, Table, as_text
 from glassformer.text import Frame, Tokenizer, Vocabularies
 from glassformer.text.seen import Seen, unknown
 from glassformer.trace.sentence import Reader, Reading
-from glassformer.values import path_of
+from glassformer.values import path_of, word
 from glassformer.words import say
 
 
@@ -168,6 +168,7 @@ def load(
     NaN or infinite.
     """
     path_of("model", model)
+    word("checkpoint", checkpoint)
     refuse_stranger(model)  # as it was typed: a path has no second slash behind https:
     if is_foreign(Path(model)):
         source = Path(model) if Path(model).is_dir() else Path(model).parent

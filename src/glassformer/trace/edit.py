@@ -14,6 +14,7 @@ from glassformer.errors import InputError, shown, suggest
 from glassformer.trace.catalogue import taps
 from glassformer.trace.trace import Trace
 from glassformer.trace.watch import Watcher, watching
+from glassformer.values import LARGEST_SIZE, size
 
 Change = Callable[[Tensor], Tensor]
 
@@ -47,6 +48,8 @@ def replace(value: Tensor | float, head: int | None = None, row: int | None = No
 
 def patch(trace: Trace, name: str, head: int | None = None, row: int | None = None) -> Change:
     """Put there what another pass had at a name: activation patching."""
+    if not isinstance(trace, Trace):
+        raise InputError("edit_not_a_change", name="gf.patch", given=shown(trace))
     source = trace[name]
 
     def change(x: Tensor) -> Tensor:
@@ -60,10 +63,11 @@ def patch(trace: Trace, name: str, head: int | None = None, row: int | None = No
 def _index(x: Tensor, head: int | None, row: int | None) -> tuple[Any, ...]:
     """b h t …: heads are the second dimension; rows the one before the last."""
     index: list[Any] = [slice(None)] * x.dim()
-    for wanted, dimension in ((head, 1), (row, x.dim() - 2)):
+    for key, wanted, dimension in (("head", head, 1), ("row", row, x.dim() - 2)):
         if wanted is None:
             continue
-        if (wanted is head and x.dim() != 4) or not -x.shape[dimension] <= wanted < x.shape[dimension]:
+        size(key, wanted, low=-LARGEST_SIZE)  # a whole number
+        if (key == "head" and x.dim() != 4) or not -x.shape[dimension] <= wanted < x.shape[dimension]:
             raise InputError("edit_index", head=head, row=row, shape=tuple(x.shape))
         index[dimension] = wanted
     return tuple(index)

@@ -12,6 +12,7 @@ from torch import Tensor
 from glassformer.errors import FileError, InputError, suggest
 from glassformer.files import write_bytes
 from glassformer.show import Column, Table, as_text
+from glassformer.values import word
 from glassformer.words import say
 
 FORMAT = "1"
@@ -39,8 +40,8 @@ class Trace:
 
     @staticmethod
     def _find(name: str, tensors: dict[str, Tensor]) -> Tensor:
-        if name not in tensors:
-            raise InputError("no_such_tap", name=name, hint=suggest(str(name), tensors))
+        if word("name", name) not in tensors:
+            raise InputError("no_such_tap", name=name, hint=suggest(name, tensors))
         return tensors[name]
 
     def __contains__(self, name: object) -> bool:
