@@ -48,5 +48,5 @@ def test_what_cannot_be_rolled_out() -> None:
         rollout(Trace())
     trace = Trace()
     trace.tensors["encoder.blocks.0.self_attention.weights"] = torch.full((1, 1, 4, 4), 0.25)
-    with pytest.raises(InputError, match=r"3 patches and 1 class token\(s\) make no square"):
+    with pytest.raises(InputError, match=r"3 patches make no square \(class tokens: 1\)"):
         rollout(trace)
