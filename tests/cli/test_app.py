@@ -159,12 +159,15 @@ WRONG_USE = [
     (("count", "gpt2", "--layers", "9" * 40), "--layers=a number of over 15 digits is out of range; use 1 to 10000"),
     (("count", "gpt2", "--layers"), "--layers … is missing; see glassformer count --help"),
     (("count", "gpt2", "--json=1"), "--json=1: no such option; did you mean --json? (glassformer count --help)"),
-    (("count", "gpt2", "bert-base"), "count bert-base is not valid; use glassformer count MODEL"),
+    (
+        ("count", "gpt2", "bert-base"),
+        "count takes no further argument bert-base; write glassformer count MODEL (its options: --help)",
+    ),
     (
         ("trace", "paper-base", "나는", "학교에", "간다 (오늘)"),
-        'trace 학교에 간다 (오늘) is not valid; use glassformer trace MODEL "TEXT"',
+        'trace takes no further argument 학교에 간다 (오늘); write glassformer trace MODEL "TEXT" (its options',
     ),
-    (("presets", "x"), "presets x is not valid; use glassformer presets"),
+    (("presets", "x"), "presets takes no further argument x; write glassformer presets (its options: --help)"),
     (("count", "gpt2", "--set", "d_ff"), "--set d_ff: write key=value, such as --set d_ff=1024"),
 ]
 

@@ -160,6 +160,7 @@ def test_a_failed_download_is_one_line(
     ("arguments", "code", "message"),
     [
         (("fetch",), 2, "data fetch is not valid; use list, get, show, check"),
+        (("list", "x"), 2, "data list takes no further argument x; write glassformer data list"),
         (("get",), 2, "data get: which set? Give a name (glassformer data list)"),
         (("show",), 2, "data show: which set?"),
         (("show", "multi3k"), 1, "no data set is called 'multi3k'; did you mean multi30k?"),

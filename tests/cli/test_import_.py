@@ -47,6 +47,14 @@ def test_what_is_wrong_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture
     assert not (tmp_path / "run").exists()
 
 
+def test_a_run_of_ours_needs_no_import(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("import", reference("gpt2")[1], "--out", tmp_path / "run", "--lang", "en") == 0
+    assert run("import", tmp_path / "run", "--out", tmp_path / "again", "--lang", "en") == 1
+    line = f"{tmp_path / 'run'} is a run already, which every command opens as it is; import takes a folder of Hugging"
+    assert capsys.readouterr().err.startswith(line)
+    assert not (tmp_path / "again").exists()
+
+
 def test_a_config_without_a_model_type_is_given_its_family(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = changed("gpt2", tmp_path / "old", without=("model_type",))
     assert run("import", folder, "--out", tmp_path / "run", "--lang", "en") == 1

@@ -114,6 +114,8 @@ def test_a_folder_is_no_file_to_copy_to(tmp_path: Path, capsys: pytest.CaptureFi
         (("show",), 2, "NAME is missing"),
         (("copy", "ko-en"), 2, "FILE is missing"),
         (("copy", "ko-en", "a.txt"), 2, "a.txt: a recipe is a .toml file; give it that ending\n"),
+        (("list", "extra"), 2, "recipes list takes no further argument extra; write glassformer recipes list"),
+        (("show", "ko-en", "a.toml"), 2, "recipes show takes no further argument a.toml; write"),
         (("print",), 2, "recipes print is not valid; use list, show, copy\n"),
     ],
 )

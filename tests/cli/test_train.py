@@ -228,6 +228,19 @@ def test_a_dry_run_trains_nothing(
     assert not list(tmp_path.iterdir())
 
 
+def test_a_dry_run_says_that_the_folder_is_taken(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("runs/ko-en", "x"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "config.toml").touch()
+    for place, options in (("runs/ko-en", ()), ("x", ("--out", "x"))):
+        code, _, err = run(capsys, "ko-en", *SET, "--dry-run", "--json", *options)
+        assert code == 0 and err.startswith(f"the training itself would be refused: {place} holds a run already")
+        assert run(capsys, "ko-en", *SET, "--dry-run", "--json", "--resume", *options)[2] == ""
+
+
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [

@@ -137,4 +137,7 @@ def test_an_ordinary_recipe_says_nothing(kind: str) -> None:
 @pytest.mark.parametrize("name", recipes())
 def test_no_recipe_of_the_package_needs_a_word(name: str) -> None:
     config = open_recipe(name)
-    heed(config.train, config.model.d_model)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        heed(config.train, config.model.d_model)
+    assert [str(each.message) for each in found] == []

@@ -166,7 +166,7 @@ def _usage_without_class(message: str, context: Any, command: str, commands: lis
         given = message[message.index("(", message.index(" (")) + 1 : -1]
         words = [each.name.upper() for each in context.command.params if each.param_type_name == "argument"]
         expected = " ".join(["glassformer", command, *('"TEXT"' if word == "TEXT" else word for word in words)])
-        return UsageError("usage_bad_value", name=command, value=given, expected=expected)
+        return UsageError("usage_extra", command=command, given=given, expected=expected)
     return UsageError("usage_other", message=message)
 
 

@@ -31,6 +31,8 @@ def command(
     debug: Debug = False,
 ) -> int:
     match action:
+        case "list" if name:
+            raise UsageError("usage_extra", command="data list", given=name, expected="glassformer data list")
         case "list":
             return _list(json)
         case "check":

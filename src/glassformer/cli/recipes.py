@@ -30,8 +30,14 @@ def command(
     debug: Debug = False,
 ) -> None:
     match action:
+        case "list" if name:
+            raise UsageError("usage_extra", command="recipes list", given=name, expected="glassformer recipes list")
         case "list":
             _list(json)
+        case "show" if file is not None:
+            raise UsageError(
+                "usage_extra", command="recipes show", given=file, expected=f"glassformer recipes show {name}"
+            )
         case "show" if name:
             _show(name, full, json)
         case "copy" if name and file is not None:

@@ -9,7 +9,7 @@ import typer
 
 from glassformer.cli.options import Debug, Json, Lang, Set, overrides
 from glassformer.cli.output import print_json, print_rich
-from glassformer.errors import UsageError
+from glassformer.errors import FileError, UsageError, reason, warn
 from glassformer.words import language, say
 
 if TYPE_CHECKING:
@@ -56,7 +56,9 @@ def command(
             introduce(recipe, changes, config)
 
     if dry_run:
-        _show_dry_run(recipe, changes, reading, json)
+        config = _show_dry_run(recipe, changes, reading, json)
+        if not (resume or _goes_on(recipe)):
+            _warn_taken(Path("runs") / config.name if out is None else out)
         return
     refuse_recipe(recipe, changes)
     with lasting():
@@ -79,9 +81,9 @@ def together(changes: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
 
 def refuse_recipe(recipe: str, changes: dict[str, Any]) -> None:
     """What is no recipe, or has no such key, is refused before a line says that anything is prepared."""
-    from glassformer.open import is_run, open_recipe, recipes
+    from glassformer.open import open_recipe
 
-    if recipe in recipes() or not is_run(recipe):
+    if not _goes_on(recipe):
         open_recipe(recipe, changes)
 
 
@@ -98,23 +100,37 @@ def introduce(recipe: str, changes: dict[str, Any], config: RunConfig) -> None:
         print(f"  {own.command}")  # not wrapped: it is to be copied
 
 
-def _show_dry_run(recipe: str, changes: dict[str, Any], reading: Reading, json: bool) -> None:
+def _warn_taken(folder: Path) -> None:
+    """A plan is made wherever it is asked for; but whoever then trains would be refused, and learns it now."""
+    if (folder / "config.toml").exists():
+        warn("dry_run_refused", why=reason(FileError("run_exists", path=folder)))
+
+
+def _goes_on(recipe: str) -> bool:
+    """A run folder instead of a recipe goes on with that run."""
+    from glassformer.open import is_run, recipes
+
+    return recipe not in recipes() and is_run(recipe)
+
+
+def _show_dry_run(recipe: str, changes: dict[str, Any], reading: Reading, json: bool) -> RunConfig:
     from glassformer.open import open_recipe
     from glassformer.train.dry_run import dry_run
 
-    found = dry_run(open_recipe(recipe, changes), reading)
+    config = open_recipe(recipe, changes)
+    found = dry_run(config, reading)
     if json:
         print_json(found.to_json())
     else:
         print_rich(found)
+    return config
 
 
 def prepare(recipe: str, out: Path | None, resume: bool, changes: dict[str, Any], reading: Reading) -> tuple[Job, bool]:
-    """The job, and whether it goes on with a run. A run folder instead of a recipe goes on with that run."""
-    from glassformer.open import is_run, recipes
+    """The job, and whether it goes on with a run."""
     from glassformer.train.begin import again, begin_or_again
 
-    if recipe not in recipes() and is_run(recipe):
+    if _goes_on(recipe):
         if out is not None and out.resolve() != Path(recipe).resolve():
             raise UsageError("resume_out", path=recipe)
         return again(recipe, changes), True

@@ -97,6 +97,8 @@ def look(folder: str | Path, family_name: str | None = None) -> Folder:
     """Everything about a folder but its numbers; whatever is wrong with it is said here."""
     refuse_stranger(folder)
     folder = Path(folder)
+    if (folder / "config.toml").is_file() and not (folder / CONFIG).is_file():
+        raise FileError("hub_own_run", path=folder)
     foreign = read_foreign(folder / CONFIG)
     _refuse_quantised(foreign)
     family = find_family(foreign, family_name)
