@@ -70,7 +70,7 @@ def hub_address(folder: Path) -> str:
 STRANGERS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "gguf": (gguf, r"is a GGUF file, .* llama\.cpp.*; take the folder with config\.json and \*\.safetensors"),
     "a folder of gguf": (gguf_folder, r"llama-7b\.Q4_K_M\.gguf is a GGUF file"),
-    "an adapter": (adapter, r"is an adapter \(LORA\) for 'meta-llama/Llama-2-7b-hf', no model.*merge_and_unload"),
+    "an adapter": (adapter, r"is an adapter \(LORA\) for 'meta-llama/Llama-2-7b-hf', not a model.*merge_and_unload"),
     "a pickle": (pickled("pytorch_model.bin"), r"pytorch_model\.bin is a pickle.*save_pretrained"),
     "a checkpoint of torch": (pickled("checkpoint.pth"), r"checkpoint\.pth is a pickle.*save_pretrained"),
     "a file of torch": (pickled_file, r"model\.pt is a pickle.*save_pretrained"),
