@@ -373,6 +373,8 @@ def test_a_norm_of_ones_own_is_built() -> None:
     model = gf.build("mini-classifier", layers=1, norm="mine", vocab_size=9, norms={**NORMS, "mine": Doubled})
     assert model(torch.tensor([[1, 2]])).shape == (1, 1)
     assert isinstance(model.encoder.blocks[0].feed_forward_norm, Doubled)
+    with pytest.raises(ConfigError, match=r"norms=5.*\*\*NORMS"):
+        gf.build("mini-classifier", norms=5, device="meta")  # type: ignore[arg-type]
 
 
 def test_a_seed_leaves_the_dice_of_others_alone() -> None:

@@ -106,6 +106,8 @@ def build(
     config = open_config(model, layers=layers, overrides=keys)
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int)):
         raise wrong_type("seed", seed, "whole_number")
+    if not isinstance(norms, Mapping):
+        raise ConfigError("wrong_kind", key="norms", value=shown(norms), kind="{**NORMS, …}")
     return build_config(
         config, seed=seed, device=device_of(device, meta=True), dtype=dtype_of(dtype), kernel=kernel, norms=norms
     )
