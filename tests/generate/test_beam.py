@@ -233,8 +233,8 @@ def test_no_sentence_gives_no_hypothesis() -> None:
         ({"n_best": 0}, "n_best=0 is out of range; use 1 to 4"),
         ({"length_norm": "gmnt"}, "length_norm='gmnt' is unknown; use one of: gnmt, power, none"),
         ({"stop": "never"}, "stop='never' is unknown; use one of: first, bound, exhaustive"),
-        ({"alpha": float("inf")}, "alpha=inf is not a finite number; use one such as 0.6"),
-        ({"alpha": "1"}, "alpha='1' is not a finite number; use one such as 0.6"),
+        ({"alpha": float("inf")}, "the length penalty (alpha) is inf, which is no finite number; use one such as 0.6"),
+        ({"alpha": "1"}, "the length penalty (alpha) is '1', which is no finite number; use one such as 0.6"),
         ({"max_len": 0}, "max_len=0 is out of range; use 1 to"),
     ],
 )
