@@ -56,6 +56,7 @@ def test_nothing_machine_bound_or_produced_is_in_the_repository() -> None:
             continue
         text = path.read_text(encoding="utf-8")
         assert not [word for word in machine if word in text], name
+        assert not re.search(r"^(<{7}|>{7}) ", text, re.MULTILINE), name  # a merge that was not finished
         assert not re.search(r"\bS[0-4]\b", text) or name == "tests/architecture/test_source.py", name
 
 

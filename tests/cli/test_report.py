@@ -94,7 +94,7 @@ def test_a_run_is_followed_to_its_end(asked: list[Any], tmp_path: Path, capsys: 
         (["--lang", "de"], 2, "--lang de: use ko or en"),
         (["--refresh", "5"], 2, "--refresh 5.0: use it with --run"),
         (["--run", "nowhere", "--refresh", "0"], 2, "a number of seconds above 0"),
-        (["--run", "nowhere"], 1, "nowhere is no run"),
+        (["--run", "nowhere"], 1, "nowhere is not a run"),
     ],
 )
 def test_wrong_use(arguments: list[str], code: int, message: str, capsys: pytest.CaptureFixture[str]) -> None:

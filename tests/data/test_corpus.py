@@ -58,7 +58,7 @@ def test_splits_by_name() -> None:
 
 
 def test_the_grammar_has_two_languages() -> None:
-    with pytest.raises(ConfigError, match="the built-in corpus is Korean and English, here en and de; use ko and en"):
+    with pytest.raises(ConfigError, match="the built-in corpus is Korean and English, not en and de; use ko and en"):
         corpus(config("grammar", source="en", target="de"))
 
 

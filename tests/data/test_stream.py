@@ -46,7 +46,7 @@ def test_some_stretches_and_the_mark_of_the_data() -> None:
 
 
 def test_a_text_shorter_than_a_window_is_refused() -> None:
-    with pytest.raises(InputError, match="a text of 23 tokens has no window of 23 and the token behind it"):
+    with pytest.raises(InputError, match="a text of 23 tokens has no window of 23 and the token after it"):
         Stream.of(ROW, 23)
     assert len(Stream.of(ROW, 22)) == 1
 

@@ -109,7 +109,7 @@ def test_what_augmentation_says() -> None:
         ({"flip": 1.5}, r"task\.flip=1\.5"),
         ({"mixup": -1}, r"task\.mixup=-1"),
         ({"mixup": False}, r"task\.mixup=False"),
-        ({"mean": [0.1, 0.2]}, r"task\.mean=\[0\.1, 0\.2\] is not one number for each of 1 channel"),
+        ({"mean": [0.1, 0.2]}, r"task\.mean=\[0\.1, 0\.2\] is not one number per channel"),
         ({"labels": ["a", "a"]}, r"task\.labels=.* a list of different names"),
         ({"resample": "sinc"}, r"task\.resample='sinc' is unknown"),
         ({"crops": 1}, r"crops"),

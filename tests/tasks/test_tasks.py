@@ -140,7 +140,9 @@ def test_other_data_is_noticed(name: str, tmp_path: Path) -> None:
     one.checkpoint().save(run.checkpoint(1))
     fewer = made.training.select(range(len(made.training) - 1))
     other = Trained.begin(made.config, build(made.config.model, seed=0), made.task, fewer, CPU)
-    with pytest.raises(FileError, match=r"holds 1 checkpoint\(s\) and none can be used; .* was made with another data"):
+    with pytest.raises(
+        FileError, match=r"holds checkpoints, 1 of them, and none can be used; .* was made with another data"
+    ):
         list(other.restore(run))
 
 

@@ -224,7 +224,9 @@ def test_a_damaged_or_foreign_one_is_told_and_the_one_before_it_is_used(
 def test_where_none_is_left_nothing_is_touched(finished: Run, tmp_path: Path) -> None:
     run = copy(finished, tmp_path)
     one = fresh(run_config(evaluate_every=0), seed=5)  # other data than it was trained on
-    with pytest.raises(FileError, match=r"run holds 3 checkpoint.* and none can be used; the newest: .*step-00000012"):
+    with pytest.raises(
+        FileError, match=r"run holds checkpoints, 3 of them, and none can be used; the newest: .*step-00000012"
+    ):
         restored(one, run)
     assert sorted(run.checkpoints_by_step()) == [4, 8, 12]
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 DEPTHS = ("easy", "deep")
 KINDS = (".svg", ".png")
 PAGE = 100  # columns of a text, however wide the terminal: longer lines are hard to read
-_VARIABLE = re.compile(r"var\(--\w+, (#[0-9a-fA-F]+)\)")
+_VARIABLE = re.compile(r"var\(--\w+, ([^()]+)\)")
 
 
 @dataclass(frozen=True, repr=False)
