@@ -23,6 +23,7 @@ from glassformer.lessons.theme import Theme
 ENOUGH = 4.5  # WCAG 2, AA
 HYPHEN = re.compile(r"(?<![\w.)\-])-(?=[\d.])")
 PROGRAMMER = re.compile(r"\d[eE][+−-]?\d")
+SHARE = re.compile(r"[+-]?\d+(\.\d+)?%")
 SMALLEST = 7.5  # points, on a page 10 inches wide
 
 
@@ -64,6 +65,14 @@ def misprints(figure: Figure) -> list[str]:
     marked = [gid.removeprefix(MARK) for artist in figure.findobj() if (gid := artist.get_gid() or "").startswith(MARK)]
     said = [*(text.get_text() for text in texts(figure)), *marked]
     return [one for one in said if HYPHEN.search(one) or PROGRAMMER.search(one)]
+
+
+def rounded_ticks(figure: Figure) -> list[tuple[str, float]]:
+    """Percentages beside an axis that are not where they say: 92% at 92.5%."""
+    axes = [axis for one in figure.axes for axis in (one.xaxis, one.yaxis)]
+    ticks = [(one.label1.get_text(), float(one.get_loc())) for axis in axes for one in axis.get_major_ticks()]
+    shares = [(label, place) for label, place in ticks if SHARE.fullmatch(label.replace("−", "-"))]
+    return [(label, place) for label, place in shares if abs(float(label[:-1].replace("−", "-")) - 100 * place) > 0.01]
 
 
 # --- places ---

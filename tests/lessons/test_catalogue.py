@@ -112,6 +112,7 @@ def test_its_picture_can_be_read(name: str, lang: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_its_axes_do_not_mislead(name: str) -> None:
     figure = legible.laid_out(drawn(lesson(name), recorded(name).data, Words(name, "en"), LIGHT))
+    assert legible.rounded_ticks(figure) == []
     assert legible.bars_off_zero(figure) == []
     assert legible.unmarked_cuts(figure) == []
     assert legible.bands_above_one(figure) == []

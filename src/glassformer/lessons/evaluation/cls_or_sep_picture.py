@@ -18,6 +18,8 @@ POOLS = ("cls", "sep", "mean", "max")
 
 def draw(data: Data, theme: Theme, words: Words) -> Figure:
     """Two panels."""
+    from matplotlib.ticker import MultipleLocator
+
     figure = theme.figure(10, 4)
     left, right = figure.subplots(1, 2)
     for place, how in enumerate(POOLS):
@@ -26,6 +28,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     left.set_xlim(-0.6, len(POOLS) - 0.4)
     lowest = min(min(one["values"]) for one in data["accuracy"].values())
     left.set_ylim(max(0.0, lowest - 0.05), 1.0)
+    left.yaxis.set_major_locator(MultipleLocator(0.05))  # a tick at 92.5 % would be rounded to 92 %
     left.yaxis.set_major_formatter("{x:.0%}")
     left.set_title(words("accuracy", unseen=f"{data['unseen']:,}"))
     _differences(right, data, theme, words)
