@@ -349,6 +349,21 @@ def test_what_nobody_expected_is_one_line_too(
         assert "--debug" in err
 
 
+def test_a_panic_of_a_library_is_one_line_too(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A real one, of the library of tokenizers: a panic is no Exception."""
+    from tokenizers import Regex, pre_tokenizers
+
+    from glassformer.models import presets
+
+    split = pre_tokenizers.Split(Regex("(a+)+$"), "isolated")
+    monkeypatch.setitem(presets.PRESETS, "broken", lambda: split.pre_tokenize_str("a" * 40 + "!"))
+    code, out, err = run(capsys, "count", "broken", "--lang", "en")
+    assert (code, out) == (1, "")
+    assert only_line(err).startswith("something went wrong that should not have: PanicException: Onig")
+
+
 # --- habits ---
 
 EVERY = (

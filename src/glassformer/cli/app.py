@@ -36,7 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except BrokenPipeError:  # `glassformer presets | head`: nobody reads any more
         _discard_output()
         code = 0
-    except (Exception, KeyboardInterrupt) as error:
+    except (SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # a panic of a library in Rust is no Exception
         if "--debug" in argv:
             traceback.print_exc()
         _fail(*_last_words(error, lang))
