@@ -73,3 +73,10 @@ def test_letters_take_the_room_that_was_measured_for_them() -> None:
     families = set(re.findall(r'font-family: ([^;"]+)', as_svg(figure(), "one", "en", "seen")))
     assert families and all(family.endswith(", var(--sans, sans-serif)") for family in families)
     assert all(family.startswith("'DejaVu Sans'") or "Nanum" in family for family in families)
+
+
+def test_a_place_is_no_finer_than_a_screen() -> None:
+    """The layout is solved by steps: its last digits differ from one drawing to the next."""
+    places = re.findall(r' (?:x|y|transform)="[^"]*"', as_svg(figure(), "one", "en", "seen"))
+    assert any("rotate" in place for place in places)
+    assert not [place for place in places if re.search(r"\.\d{3}", place)]

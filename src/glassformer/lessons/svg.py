@@ -29,7 +29,7 @@ _TINTED = re.compile(rf'<a xlink:href="{TINT}(\w+)"[^>]*>(.*?)</a>', re.DOTALL)
 _SIZE = re.compile(r'<svg ([^>]*?)\bwidth="[^"]*"([^>]*?)\bheight="[^"]*"')
 _HEIGHT_FIRST = re.compile(r'<svg ([^>]*?)\bheight="[^"]*"([^>]*?)\bwidth="[^"]*"')
 
-_PLACES = re.compile(r' (?:d|points|x|y|x1|x2|y1|y2|width|height)="[^"]*"')
+_PLACES = re.compile(r' (?:d|points|x|y|x1|x2|y1|y2|width|height)="[^"]*"| transform="rotate\([^"]*"')
 _FONT = re.compile(r"font-family: [^;\"]+")  # the font that the places were computed with
 _DIGITS = re.compile(r"(\.\d\d)\d+")  # a hundredth of a point is finer than any screen
 
