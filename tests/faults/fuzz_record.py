@@ -1,9 +1,11 @@
 """Asks the cases of one shard and records how they went; puts the shards of a run together.
 
-    python tests/faults/fuzz_record.py FOLDER FILE
+    python tests/faults/fuzz_record.py FOLDER … FILE
 
 A shard is asked again only when its record is not of this commit, was made from other numbers, or has a failure in it:
-a run that was stopped goes on where it was. Nothing is put together unless every shard is there.
+a run that was stopped goes on where it was. Nothing is put together unless every shard is there. A folder is one run on
+one commit and one machine; shards that a later run asked again, once a fault was mended, count as that run found them,
+and what the earlier one had found in them is told.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
@@ -29,6 +31,7 @@ COMMAND = "GLASSFORMER_FUZZ=1000000 pytest -m fuzz tests/faults/test_fuzz.py"
 RECORD = Path(__file__).with_name("fuzz.json")
 KINDS = ("cases", "commands")
 FIRST_SEED = 1_000
+RUN = "run.json"  # in a folder of records: where they come from
 KEPT = 20  # failures of a family that a shard tells in full
 
 
@@ -123,6 +126,7 @@ def asked_or_recorded(shard: Shard, folder: Path | None) -> dict[str, Any]:
     found = shard.asked()
     if path:
         path.parent.mkdir(parents=True, exist_ok=True)
+        write_json(path.with_name(RUN), {"commit": commit(), "versions": versions(), "machine": machine()})
         write_json(path, found)
     return found
 
@@ -132,7 +136,7 @@ def missing(shards: list[dict[str, Any]]) -> str:
     if not shards:
         return "no shard was recorded"
     first = shards[0]
-    for key in ("commit", "of", "counts"):
+    for key in ("of", "counts"):
         if any(shard[key] != first[key] for shard in shards):
             return f"the shards differ in {key}: {[shard[key] for shard in shards]}"
     there = {shard["seed"] - FIRST_SEED for shard in shards}
@@ -160,20 +164,65 @@ def together(shards: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def main(folder: Path, path: Path) -> str:
-    """Why nothing was written; or "", with the whole run in the file."""
-    shards = {kind: [json.loads(file.read_bytes()) for file in sorted(folder.glob(f"{kind}-*.json"))] for kind in KINDS}
+@dataclass(frozen=True)
+class Run:
+    """The records of one folder, and where they come from."""
+
+    source: dict[str, Any]
+    shards: dict[str, list[dict[str, Any]]]
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        shards = {kind: [_read(file) for file in sorted(folder.glob(f"{kind}-*.json"))] for kind in KINDS}
+        return cls(_read(folder / RUN), shards)
+
+    @property
+    def commits(self) -> set[str]:
+        return {self.source["commit"], *(shard["commit"] for kind in KINDS for shard in self.shards[kind])}
+
+    def told(self) -> dict[str, Any]:
+        return self.source | {"asked": {kind: together(self.shards[kind])["count"] for kind in KINDS}}
+
+
+def _read(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.read_bytes())
+    return found
+
+
+def latest(runs: list[Run], kind: str) -> tuple[list[dict[str, Any]], list[str]]:
+    """Each shard as the last run found it; what earlier runs had found in those that were asked again."""
+    shards: dict[int, dict[str, Any]] = {}
+    found: list[str] = []
+    for run in runs:
+        for shard in run.shards[kind]:
+            found += [_short(failure) for failure in shards.get(shard["seed"], {"failures": []})["failures"]]
+            shards[shard["seed"]] = shard
+    return [shards[number] for number in sorted(shards)], found
+
+
+def _short(failure: str) -> str:
+    """Without the case: its family, number and seed make it again."""
+    return " ".join(failure.partition(" for Case(")[0].split())[:300]
+
+
+def main(folders: list[Path], path: Path) -> str:
+    """Why nothing was written; or "", with all runs in the file."""
+    runs = [Run.read(folder) for folder in folders]
+    for folder, run in zip(folders, runs, strict=True):
+        if len(run.commits) > 1:
+            return f"{folder}: the shards are of different commits: {sorted(run.commits)}; nothing was written"
+    numbers: dict[str, Any] = {}
     for kind in KINDS:
-        why = missing(shards[kind])
+        shards, found = latest(runs, kind)
+        why = missing(shards)
         if why:
             return f"{kind}: {why}; nothing was written"
-    commits = {kind: shards[kind][0]["commit"] for kind in KINDS}
-    if len({*commits.values()}) > 1:
-        return f"cases and commands are of different commits: {commits}; nothing was written"
-    numbers = {kind: together(shards[kind]) for kind in KINDS}
-    Result("fuzz", COMMAND, numbers, commits["cases"], versions(), machine()).write(path)
+        numbers[kind] = together(shards) | {"found": found}
+    numbers["runs"] = [run.told() for run in runs]
+    source = runs[0].source
+    Result("fuzz", COMMAND, numbers, source["commit"], source["versions"], source["machine"]).write(path)
     return ""
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2])))
+    sys.exit(main([Path(folder) for folder in sys.argv[1:-1]], Path(sys.argv[-1])))
