@@ -3,6 +3,7 @@ from __future__ import annotations
 import struct
 import warnings
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -130,6 +131,13 @@ def test_the_dashboard_shows_the_whole_run(run: Run) -> None:
     assert curves | {"Status", "Samples (step 100)", "No attention map yet"} <= titles
     written = {text.get_text() for axes in board.axes for text in axes.texts}
     assert {"a fast chip", "running", "won", "하나"} <= written
+
+
+def test_the_status_goes_on_below_and_cuts_no_number() -> None:
+    value = "0.0038 now, 0.0031 at best (step 1,700,000,000)"
+    story = replace(Story(list(lines(100))), status={"validation loss": value})
+    written = [text.get_text() for axes in figures(story, "en", Translation)["dashboard"].axes for text in axes.texts]
+    assert value in " ".join(filter(None, written)) and value not in written
 
 
 def test_a_metric_that_is_missing_is_an_empty_curve() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from textwrap import fill
+from textwrap import fill, wrap
 from typing import TYPE_CHECKING, Any
 
 from glassformer.files import read_json
@@ -28,6 +28,7 @@ MOST_POINTS = 60  # of a curve, each marked
 FINE = 400  # points of the schedule behind its warm-up
 WIDE = 10.0  # largest loss over smallest, from which an axis of powers shows more
 WIDTH = 62  # letters of a line of samples
+STATUS_WIDTH = 34  # characters of a value in the status
 MACHINE = ("device", "cores", "threads", "ranks", "torch", "python")
 LEFT_OUT = ("updated", "checkpoints")  # of the status: a time and a path say nothing about the run
 
@@ -189,11 +190,15 @@ def draw_quality(axes: Axes, story: Story, words: Words, look: Look) -> None:
 
 def draw_status(axes: Axes, story: Story, words: Words, look: Look) -> None:
     """How it stands, and on what it runs."""
-    lines = [*story.status.items(), *((words(f"machine.{key}"), str(value)) for key, value in story.machine.items())]
-    for number, (label, value) in enumerate(lines):
+    values = [*story.status.items(), *((words(f"machine.{key}"), str(value)) for key, value in story.machine.items())]
+    lines: list[tuple[str, str]] = []
+    for label, value in values:  # a long one goes on below: a number is never cut
+        first, *rest = wrap(value, STATUS_WIDTH) or [""]
+        lines += [(label, first), *(("", more) for more in rest)]
+    for number, (label, line) in enumerate(lines):
         height = 1 - (number + 0.5) / max(len(lines), 12)
         axes.text(0.0, height, label, color=look.muted, fontsize=8, va="center", transform=axes.transAxes)
-        axes.text(0.46, height, cut(value, 34), color=look.ink, fontsize=8, va="center", transform=axes.transAxes)
+        axes.text(0.46, height, line, color=look.ink, fontsize=8, va="center", transform=axes.transAxes)
     axes.set_title(words("status"))
     axes.set_axis_off()
 
