@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from glassformer.bench.record import RESULTS, Result
 from glassformer.cli.app import main
 from glassformer.open import open_recipe, recipes, written
 
@@ -31,7 +32,10 @@ def test_the_list_names_all_with_task_needs_and_recorded_time(capsys: pytest.Cap
     assert (code, err) == (0, "")
     rows = {line.split("│")[1].strip(): line for line in out.splitlines() if line.startswith("│")}
     assert set(rows) == set(recipes())
-    assert "translation" in rows["ko-en"] and "nothing" in rows["ko-en"] and "1.5 min (2 cores)" in rows["ko-en"]
+    recorded = Result.read(RESULTS / "translation.json")
+    minutes = recorded.numbers["rows"][0]["seconds"] / 60
+    assert "translation" in rows["ko-en"] and "nothing" in rows["ko-en"]
+    assert f"{minutes:.1f} min ({recorded.machine['cores']} cores)" in rows["ko-en"]
     assert "extra 'images'" in rows["digits"] and "data: nsmc" in rows["nsmc"]
     assert "your own file" in rows["own-series"] and "–" in rows["own-series"]
 
