@@ -101,7 +101,7 @@ def test_the_step_and_the_time_left_are_there_in_every_width(
 def test_the_display_speaks_korean(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GLASSFORMER_LANG", "ko")
     text = ESCAPES.sub("", seen(run, terminal=True)[0])
-    for part in ("손실 3.250 · 초당 토큰 4,321 · BLEU 점수 12.3", "남음", "원문", "정답", "번역", "실행 폴더:"):
+    for part in ("손실 3.250 · 초당 토큰 4,321 · BLEU 점수 12.3", "남음", "입력", "정답", "출력", "실행 폴더:"):
         assert part in text
 
 
