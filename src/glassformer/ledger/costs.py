@@ -1,12 +1,12 @@
 """What one pass costs: FLOPs of the matrix products and bytes kept for the backward pass, by part, by formula.
 
 One multiply-add is two FLOPs. Attention is counted as the full square, or with `causal="triangle"` only where a
-look-ahead mask lets it look. Nothing is run and nothing is built.
+look-ahead mask lets it look. The real `forward` is run, in symbols: nothing is computed and nothing is allocated.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,14 +14,17 @@ from typing import Any
 from glassformer.config import ModelConfig
 from glassformer.errors import ConfigError, choose
 from glassformer.formula import in_numbers, total
-from glassformer.layers.attention.shadow import SHADOWS
+from glassformer.layers.attention import KERNELS, Cache
 from glassformer.layers.position import WITH_TABLE
-from glassformer.models.build import shadow
+from glassformer.ledger.reading import Account, Entry, read
+from glassformer.ledger.show import place
 from glassformer.models.check import input_positions
-from glassformer.tape import Entry, Tape
+from glassformer.models.in_symbols import DTYPES, InSymbols, in_symbols, lengths, run_pass
+from glassformer.symbols.run import Run
+from glassformer.symbols.size import values, written
 from glassformer.values import size
 
-WIDTHS = {"float32": 4, "bfloat16": 2, "float16": 2, "float64": 8}
+WIDTHS = {name: dtype.itemsize for name, dtype in DTYPES.items()}
 CONVENTIONS = {"square": False, "triangle": True}
 DEVICES = {"cpu": False, "cuda": True}
 OPTIMIZER_STATES = {"adamw": 2, "adam": 2, "momentum": 1, "sgd": 0}  # numbers kept for each parameter
@@ -51,7 +54,7 @@ class Pass:
                 size(key, value, low)
         choose("dtype", self.dtype, WIDTHS)
         choose("causal", self.causal, CONVENTIONS)
-        choose("kernel", self.kernel, SHADOWS)
+        choose("kernel", self.kernel, KERNELS)
         choose("device", self.device, DEVICES)
         choose("optimizer", self.optimizer, OPTIMIZER_STATES)
 
@@ -119,26 +122,49 @@ def check_lengths(config: ModelConfig, run: Pass) -> None:
 def costs(config: ModelConfig, run: Pass) -> dict[str, Cost]:
     """Every part that computes or keeps something, in the order of the data."""
     check_lengths(config, run)
-    tape = Tape(
-        w=WIDTHS[run.dtype],
-        training=run.training,
-        past=run.past,
-        kernel=run.kernel,
-        accelerator=DEVICES[run.device],
-        autocast=run.autocast,
-        recompute=run.recompute,
-        triangle=CONVENTIONS[run.causal],
-    )
-    shadow(config, tape, batch=run.batch, length=run.length, target_length=run.target_length)
-    kept = tape.kept if run.training else []
-    products = tape.products if run.training else [replace(entry, backward=0) for entry in tape.products]
-    lists = (products, [e for e in kept if not e.again], [e for e in kept if e.again], tape.cached)
-    by_part = [_by_part(entries) for entries in lists]
-    return {part: Cost(part, *(tuple(found[part]) for found in by_part)) for part in tape.parts}
+    symbols = Run(DTYPES[run.dtype], accelerator=DEVICES[run.device], autocast=run.autocast)
+    found = in_symbols(config, symbols, run.kernel)
+    sizes = lengths(config, run.batch, run.length, run.target_length, run.past)
+    cache = run_pass(config, symbols, found, sizes, training=run.training)
+    accounts = read(found, symbols.steps, recompute=run.recompute, triangle=CONVENTIONS[run.causal])
+    cached = _cached(cache, symbols)
+    built = {part: _cost(part, account, cached.get(part, ()), run) for part, account in accounts.items()}
+    return {part: replace(built[like], part=part) for part, like in _spread(found, built)}
 
 
-def _by_part(entries: list[Entry]) -> dict[str, list[Entry]]:
-    found: dict[str, list[Entry]] = defaultdict(list)
-    for entry in entries:
-        found[entry.part].append(entry)
+def _cost(part: str, account: Account, cached: tuple[Entry, ...], run: Pass) -> Cost:
+    """Decoding has no backward pass: it has no gradients and keeps nothing."""
+    if not run.training:
+        return Cost(part, tuple(replace(entry, backward=0) for entry in account.products), (), (), cached)
+    once, again = (tuple(entry for entry in account.kept if entry.again is twice) for twice in (False, True))
+    return Cost(part, tuple(account.products), once, again, cached)
+
+
+def _cached(cache: Cache | None, symbols: Run) -> dict[str, tuple[Entry, ...]]:
+    """Keys and values as the pass left them, by the part that computes them."""
+    found = {}
+    for number, layer in enumerate(cache.layers if cache else ()):
+        for box, held in (("self_attention", layer.past), ("cross_attention", layer.memory)):
+            if held.k is not None and held.v is not None:
+                b, n_kv_heads, s, d_k = held.k.shape
+                bytes_ = (b, s, n_kv_heads, d_k + held.v.shape[3], symbols.bytes(held.k.dtype))
+                entry = Entry("keys and values", written(bytes_), values(bytes_))
+                found[f"decoder.blocks.{number}.{box}.qkv"] = (entry,)
     return found
+
+
+def _spread(found: InSymbols, parts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Each part of the whole model, and the part of the built layers that it is like."""
+    stacks: dict[str, dict[int, list[str]]] = {}
+    for part in parts:
+        stack, layer, _ = place(part)
+        if stack:
+            stacks.setdefault(stack, {}).setdefault(int(layer), []).append(part)
+    for part in parts:
+        stack = place(part).stack
+        if not stack:
+            yield part, part
+        for number, like in enumerate(found.layers[stack] if stack in stacks else ()):
+            for each in stacks[stack].get(like, ()):
+                yield f"{stack}.blocks.{number}.{place(each).inside}", each
+        stacks.pop(stack, None)

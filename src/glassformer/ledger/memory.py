@@ -16,9 +16,9 @@ from glassformer.config import ModelConfig
 from glassformer.formula import evaluate, in_numbers, total
 from glassformer.ledger.costs import OPTIMIZER_STATES, WIDTHS, Cost, Pass, costs
 from glassformer.ledger.show import place
-from glassformer.models.build import account
+from glassformer.ledger.rows import rows as account
 from glassformer.models.check import input_positions
-from glassformer.tape import Entry
+from glassformer.ledger.reading import Entry
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from glassformer.ledger.costs import Cost, Pass, costs
 from glassformer.ledger.memory import Memory, memory
 from glassformer.ledger.show_costs import cost_sums, costs_table
 from glassformer.ledger.show_memory import memory_table
-from glassformer.models.build import account
+from glassformer.ledger.rows import rows as account
 from glassformer.show import Sheet, as_html, as_text
 
 

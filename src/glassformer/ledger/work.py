@@ -13,8 +13,8 @@ from glassformer.formula import in_numbers, total
 from glassformer.ledger.costs import Cost, Pass, costs
 from glassformer.ledger.job import Job, lengths
 from glassformer.ledger.show import place
-from glassformer.models.build import account
-from glassformer.tape import Entry
+from glassformer.ledger.rows import rows as account
+from glassformer.ledger.reading import Entry
 
 OUTPUTS = {  # what a product gives, by the name of its matrix
     "w_q": "b×t×n_heads×d_k×w",

@@ -38,7 +38,7 @@ class RegressionHead(nn.Module):
     ) -> None:
         super().__init__()
         self.pool, self.positions, self.dropout = one_of("head.pool", pool, self.pools), positions, dropout
-        self.output = nn.Linear(d_model * (positions if pool == "flatten" else 1), outputs, bias=bias)
+        self.output = nn.Linear((positions if pool == "flatten" else 1) * d_model, outputs, bias=bias)
 
     def forward(
         self, x: Float[Tensor, "b t d"], mask: Bool[Tensor, "b t"] | None = None, embedding: Tensor | None = None

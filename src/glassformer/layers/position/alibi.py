@@ -33,11 +33,11 @@ class AlibiPositions(nn.Module):
 
     def __init__(self, *, n_heads: int) -> None:
         super().__init__()
-        self.slopes = slopes(size("n_heads", n_heads))
+        self.n_heads, self.slopes = n_heads, slopes(size("n_heads", n_heads))
 
     def forward(self, t: int, s: int, like: Tensor) -> Float[Tensor, "h t s"]:
-        m = torch.tensor(self.slopes, device=like.device, dtype=like.dtype)  # h
-        return -m[:, None, None] * distances(t, s, like.device).abs().to(like.dtype)  # h t s
+        m = torch.tensor(self.slopes, device=like.device, dtype=like.dtype).view(self.n_heads, 1, 1)  # h 1 1
+        return -m * distances(t, s, like.device).abs().to(like.dtype)  # h t s
 
     @staticmethod
     def shadow(tape: Tape) -> Shadow:

@@ -1,0 +1,106 @@
+"""The steps of a pass, read as an account: products and kept bytes by row, each storage charged once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from glassformer.formula import evaluate
+from glassformer.ledger.groups import Boxes
+from glassformer.models.in_symbols import InSymbols
+from glassformer.symbols.run import Product, Step
+from glassformer.symbols.size import Dim, values, written
+from glassformer.symbols.tensor import Storage
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A product (FLOPs of the forward pass) or a kept tensor (bytes): what, and its formula."""
+
+    name: str
+    formula: str
+    values: dict[str, int]
+    backward: int = 0  # products that the backward pass computes for this one: gradients of both sides, or of one
+    again: bool = False  # in a block that is computed a second time: kept only while the backward pass is in it
+
+    @property
+    def amount(self) -> int:
+        return evaluate(self.formula, self.values)
+
+
+@dataclass
+class Account:
+    """One row: its products and what it keeps, in the order of the pass."""
+
+    products: list[Entry] = field(default_factory=list)
+    kept: list[Entry] = field(default_factory=list)
+
+
+def read(found: InSymbols, steps: Iterable[Step], *, recompute: bool, triangle: bool) -> dict[str, Account]:
+    """The rows in the order in which they first did something; a layer stands for all that are like it."""
+    reader = _Reader(found, recompute, triangle)
+    for step in steps:
+        reader.step(step)
+    return reader.accounts
+
+
+class _Reader:
+    def __init__(self, found: InSymbols, recompute: bool, triangle: bool) -> None:
+        self.boxes, self.recompute, self.triangle = Boxes(found.model), recompute, triangle
+        self.accounts: dict[str, Account] = {}
+        self._charged: set[int] = set()
+        self._storages: list[Storage] = []  # alive, so that none is taken for another
+        self._again = False
+        self._since: list[tuple[Account, int]] = []  # products after the last tensor that was kept
+
+    def step(self, step: Step) -> None:
+        match step.function:
+            case "enter":
+                self._enter(step)
+            case "leave":
+                self._leave()
+            case _ if step.kept or step.products:
+                part = self.boxes.part(step.path, step.function)
+                for name, storage in step.kept:
+                    self._keep(part, name, storage)
+                for product in step.products:
+                    self._product(part, step, product)
+
+    def _enter(self, step: Step) -> None:
+        """A block that is computed again keeps what enters it, and what happens inside it only for a while."""
+        if self.recompute:
+            for x in step.operands:
+                self._keep(f"{step.path}.input", "block.input", x.storage_)
+            self._again = True
+
+    def _leave(self) -> None:
+        """The second time torch stops as soon as it has all that was kept: products behind that are not repeated."""
+        if self.recompute:
+            for account, number in self._since:
+                account.products[number] = replace(account.products[number], again=False)
+        self._again = False
+
+    def _keep(self, part: str, name: str, storage: Storage) -> None:
+        self._since.clear()
+        if storage.given or id(storage) in self._charged:
+            return
+        self._charged.add(id(storage))
+        self._storages.append(storage)
+        entry = Entry(name, written(storage.size), values(storage.size), again=self._again)
+        self.accounts.setdefault(part, Account()).kept.append(entry)
+
+    def _product(self, part: str, step: Step, product: Product) -> None:
+        account = self.accounts.setdefault(part, Account())
+        self._since.append((account, len(account.products)))
+        formula, sizes = product.formula, values(product.factors)
+        if self.triangle and self._looks_back(step):
+            pairs = Dim("(t×(s-t)+t×(t+1)÷2)", 1)
+            rest = [factor for factor in product.factors if not (isinstance(factor, Dim) and factor.written in "ts")]
+            formula = written([*rest[:-1], pairs, rest[-1]])
+        name = product.name or step.tap
+        account.products.append(Entry(name, formula, sizes, product.gradients, self._again))
+
+    def _looks_back(self, step: Step) -> bool:
+        """Is it a product of the scores under a look-ahead mask? The product comes before the mask, so ask the stack."""
+        stack, _, inside = step.path.partition(".blocks.")
+        return inside.endswith(".self_attention") and bool(getattr(self.boxes.modules[stack], "causal", False))

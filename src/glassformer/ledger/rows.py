@@ -1,0 +1,77 @@
+"""What a model holds, row by row: read off the model itself, built in symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from torch import nn
+
+from glassformer.account import Held, Row, within
+from glassformer.config import ModelConfig
+from glassformer.layers.attention import MultiHeadAttention
+from glassformer.layers.head import LanguageModelHead
+from glassformer.ledger.groups import CONTAINERS, group_of, groups_of
+from glassformer.models.in_symbols import InSymbols, in_symbols
+from glassformer.symbols.run import Run
+from glassformer.symbols.size import Dim, values, written
+
+
+def rows(config: ModelConfig) -> tuple[Row, ...]:
+    """Every row of the parameter ledger, in the order of the data."""
+    found = in_symbols(config, Run())
+    model: Any = found.model
+    shared = "embedding" if getattr(model, "target_embedding", None) is None else "target_embedding"
+    return tuple(_walk(model, "", found, shared))
+
+
+def _walk(module: nn.Module, path: str, found: InSymbols, shared: str) -> Iterator[Row]:
+    """The rows of a box, or of what a container holds; a layer that stands for others as often as they are."""
+    if not isinstance(module, CONTAINERS):
+        yield from within(path, box_rows(module, shared))
+        return
+    if path.endswith(".blocks"):
+        alike = [tuple(_walk(layer, "", found, shared)) for layer in module.children()]
+        for number, like in enumerate(found.layers[path.removesuffix(".blocks")]):
+            yield from within(f"{path}.{number}", alike[like])
+        return
+    for name, child in module.named_children():
+        yield from _walk(child, f"{path}.{name}" if path else name, found, shared)
+
+
+def box_rows(box: nn.Module, shared: str = "embedding") -> Iterator[Row]:
+    """The rows of one box, named from inside it; `shared` is whose matrix a tied head uses."""
+    tensors: dict[str, list[Held]] = {}
+    sizes: dict[str, int] = {}
+    for name, x in (*box.named_parameters(), *box.named_buffers()):
+        shape = tuple(_size(box, size) for size in x.shape)
+        tensors.setdefault(group_of(type(box), name.partition(".")[0]).name, []).append(
+            Held(name, tuple(map(_text, shape)), _formula(box, name, shape), buffer=not x.requires_grad)
+        )
+        sizes |= values(shape)
+    for group in groups_of(type(box)):
+        tied = shared if isinstance(box, LanguageModelHead) and box.weight is None and not group.name else ""
+        if group.name in tensors or tied:
+            yield Row(group.name, group.kind, tuple(tensors.get(group.name, ())), sizes, tied)
+
+
+def _formula(box: nn.Module, name: str, shape: tuple[int, ...]) -> str:
+    """The product of its sizes. The paper writes W as d_in×d_out; torch stores it as d_out×d_in."""
+    owner = box.get_submodule(name.rpartition(".")[0])
+    return written(reversed(shape) if isinstance(owner, nn.Linear) else shape) if len(shape) > 1 else _text(shape[0])
+
+
+def _text(size: int) -> str:
+    return size.written if isinstance(size, Dim) else str(size)
+
+
+def _size(box: nn.Module, size: int) -> int:
+    """h·d_k is d_model in the paper, and is written so; any other width of heads is written as heads × size."""
+    if not isinstance(box, MultiHeadAttention) or not isinstance(size, Dim) or "heads" not in size.written:
+        return size
+    d_model, n_heads = box.w_q.in_features, box.n_heads
+    if "n_kv_heads" in size.written:
+        if box.n_kv_heads != n_heads:
+            return size
+        size = n_heads * (size // box.n_kv_heads)
+    return d_model if size == d_model else size

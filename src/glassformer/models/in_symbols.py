@@ -1,0 +1,237 @@
+"""A model in symbols: the same plan and the same boxes, built from sizes that keep their names, and one pass through it.
+
+Only the layers of a stack that differ are built: the first two before `window_from` and the first two behind it. What a
+layer keeps first (tables that all layers share) the second need not keep again, and all others are like the second.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import nn
+
+from glassformer.config import ModelConfig
+from glassformer.layers.attention import Cache, KeyValues, LayerCache
+from glassformer.layers.patch import SeriesPatches
+from glassformer.layers.position import POSITIONS
+from glassformer.models.block import Block, Memory, Place
+from glassformer.models.build import MODELS, Box, plan
+from glassformer.models.check import GIVEN, check, input_positions
+from glassformer.models.encoder_decoder import EncoderDecoder
+from glassformer.symbols.run import Run
+from glassformer.symbols.size import Dim
+from glassformer.symbols.tensor import Storage, Symbolic
+
+STACKS = ("encoder", "decoder")
+NO_SIZES = ("n_layers", "window", "window_from", "special_tokens")
+DTYPES = {
+    "float32": torch.float32,
+    "bfloat16": torch.bfloat16,
+    "float16": torch.float16,
+    "float64": torch.float64,
+}
+
+
+@dataclass(frozen=True)
+class InSymbols:
+    """A model with the layers that differ, and for each layer of the whole model which of them it is like."""
+
+    model: nn.Module
+    layers: dict[str, list[int]]
+
+    def spread(self, path: str) -> list[str]:
+        """The paths of everything that is like this: itself, or the same in every layer that this one stands for."""
+        stack, _, inside = path.partition(".blocks.")
+        if not inside or stack not in self.layers:
+            return [path]
+        built, dot, rest = inside.partition(".")
+        return [f"{stack}.blocks.{i}{dot}{rest}" for i, like in enumerate(self.layers[stack]) if like == int(built)]
+
+
+def in_symbols(config: ModelConfig, run: Run, kernel: str = "fused") -> InSymbols:
+    """The model of a configuration. `run` is what its tensors are made in."""
+    check(config)
+    parts, layers = plan(config), {}
+    for name, box in parts.items():
+        if name in STACKS:
+            layers[name] = _shorten(box.options)
+            box.options["kernel"] = kernel
+    with run:
+        model = MODELS[config.family](**{name: box.make(**_named(box)) for name, box in parts.items()})
+    return InSymbols(model, layers)
+
+
+def _shorten(stack: dict[str, Any]) -> list[int]:
+    """Leave the layers that differ; returns for each layer which of those left it is like."""
+    far = min(stack["window_from"], stack["n_layers"]) if stack["window"] is not None else 0
+    near = stack["n_layers"] - far
+    first = min(far, 2)
+    like = [min(layer, 1) for layer in range(far)] + [first + min(layer, 1) for layer in range(near)]
+    stack["n_layers"], stack["window_from"] = first + min(near, 2), first
+    return like
+
+
+def _named(box: Box) -> dict[str, Any]:
+    """The keywords of a box, its sizes under their own names: d_model=512 as 512 that is called d_model."""
+    options = _complete(box.make, box.options)
+    if "n_heads" in options:  # heads of the default size have names too
+        options["n_kv_heads"] = options["n_kv_heads"] or options["n_heads"]
+        options["d_k"] = options["d_k"] or options["d_model"] // options["n_heads"]
+        options["d_v"] = options["d_v"] or options["d_k"]
+    if "position_options" in options:
+        own = _complete(POSITIONS[options["position"]], options["position_options"] or {})
+        options["position_options"] = _dims({key: own[key] for key in own if key not in GIVEN})
+    if box.make is SeriesPatches and options["channels"] == 1:
+        return {**_dims(options), "channels": 1}  # one channel is no axis to speak of
+    return _dims(options)
+
+
+def _complete(make: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """With the sizes that are not given as the box has them by default."""
+    parameters = inspect.signature(make.__init__).parameters
+    return {name: each.default for name, each in parameters.items() if type(each.default) is int} | dict(options)
+
+
+def _dims(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: Dim(name, value) if type(value) is int and value and name not in NO_SIZES else value
+        for name, value in options.items()
+    }
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """How much text: rows, positions of the source and of the target, and how many are in the cache already."""
+
+    batch: int
+    source: int
+    target: int
+    past: int = 0
+
+
+def lengths(config: ModelConfig, batch: int, length: int, target_length: int | None, past: int) -> Lengths:
+    """Patches have a length of their own, and so have learned queries."""
+    source = input_positions(config) or length
+    target = source if config.family == "decoder" else config.queries or target_length or length
+    return Lengths(batch, source, target, past)
+
+
+def letters(config: ModelConfig, cached: bool) -> Any:
+    """Which axis has which letter where: what enters a stack has t positions, what is looked at has s."""
+
+    def rename(name: str, x: Symbolic) -> Symbolic:
+        path, _, last = name.rpartition(".")
+        if last == "output" and path.endswith("embedding"):
+            return _renamed(x, 1, "t", whole=True)
+        is_memory = name == "encoder.output" and config.family == "encoder-decoder"
+        if is_memory or (last in ("w_k", "w_v") and not (cached and path.endswith("self_attention"))):
+            return _renamed(x, 1, "s")
+        return x
+
+    return rename
+
+
+def _renamed(x: Symbolic, axis: int, letter: str, *, whole: bool = False) -> Symbolic:
+    """`whole`: the memory that it lies in is all its own, and is written with the letter too."""
+    old, new = x.shape[axis], Dim(letter, x.shape[axis])
+    if whole:
+        x.storage_.size = tuple(each.renamed(old, new) if isinstance(each, Dim) else each for each in x.storage_.size)
+    return x.view_of([new if i == axis else size for i, size in enumerate(x.shape)], x.order)
+
+
+def run_pass(config: ModelConfig, run: Run, found: InSymbols, sizes: Lengths, *, training: bool) -> Cache | None:
+    """One pass from inputs to outputs; `run.steps` has what it did. Decoding: the cache as it is afterwards."""
+    model: Any = found.model.train(training)
+    may_decode = config.family != "encoder" and config.causal
+    sizes = sizes if may_decode else replace(sizes, past=0)  # who sees everything at once has no past
+    cache = model.decoder.empty_cache() if may_decode and (sizes.past or not training) else None
+    run.letters = letters(config, cached=bool(sizes.past))
+    run.steps.clear()
+    b, source, target = Dim("b", sizes.batch), Dim("t", sizes.source), Dim("t", sizes.target)
+    blocks = {path: module for path, module in model.named_modules() if isinstance(module, Block)}
+    handles = [block.register_forward_pre_hook(_mark(run, path), with_kwargs=True) for path, block in blocks.items()]
+    handles += [block.register_forward_hook(lambda *_: run.mark("leave", "", ())) for block in blocks.values()]
+    try:
+        with run.watching(model):
+            if cache is not None and sizes.past:
+                _fill(run, model, cache, b, target, sizes)
+            _call(config, run, model, (b, source, target), cache, sizes.past)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return cache
+
+
+def _mark(run: Run, path: str) -> Any:
+    """What enters a block: the stream, the memory, and what positions give to attention."""
+
+    def enter(block: nn.Module, given: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+        place: Place = keywords["place"]
+        inputs = [each.x if isinstance(each, Memory) else each for each in given]
+        angles = [] if place.rotation is None else [place.rotation.cos, place.rotation.sin]
+        tensors = [x for x in (*inputs, *angles, place.bias) if isinstance(x, Symbolic)]
+        run.mark("enter", path, tuple(tensors))
+
+    return enter
+
+
+def _fill(run: Run, model: Any, cache: Cache, b: int, t: int, sizes: Lengths) -> None:
+    """Keys and values that were computed before: s − t of the past, so that with the new ones there are s."""
+    for layer, block in zip(cache.layers, model.decoder.blocks, strict=True):
+        own, cross = block.self_attention, block.cross_attention
+        layer.past = _known(run, own, b, Dim("s", sizes.past + sizes.target) - t)
+        if cross is not None:
+            layer.memory = _known(run, cross, b, Dim("s", sizes.source), fixed=True)
+    assert isinstance(cache.layers[0], LayerCache)
+
+
+def _known(run: Run, box: Any, b: int, positions: int, *, fixed: bool = False) -> KeyValues:
+    k, v = (run.new((b, box.n_kv_heads, positions, d), given=True) for d in (box.d_k, box.d_v))
+    return KeyValues(k, v, fixed)
+
+
+def _call(
+    config: ModelConfig, run: Run, model: Any, sizes: tuple[int, int, int], cache: Cache | None, past: int
+) -> None:
+    b, source, target = sizes
+    cached = {} if cache is None else {"cache": cache}
+    if not isinstance(model, EncoderDecoder):
+        model(_input(config, run, b, source), **cached)
+        return
+    if past:  # the encoder has done its part
+        memory = _given(run, (b, Dim("s", source), config.d_model), run.dtype)
+    else:
+        memory = model.encode(_input(config, run, b, source))
+    begins = None
+    if not config.queries:
+        tokens = config.output_vocab_size is not None
+        begins = _given(run, (b, target), torch.int64) if tokens else _vectors(run, config, b, target)
+    model.decode(begins, memory, **cached)
+
+
+def _input(config: ModelConfig, run: Run, b: int, t: int) -> Symbolic:
+    options = config.input.options
+    match config.input.kind:
+        case "tokens":
+            return _given(run, (b, t), torch.int64)
+        case "image":
+            size = Dim("size", options["size"])
+            return _given(run, (b, Dim("channels", options.get("channels", 3)), size, size), run.dtype)
+        case "series":
+            channels = options.get("channels", 1)
+            whole = Dim("context", options["context"])
+            return _given(run, (b, channels if channels == 1 else Dim("channels", channels), whole), run.dtype)
+    return _vectors(run, config, b, t)
+
+
+def _vectors(run: Run, config: ModelConfig, b: int, t: int) -> Symbolic:
+    return _given(run, (b, t, Dim("d_model", config.d_model)), run.dtype)
+
+
+def _given(run: Run, shape: tuple[int, ...], dtype: torch.dtype) -> Symbolic:
+    """An input of the model: never charged, and no gradient goes into it."""
+    return Symbolic(shape, dtype, Storage((), given=True), trained=False)

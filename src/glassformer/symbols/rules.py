@@ -1,0 +1,342 @@
+"""One rule for each torch function that the boxes use: what comes out, which products it costs, what autograd keeps.
+
+A rule takes the run and the arguments of the function. Nothing is guessed: a function without a rule is an error, and
+so is one that only has a rule for what is not trained (positions, masks) when it meets something that is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+
+from glassformer.errors import InputError
+from glassformer.symbols.attention import scaled_dot_product_attention
+from glassformer.symbols.cast import narrowed, widened
+from glassformer.symbols.run import Run
+from glassformer.symbols.size import Dim
+from glassformer.symbols.tensor import Symbolic
+from glassformer.symbols.views import VIEWS, copied, promoted
+
+Rule = Callable[..., Any]
+
+
+def called(function: Any) -> str:
+    """The name of a function without the marks of an operator or of a change in place: `__mul__`, `mul_` → mul."""
+    name = str(function.__name__).strip("_")
+    if name == "get":  # an attribute that a symbolic tensor does not have
+        return str(function.__self__.__name__)
+    return f"F.{name}" if function in (F.unfold, F.pad) else name
+
+
+# --- numbers one by one: sums, products, comparisons ---
+
+
+def _operands(*xs: Any) -> list[Symbolic]:
+    return [x for x in xs if isinstance(x, Symbolic)]
+
+
+def broadcast(*xs: Symbolic) -> tuple[int, ...]:
+    """The shape of all together; of two names for one size that of the tensor with more axes."""
+    xs = tuple(sorted(xs, key=lambda x: -x.dim()))
+
+    def size(axis: int) -> int:
+        sizes = [x.shape[axis] for x in xs if x.dim() >= -axis]
+        return max(sizes, key=lambda size: (size != 1, isinstance(size, Dim)))
+
+    return tuple(size(axis) for axis in range(-xs[0].dim(), 0))
+
+
+def _promoted(*xs: Any) -> torch.dtype:
+    dtype = promoted(*_operands(*xs))
+    return torch.float32 if any(isinstance(x, float) for x in xs) and not dtype.is_floating_point else dtype
+
+
+def like(run: Run, *xs: Any, dtype: torch.dtype | None = None) -> Symbolic:
+    """A fresh tensor with an entry for each of theirs; it lies in memory as the first of full size does."""
+    tensors = _operands(*xs)
+    shape = broadcast(*tensors)
+    order = next((x.order for x in tensors if x.dim() == len(shape) and not _expanded(x, shape)), None)
+    trained = any(x.trained for x in tensors)
+    return run.new(shape, dtype or _promoted(*xs), trained=trained, order=order)
+
+
+def _expanded(x: Symbolic, shape: tuple[int, ...]) -> bool:
+    return any(int(a) != int(b) for a, b in zip(x.shape, shape, strict=True))
+
+
+def add(run: Run, a: Any, b: Any, **_: Any) -> Symbolic:
+    """A sum or a difference: both gradients are the one that comes in."""
+    return like(run, a, b)
+
+
+def negative(run: Run, x: Symbolic) -> Symbolic:
+    return like(run, x)
+
+
+def multiply(run: Run, a: Any, b: Any) -> Symbolic:
+    """Each factor is the other's gradient; a number is no tensor and is not kept."""
+    if isinstance(a, Symbolic) and isinstance(b, Symbolic):
+        for x, other in ((a, b), (b, a)):
+            if x.trained:
+                run.keep(other, "factor")
+    return like(run, a, b)
+
+
+def divide(run: Run, a: Any, b: Any, **_: Any) -> Symbolic:
+    if any(x.trained for x in _operands(b)):
+        raise InputError("no_rule", function="div")
+    if isinstance(a, Symbolic) and a.trained and isinstance(b, Symbolic):
+        run.keep(b, "divisor")
+    result = like(run, a, b)
+    return result if result.dtype.is_floating_point else like(run, a, b, dtype=torch.float32)
+
+
+def square(run: Run, x: Symbolic) -> Symbolic:
+    return _keeping_input(run, x, "input")
+
+
+def untrained(name: str, dtype: torch.dtype | None = None) -> Rule:
+    """Positions, masks and frequencies: computed, never trained."""
+
+    def rule(run: Run, *xs: Any, **_: Any) -> Symbolic:
+        if any(x.trained for x in _operands(*xs)):
+            raise InputError("no_rule", function=name)
+        return like(run, *xs, dtype=dtype)
+
+    return rule
+
+
+# --- functions of one tensor: what comes out is kept, or what went in ---
+
+
+def _keeping_input(run: Run, x: Symbolic, name: str) -> Symbolic:
+    if x.trained:
+        run.keep(x, name)
+    return like(run, x)
+
+
+def _keeping_result(run: Run, x: Symbolic, name: str) -> Symbolic:
+    y = like(run, x)
+    if x.trained:
+        run.keep(y, name)
+    return y
+
+
+def relu(run: Run, x: Symbolic, inplace: bool = False) -> Symbolic:
+    """0 or not: seen from what comes out."""
+    return _keeping_result(run, x, "relu")
+
+
+def sigmoid(run: Run, x: Symbolic) -> Symbolic:
+    """y (1 − y)."""
+    return _keeping_result(run, x, "sigmoid")
+
+
+def tanh(run: Run, x: Symbolic) -> Symbolic:
+    """1 − y²."""
+    return _keeping_result(run, x, "tanh")
+
+
+def rsqrt(run: Run, x: Symbolic) -> Symbolic:
+    """−y³/2."""
+    return _keeping_result(run, x, "scale")
+
+
+def gelu(run: Run, x: Symbolic, approximate: str = "none") -> Symbolic:
+    return _keeping_input(run, x, "gelu")
+
+
+def silu(run: Run, x: Symbolic, inplace: bool = False) -> Symbolic:
+    return _keeping_input(run, x, "silu")
+
+
+def dropout(run: Run, x: Symbolic, p: float = 0.5, training: bool = True, inplace: bool = False) -> Symbolic:
+    """On the CPU the mask is kept as numbers, already divided by 1 − p; on an accelerator as truth values."""
+    if p == 0.0 or not training:
+        return x
+    if x.trained:
+        run.keep(run.new(x.shape, torch.bool if run.accelerator else x.dtype), "dropout.mask")
+    return like(run, x)
+
+
+def softmax(run: Run, x: Symbolic, dim: int, **_: Any) -> Symbolic:
+    y = run.new(x.shape, torch.float32 if run.autocast and x.dtype.itemsize < 4 else x.dtype, trained=x.trained)
+    if x.trained:
+        run.keep(y, "softmax")
+    return y
+
+
+def layer_norm(
+    run: Run, x: Symbolic, shape: Sequence[int], weight: Symbolic, bias: Symbolic | None = None, eps: float = 1e-5
+) -> Symbolic:
+    """What goes in, and a mean and a deviation for each row; an accelerator computes these in float32."""
+    wide = widened(run, x)
+    run.keep(wide, "input")
+    for name in ("mean", "rstd"):
+        run.keep(run.new(x.shape[:-1], wide.dtype, width=4 if run.accelerator else None), name)
+    return run.new(x.shape, wide.dtype, trained=True)
+
+
+# --- sums and largest entries ---
+
+
+def _reduced(x: Symbolic, dim: int | None, keepdim: bool) -> tuple[int, ...]:
+    if dim is None:
+        return ()
+    axis = dim % x.dim()
+    return (*x.shape[:axis], *((1,) if keepdim else ()), *x.shape[axis + 1 :])
+
+
+def mean(run: Run, x: Symbolic, dim: int, keepdim: bool = False) -> Symbolic:
+    return run.new(_reduced(x, dim, keepdim), x.dtype, trained=x.trained)
+
+
+def amax(run: Run, x: Symbolic, dim: int, keepdim: bool = False) -> Symbolic:
+    """Where the largest was is seen from both."""
+    y = run.new(_reduced(x, dim, keepdim), x.dtype, trained=x.trained)
+    if x.trained:
+        run.keep(x, "pool.input")
+        run.keep(y, "pool.output")
+    return y
+
+
+def maximum(run: Run, x: Symbolic) -> Symbolic:
+    if x.trained:
+        raise InputError("no_rule", function="max")
+    return run.new((), x.dtype)
+
+
+# --- products ---
+
+
+def linear(run: Run, x: Symbolic, weight: Symbolic, bias: Symbolic | None = None) -> Symbolic:
+    """x Wᵀ + b: the gradient of W needs x, its rows one behind the other; that of x is computed if x has one."""
+    operand = narrowed(run, x)
+    run.keep(operand if operand.joins(range(x.dim() - 1)) else copied(run, operand), f"{run.here}.input")
+    d_out, d_in = weight.shape
+    if run.autocast:
+        run.keep(run.new((d_in, d_out), torch.bfloat16), f"{run.here}.weight")
+    run.product(*x.shape[:-1], d_in, d_out, gradients=2 if x.trained else 1, name=run.here)
+    return run.new((*x.shape[:-1], d_out), operand.dtype, trained=True)
+
+
+def matmul(run: Run, a: Symbolic, b: Symbolic) -> Symbolic:
+    """A B, a stack of matrices each: the stacks are seen as one, so operands that lie otherwise are copied."""
+    operands = [narrowed(run, x) for x in (a, b)]
+    *rows, t, inner = a.shape
+    for x, other in zip(operands, (b, a), strict=True):
+        if other.trained:
+            run.keep(x if x.joins(range(len(rows))) else copied(run, x, (*rows, *x.shape[-2:])), "operand")
+    run.product(*rows, t, b.shape[-1], inner, gradients=a.trained + b.trained)
+    return run.new((*rows, t, b.shape[-1]), operands[0].dtype, trained=a.trained or b.trained)
+
+
+# --- tables and masks ---
+
+
+def embedding(run: Run, tokens: Symbolic, weight: Symbolic, *_: Any, **__: Any) -> Symbolic:
+    """Rows of a table; the gradient must know which."""
+    run.keep(tokens, "tokens")
+    return run.new((*tokens.shape, weight.shape[1]), weight.dtype, trained=weight.trained)
+
+
+def where(run: Run, condition: Symbolic, a: Any, b: Any) -> Symbolic:
+    if any(x.trained for x in _operands(a, b)):
+        run.keep(condition, "blocked")
+    chosen = _operands(a, b)
+    return like(run, *chosen, condition, dtype=_promoted(*chosen))
+
+
+def masked_fill(run: Run, x: Symbolic, mask: Symbolic, value: float) -> Symbolic:
+    if x.trained:
+        run.keep(mask, "blocked")
+    return like(run, x, mask, dtype=x.dtype)
+
+
+# --- tensors from nothing ---
+
+
+def fresh(run: Run, *size: Any, dtype: torch.dtype | None = None, **_: Any) -> Symbolic:
+    """empty, zeros, ones, rand; what a parameter or a buffer begins with."""
+    shape = size[0] if len(size) == 1 and isinstance(size[0], Sequence) else size
+    return run.new(shape, dtype, given=True)
+
+
+def fresh_like(run: Run, x: Symbolic, dtype: torch.dtype | None = None, **_: Any) -> Symbolic:
+    return run.new(x.shape, dtype or x.dtype)
+
+
+def arange(run: Run, start: int, end: int | None = None, step: int = 1, *, dtype: Any = None, **_: Any) -> Symbolic:
+    start, end = (0, start) if end is None else (start, end)
+    count = end - start if step == 1 else (end - start + (step - 1 if (end - start) % step else 0)) // step
+    return run.new((count,), dtype or torch.int64)
+
+
+def tensor(run: Run, data: Any, *, dtype: torch.dtype | None = None, **_: Any) -> Symbolic:
+    return run.new((len(data),) if isinstance(data, list) else (), dtype)
+
+
+def as_it_is(run: Run, x: Any = None, *_: Any, tensor: Any = None, **__: Any) -> Any:
+    """Initialisation changes numbers, and there are none."""
+    return tensor if x is None else x
+
+
+def as_tensor(run: Run, x: Any, **_: Any) -> Symbolic:
+    return x if isinstance(x, Symbolic) else run.new(())
+
+
+def requires_grad(run: Run, x: Symbolic, on: bool = True) -> Symbolic:
+    """A parameter: given, not computed, and trained."""
+    x.trained, x.storage_.given = on, True
+    return x
+
+
+def set_grad_enabled(run: Run, on: bool) -> None:
+    """`torch.no_grad` around an initialisation: not a function of tensors at all."""
+    torch._C._set_grad_enabled(on)
+
+
+UNTRAINED = ("cos", "sin", "pow", "rpow", "log", "abs", "clamp", "and", "or", "cumsum")
+TRUTHS = ("lt", "le", "gt", "ge", "eq", "ne", "invert")
+INITIALISATION = ("normal", "uniform", "kaiming_uniform", "zero", "fill")
+
+RULES: dict[str, Rule] = {
+    **VIEWS,
+    **{name: untrained(name) for name in UNTRAINED},
+    **{name: untrained(name, torch.bool) for name in TRUTHS},
+    **dict.fromkeys(INITIALISATION, as_it_is),
+    **dict.fromkeys(("empty", "zeros", "ones", "rand"), fresh),
+    **dict.fromkeys(("zeros_like", "ones_like"), fresh_like),
+    **dict.fromkeys(("add", "radd", "iadd", "sub", "rsub"), add),
+    **dict.fromkeys(("mul", "rmul"), multiply),
+    **dict.fromkeys(("div", "truediv", "rtruediv", "rdiv"), divide),
+    "neg": negative,
+    "square": square,
+    "relu": relu,
+    "sigmoid": sigmoid,
+    "tanh": tanh,
+    "rsqrt": rsqrt,
+    "gelu": gelu,
+    "silu": silu,
+    "dropout": dropout,
+    "softmax": softmax,
+    "layer_norm": layer_norm,
+    "mean": mean,
+    "amax": amax,
+    "max": maximum,
+    "linear": linear,
+    "matmul": matmul,
+    "scaled_dot_product_attention": scaled_dot_product_attention,
+    "embedding": embedding,
+    "where": where,
+    "masked_fill": masked_fill,
+    "arange": arange,
+    "tensor": tensor,
+    "as_tensor": as_tensor,
+    "detach": as_it_is,
+    "requires_grad": requires_grad,
+    "set_grad_enabled": set_grad_enabled,
+}

@@ -1,0 +1,177 @@
+"""A pass in symbols: the real `forward` is called, and each torch function that it uses becomes a step.
+
+`Run` intercepts every call of torch, factories and initialisation included, so that no kernel runs; `rules` says what
+comes out of each function, which products it costs and what autograd keeps of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from glassformer.errors import InputError
+from glassformer.symbols.size import Dim, values, written
+from glassformer.symbols.tensor import Storage, Symbolic
+from glassformer.tap import Selection, observe
+
+Letters = Callable[[str, Symbolic], Symbolic]  # path of a tap or a module, tensor → the same with the letters it has there
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A matrix product: its FLOPs as a product of sizes, and how many products its backward pass computes."""
+
+    name: str
+    factors: tuple[int, ...]
+    gradients: int
+
+    @property
+    def formula(self) -> str:
+        return written(self.factors)
+
+
+@dataclass(slots=True)
+class Step:
+    """One function that was called: on what, with what result, where; what it costs and what it keeps."""
+
+    function: str
+    operands: tuple[Any, ...]
+    result: Any
+    path: str  # of the module that called it: "decoder.blocks.0.self_attention.w_q"
+    tap: str = ""  # the name under which its result is shown
+    products: list[Product] = field(default_factory=list)
+    kept: list[tuple[str, Storage]] = field(default_factory=list)  # for the backward pass
+
+    @property
+    def formula(self) -> str:
+        """The FLOPs of its products; "" where there is none."""
+        return "+".join(product.formula for product in self.products)
+
+    @property
+    def values(self) -> dict[str, int]:
+        return values(factor for product in self.products for factor in product.factors)
+
+
+class Run(TorchFunctionMode):
+    """Inside: torch computes in symbols. `dtype` is that of the model, whose width is written w."""
+
+    def __init__(
+        self,
+        dtype: torch.dtype = torch.float32,
+        *,
+        accelerator: bool = False,
+        autocast: bool = False,
+        letters: Letters = lambda name, x: x,
+    ) -> None:
+        super().__init__()
+        self.dtype, self.accelerator, self.autocast, self.letters = dtype, accelerator, autocast, letters
+        self.width = Dim("w", dtype.itemsize)
+        self.steps: list[Step] = []
+        self._path = [""]
+        self._step = Step("", (), None, "")
+
+    # --- every call of torch ---
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        from glassformer.symbols.rules import RULES, called
+
+        name = called(function)
+        rule = RULES.get(name)
+        if rule is None:
+            raise InputError("no_rule", function=name)
+        self._step = step = Step(name, args, None, self._path[-1])
+        step.result = result = rule(self, *args, **(kwargs or {}))
+        if isinstance(result, Symbolic) and result.step < 0:
+            result.step = len(self.steps)
+        self.steps.append(step)
+        return result
+
+    # --- what rules do ---
+
+    def new(
+        self,
+        shape: Sequence[int],
+        dtype: torch.dtype | None = None,
+        *,
+        trained: bool = False,
+        order: tuple[int, ...] | None = None,
+        given: bool = False,
+        width: int | None = None,
+    ) -> Symbolic:
+        """A fresh tensor. A square of positions is queries by keys: t×t is written t×s."""
+        dtype, shape = self.dtype if dtype is None else dtype, _square(shape)
+        size = (*shape, self.bytes(dtype) if width is None else width)
+        return Symbolic(shape, dtype, Storage(size, given), trained, order)
+
+    def bytes(self, dtype: torch.dtype) -> int:
+        """Of one number: w in the type of the model."""
+        return self.width if dtype == self.dtype else dtype.itemsize
+
+    def keep(self, x: Symbolic, name: str) -> None:
+        """The backward pass needs it."""
+        self._step.kept.append((name, x.storage_))
+
+    def product(self, *factors: int, gradients: int, name: str = "") -> None:
+        """One multiply-add is two FLOPs. Without a name of its own it has that of its tap."""
+        self._step.products.append(Product(name, (2, *factors), gradients))
+
+    @property
+    def here(self) -> str:
+        """The name of the module that runs, in the box that holds it: w_q."""
+        return self._path[-1].rpartition(".")[2]
+
+    # --- where we are, and the Observer of tap.py ---
+
+    @contextmanager
+    def watching(self, model: nn.Module) -> Iterator[None]:
+        """Inside: steps know the module that calls them, and taps are seen."""
+        handles = []
+        for path, module in model.named_modules():
+            handles.append(module.register_forward_pre_hook(lambda *_, path=path: self._path.append(path)))
+            handles.append(module.register_forward_hook(lambda *found: self._leave(found[-1]), always_call=True))
+        before = observe(self)
+        try:
+            with torch.enable_grad(), self:
+                yield
+        finally:
+            observe(before)
+            for handle in handles:
+                handle.remove()
+
+    def _leave(self, result: Any) -> Any:
+        """What leaves a module may have another letter outside of it."""
+        path = self._path.pop()
+        return self.letters(path, result) if isinstance(result, Symbolic) else result
+
+    def mark(self, function: str, path: str, operands: tuple[Any, ...]) -> None:
+        """A step that is no function of torch: the beginning or the end of a block."""
+        self.steps.append(Step(function, operands, None, path))
+
+    def see(self, name: str, x: Tensor) -> Tensor:
+        assert isinstance(x, Symbolic)
+        if x.step >= 0:
+            self.steps[x.step].tap = name
+        return self.letters(f"{self._path[-1]}.{name}", x)
+
+    def wants(self, name: str) -> bool:
+        return False
+
+    def edits(self, name: str) -> bool:
+        return False
+
+    @property
+    def selection(self) -> Selection | None:
+        return None
+
+
+def _square(shape: Sequence[int]) -> tuple[int, ...]:
+    lengths = [axis for axis, size in enumerate(shape) if isinstance(size, Dim) and size.written == "t"]
+    if len(lengths) < 2:
+        return tuple(shape)
+    return tuple(Dim("s", size) if axis == lengths[-1] else size for axis, size in enumerate(shape))

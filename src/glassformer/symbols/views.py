@@ -1,0 +1,226 @@
+"""Functions that compute nothing: they see the same memory otherwise, or put it into another order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from glassformer.errors import InputError
+from glassformer.symbols.run import Run
+from glassformer.symbols.size import Dim
+from glassformer.symbols.tensor import Symbolic
+
+
+def copied(run: Run, x: Symbolic, shape: Sequence[int] | None = None) -> Symbolic:
+    """The same numbers, in the order of the shape."""
+    return run.new(x.shape if shape is None else shape, x.dtype, trained=x.trained)
+
+
+def promoted(*xs: Symbolic) -> torch.dtype:
+    """The type of several together."""
+    dtype = xs[0].dtype
+    for x in xs[1:]:
+        dtype = torch.promote_types(dtype, x.dtype)
+    return dtype
+
+
+def permute(run: Run, x: Symbolic, *axes: int) -> Symbolic:
+    place = {old: new for new, old in enumerate(axes)}
+    return x.view_of([x.shape[axis] for axis in axes], tuple(place[axis] for axis in x.order))
+
+
+def transpose(run: Run, x: Symbolic, i: int, j: int) -> Symbolic:
+    axes = list(range(x.dim()))
+    axes[i], axes[j] = axes[j], axes[i]
+    return permute(run, x, *axes)
+
+
+def unflatten(run: Run, x: Symbolic, dim: int, sizes: Sequence[int]) -> Symbolic:
+    """One axis becomes several, side by side."""
+    axis, more = dim % x.dim(), len(sizes) - 1
+    shape = (*x.shape[:axis], *sizes, *x.shape[axis + 1 :])
+    order: list[int] = []
+    for each in x.order:
+        order += range(axis, axis + len(sizes)) if each == axis else [each + more if each > axis else each]
+    return x.view_of(shape, tuple(order))
+
+
+def flatten(run: Run, x: Symbolic, start: int = 0, end: int = -1) -> Symbolic:
+    """Several axes become one: a view where they lie side by side, else a copy."""
+    first, last = start % x.dim(), end % x.dim()
+    size: int = 1
+    for each in x.shape[first : last + 1]:
+        size = size * each
+    shape = (*x.shape[:first], size, *x.shape[last + 1 :])
+    gone = range(first + 1, last + 1)
+    if not x.joins(range(first, last + 1)):
+        return copied(run, x, shape)
+    order = tuple(axis - len(gone) if axis > last else axis for axis in x.order if axis not in gone)
+    return x.view_of(shape, order)
+
+
+def reshape(run: Run, x: Symbolic, *shape: Any) -> Symbolic:
+    sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], Sequence) else shape
+    if [int(size) for size in sizes if size != 1] != [int(size) for size in x.shape if size != 1]:
+        raise InputError("no_rule", function="reshape")
+    return x if len(sizes) == x.dim() else x.view_of(sizes)
+
+
+def contiguous(run: Run, x: Symbolic) -> Symbolic:
+    return x if x.is_straight else copied(run, x)
+
+
+def expand(run: Run, x: Symbolic, *sizes: int) -> Symbolic:
+    """Axes of one entry, and new ones in front, are repeated without being stored."""
+    new = len(sizes) - x.dim()
+    own = (*sizes[:new], *(old if size == -1 else size for size, old in zip(sizes[new:], x.shape, strict=True)))
+    return x.view_of(own, (*range(new), *(axis + new for axis in x.order)), dense=False)
+
+
+def repeat(run: Run, x: Symbolic, *times: int) -> Symbolic:
+    shape = (1,) * (len(times) - x.dim()) + x.shape
+    return copied(run, x, [size * many for size, many in zip(shape, times, strict=True)])
+
+
+def repeat_interleave(run: Run, x: Symbolic, times: int, dim: int) -> Symbolic:
+    return copied(run, x, [size * times if axis == dim else size for axis, size in enumerate(x.shape)])
+
+
+def cat(run: Run, tensors: Sequence[Symbolic], dim: int = 0) -> Symbolic:
+    axis, first = dim % tensors[0].dim(), tensors[0]
+    size = first.shape[axis]
+    for x in tensors[1:]:
+        size = size + x.shape[axis]
+    named = tensors[-1].shape  # what was expanded has plain numbers
+    shape = [size if i == axis else each for i, each in enumerate(named)]
+    return run.new(shape, promoted(*tensors), trained=any(x.trained for x in tensors))
+
+
+def stack(run: Run, tensors: Sequence[Symbolic], dim: int = 0) -> Symbolic:
+    shape = list(tensors[0].shape)
+    shape.insert(dim % (len(shape) + 1), len(tensors))
+    return run.new(shape, promoted(*tensors), trained=any(x.trained for x in tensors))
+
+
+def chunk(run: Run, x: Symbolic, chunks: int, dim: int = 0) -> tuple[Symbolic, ...]:
+    axis = dim % x.dim()
+    shape = [size // chunks if i == axis else size for i, size in enumerate(x.shape)]
+    return tuple(x.view_of(shape, x.order, dense=False) for _ in range(chunks))
+
+
+def unfold(run: Run, x: Symbolic, dim: int, size: int, step: int) -> Symbolic:
+    """Pieces of a series, which are its positions; they have no gaps where they lie side by side up to the end."""
+    whole = x.shape[dim]
+    count = Dim("t", (int(whole) - int(size)) // int(step) + 1)
+    return x.view_of((*x.shape[:dim], count, size), None, dense=int(whole) == int(step) * int(count) == size * count)
+
+
+def image_patches(run: Run, x: Symbolic, patch: int, *, stride: int, **_: Any) -> Symbolic:
+    """b c·patch·patch patches, each pixel once."""
+    b, channels, height, width = x.shape
+    count = Dim("patches", (int(height) // int(stride)) * (int(width) // int(stride)))
+    return run.new((b, channels * patch * patch, count), x.dtype)
+
+
+def pad(run: Run, x: Symbolic, pad: Sequence[int], mode: str = "constant", **_: Any) -> Symbolic:
+    """Only the last axis."""
+    before, after = pad
+    return run.new((*x.shape[:-1], before + x.shape[-1] + after), x.dtype, trained=x.trained)
+
+
+# --- types ---
+
+
+def to(run: Run, x: Symbolic, *target: Any, dtype: torch.dtype | None = None, **_: Any) -> Symbolic:
+    """Another type is a copy, the same type is the tensor itself; all devices are one."""
+    for each in target:
+        dtype = each if isinstance(each, torch.dtype) else each.dtype if isinstance(each, Symbolic) else dtype
+    if dtype is None or dtype == x.dtype:
+        return x
+    return run.new(x.shape, dtype, trained=x.trained and dtype.is_floating_point, order=x.order)
+
+
+def to_type(dtype: torch.dtype) -> Callable[..., Symbolic]:
+    return lambda run, x: to(run, x, dtype)
+
+
+# --- x[…] ---
+
+
+def getitem(run: Run, x: Symbolic, index: Any) -> Symbolic:
+    """Numbers, slices, None and … are views; a tensor of places makes a copy, and the gradient must know the places."""
+    parts = index if isinstance(index, tuple) else (index,)
+    if any(isinstance(part, Symbolic) for part in parts):
+        return _rows(run, x, parts)
+    taken = sum(part is not None and part is not Ellipsis for part in parts)
+    parts = tuple(
+        each for part in parts for each in ([slice(None)] * (x.dim() - taken) if part is Ellipsis else [part])
+    )
+    shape: list[int] = []
+    order, dense, axis = list(x.order), x.dense, 0
+    place: dict[int, int] = {}  # axis before → axis after
+    for part in (*parts, *[slice(None)] * (x.dim() - taken if Ellipsis not in _kinds(index) else 0)):
+        if part is None:
+            shape.append(1)
+            continue
+        if isinstance(part, slice):
+            place[axis] = len(shape)
+            shape.append(_length(x.shape[axis], part))
+            dense = dense and part == slice(None)
+        else:
+            dense = False
+        axis += 1
+    order = [place[old] for old in order if old in place]
+    for new in range(len(shape)):
+        if new not in order:
+            order.insert(new, new)
+    return x.view_of(shape, tuple(order), dense=dense)
+
+
+def _kinds(index: Any) -> tuple[Any, ...]:
+    return tuple(part for part in (index if isinstance(index, tuple) else (index,)) if part is Ellipsis)
+
+
+def _length(size: int, part: slice) -> int:
+    start = 0 if part.start is None else part.start
+    stop = size if part.stop is None else part.stop
+    if start < 0 or stop < 0:
+        raise InputError("no_rule", function="getitem")
+    count = stop - start
+    return count if part.step is None or part.step == 1 else (count + part.step - 1 if count % part.step else count) // part.step
+
+
+def _rows(run: Run, x: Symbolic, parts: tuple[Any, ...]) -> Symbolic:
+    if len(parts) != 1:
+        raise InputError("no_rule", function="getitem")
+    at = parts[0]
+    if x.trained:
+        run.keep(at, "at")
+    return run.new((*at.shape, *x.shape[1:]), x.dtype, trained=x.trained)
+
+
+VIEWS: dict[str, Callable[..., Any]] = {
+    "permute": permute,
+    "transpose": transpose,
+    "unflatten": unflatten,
+    "flatten": flatten,
+    "reshape": reshape,
+    "view": reshape,
+    "contiguous": contiguous,
+    "expand": expand,
+    "repeat": repeat,
+    "repeat_interleave": repeat_interleave,
+    "cat": cat,
+    "stack": stack,
+    "chunk": chunk,
+    "unfold": unfold,
+    "F.unfold": image_patches,
+    "F.pad": pad,
+    "to": to,
+    "float": to_type(torch.float32),
+    "double": to_type(torch.float64),
+    "long": to_type(torch.int64),
+    "getitem": getitem,
+}
