@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 Atom = tuple[str, int]  # a symbol and what it stands for: t may be 7 in the encoder and 5 in the decoder
@@ -27,7 +28,7 @@ class Dim(int):
         powers: Powers = (((name, int(value)), 1),)
         return _dim(int(value), {frozenset(powers): (1, powers)})
 
-    @property
+    @cached_property
     def written(self) -> str:
         """As people write it: d_model, n_heads×d_k, max_len+offset, d_k÷2."""
         return "".join(_term(factor, powers, first=not i) for i, (factor, powers) in enumerate(self.terms.values()))
@@ -181,7 +182,7 @@ def _value(terms: Terms) -> int:
 
 def _term(factor: Any, powers: Powers, *, first: bool) -> str:
     sign = "-" if factor < 0 else "" if first else "+"
-    above, below = abs(Fraction(factor)).as_integer_ratio()
+    above, below = abs(factor).as_integer_ratio()
     names = [name for (name, _), power in powers for _ in range(power)]
     under = [name for (name, _), power in powers for _ in range(-power)] + ([str(below)] if below != 1 else [])
     over = ([str(above)] if above != 1 or not names else []) + names
