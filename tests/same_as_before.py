@@ -39,16 +39,18 @@ from grid import GRID
 from measure import with_dropout
 
 SIZES: dict[str, Any] = {"batch": 2, "length": 5, "target_length": 4}
+DTYPES, KERNELS, DEVICES = ("float32", "bfloat16", "float64"), ("reference", "fused"), ("cpu", "cuda")
+DECODING = {"training": False, "dtype": "bfloat16"}
 PASSES: list[dict[str, Any]] = [
-    *({"dtype": d, "kernel": k, "device": v} for d, k, v in product(("float32", "bfloat16", "float64"), ("reference", "fused"), ("cpu", "cuda"))),
-    *({"autocast": True, "kernel": k, "device": v} for k, v in product(("reference", "fused"), ("cpu", "cuda"))),
+    *({"dtype": d, "kernel": k, "device": v} for d in DTYPES for k in KERNELS for v in DEVICES),
+    *({"autocast": True, "kernel": k, "device": v} for k in KERNELS for v in DEVICES),
     {"recompute": True, "kernel": "reference"},
     {"recompute": True, "device": "cuda", "dtype": "bfloat16"},
     {"recompute": True, "device": "cuda", "autocast": True},
     {"causal": "triangle"},
     {"causal": "triangle", "kernel": "reference", "recompute": True},
     {"dtype": "float16"},
-    *({"training": False, "past": p, "kernel": k, "target_length": t, "dtype": "bfloat16"} for p, k, t in product((0, 3), ("reference", "fused"), (1, 4))),
+    *(DECODING | {"past": p, "kernel": k, "target_length": t} for p in (0, 3) for k in KERNELS for t in (1, 4)),
     {"training": False, "past": 6, "length": 1, "target_length": 1},
 ]  # fmt: skip
 COMMANDS = [
@@ -247,7 +249,9 @@ def differences(before: Any, after: Any, path: str, changed: Counter[tuple[str, 
 
 def _renamed(before: dict[str, str], after: dict[str, str], key: str, numbers: str) -> bool:
     """Other symbols for the same numbers: w for 4 in float32, s for t where both are one length."""
-    return polynomial(before[key]) != polynomial(after[key]) and polynomial(before[numbers]) == polynomial(after[numbers])
+    return polynomial(before[key]) != polynomial(after[key]) and polynomial(before[numbers]) == polynomial(
+        after[numbers]
+    )
 
 
 def unfold(table: dict[str, Any]) -> dict[str, Any]:
@@ -284,7 +288,9 @@ def main() -> int:
             before, now = unfold(before), unfold(now)
         found = list(differences(before, now, part, changed))
         wrong += len(found)
-        sys.stdout.write(f"{part}: {len(before)} compared, {len(found)} differences, {len(changed)} formulas rewritten\n")
+        sys.stdout.write(
+            f"{part}: {len(before)} compared, {len(found)} differences, {len(changed)} formulas rewritten\n"
+        )
         sys.stdout.writelines(f"  {line[:400]}\n" for line in found[: given.show])
         sys.stdout.writelines(f"  {n:6} × {a} → {b}\n" for (a, b), n in changed.most_common(given.show))
     if given.what == "dump" and "commands" in given.only:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import torch
 
 from glassformer.layers.queries import LearnedQueries
+from glassformer.ledger.rows import rows_of_box
 from glassformer.trace.record import record
 
 
@@ -23,5 +24,5 @@ def test_all_examples_teach_the_same_vectors() -> None:
 
 
 def test_the_account_by_hand() -> None:
-    (row,) = LearnedQueries.account(queries=8, d_model=96)
+    (row,) = rows_of_box(LearnedQueries, {"queries": 8, "d_model": 96})
     assert (row.formula, row.numbers, row.parameters) == ("queries×d_model", "8×96", 768)

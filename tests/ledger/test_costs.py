@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,13 +13,17 @@ from glassformer.config import ModelConfig
 from glassformer.errors import ConfigError
 from glassformer.formula import evaluate
 from glassformer.layers.attention import KERNELS
-from glassformer.layers.feed_forward import FeedForward
-from glassformer.layers.norm import LayerNorm
+from glassformer.ledger import reading
 from glassformer.ledger.costs import Pass, costs
+from glassformer.ledger.reading import Account, Entry
+from glassformer.models import in_symbols
 from glassformer.models.build import build
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.models.presets import PRESETS
-from glassformer.tape import Shadow, Tape
+from glassformer.symbols.rules import RULES, linear
+from glassformer.symbols.run import Run
+from glassformer.symbols.size import values, written
+from glassformer.symbols.tensor import Storage, Symbolic
 from grid import GRID
 
 CHUNK = 10
@@ -88,25 +93,46 @@ def test_a_text_beyond_the_trained_length_costs_the_same(family: str, kernel: st
     assert wrong_bytes(config, kernel) == wrong_flops(config) == []
 
 
-# --- mutations: if a shadow forgets something, the grid must turn red ---
+# --- mutations: if a rule or the reading forgets something, the grid must turn red ---
 
 
 def test_one_product_less_turns_the_grid_red(monkeypatch: pytest.MonkeyPatch) -> None:
-    def one_product(tape: Tape, x: Shadow, *, activation: str, dropout: float) -> Shadow:
-        return tape.activation(tape.linear(x, "d_ff", "w_1"), activation)
+    def but_for_w_2(run: Run, x: Symbolic, weight: Symbolic, bias: Symbolic | None = None) -> Symbolic:
+        return run.new((*x.shape[:-1], weight.shape[0]), trained=True) if run.here == "w_2" else linear(run, x, weight)
 
-    monkeypatch.setattr(FeedForward, "shadow", staticmethod(one_product))
+    monkeypatch.setitem(RULES, "linear", but_for_w_2)
     assert any(wrong_flops(config) for config in GRID)
 
 
 def test_one_saved_tensor_less_turns_the_grid_red(monkeypatch: pytest.MonkeyPatch) -> None:
-    def without_mean(tape: Tape, x: Shadow) -> Shadow:
-        tape.keep(x, "input")
-        tape.keep(tape.new(*x.shape[:-1]), "rstd")
-        return tape.new(*x.shape)
+    def without_mean(run: Run, x: Symbolic, *_: Any) -> Symbolic:
+        run.keep(x, "input")
+        run.keep(run.new(x.shape[:-1]), "rstd")
+        return run.new(x.shape, trained=True)
 
-    monkeypatch.setattr(LayerNorm, "shadow", staticmethod(without_mean))
+    monkeypatch.setitem(RULES, "layer_norm", without_mean)
     assert any(wrong_bytes(config) for config in GRID)
+
+
+def test_a_storage_that_is_charged_twice_turns_the_grid_red(monkeypatch: pytest.MonkeyPatch) -> None:
+    def always(self: Any, part: str, name: str, storage: Storage) -> None:
+        self.accounts.setdefault(part, Account()).kept.append(Entry(name, written(storage.size), values(storage.size)))
+
+    monkeypatch.setattr(reading._Reader, "_keep", always)
+    assert any(wrong_bytes(config) for config in GRID)
+
+
+def test_layers_that_are_not_built_cost_what_the_built_ones_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    def every_layer(stack: dict[str, Any]) -> list[int]:
+        return list(range(stack["n_layers"]))
+
+    deep = [replace(config, n_encoder_layers=config.encoder_layers and 5, n_decoder_layers=config.decoder_layers and 6)
+            for config in GRID[::6]]  # fmt: skip
+    deep += [replace(config, window=2, window_from=3) for config in deep]
+    runs = [Pass(length=5, target_length=4, **each) for each in ({}, {"recompute": True}, {"kernel": "reference"})]
+    short = [costs(config, run) for config in deep for run in runs]
+    monkeypatch.setattr(in_symbols, "_shorten", every_layer)
+    assert [costs(config, run) for config in deep for run in runs] == short
 
 
 # --- decoding ---

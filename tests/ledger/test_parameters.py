@@ -1,35 +1,34 @@
 from __future__ import annotations
 
 import inspect
-from functools import wraps
 from typing import Any
 
 import pytest
 import torch
 from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import glassformer as gf
 import grid
-from glassformer import account as account_module
 from glassformer.config import ModelConfig
 from glassformer.formula import evaluate
-from glassformer.layers.attention import MultiHeadAttention
-from glassformer.layers.embedding import TokenEmbedding, Vectors
-from glassformer.layers.feed_forward import ACTIVATIONS, FEED_FORWARDS, mlp
-from glassformer.layers.head import HEADS, LanguageModelHead
+from glassformer.layers.feed_forward import ACTIVATIONS, FEED_FORWARDS
+from glassformer.layers.head import HEADS
 from glassformer.layers.norm import NORMS, LayerNorm
-from glassformer.layers.patch import ImagePatches, SeriesPatches
 from glassformer.layers.position import POSITIONS
-from glassformer.layers.queries import LearnedQueries
 from glassformer.layers.residual import NORM_ORDERS
+from glassformer.ledger import rows as rows_module
+from glassformer.ledger.costs import Pass, costs
 from glassformer.ledger.parameters import count
+from glassformer.ledger.rows import rows, rows_of_box
+from glassformer.models import in_symbols
 from glassformer.models.block import Block
-from glassformer.models.build import account, build
+from glassformer.models.build import build
 from glassformer.models.check import INPUTS
 from glassformer.models.initialize import RULES
 from glassformer.models.options import BlockOptions
+from glassformer.models.plan import Box
 from glassformer.models.presets import PRESETS
-from glassformer.models.stack import Stack
 
 
 def differences(config: ModelConfig, model: nn.Module | None = None) -> list[str]:
@@ -87,19 +86,30 @@ def test_the_formula_in_symbols_gives_the_number(name: str) -> None:
         assert not any(symbol in row.numbers for symbol in row.symbols)
 
 
-def test_counting_never_constructs_a_module(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(self: nn.Module, *_: Any, **__: Any) -> None:
-        raise AssertionError("a module was made")
+class Kernels(TorchDispatchMode):
+    """Every operation that torch carries out, on any device."""
 
-    monkeypatch.setattr(nn.Module, "__init__", refuse)
-    with pytest.raises(AssertionError, match="a module was made"):
-        nn.Linear(1, 1)
-    totals = [gf.count(name).total.parameters for name in PRESETS]
-    assert len(totals) == len(PRESETS)
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[str] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.seen.append(str(func))
+        return func(*args, **(kwargs or {}))
+
+
+def test_counting_allocates_nothing_and_runs_no_kernel() -> None:
+    with Kernels() as kernels:
+        torch.empty(1, device="meta")
+    assert len(kernels.seen) == 1
+    with Kernels() as kernels:
+        totals = [gf.count(name).total.parameters for name in PRESETS]
+        costs(PRESETS["llama3-405b"](), Pass(length=8192))
+    assert kernels.seen == []
     assert all(total > 0 for total in totals)
 
 
-# --- mutations: if the declaration forgets something, the grid must turn red ---
+# --- mutations: if the reading forgets something, the grid must turn red ---
 
 
 def _is_red() -> bool:
@@ -107,33 +117,33 @@ def _is_red() -> bool:
 
 
 def test_forgetting_one_bias_turns_the_grid_red(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = account_module.linear
-
-    def without_bias_of_w_2(name: str, d_in: str, d_out: str, *, bias: bool) -> Any:
-        return honest(name, d_in, d_out, bias=bias and name != "w_2")
-
-    monkeypatch.setattr(mlp, "linear", without_bias_of_w_2)
+    honest = rows_module._tensors
+    monkeypatch.setattr(rows_module, "_tensors", lambda box: [each for each in honest(box) if each[0] != "w_2.bias"])
     assert _is_red()
 
 
-def test_forgetting_one_norm_turns_the_grid_red(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = LayerNorm.account
-
-    def without_the_second(name: str, d_model: str, *, bias: bool) -> Any:
-        return () if name == "feed_forward_norm" else honest(name, d_model, bias=bias)
-
-    monkeypatch.setattr(LayerNorm, "account", staticmethod(without_the_second))
+def test_forgetting_the_norms_turns_the_grid_red(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = rows_module._tensors
+    monkeypatch.setattr(rows_module, "_tensors", lambda box: [] if isinstance(box, LayerNorm) else honest(box))
     assert _is_red()
 
 
 def test_forgetting_one_tie_turns_the_grid_red(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = LanguageModelHead.account
+    honest = in_symbols.plan
 
-    @wraps(honest)
-    def untied(**options: Any) -> Any:
-        return honest(**{**options, "tied": False})
+    def untied(config: ModelConfig) -> dict[str, Box]:
+        parts = honest(config)
+        if "tied" in parts["head"].options:
+            parts["head"].options["tied"] = False
+        return parts
 
-    monkeypatch.setattr(LanguageModelHead, "account", staticmethod(untied))
+    monkeypatch.setattr(in_symbols, "plan", untied)
+    assert _is_red()
+
+
+def test_forgetting_one_layer_turns_the_grid_red(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = in_symbols._shorten
+    monkeypatch.setattr(in_symbols, "_shorten", lambda stack: honest(stack)[1:] or [0])
     assert _is_red()
 
 
@@ -151,32 +161,11 @@ def test_a_model_that_froze_a_matrix_is_noticed() -> None:
     assert differences(config, model) != []
 
 
-# --- declaration and constructor stand side by side ---
-
-BOXES = [
-    *POSITIONS.values(),
-    *FEED_FORWARDS.values(),
-    *HEADS.values(),
-    MultiHeadAttention,
-    TokenEmbedding,
-    Vectors,
-    ImagePatches,
-    SeriesPatches,
-    LearnedQueries,
-    Block,
-    Stack,
-]
-
-
-@pytest.mark.parametrize("box", BOXES, ids=lambda box: box.__name__)
-def test_account_has_the_signature_of_the_constructor(box: Any) -> None:
-    constructor = list(inspect.signature(box.__init__).parameters.values())[1:]
-    declared = list(inspect.signature(box.account).parameters.values())
-    assert [(p.name, p.kind, p.default) for p in declared] == [(p.name, p.kind, p.default) for p in constructor]
+# --- a block and its options ---
 
 
 def test_the_options_of_a_block_are_its_keywords() -> None:
-    assert list(inspect.signature(Block.account).parameters) == list(BlockOptions.__annotations__)
+    assert list(inspect.signature(Block).parameters) == list(BlockOptions.__annotations__)
 
 
 # --- the hand-countable classifier and the lesson's encoder ---
@@ -203,7 +192,7 @@ def test_the_mini_classifier_by_hand() -> None:
 def test_the_lesson_encoder_by_hand() -> None:
     ledger = gf.count("lesson-encoder")
     assert ledger.total.parameters == 4_739_072 == 6 * 789_760 + 512
-    block = Block.account(d_model=512, n_heads=8, d_ff=2048, norm_order="pre", activation="gelu")
+    block = rows_of_box(Block, {"d_model": 512, "n_heads": 8, "d_ff": 2048, "norm_order": "pre", "activation": "gelu"})
     assert sum(row.parameters for row in block) == 3_152_384
 
 
@@ -221,6 +210,6 @@ def test_a_huge_model_needs_no_memory() -> None:
     assert next(model.parameters()).device == torch.device("meta")
 
 
-def test_the_account_checks_first() -> None:
+def test_the_ledger_checks_first() -> None:
     with pytest.raises(gf.ConfigError, match="n_heads=7 does not divide d_model=512"):
-        account(ModelConfig(vocab_size=10, n_heads=7))
+        rows(ModelConfig(vocab_size=10, n_heads=7))

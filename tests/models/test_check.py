@@ -19,8 +19,9 @@ from glassformer.layers.head import HEADS, POOLS
 from glassformer.layers.norm import NORMS
 from glassformer.layers.position import POSITIONS, relative, rotary
 from glassformer.layers.residual import NORM_ORDERS
+from glassformer.ledger.rows import rows
 from glassformer.models import check as check_module
-from glassformer.models.build import account, build
+from glassformer.models.build import build
 from glassformer.models.check import INPUTS, check, input_positions
 from glassformer.models.initialize import RULES
 from glassformer.models.presets import PRESETS
@@ -403,7 +404,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [  # key of the error, the tabl
 @pytest.mark.parametrize(("key", "table", "line"), REFUSED, ids=[f"{i}-{key}" for i, (key, *_) in enumerate(REFUSED)])
 def test_what_no_model_can_have_is_refused_with_its_rule(key: str, table: dict[str, Any], line: str) -> None:
     config = ModelConfig.from_dict(table)
-    for refuse in (check, account):
+    for refuse in (check, rows):
         with pytest.raises(ConfigError) as caught:
             refuse(config)
         assert caught.value.key == key
@@ -490,7 +491,7 @@ def choices(kinds: dict[str, Any], options: dict[str, st.SearchStrategy[Any]]) -
     """A word, or a table of a kind with options of that kind, or with options of any kind."""
     tables = [st.fixed_dictionaries({"kind": st.sampled_from(list(kinds))}, optional=options)]
     for kind, box in kinds.items():
-        own = {name: options[name] for name in inspect.signature(box.account).parameters if name in options}
+        own = {name: options[name] for name in inspect.signature(box).parameters if name in options}
         tables.append(st.fixed_dictionaries({"kind": st.just(kind), **own}))
     return st.one_of(st.sampled_from(list(kinds)), *tables)
 
@@ -589,7 +590,7 @@ def test_any_table_is_a_model_or_a_line_that_says_why_not(table: dict[Any, Any])
             assert 0 < len(error.in_language(lang)) < 2_000
         return
     event("a model")
-    parameters = sum(row.parameters for row in account(config))
+    parameters = sum(row.parameters for row in rows(config))
     if parameters < 10**8:
         model = build(config, device="meta")
         assert sum(parameter.numel() for parameter in model.parameters()) == parameters

@@ -70,6 +70,6 @@ def settled(config: ModelConfig) -> dict[str, object]:
 
 def _complete(choice: Choice, boxes: Mapping[str, Any]) -> dict[str, object]:
     """The kind and all of its options, those that are not given as the box has them by default."""
-    parameters = inspect.signature(boxes[choice.kind].account).parameters
+    parameters = inspect.signature(boxes[choice.kind]).parameters
     defaults = {name: each.default for name, each in parameters.items() if each.default is not each.empty}
     return {"kind": choice.kind, **defaults, **choice.options}

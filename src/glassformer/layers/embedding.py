@@ -9,11 +9,9 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from glassformer.account import Row, held
 from glassformer.errors import InputError, shown
 from glassformer.layers.position.sinusoidal import sinusoid
 from glassformer.tap import tap
-from glassformer.tape import Shadow, Tape
 
 WHOLE_NUMBERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 
@@ -69,12 +67,6 @@ class TokenEmbedding(nn.Module):
         if outside is not None:
             raise InputError("token_out_of_range", token=outside, last=self.weight.shape[0] - 1)
 
-    @staticmethod
-    def shadow(tape: Tape, *, vocab_size: int, d_model: int, segments: int = 0, **_: object) -> Shadow:
-        if segments:  # the ids of the segments; those of the tokens are an input
-            tape.keep(tape.new("b", "t", width="8"), "segments")
-        return tape.new("b", "t", "d_model")
-
     @torch.no_grad()
     def initialize_special(self) -> None:
         """Give special token i the pattern of position i, scaled to the root mean square of the other rows."""
@@ -87,17 +79,6 @@ class TokenEmbedding(nn.Module):
             torch.arange(n, device=self.weight.device), self.weight.shape[1]
         )  # n d_model, root mean square 1/√2
         self.weight[:n] = (pattern * size * math.sqrt(2.0)).to(self.weight)
-
-    @staticmethod
-    def account(
-        *, vocab_size: int, d_model: int, scale: bool = True, special_tokens: int = 0, segments: int = 0
-    ) -> tuple[Row, ...]:
-        values = {"vocab_size": vocab_size, "d_model": d_model}
-        tokens = Row("", "embedding", (held("weight", "vocab_size", "d_model"),), values)
-        if not segments:
-            return (tokens,)
-        values = {"segments": segments, "d_model": d_model}
-        return (tokens, Row("segments", "segments", (held("segments", "segments", "d_model"),), values))
 
 
 def first_outside(ids: Tensor, size: int) -> int | None:
@@ -122,14 +103,6 @@ class Vectors(nn.Module):
 
     def forward(self, x: Float[Tensor, "b t d_model"]) -> Float[Tensor, "b t d_model"]:
         return check_vectors(x, self.d_model)
-
-    @staticmethod
-    def shadow(tape: Tape, *, d_model: int) -> Shadow:
-        return tape.given("b", "t", "d_model")
-
-    @staticmethod
-    def account(*, d_model: int) -> tuple[Row, ...]:
-        return ()
 
 
 def check_vectors(x: Tensor, d_model: int) -> Tensor:

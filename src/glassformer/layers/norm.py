@@ -9,9 +9,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from glassformer.account import Held, held
 from glassformer.tap import tap
-from glassformer.tape import Shadow, Tape
 from glassformer.values import size
 
 
@@ -34,18 +32,6 @@ class LayerNorm(nn.Module):
     def forward(self, x: Float[Tensor, "*rows d"]) -> Float[Tensor, "*rows d"]:
         return tap("output", F.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps))
 
-    @staticmethod
-    def shadow(tape: Tape, x: Shadow) -> Shadow:
-        tape.keep(tape.widen(x), "input")
-        for name in ("mean", "rstd"):  # an accelerator computes them in float32, whatever the type
-            tape.keep(tape.new(*x.shape[:-1], width="4" if tape.accelerator else "w"), name)
-        return tape.new(*x.shape)
-
-    @staticmethod
-    def account(name: str, d_model: str, *, bias: bool) -> tuple[Held, ...]:
-        weight = held(f"{name}.weight", d_model)
-        return (weight, held(f"{name}.bias", d_model)) if bias else (weight,)
-
 
 class RMSNorm(nn.Module):
     r"""Root-mean-square normalisation (Zhang & Sennrich 2019): LayerNorm without the mean and without β.
@@ -65,21 +51,6 @@ class RMSNorm(nn.Module):
         at_least_32 = x if x.dtype == torch.float64 else x.float()
         scale = torch.rsqrt(at_least_32.square().mean(-1, keepdim=True) + self.eps)  # *rows 1
         return tap("output", (at_least_32 * scale).to(x.dtype) * self.weight)
-
-    @staticmethod
-    def shadow(tape: Tape, x: Shadow) -> Shadow:
-        if x.grad:  # x² and x·scale keep the float32 x, rsqrt keeps what it gives
-            at_least_32 = tape.widen(x) if tape.w >= 4 else tape.new(*x.shape, width="4")
-            tape.keep(at_least_32, "input")
-            tape.keep(tape.new(*x.shape[:-1], width="4" if tape.w < 4 else "w"), "scale")
-        normalised = tape.new(*x.shape, width=x.width)
-        tape.keep(normalised, "normalised")  # the gradient of γ needs it
-        y = tape.new(*x.shape)
-        return y.heads(*x.shape) if x.swapped else y  # products of single numbers leave the order in memory as it is
-
-    @staticmethod
-    def account(name: str, d_model: str, *, bias: bool) -> tuple[Held, ...]:
-        return (held(f"{name}.weight", d_model),)
 
 
 Norm = Callable[..., nn.Module]  # (d_model, *, eps, bias) → module; a lesson may bring one of its own

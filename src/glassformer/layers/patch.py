@@ -7,10 +7,8 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from glassformer.account import Row, held, linear
 from glassformer.errors import ConfigError, InputError
 from glassformer.tap import tap
-from glassformer.tape import Shadow, Tape
 from glassformer.values import size as whole
 
 
@@ -64,26 +62,9 @@ class ImagePatches(nn.Module):
         return tap("output", x)
 
     @staticmethod
-    def shadow(tape: Tape, *, size: int, patch: int, channels: int = 3, **_: object) -> Shadow:
-        with tape.at("", patches=(size // patch) ** 2, channels=channels, patch=patch):
-            patches = tape.new("b", "patches", "channels×patch×patch", grad=False)
-            tape.linear(patches, "d_model", "projection")
-        return tape.new("b", "t", "d_model")
-
-    @staticmethod
     def positions(*, size: int, patch: int, class_tokens: int = 1) -> int:
         """How many vectors come out: the patches and the class tokens."""
         return (size // patch) ** 2 + class_tokens
-
-    @staticmethod
-    def account(
-        *, d_model: int, size: int, patch: int, channels: int = 3, class_tokens: int = 1, bias: bool = True
-    ) -> tuple[Row, ...]:
-        values = {"d_model": d_model, "channels": channels, "patch": patch, "class_tokens": class_tokens}
-        rows = (Row("", "patches.image", linear("projection", "channels×patch×patch", "d_model", bias=bias), values),)
-        if not class_tokens:
-            return rows
-        return (*rows, Row("class_token", "class_token", (held("class_token", "class_tokens", "d_model"),), values))
 
 
 class SeriesPatches(nn.Module):
@@ -124,33 +105,6 @@ class SeriesPatches(nn.Module):
         return tap("output", self.projection(patches.transpose(1, 2).flatten(2)))  # b n d_model
 
     @staticmethod
-    def shadow(
-        tape: Tape, *, context: int, length: int, stride: int, channels: int = 1, pad_end: bool = False, **_: object
-    ) -> Shadow:
-        whole = context + (stride if pad_end else 0)
-        with tape.at("", channels=channels, length=length, whole=whole):
-            patches = tape.new("b", "t", "channels×length", grad=False)
-            if channels == 1 and whole == stride * tape.value("t"):  # patches side by side are a view of the series
-                series = tape.new("b", "whole", grad=False) if pad_end else tape.given("b", "whole")
-                patches = series.view("b", "t", "channels×length")
-            return tape.linear(patches, "d_model", "projection")
-
-    @staticmethod
     def positions(*, context: int, length: int, stride: int, pad_end: bool = False) -> int:
         """How many patches come out."""
         return (context + (stride if pad_end else 0) - length) // stride + 1
-
-    @staticmethod
-    def account(
-        *,
-        d_model: int,
-        context: int,
-        length: int,
-        stride: int,
-        channels: int = 1,
-        pad_end: bool = False,
-        bias: bool = True,
-    ) -> tuple[Row, ...]:
-        values = {"d_model": d_model, "channels": channels, "length": length}
-        d_in = "channels×length" if channels > 1 else "length"
-        return (Row("", "patches.series", linear("projection", d_in, "d_model", bias=bias), values),)

@@ -6,9 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from glassformer.account import Row, held
 from glassformer.tap import tap
-from glassformer.tape import Shadow, Tape
 
 
 class LearnedQueries(nn.Module):
@@ -27,11 +25,3 @@ class LearnedQueries(nn.Module):
 
     def forward(self, b: int) -> Float[Tensor, "b t d_model"]:
         return tap("output", self.weight.repeat(b, 1, 1))  # b t d_model
-
-    @staticmethod
-    def shadow(tape: Tape, **_: object) -> Shadow:
-        return tape.new("b", "t", "d_model")
-
-    @staticmethod
-    def account(*, queries: int, d_model: int) -> tuple[Row, ...]:
-        return (Row("", "queries", (held("weight", "queries", "d_model"),), {"queries": queries, "d_model": d_model}),)

@@ -7,8 +7,6 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from glassformer.tape import Shadow, Tape
-
 NORM_ORDERS = ("post", "pre", "parallel")
 
 
@@ -50,13 +48,6 @@ class StochasticDepth(nn.Module):
             return x
         keep = torch.rand(x.shape[0], *(1,) * (x.dim() - 1), device=x.device) >= self.rate  # b 1 1
         return x * keep / (1.0 - self.rate)
-
-    @staticmethod
-    def shadow(tape: Tape, x: Shadow, *, rate: float) -> Shadow:
-        if rate == 0.0 or not tape.training:
-            return x
-        tape.keep(tape.new("b", width="1"), "stochastic_depth.keep")
-        return tape.new(*x.shape)
 
     @staticmethod
     def rates(highest: float, n_layers: int) -> list[float]:

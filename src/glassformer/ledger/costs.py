@@ -142,7 +142,7 @@ def _cost(part: str, account: Account, cached: tuple[Entry, ...], run: Pass) -> 
 
 def _cached(cache: Cache | None, symbols: Run) -> dict[str, tuple[Entry, ...]]:
     """Keys and values as the pass left them, by the part that computes them."""
-    found = {}
+    found: dict[str, tuple[Entry, ...]] = {}
     for number, layer in enumerate(cache.layers if cache else ()):
         for box, held in (("self_attention", layer.past), ("cross_attention", layer.memory)):
             if held.k is not None and held.v is not None:

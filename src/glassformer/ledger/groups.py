@@ -6,7 +6,6 @@ position or head needs no entry.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, NamedTuple
 
 from torch import nn
@@ -20,7 +19,7 @@ from glassformer.layers.patch import ImagePatches, SeriesPatches
 from glassformer.layers.position import POSITIONS
 from glassformer.layers.queries import LearnedQueries
 from glassformer.models.block import Block
-from glassformer.models.build import MODELS
+from glassformer.models.plan import MODELS
 from glassformer.models.stack import Stack
 
 CONTAINERS = (*MODELS.values(), Stack, Block, nn.ModuleList)  # what is in them has rows of its own
@@ -60,17 +59,14 @@ REGISTRIES: dict[str, dict[str, Any]] = {
     "positions": POSITIONS,
     "head": HEADS,
 }
+REGISTERED: dict[type[nn.Module], tuple[Group, ...]] = {
+    box: (Group("", f"{registry}.{name}"),) for registry, boxes in REGISTRIES.items() for name, box in boxes.items()
+}
 
 
-@cache
 def groups_of(box: type[nn.Module]) -> tuple[Group, ...]:
-    if box in GROUPS:
-        return GROUPS[box]
-    for registry, boxes in REGISTRIES.items():
-        for name, each in boxes.items():
-            if each is box:
-                return (Group("", f"{registry}.{name}"),)
-    return (Group("", ""),)
+    """All rows of a box, in the order of the ledger."""
+    return GROUPS.get(box) or REGISTERED.get(box) or (Group("", ""),)
 
 
 def group_of(box: type[nn.Module], member: str) -> Group:
@@ -105,5 +101,3 @@ class Boxes:
         start, inside = self.box(path)
         group = group_of(type(self.modules[start]), inside.partition(".")[0] or function)
         return f"{start}.{group.name}" if group.name else start
-
-

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from glassformer.account import Row
 from glassformer.config import ModelConfig
 from glassformer.formula import evaluate, in_numbers, total
 from glassformer.ledger.costs import OPTIMIZER_STATES, WIDTHS, Cost, Pass, costs
-from glassformer.ledger.show import place
-from glassformer.ledger.rows import rows as account
-from glassformer.models.check import input_positions
 from glassformer.ledger.reading import Entry
+from glassformer.ledger.row import Row
+from glassformer.ledger.rows import rows as rows_of
+from glassformer.ledger.show import place
+from glassformer.models.check import input_positions
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Memory:
 
 def memory(config: ModelConfig, run: Pass) -> Memory:
     """The memory of one pass: with `training=False` only weights and KV cache."""
-    rows, found = {row.name: row for row in account(config)}, costs(config, run)
+    rows, found = {row.name: row for row in rows_of(config)}, costs(config, run)
     names = list(dict.fromkeys([*rows, *found]))
     parts = tuple(PartMemory(name, tuple(_held(rows.get(name), found.get(name), run))) for name in names)
     return Memory(parts, _moments(config, run, rows, found) if run.training else _serving(parts))

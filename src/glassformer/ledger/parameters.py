@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from glassformer.account import Row
 from glassformer.config import ModelConfig
 from glassformer.ledger import show
 from glassformer.ledger.costs import Cost, Pass, costs
 from glassformer.ledger.memory import Memory, memory
+from glassformer.ledger.row import Row
+from glassformer.ledger.rows import rows as rows_of
 from glassformer.ledger.show_costs import cost_sums, costs_table
 from glassformer.ledger.show_memory import memory_table
-from glassformer.ledger.rows import rows as account
 from glassformer.show import Sheet, as_html, as_text
 
 
@@ -121,4 +121,4 @@ class Ledger:
 
 def count(model: str, config: ModelConfig, run: Pass | None = None) -> Ledger:
     """The ledger of a configuration under a name; with a pass, its costs as well."""
-    return Ledger(model, config, account(config), run)
+    return Ledger(model, config, rows_of(config), run)

@@ -101,6 +101,6 @@ class _Reader:
         account.products.append(Entry(name, formula, sizes, product.gradients, self._again))
 
     def _looks_back(self, step: Step) -> bool:
-        """Is it a product of the scores under a look-ahead mask? The product comes before the mask, so ask the stack."""
+        """Is it a product under a look-ahead mask? The product comes before the mask, so the stack is asked."""
         stack, _, inside = step.path.partition(".blocks.")
         return inside.endswith(".self_attention") and bool(getattr(self.boxes.modules[stack], "causal", False))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 
-from glassformer.account import Held, Row, within
 from glassformer.config import ModelConfig
 from glassformer.layers.attention import MultiHeadAttention
 from glassformer.layers.head import LanguageModelHead
 from glassformer.ledger.groups import CONTAINERS, group_of, groups_of
-from glassformer.models.in_symbols import InSymbols, in_symbols
+from glassformer.ledger.row import Held, Row, within
+from glassformer.models.in_symbols import InSymbols, in_symbols, named
+from glassformer.models.plan import Box
 from glassformer.symbols.run import Run
 from glassformer.symbols.size import Dim, values, written
 
@@ -25,10 +26,17 @@ def rows(config: ModelConfig) -> tuple[Row, ...]:
     return tuple(_walk(model, "", found, shared))
 
 
+def rows_of_box(make: Callable[..., nn.Module], options: Mapping[str, Any]) -> tuple[Row, ...]:
+    """The rows of one box by itself, as it is made at a prompt: `rows_of_box(FeedForward, {"d_model": 512, …})`."""
+    with Run():
+        box = make(**named(Box(make, dict(options))))
+    return tuple(_walk(box, "", InSymbols(box, {}), "embedding"))
+
+
 def _walk(module: nn.Module, path: str, found: InSymbols, shared: str) -> Iterator[Row]:
     """The rows of a box, or of what a container holds; a layer that stands for others as often as they are."""
     if not isinstance(module, CONTAINERS):
-        yield from within(path, box_rows(module, shared))
+        yield from within(path, _box_rows(module, shared))
         return
     if path.endswith(".blocks"):
         alike = [tuple(_walk(layer, "", found, shared)) for layer in module.children()]
@@ -39,11 +47,11 @@ def _walk(module: nn.Module, path: str, found: InSymbols, shared: str) -> Iterat
         yield from _walk(child, f"{path}.{name}" if path else name, found, shared)
 
 
-def box_rows(box: nn.Module, shared: str = "embedding") -> Iterator[Row]:
+def _box_rows(box: nn.Module, shared: str) -> Iterator[Row]:
     """The rows of one box, named from inside it; `shared` is whose matrix a tied head uses."""
     tensors: dict[str, list[Held]] = {}
     sizes: dict[str, int] = {}
-    for name, x in (*box.named_parameters(), *box.named_buffers()):
+    for name, x in _tensors(box):
         shape = tuple(_size(box, size) for size in x.shape)
         tensors.setdefault(group_of(type(box), name.partition(".")[0]).name, []).append(
             Held(name, tuple(map(_text, shape)), _formula(box, name, shape), buffer=not x.requires_grad)
@@ -55,10 +63,16 @@ def box_rows(box: nn.Module, shared: str = "embedding") -> Iterator[Row]:
             yield Row(group.name, group.kind, tuple(tensors.get(group.name, ())), sizes, tied)
 
 
+def _tensors(box: nn.Module) -> Iterator[tuple[str, Tensor]]:
+    """Everything that a box holds, parameters first."""
+    yield from box.named_parameters()
+    yield from box.named_buffers()
+
+
 def _formula(box: nn.Module, name: str, shape: tuple[int, ...]) -> str:
     """The product of its sizes. The paper writes W as d_in×d_out; torch stores it as d_out×d_in."""
     owner = box.get_submodule(name.rpartition(".")[0])
-    return written(reversed(shape) if isinstance(owner, nn.Linear) else shape) if len(shape) > 1 else _text(shape[0])
+    return written(reversed(shape) if isinstance(owner, nn.Linear) else shape)
 
 
 def _text(size: int) -> str:

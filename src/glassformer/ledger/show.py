@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from glassformer.account import Row
+from glassformer.ledger.row import Row
 from glassformer.show import Column, Table
 from glassformer.words import say
 

@@ -12,9 +12,9 @@ from glassformer.config import ModelConfig
 from glassformer.formula import in_numbers, total
 from glassformer.ledger.costs import Cost, Pass, costs
 from glassformer.ledger.job import Job, lengths
-from glassformer.ledger.show import place
-from glassformer.ledger.rows import rows as account
 from glassformer.ledger.reading import Entry
+from glassformer.ledger.rows import rows as rows_of
+from glassformer.ledger.show import place
 
 OUTPUTS = {  # what a product gives, by the name of its matrix
     "w_q": "b×t×n_heads×d_k×w",
@@ -146,7 +146,7 @@ def work(config: ModelConfig, job: Job) -> Work:
     dtype = "bfloat16" if job.width == 2 else "float32"
     run = Pass(batch=job.batch, length=source, target_length=target, dtype=dtype, causal=job.causal, device="cuda")
     found = costs(config, run)
-    rows = account(config)
+    rows = rows_of(config)
     blocks: dict[tuple[str, str], int] = defaultdict(int)
     for row in rows:
         stack, layer, _ = place(row.name)

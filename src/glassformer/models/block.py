@@ -10,7 +10,6 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from glassformer.account import Row, within
 from glassformer.errors import ConfigError, InputError, choose, shown
 from glassformer.layers.attention import LayerCache, Mask, MultiHeadAttention
 from glassformer.layers.attention.mask import as_allowed
@@ -155,55 +154,6 @@ class Block(nn.Module):
     def _add_norm(self, x: Tensor, sublayer: Callable[[Tensor], Tensor], norm: nn.Module | None) -> Tensor:
         assert norm is not None
         return add_norm(x, sublayer, norm, self.drop, self.norm_order)
-
-    @staticmethod
-    def account(
-        *,
-        d_model: int,
-        n_heads: int,
-        d_ff: int,
-        n_kv_heads: int | None = None,
-        d_k: int | None = None,
-        d_v: int | None = None,
-        cross_attention: bool = False,
-        norm: str = "layer",
-        norm_order: str = "post",
-        eps: float = 1e-5,
-        feed_forward: str = "mlp",
-        activation: str = "relu",
-        bias: bool | Collection[str] = BIASES,
-        qk_norm: bool = False,
-        attention_scale: float | None = None,
-        dropout: float = 0.0,
-        attention_dropout: float | None = None,
-        feed_forward_dropout: float | None = None,
-        stochastic_depth: float = 0.0,
-        kernel: str = "fused",
-    ) -> tuple[Row, ...]:
-        bias = biases("bias", bias)
-        attention = MultiHeadAttention.account(
-            d_model=d_model,
-            n_heads=n_heads,
-            n_kv_heads=n_kv_heads,
-            d_k=d_k,
-            d_v=d_v,
-            bias=bias,
-            qk_norm=norm if qk_norm else None,
-        )
-        network = FEED_FORWARDS[feed_forward].account(d_model=d_model, d_ff=d_ff, bias="feed_forward" in bias)
-
-        def add_norm_norm(name: str) -> tuple[Row, ...]:
-            held = NORMS[norm].account(name, "d_model", bias="norm" in bias)
-            return (Row(name, f"norm.{norm}", held, {"d_model": d_model}),)
-
-        sublayers = {"self_attention": attention, "cross_attention": attention, "feed_forward": network}
-        if not cross_attention:
-            del sublayers["cross_attention"]
-        if norm_order == "parallel":
-            return (*add_norm_norm("norm"), *(row for name, rows in sublayers.items() for row in within(name, rows)))
-        return tuple(
-            row for name, rows in sublayers.items() for row in (*within(name, rows), *add_norm_norm(f"{name}_norm"))
-        )
 
 
 def recompute(model: nn.Module, on: bool = True) -> nn.Module:

@@ -98,7 +98,7 @@ def _kinds(config: ModelConfig, norms: Collection[str]) -> None:
 
 def _keywords(box: Any, own: Collection[str] = ()) -> dict[str, inspect.Parameter]:
     """What a person may set of a box."""
-    parameters = inspect.signature(box.account).parameters
+    parameters = inspect.signature(box).parameters
     return {name: p for name, p in parameters.items() if name not in GIVEN or name in own}
 
 
@@ -139,7 +139,7 @@ def _option_value(key: str, option: str, value: object, annotation: str) -> None
 
 def _complete(choice: Choice, boxes: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a choice, those that are not given as the box has them by default."""
-    parameters = inspect.signature(boxes[choice.kind].account).parameters
+    parameters = inspect.signature(boxes[choice.kind]).parameters
     return {name: p.default for name, p in parameters.items() if p.default is not p.empty} | dict(choice.options)
 
 

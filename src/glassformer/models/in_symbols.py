@@ -1,4 +1,4 @@
-"""A model in symbols: the same plan and the same boxes, built from sizes that keep their names, and one pass through it.
+"""A model in symbols: the same plan and the same boxes, built from sizes that keep their names, and a pass through it.
 
 Only the layers of a stack that differ are built: the first two before `window_from` and the first two behind it. What a
 layer keeps first (tables that all layers share) the second need not keep again, and all others are like the second.
@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from glassformer.config import ModelConfig
 from glassformer.layers.attention import Cache, KeyValues, LayerCache
 from glassformer.layers.patch import SeriesPatches
 from glassformer.layers.position import POSITIONS
 from glassformer.models.block import Block, Memory, Place
-from glassformer.models.build import MODELS, Box, plan
 from glassformer.models.check import GIVEN, check, input_positions
 from glassformer.models.encoder_decoder import EncoderDecoder
+from glassformer.models.plan import MODELS, Box, plan
 from glassformer.symbols.run import Run
 from glassformer.symbols.size import Dim
 from glassformer.symbols.tensor import Storage, Symbolic
@@ -61,8 +61,15 @@ def in_symbols(config: ModelConfig, run: Run, kernel: str = "fused") -> InSymbol
             layers[name] = _shorten(box.options)
             box.options["kernel"] = kernel
     with run:
-        model = MODELS[config.family](**{name: box.make(**_named(box)) for name, box in parts.items()})
+        model = MODELS[config.family](**{name: box.make(**named(box)) for name, box in parts.items()})
     return InSymbols(model, layers)
+
+
+def numbers(config: ModelConfig) -> int:
+    """How many numbers a model holds, in parameters and buffers."""
+    found = in_symbols(config, Run())
+    tensors = (*found.model.named_parameters(), *found.model.named_buffers())
+    return sum(int(x.numel()) * len(found.spread(path)) for path, x in tensors)
 
 
 def _shorten(stack: dict[str, Any]) -> list[int]:
@@ -75,13 +82,13 @@ def _shorten(stack: dict[str, Any]) -> list[int]:
     return like
 
 
-def _named(box: Box) -> dict[str, Any]:
+def named(box: Box) -> dict[str, Any]:
     """The keywords of a box, its sizes under their own names: d_model=512 as 512 that is called d_model."""
     options = _complete(box.make, box.options)
-    if "n_heads" in options:  # heads of the default size have names too
-        options["n_kv_heads"] = options["n_kv_heads"] or options["n_heads"]
-        options["d_k"] = options["d_k"] or options["d_model"] // options["n_heads"]
-        options["d_v"] = options["d_v"] or options["d_k"]
+    if "n_heads" in options and "d_model" in options:  # heads of the default size have names too
+        options["n_kv_heads"] = options.get("n_kv_heads") or options["n_heads"]
+        options["d_k"] = options.get("d_k") or options["d_model"] // options["n_heads"]
+        options["d_v"] = options.get("d_v") or options["d_k"]
     if "position_options" in options:
         own = _complete(POSITIONS[options["position"]], options["position_options"] or {})
         options["position_options"] = _dims({key: own[key] for key in own if key not in GIVEN})
@@ -198,10 +205,13 @@ def _call(
     config: ModelConfig, run: Run, model: Any, sizes: tuple[int, int, int], cache: Cache | None, past: int
 ) -> None:
     b, source, target = sizes
-    cached = {} if cache is None else {"cache": cache}
     if not isinstance(model, EncoderDecoder):
-        model(_input(config, run, b, source), **cached)
+        if cache is None:
+            model(_input(config, run, b, source))
+        else:
+            model(_input(config, run, b, source), cache=cache)
         return
+    memory: Tensor
     if past:  # the encoder has done its part
         memory = _given(run, (b, Dim("s", source), config.d_model), run.dtype)
     else:
@@ -210,7 +220,7 @@ def _call(
     if not config.queries:
         tokens = config.output_vocab_size is not None
         begins = _given(run, (b, target), torch.int64) if tokens else _vectors(run, config, b, target)
-    model.decode(begins, memory, **cached)
+    model.decode(begins, memory, cache=cache)
 
 
 def _input(config: ModelConfig, run: Run, b: int, t: int) -> Symbolic:

@@ -10,20 +10,16 @@ from typing import Any, Unpack
 import torch
 from torch import Tensor, nn
 
-from glassformer.account import Row, within
 from glassformer.errors import ConfigError, choose, suggest
 from glassformer.layers.attention.mask import Mask, check_window
 from glassformer.layers.attention.multi_head import check_heads
-from glassformer.layers.attention.shadow import Look
 from glassformer.layers.embedding import check_vectors
 from glassformer.layers.norm import NORMS
 from glassformer.layers.position import POSITIONS
 from glassformer.layers.residual import StochasticDepth
 from glassformer.models.block import Block, Place
 from glassformer.models.options import BlockOptions
-from glassformer.models.shadow import shadow_block
 from glassformer.tap import tap
-from glassformer.tape import Shadow, Tape
 from glassformer.values import BIASES, biases
 
 
@@ -120,86 +116,8 @@ class Stack(nn.Module):
             "d_k": block.get("d_k") or block["d_model"] // block["n_heads"],
             "bidirectional": not causal,
         }
-        names = inspect.signature(choose("position", position, POSITIONS).account).parameters
+        names = inspect.signature(choose("position", position, POSITIONS)).parameters
         return {name: value for name, value in sizes.items() if name in names}
-
-    @classmethod
-    def shadow(
-        cls,
-        tape: Tape,
-        x: Shadow,
-        memory: Shadow | None = None,
-        *,
-        n_layers: int,
-        max_len: int = 5000,
-        position: str = "sinusoidal",
-        position_options: Mapping[str, Any] | None = None,
-        embedding_norm: bool = False,
-        final_norm: bool | None = None,
-        window: int | None = None,
-        window_from: int = 0,
-        causal: bool | None = None,
-        **block: Unpack[BlockOptions],
-    ) -> Shadow:
-        """`enter`, the blocks and `leave`, line for line, on a tape."""
-        norm, place = NORMS[str(block.get("norm", "layer"))], POSITIONS[position].acts_on
-        rotation = bias = None
-        with tape.at("positions", s=tape.value("t") + tape.past):
-            if place == "stream":
-                x = POSITIONS[position].shadow(tape, x)
-            elif place == "queries and keys":
-                rotation = POSITIONS[position].shadow(tape)
-            elif place == "scores":
-                bias = POSITIONS[position].shadow(tape)
-        if embedding_norm:
-            with tape.at("embedding_norm"):
-                x = norm.shadow(tape, x)
-        with tape.at("dropout"):
-            x = tape.dropout(x, block.get("dropout", 0.0))
-        causal = not cls.bidirectional if causal is None else causal
-        dropout = block.get("attention_dropout")
-        dropout = block.get("dropout", 0.0) if dropout is None else dropout
-        far = Look(causal=causal, masked=causal and tape.value("t") > 1, dropout=dropout, bias=bias, cached=causal)
-        near = far if window is None else replace(far, masked=True, plain=False)
-        for layer, rate in enumerate(StochasticDepth.rates(block.get("stochastic_depth", 0.0), n_layers)):
-            tables = () if rotation is None else (rotation.cos, rotation.sin)
-            look = far if layer < window_from else near
-            with tape.at(f"blocks.{layer}"), tape.block(x, memory, *tables, bias):
-                x = shadow_block(tape, x, memory, look, rotation, **_with_rate(block, rate))
-        if has_final_norm_by_default(block) if final_norm is None else final_norm:
-            with tape.at("final_norm"):
-                x = norm.shadow(tape, x)
-        return x
-
-    @classmethod
-    def account(
-        cls,
-        *,
-        n_layers: int,
-        max_len: int = 5000,
-        position: str = "sinusoidal",
-        position_options: Mapping[str, Any] | None = None,
-        embedding_norm: bool = False,
-        final_norm: bool | None = None,
-        window: int | None = None,
-        window_from: int = 0,
-        causal: bool | None = None,
-        **block: Unpack[BlockOptions],
-    ) -> tuple[Row, ...]:
-        kind = block.get("norm", "layer")
-        assert isinstance(kind, str)
-        sizes = cls._sizes(position, max_len, not cls.bidirectional if causal is None else causal, block)
-        rows = within("positions", POSITIONS[position].account(**sizes, **(position_options or {})))
-
-        def norm(name: str) -> tuple[Row, ...]:
-            held = NORMS[kind].account(name, "d_model", bias="norm" in biases("bias", block.get("bias", BIASES)))
-            return (Row(name, f"norm.{kind}", held, {"d_model": block["d_model"]}),)
-
-        rows += norm("embedding_norm") if embedding_norm else ()
-        one = cls.block.account(**block)  # type: ignore[arg-type]
-        rows += tuple(row for layer in range(n_layers) for row in within(f"blocks.{layer}", one))
-        has_final_norm = has_final_norm_by_default(block) if final_norm is None else final_norm
-        return (*rows, *(norm("final_norm") if has_final_norm else ()))
 
 
 def _check_keywords(block: BlockOptions) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 
 from glassformer.symbols.cast import narrowed
-from glassformer.symbols.run import Run
 from glassformer.symbols.tensor import Symbolic
+
+if TYPE_CHECKING:
+    from glassformer.symbols.run import Run
 
 
 def scaled_dot_product_attention(

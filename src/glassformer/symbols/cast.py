@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 
-from glassformer.symbols.run import Run
 from glassformer.symbols.tensor import Symbolic
+
+if TYPE_CHECKING:
+    from glassformer.symbols.run import Run
 
 
 def narrowed(run: Run, x: Symbolic) -> Symbolic:

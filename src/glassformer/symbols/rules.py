@@ -7,7 +7,7 @@ so is one that only has a rule for what is not trained (positions, masks) when i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.nn.functional as F
@@ -15,10 +15,12 @@ import torch.nn.functional as F
 from glassformer.errors import InputError
 from glassformer.symbols.attention import scaled_dot_product_attention
 from glassformer.symbols.cast import narrowed, widened
-from glassformer.symbols.run import Run
 from glassformer.symbols.size import Dim
 from glassformer.symbols.tensor import Symbolic
 from glassformer.symbols.views import VIEWS, copied, promoted
+
+if TYPE_CHECKING:
+    from glassformer.symbols.run import Run
 
 Rule = Callable[..., Any]
 

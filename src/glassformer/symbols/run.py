@@ -16,11 +16,14 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from glassformer.errors import InputError
+from glassformer.symbols.rules import RULES, called
 from glassformer.symbols.size import Dim, values, written
 from glassformer.symbols.tensor import Storage, Symbolic
 from glassformer.tap import Selection, observe
 
-Letters = Callable[[str, Symbolic], Symbolic]  # path of a tap or a module, tensor → the same with the letters it has there
+Letters = Callable[
+    [str, Symbolic], Symbolic
+]  # path of a tap or a module, tensor → the same with the letters it has there
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +82,6 @@ class Run(TorchFunctionMode):
     # --- every call of torch ---
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        from glassformer.symbols.rules import RULES, called
-
         name = called(function)
         rule = RULES.get(name)
         if rule is None:

@@ -68,7 +68,7 @@ class Dim(int):
         """Exact where it comes out; else what comes out, and the rest as a symbol of its own."""
         if not isinstance(other, int):
             return NotImplemented
-        if len(_terms(other)) == 1 and int(self) % int(other) == 0:
+        if len(_terms(other)) == 1 and all(_value({k: each}) % int(other) == 0 for k, each in self.terms.items()):
             return _dim(int(self) // int(other), _divided(self.terms, other))
         whole = {k: each for k, each in self.terms.items() if _goes_into(other, each)} if int(other) else {}
         rest = self - _dim(_value(whole), whole) if whole else self

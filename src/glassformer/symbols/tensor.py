@@ -45,18 +45,18 @@ class Symbolic(torch.Tensor):
         dense: bool = True,
     ) -> Symbolic:
         # Of no size at all for torch: with the true one the number of entries could overflow.
-        self: Symbolic = torch.Tensor._make_wrapper_subclass(cls, (), device=META)  # type: ignore[attr-defined]
+        self: Symbolic = torch.Tensor._make_wrapper_subclass(cls, (), device=META)
         self._shape, self._dtype, self.storage_, self.trained = tuple(shape), dtype, storage, trained
         self.order, self.dense, self.step = tuple(range(len(shape))) if order is None else order, dense, -1
         return self
 
     # --- what a box may ask of a tensor without computing anything ---
 
-    shape = property(lambda self: self._shape)  # type: ignore[assignment]
-    dtype = property(lambda self: self._dtype)  # type: ignore[assignment]
-    device = property(lambda self: META)  # type: ignore[assignment]
-    is_meta = property(lambda self: True)  # type: ignore[assignment]
-    requires_grad = property(lambda self: self.trained)  # type: ignore[assignment]
+    shape = property(lambda self: self._shape)
+    dtype = property(lambda self: self._dtype)
+    device = property(lambda self: META)
+    is_meta = property(lambda self: True)
+    requires_grad = property(lambda self: self.trained)
     grad_fn = None
 
     def dim(self) -> int:
@@ -111,7 +111,9 @@ class Symbolic(torch.Tensor):
         raise RuntimeError(f"{function.__name__}: a symbolic tensor is of use inside its own run only")
 
     @classmethod
-    def __torch_dispatch__(cls, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(  # type: ignore[override]
+        cls, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
         raise RuntimeError(f"{function}: a symbolic tensor has no numbers")
 
 

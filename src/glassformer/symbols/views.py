@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from glassformer.errors import InputError
-from glassformer.symbols.run import Run
 from glassformer.symbols.size import Dim
 from glassformer.symbols.tensor import Symbolic
+
+if TYPE_CHECKING:
+    from glassformer.symbols.run import Run
 
 
 def copied(run: Run, x: Symbolic, shape: Sequence[int] | None = None) -> Symbolic:
@@ -19,11 +21,8 @@ def copied(run: Run, x: Symbolic, shape: Sequence[int] | None = None) -> Symboli
 
 
 def promoted(*xs: Symbolic) -> torch.dtype:
-    """The type of several together."""
-    dtype = xs[0].dtype
-    for x in xs[1:]:
-        dtype = torch.promote_types(dtype, x.dtype)
-    return dtype
+    """The type of several together: numbers with a point before whole ones, whole ones before truth values."""
+    return max((x.dtype for x in xs), key=lambda dtype: (dtype.is_floating_point, dtype != torch.bool, dtype.itemsize))
 
 
 def permute(run: Run, x: Symbolic, *axes: int) -> Symbolic:
@@ -154,33 +153,30 @@ def getitem(run: Run, x: Symbolic, index: Any) -> Symbolic:
     parts = index if isinstance(index, tuple) else (index,)
     if any(isinstance(part, Symbolic) for part in parts):
         return _rows(run, x, parts)
-    taken = sum(part is not None and part is not Ellipsis for part in parts)
-    parts = tuple(
-        each for part in parts for each in ([slice(None)] * (x.dim() - taken) if part is Ellipsis else [part])
-    )
     shape: list[int] = []
-    order, dense, axis = list(x.order), x.dense, 0
     place: dict[int, int] = {}  # axis before → axis after
-    for part in (*parts, *[slice(None)] * (x.dim() - taken if Ellipsis not in _kinds(index) else 0)):
-        if part is None:
-            shape.append(1)
-            continue
+    axis, dense = 0, x.dense
+    for part in _whole(parts, x.dim()):
         if isinstance(part, slice):
             place[axis] = len(shape)
             shape.append(_length(x.shape[axis], part))
-            dense = dense and part == slice(None)
-        else:
-            dense = False
-        axis += 1
-    order = [place[old] for old in order if old in place]
+        elif part is None:
+            shape.append(1)
+            continue
+        dense, axis = dense and part == slice(None), axis + 1
+    order = [place[old] for old in x.order if old in place]
     for new in range(len(shape)):
-        if new not in order:
+        if new not in order:  # an axis of one entry lies anywhere
             order.insert(new, new)
     return x.view_of(shape, tuple(order), dense=dense)
 
 
-def _kinds(index: Any) -> tuple[Any, ...]:
-    return tuple(part for part in (index if isinstance(index, tuple) else (index,)) if part is Ellipsis)
+def _whole(parts: tuple[Any, ...], dim: int) -> tuple[Any, ...]:
+    """An index with one part for each axis: x[0] is x[0, :, :], x[..., 0] is x[:, :, 0]."""
+    parts = parts if any(part is Ellipsis for part in parts) else (*parts, Ellipsis)
+    at = next(i for i, part in enumerate(parts) if part is Ellipsis)
+    missing = dim - sum(part is not None for part in parts) + 1
+    return (*parts[:at], *[slice(None)] * missing, *parts[at + 1 :])
 
 
 def _length(size: int, part: slice) -> int:
@@ -188,8 +184,8 @@ def _length(size: int, part: slice) -> int:
     stop = size if part.stop is None else part.stop
     if start < 0 or stop < 0:
         raise InputError("no_rule", function="getitem")
-    count = stop - start
-    return count if part.step is None or part.step == 1 else (count + part.step - 1 if count % part.step else count) // part.step
+    count, step = stop - start, part.step or 1
+    return count if step == 1 else (count if count % step == 0 else count + step - 1) // step
 
 
 def _rows(run: Run, x: Symbolic, parts: tuple[Any, ...]) -> Symbolic:

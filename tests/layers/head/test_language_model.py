@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from glassformer.errors import ConfigError
 from glassformer.layers.feed_forward import ACTIVATIONS
 from glassformer.layers.head import LanguageModelHead
+from glassformer.ledger.rows import rows_of_box
 from glassformer.trace.record import record
 
 
@@ -69,7 +70,7 @@ def test_an_offset_is_added_stored_and_not_trained() -> None:
     torch.testing.assert_close(head(x), x @ head.weight.T + torch.arange(7.0))
     assert [name for name, _ in head.named_parameters()] == ["weight"]
     assert list(head.state_dict()) == ["weight", "offset"]
-    rows = LanguageModelHead.account(d_model=4, vocab_size=7, offset=True)
+    rows = rows_of_box(LanguageModelHead, {"d_model": 4, "vocab_size": 7, "offset": True})
     assert [(row.name, row.parameters, row.buffers) for row in rows] == [("", 28, 0), ("offset", 0, 7)]
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import torch
 
 from glassformer.layers.head import ObjectsHead
+from glassformer.ledger.rows import rows_of_box
 from glassformer.trace.record import record
 
 
@@ -30,6 +31,6 @@ def test_boxes_lie_inside_the_image() -> None:
 
 
 def test_the_account_by_hand() -> None:
-    (row,) = ObjectsHead.account(d_model=96, classes=10)
+    (row,) = rows_of_box(ObjectsHead, {"d_model": 96, "classes": 10})
     assert row.parameters == 96 * 11 + 11 + 96 * 96 + 96 + 96 * 4 + 4
     assert row.numbers == "96×(10+1)+(10+1)+96×96+96+96×4+4"

@@ -4,20 +4,18 @@ from dataclasses import replace
 
 import pytest
 
-from glassformer.account import Row
 from glassformer.config import ModelConfig
+from glassformer.ledger.rows import rows
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.fingerprint import ROOT
 from glassformer.lessons.overview import architecture
 from glassformer.lessons.overview.architecture import BOXES, run
-from glassformer.models.build import account
 from glassformer.open import open_config
 
 
 def test_every_box_is_a_module_with_a_file_and_the_sum_is_the_ledgers() -> None:
     data = run(Desk())
-    rows: tuple[Row, ...] = account(open_config("paper-base"))
-    assert data["total"] == sum(row.parameters for row in rows)
+    assert data["total"] == sum(row.parameters for row in rows(open_config("paper-base")))
     assert set(data["boxes"]) == set(BOXES)
     for box in data["boxes"].values():
         assert (ROOT / box["file"]).is_file()

@@ -7,16 +7,13 @@ from collections.abc import Collection
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from glassformer.account import Row, linear
 from glassformer.errors import ConfigError, choose
 from glassformer.layers.attention.cache import KeyValues
 from glassformer.layers.attention.kernel import KERNELS
 from glassformer.layers.attention.mask import Mask, as_allowed
-from glassformer.layers.attention.shadow import SHADOWS, Look
 from glassformer.layers.norm import NORMS, Norm
-from glassformer.layers.position.rotary import Rotation, ShadowRotation, rotate, shadow_rotate
+from glassformer.layers.position.rotary import Rotation, rotate
 from glassformer.tap import edited, tap
-from glassformer.tape import Shadow, Tape
 from glassformer.values import biases, size
 
 PROJECTIONS = ("q", "k", "v", "o")
@@ -126,71 +123,3 @@ class MultiHeadAttention(nn.Module):
 
     def _values(self, x: Tensor) -> Tensor:
         return tap("v", self.w_v(x).unflatten(-1, (self.n_kv_heads, self.d_v)).transpose(1, 2))  # b g s d_v
-
-    @staticmethod
-    def shadow(
-        tape: Tape,
-        x: Shadow,
-        memory: Shadow | None,
-        look: Look,
-        *,
-        rotation: ShadowRotation | None,
-        qk_norm: str | None,
-    ) -> Shadow:
-        """`memory` is x itself in self-attention, None where the cache has its keys. s: the keys that are looked at."""
-        with tape.at("qkv"):
-            q = tape.linear(x, "n_heads×d_k", "w_q").heads("b", "n_heads", "t", "d_k")
-            k, v = tape.new("b", "n_kv_heads", "s", "d_k"), tape.new("b", "n_kv_heads", "s", "d_v")
-            if look.cached:
-                tape.remember("b×s×n_kv_heads×(d_k+d_v)×w", "keys and values")
-            if memory is not None:
-                k = tape.linear(memory, "n_kv_heads×d_k", "w_k").heads(*k.shape)
-                v = tape.linear(memory, "n_kv_heads×d_v", "w_v").heads(*v.shape)
-        if qk_norm is not None:
-            with tape.at("qk_norm"):
-                q, k = NORMS[qk_norm].shadow(tape, q), NORMS[qk_norm].shadow(tape, k)
-        with tape.at("scores"):
-            if rotation is not None:
-                q, k = shadow_rotate(tape, q, rotation), shadow_rotate(tape, k, rotation)
-            heads = SHADOWS[tape.kernel](tape, q, k, v, look)
-        with tape.at("w_o"):
-            return tape.linear(heads, "d_model", "w_o")
-
-    @staticmethod
-    def account(
-        *,
-        d_model: int,
-        n_heads: int,
-        n_kv_heads: int | None = None,
-        d_k: int | None = None,
-        d_v: int | None = None,
-        bias: bool | Collection[str] = PROJECTIONS,
-        qk_norm: str | None = None,
-        eps: float = 1e-5,
-        scale: float | None = None,
-        dropout: float = 0.0,
-        kernel: str = "fused",
-    ) -> tuple[Row, ...]:
-        bias = biases("bias", bias)
-        n_kv_heads, d_k = n_kv_heads or n_heads, d_k or d_model // n_heads
-        d_v = d_v or d_k
-        values = {"d_model": d_model, "n_heads": n_heads, "n_kv_heads": n_kv_heads, "d_k": d_k, "d_v": d_v}
-
-        def width(heads: int, size: str) -> str:
-            """h·d_k is d_model in the paper, and is written so; any other width is written as heads × size."""
-            if heads == n_heads:
-                return "d_model" if heads * values[size] == d_model else f"n_heads×{size}"
-            return f"n_kv_heads×{size}"
-
-        qkv = (
-            *linear("w_q", "d_model", width(n_heads, "d_k"), bias="q" in bias),
-            *linear("w_k", "d_model", width(n_kv_heads, "d_k"), bias="k" in bias),
-            *linear("w_v", "d_model", width(n_kv_heads, "d_v"), bias="v" in bias),
-        )
-        output = linear("w_o", width(n_heads, "d_v"), "d_model", bias="o" in bias)
-        rows = (Row("qkv", "attention.qkv", qkv, values), Row("w_o", "attention.output", output, values))
-        if qk_norm is None:
-            return rows
-        norm = NORMS[qk_norm]
-        norms = tuple(held for each in ("q_norm", "k_norm") for held in norm.account(each, "d_k", bias="norm" in bias))
-        return (*rows, Row("qk_norm", "attention.qk_norm", norms, values))

@@ -6,11 +6,9 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from glassformer.account import Row, linear
 from glassformer.errors import choose
 from glassformer.layers.feed_forward.activation import ACTIVATIONS
 from glassformer.tap import tap
-from glassformer.tape import Shadow, Tape
 
 
 class GatedFeedForward(nn.Module):
@@ -38,23 +36,3 @@ class GatedFeedForward(nn.Module):
         hidden = tap("hidden", gate * self.w_1(x))  # b t d_ff
         hidden = F.dropout(hidden, self.dropout, self.training)
         return tap("output", self.w_2(hidden))  # b t d_model
-
-    @staticmethod
-    def shadow(tape: Tape, x: Shadow, *, activation: str, dropout: float) -> Shadow:
-        gate = tape.activation(tape.linear(x, "d_ff", "w_gate"), activation)
-        up = tape.linear(x, "d_ff", "w_1")
-        for name, factor in (("gate", gate), ("w_1", up)):  # each factor is the other's gradient
-            tape.keep(factor, name)
-        hidden = tape.new(*up.shape, width=up.width)
-        return tape.linear(tape.dropout(hidden, dropout), "d_model", "w_2")
-
-    @staticmethod
-    def account(
-        *, d_model: int, d_ff: int, activation: str = "relu", bias: bool = True, dropout: float = 0.0
-    ) -> tuple[Row, ...]:
-        held = (
-            *linear("w_gate", "d_model", "d_ff", bias=bias),
-            *linear("w_1", "d_model", "d_ff", bias=bias),
-            *linear("w_2", "d_ff", "d_model", bias=bias),
-        )
-        return (Row("", "feed_forward.gated", held, {"d_model": d_model, "d_ff": d_ff}),)

@@ -6,11 +6,9 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from glassformer.account import Row, linear
 from glassformer.errors import choose
 from glassformer.layers.feed_forward.activation import ACTIVATIONS
 from glassformer.tap import tap
-from glassformer.tape import Shadow, Tape
 
 
 class FeedForward(nn.Module):
@@ -34,15 +32,3 @@ class FeedForward(nn.Module):
         hidden = tap("hidden", self.activation(self.w_1(x)))  # b t d_ff
         hidden = F.dropout(hidden, self.dropout, self.training)
         return tap("output", self.w_2(hidden))  # b t d_model
-
-    @staticmethod
-    def shadow(tape: Tape, x: Shadow, *, activation: str, dropout: float) -> Shadow:
-        hidden = tape.activation(tape.linear(x, "d_ff", "w_1"), activation)
-        return tape.linear(tape.dropout(hidden, dropout), "d_model", "w_2")
-
-    @staticmethod
-    def account(
-        *, d_model: int, d_ff: int, activation: str = "relu", bias: bool = True, dropout: float = 0.0
-    ) -> tuple[Row, ...]:
-        held = (*linear("w_1", "d_model", "d_ff", bias=bias), *linear("w_2", "d_ff", "d_model", bias=bias))
-        return (Row("", "feed_forward.mlp", held, {"d_model": d_model, "d_ff": d_ff}),)

@@ -6,11 +6,9 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from glassformer.account import Row, linear
-from glassformer.layers.head.pool import POOLS, shadow_pool
+from glassformer.layers.head.pool import POOLS
 from glassformer.layers.head.pool import pool as pool_positions
 from glassformer.tap import tap
-from glassformer.tape import Shadow, Tape
 from glassformer.values import one_of
 
 
@@ -40,27 +38,3 @@ class ClassifierHead(nn.Module):
         if self.pooler is not None:
             pooled = torch.tanh(self.pooler(pooled))
         return tap("logits", self.output(pooled)) if self.output is not None else pooled  # b classes, or b t classes
-
-    @staticmethod
-    def shadow(tape: Tape, x: Shadow, *, classes: int, pool: str = "cls", pooler: bool = False, **_: object) -> None:
-        pooled = shadow_pool(tape, x, pool)
-        if pooler:
-            with tape.at("pooler"):
-                pooled = tape.new(*tape.linear(pooled, "d_model", "pooler").shape)
-                tape.keep(pooled, "tanh")
-        if classes:
-            with tape.at("", classes=classes):
-                tape.linear(pooled, "classes", "output")
-
-    @staticmethod
-    def account(
-        *, d_model: int, classes: int, pool: str = "cls", pooler: bool = False, bias: bool = True
-    ) -> tuple[Row, ...]:
-        values = {"d_model": d_model, "classes": classes}
-        rows: tuple[Row, ...] = ()
-        if pooler:
-            rows = (Row("pooler", "head.pooler", linear("pooler", "d_model", "d_model", bias=True), values),)
-        if classes:
-            output = linear("output", "d_model", "classes", bias=bias)
-            rows = (*rows, Row("", "head.classifier", output, values))
-        return rows

@@ -5,10 +5,8 @@ from __future__ import annotations
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from glassformer.account import Row, linear
 from glassformer.errors import InputError
 from glassformer.tap import tap
-from glassformer.tape import Shadow, Tape
 from glassformer.values import size
 
 
@@ -34,15 +32,3 @@ class DistilledHead(nn.Module):
             raise InputError("distilled_positions", length=x.shape[1])
         labelled, taught = tap("labelled", self.output(x[:, 0])), tap("taught", self.distillation(x[:, 1]))  # b classes
         return tap("logits", (labelled + taught) / 2)
-
-    @staticmethod
-    def shadow(tape: Tape, x: Shadow, *, classes: int, **_: object) -> None:
-        with tape.at("", classes=classes):
-            for name in ("output", "distillation"):
-                tape.linear(x.view("b", "d_model"), "classes", name)
-
-    @staticmethod
-    def account(*, d_model: int, classes: int, bias: bool = True) -> tuple[Row, ...]:
-        both = (linear(name, "d_model", "classes", bias=bias) for name in ("output", "distillation"))
-        values = {"d_model": d_model, "classes": classes}
-        return (Row("", "head.distilled", tuple(held for each in both for held in each), values),)

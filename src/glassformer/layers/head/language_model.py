@@ -7,12 +7,10 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from glassformer.account import Row, held, linear
 from glassformer.errors import choose
 from glassformer.layers.feed_forward.activation import ACTIVATIONS
 from glassformer.layers.norm import LayerNorm
 from glassformer.tap import tap
-from glassformer.tape import Shadow, Tape
 
 
 class LanguageModelHead(nn.Module):
@@ -60,39 +58,3 @@ class LanguageModelHead(nn.Module):
         assert weight is not None  # a tied head is given the embedding by its model
         logits = F.linear(x, weight, self.bias)  # b t v
         return tap("logits", logits if self.offset is None else logits + self.offset)
-
-    @staticmethod
-    def shadow(
-        tape: Tape, x: Shadow, *, scale: bool = False, transform: bool = False, activation: str = "gelu", **_: object
-    ) -> None:
-        if transform:
-            with tape.at("transform"):
-                x = LayerNorm.shadow(tape, tape.activation(tape.linear(x, "d_model", "transform"), activation))
-        if scale:
-            x = tape.new(*x.shape)
-        tape.linear(x, "vocab_size", "logits")
-
-    @staticmethod
-    def account(
-        *,
-        d_model: int,
-        vocab_size: int,
-        tied: bool = False,
-        bias: bool = False,
-        scale: bool = False,
-        transform: bool = False,
-        activation: str = "gelu",
-        offset: bool = False,
-        eps: float = 1e-5,
-    ) -> tuple[Row, ...]:
-        values = {"d_model": d_model, "vocab_size": vocab_size}
-        rows: tuple[Row, ...] = ()
-        if transform:
-            dense = (*linear("transform", "d_model", "d_model", bias=True),)
-            norm = LayerNorm.account("norm", "d_model", bias=True)
-            rows = (Row("transform", "head.transform", (*dense, *norm), values),)
-        weight = () if tied else (held("weight", "vocab_size", "d_model"),)
-        biases = (held("bias", "vocab_size"),) if bias else ()
-        rows += (Row("", "head.language_model", (*weight, *biases), values, tied="embedding" if tied else ""),)
-        fixed = (held("offset", "vocab_size", buffer=True),)
-        return (*rows, Row("offset", "head.offset", fixed, values)) if offset else rows

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from glassformer.account import Row
-from glassformer.tape import Shadow, Tape
-
 
 class NoHead(nn.Module):
     """The stream itself, b t d_model."""
@@ -16,11 +13,3 @@ class NoHead(nn.Module):
 
     def forward(self, x: Tensor, mask: Tensor | None = None, embedding: Tensor | None = None) -> Tensor:
         return x
-
-    @staticmethod
-    def shadow(tape: Tape, x: Shadow) -> None:
-        """Nothing happens, nothing is kept."""
-
-    @staticmethod
-    def account() -> tuple[Row, ...]:
-        return ()

@@ -9,9 +9,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from glassformer.account import Row, linear
 from glassformer.tap import tap
-from glassformer.tape import Shadow, Tape
 
 SIDES = 4  # of a box: x and y of its centre, width, height
 
@@ -49,20 +47,3 @@ class ObjectsHead(nn.Module):
     @staticmethod
     def split(y: Float[Tensor, "... n"]) -> Seen:
         return Seen(y[..., :-SIDES], y[..., -SIDES:])
-
-    @staticmethod
-    def shadow(tape: Tape, x: Shadow, *, classes: int, **_: object) -> None:
-        with tape.at("", classes=classes):
-            tape.linear(x, "(classes+1)", "output")
-            hidden = tape.activation(tape.linear(x, "d_model", "box_hidden"), "relu")
-            boxes = tape.linear(hidden, "4", "box")
-            tape.keep(tape.new(*boxes.shape, width=boxes.width), "sigmoid")
-
-    @staticmethod
-    def account(*, d_model: int, classes: int) -> tuple[Row, ...]:
-        tensors = (
-            *linear("output", "d_model", "(classes+1)", bias=True),
-            *linear("box_hidden", "d_model", "d_model", bias=True),
-            *linear("box", "d_model", "4", bias=True),
-        )
-        return (Row("", "head.objects", tensors, {"d_model": d_model, "classes": classes}),)

@@ -6,8 +6,6 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from glassformer.tape import Shadow, Tape
-
 POOLS = ("cls", "sep", "mean", "max", "flatten", "each")
 
 
@@ -40,20 +38,3 @@ def pool(x: Float[Tensor, "b t d"], how: str, mask: Bool[Tensor, "b t"] | None =
     at = torch.arange(x.shape[1], device=x.device)  # t
     first, last = mask.long().argmax(1), torch.where(mask, at, 0).amax(1)  # b, b
     return x[torch.arange(x.shape[0], device=x.device), first if how == "cls" else last]  # b d
-
-
-def shadow_pool(tape: Tape, x: Shadow, how: str) -> Shadow:
-    """One position, or all side by side, is a view of the whole stream; the largest must know where it was."""
-    match how:
-        case "each":
-            return x
-        case "cls" | "sep":
-            return x.view("b", "d_model")
-        case "flatten":
-            return x.view("b", "positions×d_model")
-        case "mean":
-            return tape.new("b", "d_model")
-    largest = tape.new("b", "d_model")
-    tape.keep(x, "pool.input")
-    tape.keep(largest, "pool.output")
-    return largest

@@ -6,12 +6,10 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from glassformer.account import Row, linear
 from glassformer.errors import InputError
-from glassformer.layers.head.pool import POOLS, shadow_pool
+from glassformer.layers.head.pool import POOLS
 from glassformer.layers.head.pool import pool as pool_positions
 from glassformer.tap import tap
-from glassformer.tape import Shadow, Tape
 from glassformer.values import one_of
 
 
@@ -47,31 +45,3 @@ class RegressionHead(nn.Module):
             raise InputError("flatten_positions", length=x.shape[1], positions=self.positions)
         pooled = F.dropout(tap("pooled", pool_positions(x, self.pool, mask)), self.dropout, self.training)  # b d
         return tap("output", self.output(pooled))  # b outputs
-
-    @staticmethod
-    def shadow(
-        tape: Tape,
-        x: Shadow,
-        *,
-        outputs: int,
-        pool: str = "mean",
-        positions: int = 1,
-        dropout: float = 0.0,
-        **_: object,
-    ) -> None:
-        with tape.at("", outputs=outputs, positions=positions):
-            tape.linear(tape.dropout(shadow_pool(tape, x, pool), dropout), "outputs", "output")
-
-    @staticmethod
-    def account(
-        *,
-        d_model: int,
-        outputs: int,
-        pool: str = "mean",
-        positions: int = 1,
-        bias: bool = True,
-        dropout: float = 0.0,
-    ) -> tuple[Row, ...]:
-        d_in = "positions×d_model" if pool == "flatten" else "d_model"
-        values = {"d_model": d_model, "outputs": outputs, "positions": positions}
-        return (Row("", "head.regression", linear("output", d_in, "outputs", bias=bias), values),)

@@ -10,7 +10,7 @@ from glassformer.layers.position.alibi import AlibiPositions
 from glassformer.layers.position.learned import LearnedPositions
 from glassformer.layers.position.none import NoPositions
 from glassformer.layers.position.relative import RelativePositions
-from glassformer.layers.position.rotary import RotaryPositions, Rotation, ShadowRotation, rotate
+from glassformer.layers.position.rotary import RotaryPositions, Rotation, rotate
 from glassformer.layers.position.sinusoidal import SinusoidalPositions, sinusoid
 
 POSITIONS: dict[str, Any] = {
@@ -46,7 +46,6 @@ __all__ = [
     "RelativePositions",
     "RotaryPositions",
     "Rotation",
-    "ShadowRotation",
     "SinusoidalPositions",
     "rotate",
     "sinusoid",

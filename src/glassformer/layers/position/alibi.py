@@ -6,9 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from glassformer.account import Row
 from glassformer.layers.position.relative import distances
-from glassformer.tape import Shadow, Tape
 from glassformer.values import size
 
 
@@ -38,12 +36,3 @@ class AlibiPositions(nn.Module):
     def forward(self, t: int, s: int, like: Tensor) -> Float[Tensor, "h t s"]:
         m = torch.tensor(self.slopes, device=like.device, dtype=like.dtype).view(self.n_heads, 1, 1)  # h 1 1
         return -m * distances(t, s, like.device).abs().to(like.dtype)  # h t s
-
-    @staticmethod
-    def shadow(tape: Tape) -> Shadow:
-        """Nothing is trained here, so nothing is kept."""
-        return tape.new("n_heads", "t", "s", grad=False)
-
-    @staticmethod
-    def account(*, n_heads: int) -> tuple[Row, ...]:
-        return ()

@@ -7,11 +7,9 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from glassformer.account import Row, held
 from glassformer.errors import InputError
 from glassformer.layers.position.table import look_up
 from glassformer.tap import tap
-from glassformer.tape import Shadow, Tape
 from glassformer.values import size
 
 
@@ -56,14 +54,3 @@ class LearnedPositions(nn.Module):
 
     def forward(self, x: Float[Tensor, "b t d_model"], at: Tensor | None = None) -> Float[Tensor, "b t d_model"]:
         return x + tap("encoding", look_up(self.weight[self.offset :], x, at))
-
-    @staticmethod
-    def shadow(tape: Tape, x: Shadow) -> Shadow:
-        tape.keep(tape.new("t", width="8"), "at")  # which rows the gradient goes to
-        return tape.new(*x.shape)
-
-    @staticmethod
-    def account(*, d_model: int, max_len: int, offset: int = 0) -> tuple[Row, ...]:
-        values = {"max_len": max_len, "d_model": d_model, "offset": offset}
-        weight = held("weight", "max_len+offset" if offset else "max_len", "d_model")
-        return (Row("", "positions.learned", (weight,), values),)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from torch import nn
 
-from glassformer.account import Row
-
 
 class NoPositions(nn.Module):
     """Adds nothing. A decoder can still learn order from its mask (Haviv et al. 2022); an encoder sees a bag."""
@@ -14,7 +12,3 @@ class NoPositions(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-
-    @staticmethod
-    def account() -> tuple[Row, ...]:
-        return ()

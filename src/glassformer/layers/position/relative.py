@@ -8,9 +8,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from glassformer.account import Row, held
 from glassformer.errors import ConfigError
-from glassformer.tape import Shadow, Tape
 from glassformer.values import size
 
 
@@ -63,15 +61,3 @@ class RelativePositions(nn.Module):
 
     def forward(self, t: int, s: int, like: Tensor) -> Float[Tensor, "h t s"]:
         return self.weight[self.bucket(distances(t, s, like.device))].permute(2, 0, 1)  # h t s
-
-    @staticmethod
-    def shadow(tape: Tape) -> Shadow:
-        tape.keep(tape.new("t", "s", width="8"), "bucket")  # which rows the gradient goes to
-        return tape.new("n_heads", "t", "s")
-
-    @staticmethod
-    def account(
-        *, n_heads: int, bidirectional: bool = True, buckets: int = 32, max_distance: int = 128
-    ) -> tuple[Row, ...]:
-        values = {"buckets": buckets, "n_heads": n_heads}
-        return (Row("", "positions.relative", (held("weight", "buckets", "n_heads"),), values),)

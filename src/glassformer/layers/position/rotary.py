@@ -9,10 +9,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from glassformer.account import Row
 from glassformer.errors import ConfigError
 from glassformer.layers.position.sinusoidal import check_waves
-from glassformer.tape import Shadow, Tape
 from glassformer.values import one_of, positive, size, truth
 
 SCALINGS = ("none", "linear", "ntk", "dynamic", "yarn", "llama3")
@@ -37,21 +35,6 @@ def rotate(x: Float[Tensor, "b h t d_k"], rotation: Rotation) -> Float[Tensor, "
         return turned.contiguous()  # halves of one number each look like an image to torch, which orders them otherwise
     a, b = x[..., 0::2], x[..., 1::2]  # b h t d_k/2
     return torch.stack([a * cos - b * sin, b * cos + a * sin], -1).flatten(-2)  # b h t d_k
-
-
-@dataclass(frozen=True)
-class ShadowRotation:
-    """The angles as they lie on a tape: cosines and sines in float32."""
-
-    cos: Shadow
-    sin: Shadow
-
-
-def shadow_rotate(tape: Tape, x: Shadow, rotation: ShadowRotation) -> Shadow:
-    """Both are kept: once for all layers in float32, a copy for every call in a narrower type."""
-    for name, table in (("cos", rotation.cos), ("sin", rotation.sin)):
-        tape.keep(table if tape.w == 4 and x.width == "w" else tape.new(*table.shape, width=x.width), name)
-    return tape.new(*x.shape, width=x.width)
 
 
 def check_rotary(
@@ -225,27 +208,3 @@ class RotaryPositions(nn.Module):
     def forward(self, x: Float[Tensor, "b h t d_k"], at: Tensor | None = None) -> Float[Tensor, "b h t d_k"]:
         at = torch.arange(x.shape[-2], device=x.device) if at is None else at
         return rotate(x, self.rotation(at, x.dtype))
-
-    @staticmethod
-    def shadow(tape: Tape) -> ShadowRotation:
-        return ShadowRotation(*(tape.new("t", "(d_k÷2)", width="4", grad=False) for _ in range(2)))
-
-    @staticmethod
-    def account(
-        *,
-        d_k: int,
-        base: float = 10000.0,
-        layout: str = "halves",
-        scaling: str = "none",
-        factor: float = 1.0,
-        low_frequency_factor: float = 1.0,
-        high_frequency_factor: float = 4.0,
-        original_max_len: int = 8192,
-        beta_fast: float = 32.0,
-        beta_slow: float = 1.0,
-        truncate: bool = True,
-        attention_factor: float | None = None,
-        mscale: float | None = None,
-        mscale_all_dim: float | None = None,
-    ) -> tuple[Row, ...]:
-        return ()

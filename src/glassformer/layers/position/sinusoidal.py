@@ -9,10 +9,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from glassformer.account import Row, held
 from glassformer.layers.position.table import look_up
 from glassformer.tap import tap
-from glassformer.tape import Shadow, Tape
 from glassformer.values import one_of, positive, size
 
 LAYOUTS = ("interleaved", "halves")
@@ -89,14 +87,3 @@ class SinusoidalPositions(nn.Module):
 
     def forward(self, x: Float[Tensor, "b t d_model"], at: Tensor | None = None) -> Float[Tensor, "b t d_model"]:
         return x + tap("encoding", look_up(self.table, x, at).to(x.dtype))
-
-    @staticmethod
-    def shadow(tape: Tape, x: Shadow) -> Shadow:
-        return tape.new(*x.shape, grad=x.grad)  # a sum with a buffer keeps nothing
-
-    @staticmethod
-    def account(
-        *, d_model: int, max_len: int = 5000, base: float = 10000.0, layout: str = "interleaved"
-    ) -> tuple[Row, ...]:
-        table = held("table", "max_len", "d_model", buffer=True)
-        return (Row("", "positions.sinusoidal", (table,), {"max_len": max_len, "d_model": d_model}),)

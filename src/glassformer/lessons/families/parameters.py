@@ -9,9 +9,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from glassformer.account import Row
 from glassformer.config import ModelConfig
 from glassformer.ledger.parameters import Total, count
+from glassformer.ledger.row import Row
+from glassformer.ledger.rows import rows_of_box
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.families.parameters_picture import draw
 from glassformer.lessons.lesson import Data, Lesson
@@ -115,7 +116,7 @@ def _lesson(config: ModelConfig) -> dict[str, Any]:
         "six_layers": ledger.total.parameters,
         "one_of_them": ledger.part("encoder.blocks.0").parameters,
         "final_norm": ledger.part("encoder.final_norm").parameters,
-        "block": Total.of(EncoderBlock.account(**BLOCK)).parameters,
+        "block": Total.of(rows_of_box(EncoderBlock, BLOCK)).parameters,
     }
     block = sum(parameter.numel() for parameter in EncoderBlock(**BLOCK).parameters())
     return {"claimed": LESSON_ENCODER, "counted": counted, "built_six": built(config), "built_block": block}
@@ -185,5 +186,5 @@ LESSON = Lesson(
     r"+d_{\text{ff}}+d_{\text{model}}+4\,d_{\text{model}}",
     formula="N_layer = 4(d_model² + d_model) + 2·d_model·d_ff + d_ff + d_model + 4·d_model",
     paper="§3.1–3.3, Table 3",
-    sources=("ledger/parameters.py", "account.py", "models/build.py"),
+    sources=("ledger/parameters.py", "ledger/rows.py", "models/in_symbols.py"),
 )

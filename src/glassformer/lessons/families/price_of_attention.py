@@ -129,5 +129,5 @@ LESSON = Lesson(
     r"+\underbrace{4nd\,d_{ff}}_{FFN}",
     formula="FLOPs(n) = 4 n² d + 8 n d² + 4 n d d_ff   (one layer)",
     paper="§4, Table 1",
-    sources=("ledger/costs.py", "layers/attention/shadow.py", "layers/attention/kernel.py"),
+    sources=("ledger/costs.py", "symbols/attention.py", "layers/attention/kernel.py"),
 )

@@ -10,9 +10,9 @@ from torch import Tensor, nn
 
 from glassformer.config import ModelConfig
 from glassformer.models.block import DecoderBlock
-from glassformer.models.build import MODELS, plan
 from glassformer.models.decoder import Decoder
 from glassformer.models.initialize import initialize
+from glassformer.models.plan import MODELS, plan
 
 
 class ReplacingBlock(DecoderBlock):

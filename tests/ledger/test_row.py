@@ -5,32 +5,26 @@ from collections.abc import Mapping
 import pytest
 
 import glassformer as gf
-from glassformer import account
-from glassformer.account import Held, Row, held, linear, within
 from glassformer.formula import evaluate
+from glassformer.ledger import row as row_module
+from glassformer.ledger.row import Held, Row, within
 
 VALUES = {"d_model": 32, "d_ff": 48, "max_len": 400}
 
 
-def test_a_tensor_is_the_product_of_its_shape() -> None:
-    assert held("weight", "vocab_size", "d_model") == Held("weight", ("vocab_size", "d_model"), "vocab_size×d_model")
-    assert held("bias", "d_model").formula == "d_model"
-    assert held("table", "a+b", "d_model").formula == "(a+b)×d_model"
-    assert held("bias", "a+b").formula == "a+b"
+def held(name: str, *shape: str, buffer: bool = False) -> Held:
+    return Held(name, shape, "×".join(shape), buffer)
 
 
-def test_a_linear_layer_is_written_as_in_the_paper_and_stored_as_in_torch() -> None:
-    weight, bias = linear("w_1", "d_model", "d_ff", bias=True)
-    assert (weight.name, weight.shape, weight.formula) == ("w_1.weight", ("d_ff", "d_model"), "d_model×d_ff")
-    assert (bias.name, bias.shape, bias.formula) == ("w_1.bias", ("d_ff",), "d_ff")
-    assert linear("w_1", "d_model", "d_ff", bias=False) == (weight,)
+def linear(name: str, d_in: str, d_out: str) -> tuple[Held, ...]:
+    return Held(f"{name}.weight", (d_out, d_in), f"{d_in}×{d_out}"), held(f"{name}.bias", d_out)
 
 
 def test_a_row_adds_inside_each_owner_first() -> None:
     tensors = (
-        *linear("w_q", "d_model", "d_model", bias=True),
-        *linear("w_k", "d_model", "d_model", bias=True),
-        *linear("w_v", "d_model", "d_model", bias=True),
+        *linear("w_q", "d_model", "d_model"),
+        *linear("w_k", "d_model", "d_model"),
+        *linear("w_v", "d_model", "d_model"),
     )
     row = Row("qkv", "attention.qkv", tensors, VALUES)
     assert row.formula == "3×(d_model×d_model+d_model)"
@@ -40,7 +34,7 @@ def test_a_row_adds_inside_each_owner_first() -> None:
 
 
 def test_unequal_owners_are_not_merged() -> None:
-    tensors = (*linear("w_1", "d_model", "d_ff", bias=True), *linear("w_2", "d_ff", "d_model", bias=True))
+    tensors = (*linear("w_1", "d_model", "d_ff"), *linear("w_2", "d_ff", "d_model"))
     row = Row("", "feed_forward.mlp", tensors, VALUES)
     assert row.formula == "d_model×d_ff+d_ff+d_ff×d_model+d_model"
     assert row.parameters == 32 * 48 + 48 + 48 * 32 + 32
@@ -63,7 +57,7 @@ def test_an_empty_row_is_nothing() -> None:
 
 
 def test_shapes_are_those_that_torch_stores() -> None:
-    row = Row("", "x", linear("w_1", "d_model", "d_ff", bias=True), VALUES)
+    row = Row("", "x", linear("w_1", "d_model", "d_ff"), VALUES)
     assert row.shapes() == {"w_1.weight": (48, 32), "w_1.bias": (48,)}
 
 
@@ -89,7 +83,7 @@ def test_what_equal_layers_hold_is_computed_once(monkeypatch: pytest.MonkeyPatch
         asked.append(formula)
         return evaluate(formula, values)
 
-    monkeypatch.setattr(account, "evaluate", counted)
+    monkeypatch.setattr(row_module, "evaluate", counted)
     calls, totals = {}, {}
     for layers in (10, 1000):
         asked.clear()

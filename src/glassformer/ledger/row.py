@@ -1,8 +1,4 @@
-"""What a box holds, declared in symbols beside its mathematics: the ledger reads this and never builds a module.
-
-Every box has a static `account` with the signature of its constructor. It returns rows; a row names its tensors, their
-shapes in symbols, and the numbers behind the symbols.
-"""
+"""A row of the ledger: tensors that belong together, by formula."""
 
 from __future__ import annotations
 
@@ -22,18 +18,6 @@ class Held:
     shape: tuple[str, ...]
     formula: str
     buffer: bool = False
-
-
-def held(name: str, *shape: str, buffer: bool = False) -> Held:
-    """A tensor whose size is the product of its shape, in the order of the shape."""
-    factors = [f"({size})" if "+" in size and len(shape) > 1 else size for size in shape]
-    return Held(name, shape, "×".join(factors), buffer)
-
-
-def linear(name: str, d_in: str, d_out: str, *, bias: bool) -> tuple[Held, ...]:
-    """x W + b. The paper writes W as d_in×d_out; torch stores it as d_out×d_in."""
-    weight = Held(f"{name}.weight", (d_out, d_in), f"{d_in}×{d_out}")
-    return (weight, held(f"{name}.bias", d_out)) if bias else (weight,)
 
 
 @dataclass(frozen=True)
@@ -81,9 +65,8 @@ class Row:
 
     def inside(self, path: str) -> Row:
         """The same row below a path. What it holds is not computed again: a stack has thousands of equal layers."""
-        name = f"{path}.{self.name}" if self.name else path
-        tensors = tuple(Held(f"{path}.{t.name}", t.shape, t.formula, t.buffer) for t in self.tensors)
-        moved = Row(name, self.kind, tensors, self.values, self.tied)
+        tensors = tuple(Held(_joined(path, t.name), t.shape, t.formula, t.buffer) for t in self.tensors)
+        moved = Row(_joined(path, self.name), self.kind, tensors, self.values, self.tied)
         vars(moved).update(formula=self.formula, parameters=self.parameters, buffers=self.buffers)
         return moved
 
@@ -101,3 +84,7 @@ def _terms(tensors: Iterable[Held]) -> list[str]:
 def within(path: str, rows: Iterable[Row]) -> tuple[Row, ...]:
     """The same rows as seen from the box around them: names and tensors get the path in front."""
     return tuple(row.inside(path) for row in rows)
+
+
+def _joined(path: str, name: str) -> str:
+    return f"{path}.{name}" if path and name else path or name
