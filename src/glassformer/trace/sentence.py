@@ -18,6 +18,7 @@ from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.show import Column, Sheet, Table, as_html
 from glassformer.trace.labels import Label, labels
 from glassformer.trace.record import record
+from glassformer.trace.steps import stepping
 from glassformer.trace.trace import Trace
 from glassformer.words import say
 
@@ -64,6 +65,7 @@ class Story:
     head: int
     seed: int | None  # None: the model is trained
     network: nn.Module
+    labels: tuple[Label, ...]  # what was computed, row by row
     target: list[str] | None = None  # pieces of the target, where the decoder was followed too
     name: Callable[[int], str] = str  # of a token of the vocabulary, for people
 
@@ -72,13 +74,9 @@ class Story:
         return self.trace.tokens
 
     def steps(self) -> Iterator[Step]:
-        """The pass in order, through one layer of each stack. Heads: the chosen one, without the batch.
-
-        A label whose tensor nobody recorded (a norm of one's own) is left out.
-        """
-        for label in labels(self.network, self.layer, target=self.target is not None):
-            if label.tap in self.trace:
-                yield self._step(label)
+        """The pass in order, through one layer of each stack. Heads: the chosen one, without the batch."""
+        for label in self.labels:
+            yield self._step(label)
 
     def _step(self, label: Label) -> Step:
         x = self.trace[label.tap][0]  # without the batch
@@ -206,12 +204,21 @@ def follow(
         raise InputError("no_such_layer", layer=layer, head=head, last_layer=n_layers - 1, last_head=config.n_heads - 1)
     reader = trained or _untrained(config, seed, f"{text} {target or ''}")
     source, begun = reader.source(text), None if target is None else reader.target(target)
-    with torch.no_grad(), record(reader.model) as trace:
+    with torch.no_grad(), record(reader.model) as trace, stepping(reader.model) as steps:
         _run(reader.model, source.ids, None if begun is None else begun.ids)
     trace.tokens = source.tokens
-    pieces = None if begun is None else begun.tokens
     return Story(
-        name, text, trace, stack, layer, head, None if trained else seed, reader.model, target=pieces, name=reader.name
+        name,
+        text,
+        trace,
+        stack,
+        layer,
+        head,
+        None if trained else seed,
+        reader.model,
+        tuple(labels(reader.model, steps, layer)),
+        target=None if begun is None else begun.tokens,
+        name=reader.name,
     )
 
 
