@@ -105,7 +105,7 @@ def test_one_product_less_turns_the_grid_red(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_one_saved_tensor_less_turns_the_grid_red(monkeypatch: pytest.MonkeyPatch) -> None:
-    def without_mean(run: Run, x: Symbolic, *_: Any) -> Symbolic:
+    def without_mean(run: Run, x: Symbolic, *_: Any, **__: Any) -> Symbolic:
         run.keep(x, "input")
         run.keep(run.new(x.shape[:-1]), "rstd")
         return run.new(x.shape, trained=True)
