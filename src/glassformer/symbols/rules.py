@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from glassformer.errors import InputError
 from glassformer.symbols.attention import scaled_dot_product_attention
 from glassformer.symbols.cast import narrowed, widened
+from glassformer.symbols.factories import FACTORIES
 from glassformer.symbols.size import Dim
 from glassformer.symbols.tensor import Symbolic
 from glassformer.symbols.views import VIEWS, copied, promoted
@@ -258,60 +259,14 @@ def masked_fill(run: Run, x: Symbolic, mask: Symbolic, value: float) -> Symbolic
     return like(run, x, mask, dtype=x.dtype)
 
 
-# --- tensors from nothing ---
-
-
-def fresh(run: Run, *size: Any, dtype: torch.dtype | None = None, **_: Any) -> Symbolic:
-    """empty, zeros, ones, rand; what a parameter or a buffer begins with."""
-    shape = size[0] if len(size) == 1 and isinstance(size[0], Sequence) else size
-    return run.new(shape, dtype, given=True)
-
-
-def fresh_like(run: Run, x: Symbolic, dtype: torch.dtype | None = None, **_: Any) -> Symbolic:
-    return run.new(x.shape, dtype or x.dtype)
-
-
-def arange(run: Run, start: int, end: int | None = None, step: int = 1, *, dtype: Any = None, **_: Any) -> Symbolic:
-    start, end = (0, start) if end is None else (start, end)
-    count = end - start if step == 1 else (end - start + (step - 1 if (end - start) % step else 0)) // step
-    return run.new((count,), dtype or torch.int64)
-
-
-def tensor(run: Run, data: Any, *, dtype: torch.dtype | None = None, **_: Any) -> Symbolic:
-    return run.new((len(data),) if isinstance(data, list) else (), dtype)
-
-
-def as_it_is(run: Run, x: Any = None, *_: Any, tensor: Any = None, **__: Any) -> Any:
-    """Initialisation changes numbers, and there are none."""
-    return tensor if x is None else x
-
-
-def as_tensor(run: Run, x: Any, **_: Any) -> Symbolic:
-    return x if isinstance(x, Symbolic) else run.new(())
-
-
-def requires_grad(run: Run, x: Symbolic, on: bool = True) -> Symbolic:
-    """A parameter: given, not computed, and trained."""
-    x.trained, x.storage_.given = on, True
-    return x
-
-
-def set_grad_enabled(run: Run, on: bool) -> None:
-    """`torch.no_grad` around an initialisation: not a function of tensors at all."""
-    torch._C._set_grad_enabled(on)
-
-
 UNTRAINED = ("cos", "sin", "pow", "rpow", "log", "abs", "clamp", "and", "or", "cumsum")
 TRUTHS = ("lt", "le", "gt", "ge", "eq", "ne", "invert")
-INITIALISATION = ("normal", "uniform", "kaiming_uniform", "zero", "fill")
 
 RULES: dict[str, Rule] = {
+    **FACTORIES,
     **VIEWS,
     **{name: untrained(name) for name in UNTRAINED},
     **{name: untrained(name, torch.bool) for name in TRUTHS},
-    **dict.fromkeys(INITIALISATION, as_it_is),
-    **dict.fromkeys(("empty", "zeros", "ones", "rand"), fresh),
-    **dict.fromkeys(("zeros_like", "ones_like"), fresh_like),
     **dict.fromkeys(("add", "radd", "iadd", "sub", "rsub"), add),
     **dict.fromkeys(("mul", "rmul"), multiply),
     **dict.fromkeys(("div", "truediv", "rtruediv", "rdiv"), divide),
@@ -335,10 +290,4 @@ RULES: dict[str, Rule] = {
     "embedding": embedding,
     "where": where,
     "masked_fill": masked_fill,
-    "arange": arange,
-    "tensor": tensor,
-    "as_tensor": as_tensor,
-    "detach": as_it_is,
-    "requires_grad": requires_grad,
-    "set_grad_enabled": set_grad_enabled,
 }
