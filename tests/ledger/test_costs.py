@@ -15,6 +15,7 @@ from glassformer.formula import evaluate
 from glassformer.layers.attention import KERNELS
 from glassformer.ledger import reading
 from glassformer.ledger.costs import Pass, costs
+from glassformer.ledger.parameters import count
 from glassformer.ledger.reading import Account, Entry
 from glassformer.models import in_symbols
 from glassformer.models.build import build
@@ -192,6 +193,17 @@ def test_formulas_in_symbols_and_in_numbers_give_the_amount() -> None:
         table = cost.to_json()
         assert evaluate(table["flops_numbers"], {}) == cost.forward
         assert evaluate(table["saved_numbers"], {}) == cost.saved
+
+
+def test_the_steps_of_a_pass_are_a_public_value() -> None:
+    run = Pass(batch=3, length=7, target_length=5)
+    ledger = count("paper-base", PRESETS["paper-base"](), run)
+    fused = next(step for step in ledger.steps if step.path == "decoder.blocks.0.cross_attention" and step.products)
+    assert [product.name for product in fused.products] == ["scores", "heads"]
+    assert fused.formula == "2×b×n_heads×t×s×d_k+2×b×n_heads×t×s×d_v"
+    assert (fused.function, fused.tap) == ("scaled_dot_product_attention", "heads")
+    assert fused.values == {"b": 3, "n_heads": 8, "t": 5, "s": 7, "d_k": 64, "d_v": 64}
+    assert count("paper-base", PRESETS["paper-base"]()).steps == ()
 
 
 def test_a_pass_that_cannot_be_is_refused() -> None:

@@ -20,7 +20,7 @@ from glassformer.ledger.reading import Account, Entry, read
 from glassformer.ledger.show import place
 from glassformer.models.check import input_positions
 from glassformer.models.in_symbols import DTYPES, InSymbols, in_symbols, lengths, run_pass
-from glassformer.symbols.run import Run
+from glassformer.symbols.run import Run, Step
 from glassformer.symbols.size import values, written
 from glassformer.values import size
 
@@ -119,17 +119,36 @@ def check_lengths(config: ModelConfig, run: Pass) -> None:
         raise ConfigError("too_long", length=longest, max_len=config.max_len)
 
 
-def costs(config: ModelConfig, run: Pass) -> dict[str, Cost]:
-    """Every part that computes or keeps something, in the order of the data."""
+@dataclass(frozen=True)
+class Passed:
+    """A pass that was run in symbols: the model, its steps, and the cache that decoding left."""
+
+    found: InSymbols
+    symbols: Run
+    cache: Cache | None
+
+
+def passed(config: ModelConfig, run: Pass) -> Passed:
+    """Run the real `forward`, in symbols."""
     check_lengths(config, run)
     symbols = Run(DTYPES[run.dtype], accelerator=DEVICES[run.device], autocast=run.autocast)
     found = in_symbols(config, symbols, run.kernel)
     sizes = lengths(config, run.batch, run.length, run.target_length, run.past)
-    cache = run_pass(config, symbols, found, sizes, training=run.training)
-    accounts = read(found, symbols.steps, recompute=run.recompute, triangle=CONVENTIONS[run.causal])
-    cached = _cached(cache, symbols)
+    return Passed(found, symbols, run_pass(config, symbols, found, sizes, training=run.training))
+
+
+def steps(config: ModelConfig, run: Pass) -> tuple[Step, ...]:
+    """Every function of torch that the pass calls, in order; of layers that are alike only the first two."""
+    return tuple(step for step in passed(config, run).symbols.steps if step.function not in ("enter", "leave"))
+
+
+def costs(config: ModelConfig, run: Pass) -> dict[str, Cost]:
+    """Every part that computes or keeps something, in the order of the data."""
+    found = passed(config, run)
+    accounts = read(found.found, found.symbols.steps, recompute=run.recompute, triangle=CONVENTIONS[run.causal])
+    cached = _cached(found.cache, found.symbols)
     built = {part: _cost(part, account, cached.get(part, ()), run) for part, account in accounts.items()}
-    return {part: replace(built[like], part=part) for part, like in _spread(found, built)}
+    return {part: replace(built[like], part=part) for part, like in _spread(found.found, built)}
 
 
 def _cost(part: str, account: Account, cached: tuple[Entry, ...], run: Pass) -> Cost:

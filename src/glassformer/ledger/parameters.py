@@ -9,13 +9,14 @@ from typing import Any
 
 from glassformer.config import ModelConfig
 from glassformer.ledger import show
-from glassformer.ledger.costs import Cost, Pass, costs
+from glassformer.ledger.costs import Cost, Pass, costs, steps
 from glassformer.ledger.memory import Memory, memory
 from glassformer.ledger.row import Row
 from glassformer.ledger.rows import rows as rows_of
 from glassformer.ledger.show_costs import cost_sums, costs_table
 from glassformer.ledger.show_memory import memory_table
 from glassformer.show import Sheet, as_html, as_text
+from glassformer.symbols.run import Step
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,11 @@ class Ledger:
     def costs(self) -> dict[str, Cost]:
         """FLOPs and kept bytes of the pass, by part; empty without one."""
         return {} if self.run is None else costs(self.config, self.run)
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """What the pass does, function by function, in symbols; empty without one."""
+        return () if self.run is None else steps(self.config, self.run)
 
     @cached_property
     def memory(self) -> Memory | None:
