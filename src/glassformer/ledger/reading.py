@@ -22,6 +22,8 @@ class Entry:
     values: dict[str, int]
     backward: int = 0  # products that the backward pass computes for this one: gradients of both sides, or of one
     again: bool = False  # in a block that is computed a second time: kept only while the backward pass is in it
+    takes: str = ""  # of a product with a matrix: the bytes of what it is given,
+    gives: str = ""  # and of what comes out
 
     @property
     def amount(self) -> int:
@@ -97,8 +99,12 @@ class _Reader:
             pairs = Dim("(t×(s-t)+t×(t+1)÷2)", 1)
             rest = [factor for factor in product.factors if not (isinstance(factor, Dim) and factor.written in "ts")]
             formula = written([*rest[:-1], pairs, rest[-1]])
-        name = product.name or step.tap
-        account.products.append(Entry(name, formula, sizes, product.gradients, self._again))
+        name, x, y = product.name or step.tap, step.operands[0], step.result
+        takes, gives = (*x.shape, x.storage_.size[-1]) if x.storage_.size else (), y.storage_.size
+        sizes |= values((*takes, *gives))
+        account.products.append(
+            Entry(name, formula, sizes, product.gradients, self._again, written(takes), written(gives))
+        )
 
     def _looks_back(self, step: Step) -> bool:
         """Is it a product under a look-ahead mask? The product comes before the mask, so the stack is asked."""

@@ -16,15 +16,7 @@ from glassformer.ledger.reading import Entry
 from glassformer.ledger.rows import rows as rows_of
 from glassformer.ledger.show import place
 
-OUTPUTS = {  # what a product gives, by the name of its matrix
-    "w_q": "b×t×n_heads×d_k×w",
-    "w_k": "b×s×n_kv_heads×d_k×w",
-    "w_v": "b×s×n_kv_heads×d_v×w",
-    "w_o": "b×t×d_model×w",
-    "w_gate": "b×t×d_ff×w",
-    "w_1": "b×t×d_ff×w",
-    "w_2": "b×t×d_model×w",
-}
+MATRICES = ("w_q", "w_k", "w_v", "w_o", "w_gate", "w_1", "w_2")  # of a block
 
 
 class Sum(NamedTuple):
@@ -95,7 +87,7 @@ class Work:
         for cost in self.costs.values():
             stack, layer, _ = place(cost.part)
             if stack:
-                found[stack, layer] += [product for product in cost.products if product.name in OUTPUTS]
+                found[stack, layer] += [product for product in cost.products if product.name in MATRICES]
         return found
 
     @cached_property
@@ -114,9 +106,9 @@ class Work:
             return tuple(entry for entries in self._kept_by_block.values() for entry in entries)
         kept = list(self._kept_by_block["", ""])
         for block, products in self._linear.items():
-            kept.append(replace(products[0], name="input", formula="b×t×d_model×w"))
+            kept.append(replace(products[0], name="input", formula=products[0].takes))
             if self.checkpointing == "selective":
-                kept += [replace(product, formula=OUTPUTS[product.name]) for product in products[::2]]
+                kept += [replace(product, formula=product.gives) for product in products[::2]]
                 kept += [entry for entry in self._kept_by_block[block] if entry.name in ("logsumexp", "heads")]
         return tuple(kept)
 
@@ -127,7 +119,8 @@ class Work:
         if not blocks:
             return ()
         largest = max(blocks, key=lambda block: sum(entry.amount for entry in blocks[block]))
-        gradient = replace(self._linear[largest][0], name="gradient", formula="b×t×d_ff×w")
+        hidden = next(product for product in self._linear[largest] if product.name == "w_1")
+        gradient = replace(hidden, name="gradient", formula=hidden.gives)
         return (*(blocks[largest] if self.checkpointing != "none" else ()), gradient, gradient)
 
     @cached_property
@@ -174,4 +167,4 @@ def _logits(config: ModelConfig, job: Job, found: dict[str, Cost]) -> tuple[Entr
         return ()
     product = found["head"].products[-1]
     loss = replace(product, name="loss", formula=f"3×b×t×vocab_size×{job.state_width}")
-    return replace(product, name="logits", formula="b×t×vocab_size×w"), loss
+    return replace(product, name="logits", formula=product.gives), loss
