@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from glassformer.formula import evaluate
 from glassformer.ledger.groups import Boxes
@@ -25,7 +26,7 @@ class Entry:
     takes: str = ""  # of a product with a matrix: the bytes of what it is given,
     gives: str = ""  # and of what comes out
 
-    @property
+    @cached_property
     def amount(self) -> int:
         return evaluate(self.formula, self.values)
 
