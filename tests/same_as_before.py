@@ -38,6 +38,7 @@ from glassformer.models.presets import PRESETS
 from grid import GRID
 from measure import with_dropout
 
+EVERY = int(os.environ.get("EVERY", "1"))  # of the passes, to be quick
 SIZES: dict[str, Any] = {"batch": 2, "length": 5, "target_length": 4}
 DTYPES, KERNELS, DEVICES = ("float32", "bfloat16", "float64"), ("reference", "fused"), ("cpu", "cuda")
 DECODING = {"training": False, "dtype": "bfloat16"}
@@ -84,18 +85,23 @@ def ledger() -> dict[str, Any]:
     return {name: count(name, config).to_json() for name, config in models()}
 
 
-def cost_tables() -> dict[str, Any]:
-    """By model and pass: each part with its FLOPs and bytes, by formula; and the memory of the pass."""
-    found = {}
+def passes() -> Iterator[tuple[str, ModelConfig, dict[str, Any]]]:
+    """Every model in every pass, under a name."""
     for name, config in models():
         rates = (0.0, 0.1) if name.startswith("grid") else (None,)
         for rate, (number, options) in product(rates, enumerate(PASSES)):
             changed = config if rate is None else with_dropout(config, rate)
-            run = Pass(**SIZES | options)
-            try:
-                found[f"{name} dropout {rate} pass {number}"] = one_pass(changed, run)
-            except GlassformerError as error:
-                found[f"{name} dropout {rate} pass {number}"] = {"refused": str(error)}
+            yield f"{name} dropout {rate} pass {number}", changed, options
+
+
+def cost_tables() -> dict[str, Any]:
+    """By model and pass: each part with its FLOPs and bytes, by formula; and the memory of the pass."""
+    found = {}
+    for name, config, options in list(passes())[::EVERY]:
+        try:
+            found[name] = one_pass(config, Pass(**SIZES | options))
+        except GlassformerError as error:
+            found[name] = {"refused": str(error)}
     return found
 
 
@@ -262,6 +268,39 @@ def unfold(table: dict[str, Any]) -> dict[str, Any]:
     return table
 
 
+# Where the ledger was not what a model does, and was put right: seen on real models by `saved_tensors_hooks`.
+MENDED: dict[str, Callable[[ModelConfig, dict[str, Any]], bool]] = {
+    "float64: tables of rotary positions are kept once": lambda config, run: (
+        run.get("dtype") == "float64" and config.position.kind == "rotary"
+    ),
+    "float64: the log-sum-exp has eight bytes": lambda config, run: (
+        run.get("dtype") == "float64" and run.get("kernel", "fused") == "fused"
+    ),
+    "autocast: what a product is given is narrow, what a norm gives is wide": lambda config, run: bool(
+        run.get("autocast")
+    ),
+    "a trained bias under a mask keeps the mask on an accelerator too": lambda config, run: (
+        config.position.kind == "relative" and run.get("device") == "cuda" and run.get("kernel", "fused") == "fused"
+    ),
+    "who sees everything at once has no past": lambda config, run: (
+        bool(run.get("past")) and (config.family == "encoder" or not config.causal)
+    ),
+}
+
+
+def mended(lines: list[str]) -> tuple[list[str], Counter[str]]:
+    """The differences that nothing explains, and how many each reason explains."""
+    known, reasons, left = {name: (config, run) for name, config, run in passes()}, Counter[str](), []
+    for line in lines:
+        config, run = known[line.split("/")[1].partition(":")[0]]
+        reason = next((reason for reason, holds in MENDED.items() if holds(config, run)), None)
+        if reason is None:
+            left.append(line)
+        else:
+            reasons[reason] += 1
+    return left, reasons
+
+
 def file_of(folder: Path, part: str) -> Path:
     return folder / f"{part}.json.gz"
 
@@ -284,14 +323,19 @@ def main() -> int:
             sys.stdout.write(f"{part}: {len(now)} dumped\n")
             continue
         before, changed = json.loads(gzip.decompress(path.read_bytes())), Counter[tuple[str, str]]()
+        reasons = Counter[str]()
         if part == "costs":
+            before = {name: before[name] for name in now} if EVERY > 1 else before
             before, now = unfold(before), unfold(now)
         found = list(differences(before, now, part, changed))
+        if part == "costs":
+            found, reasons = mended(found)
         wrong += len(found)
         sys.stdout.write(
             f"{part}: {len(before)} compared, {len(found)} differences, {len(changed)} formulas rewritten\n"
         )
         sys.stdout.writelines(f"  {line[:400]}\n" for line in found[: given.show])
+        sys.stdout.writelines(f"  {n:6} mended: {reason}\n" for reason, n in reasons.items())
         sys.stdout.writelines(f"  {n:6} × {a} → {b}\n" for (a, b), n in changed.most_common(given.show))
     if given.what == "dump" and "commands" in given.only:
         for kind in tiny_runs.KINDS:
