@@ -206,6 +206,23 @@ def test_the_steps_of_a_pass_are_a_public_value() -> None:
     assert count("paper-base", PRESETS["paper-base"]()).steps == ()
 
 
+def test_it_does_not_matter_where_a_pass_is_counted() -> None:
+    config, run = PRESETS["mini-classifier"](), Pass(length=8)
+    expected = costs(config, run)
+    with torch.device("meta"):
+        assert costs(config, run) == expected
+    with torch.inference_mode():
+        assert costs(config, run) == expected
+    with torch.no_grad():
+        assert costs(config, run) == expected
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert costs(config, run) == expected
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert torch.is_grad_enabled()
+
+
 def test_a_pass_that_cannot_be_is_refused() -> None:
     with pytest.raises(ConfigError, match="batch=0 is out of range; use 1 to"):
         Pass(batch=0)
