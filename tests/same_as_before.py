@@ -268,7 +268,7 @@ def unfold(table: dict[str, Any]) -> dict[str, Any]:
     return table
 
 
-# Where the ledger was not what a model does, and was put right: seen on real models by `saved_tensors_hooks`.
+# Where the ledger was not what a model does, and was put right: see ADR 0014.
 MENDED: dict[str, Callable[[ModelConfig, dict[str, Any]], bool]] = {
     "float64: tables of rotary positions are kept once": lambda config, run: (
         run.get("dtype") == "float64" and config.position.kind == "rotary"
