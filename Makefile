@@ -65,8 +65,8 @@ report: setup  ## the textbook as web pages and Markdown, in report/
 	$(BIN)/glassformer report --out report
 
 tables: setup  ## render the tables of README and docs, and the notebooks, from the recorded results
-	$(BIN)/python -m glassformer.report.tables
-	$(BIN)/python -m glassformer.report.notebooks
+	$(BIN)/python -m glassformer.textbook.tables
+	$(BIN)/python -m glassformer.textbook.notebooks
 
 docs: setup  ## the documents as a site, in build/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -9,7 +9,7 @@ import random
 from itertools import combinations
 from typing import Any
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.errors import ConfigError
 from glassformer.models.check import check
 

@@ -22,7 +22,7 @@ from transformers.models.pegasus.modeling_pegasus import PegasusSinusoidalPositi
 from transformers.models.t5.modeling_t5 import T5LayerNorm
 
 import glassformer as gf
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.hub.export import export_run
 from glassformer.hub.family import Family, Names
 from glassformer.hub.foreign import Foreign

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import tiny_runs
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.errors import GlassformerError
 from glassformer.ledger.costs import Pass, costs
 from glassformer.ledger.memory import memory

@@ -9,10 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from glassformer.config import to_toml
-from glassformer.open import open_recipe
-from glassformer.train.begin import begin
-from glassformer.train.loop import train
+from glassformer.config.model import to_toml
+from glassformer.loading import open_recipe
+from glassformer.training.begin import begin
+from glassformer.training.loop import train
 
 THINGS = ("영화", "음악", "음식", "날씨", "책", "노래", "그림", "커피", "여행", "이야기")
 WORDS = {"좋다": "good", "나쁘다": "bad", "안 좋다": "bad", "안 나쁘다": "good"}

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from glassformer.data.channel import Channel
-from glassformer.open import Loaded, load
-from glassformer.train.begin import begin
-from glassformer.train.loop import train
+from glassformer.loading import Loaded, load
+from glassformer.training.begin import begin
+from glassformer.training.loop import train
 from tiny_tasks import tiny
 
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import torch
 
-from glassformer.config import Choice, ModelConfig
+from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.recipe import RunConfig, TextConfig
+from glassformer.loading import Loaded
 from glassformer.models.build import build
-from glassformer.open import Loaded
-from glassformer.recipe import RunConfig, TextConfig
 from glassformer.runs import Run
 from glassformer.text import Tokenizer, Vocabularies
-from glassformer.train.checkpoint import save_folder
+from glassformer.training.checkpoint import save_folder
 from texts import trained
 
 LABELS = ["bad", "good", "neither"]

@@ -9,10 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from glassformer.config import to_toml
-from glassformer.open import open_recipe
-from glassformer.train.begin import begin
-from glassformer.train.loop import train
+from glassformer.config.model import to_toml
+from glassformer.loading import open_recipe
+from glassformer.training.begin import begin
+from glassformer.training.loop import train
 
 CHANGES: dict[str, Any] = {
     "run.task": {"kind": "image_classification", "crop": 1},

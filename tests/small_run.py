@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from torch import nn
 
-from glassformer.config import Choice, ModelConfig
+from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.recipe import RunConfig, TrainConfig, options
 from glassformer.data.store import Store
 from glassformer.losses import make_loss
 from glassformer.models.build import build
-from glassformer.recipe import RunConfig, TrainConfig, options
 from glassformer.runs import Run
 from glassformer.tasks import Translation
 from glassformer.text import Frame
-from glassformer.train import Job, train
-from glassformer.train.events import Event
+from glassformer.training import Job, train
+from glassformer.training.events import Event
 
 VOCABULARY = 24
 

@@ -9,10 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from glassformer.config import to_toml
-from glassformer.open import open_recipe
-from glassformer.train.begin import begin
-from glassformer.train.loop import train
+from glassformer.config.model import to_toml
+from glassformer.loading import open_recipe
+from glassformer.training.begin import begin
+from glassformer.training.loop import train
 
 PEOPLE = {"나는": "I", "너는": "you", "우리는": "we", "그들은": "they", "학생들은": "the students"}
 PLACES = {"학교에": "school", "시장에": "the market", "바다에": "the sea", "공원에": "the park"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from glassformer.train import train
-from glassformer.train.begin import begin
+from glassformer.training import train
+from glassformer.training.begin import begin
 from tiny_tasks import tiny
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from PIL import Image
 
-from glassformer.train.begin import begin
-from glassformer.train.loop import train
+from glassformer.training.begin import begin
+from glassformer.training.loop import train
 from small_forecaster import hours, written
 from tiny_tasks import TINY, tiny
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from glassformer.recipe import RunConfig
+from glassformer.config.recipe import RunConfig
 
 MODEL: dict[str, Any] = {
     "max_len": 64,

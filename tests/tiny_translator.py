@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from glassformer.open import open_recipe
-from glassformer.recipe import RunConfig
+from glassformer.config.recipe import RunConfig
+from glassformer.loading import open_recipe
 from glassformer.runs import Run
-from glassformer.train.begin import begin
-from glassformer.train.events import Event
-from glassformer.train.watch import NotShown, watched
+from glassformer.training.begin import begin
+from glassformer.training.events import Event
+from glassformer.training.watch import NotShown, watched
 
 CHANGES: dict[str, Any] = {
     "model.d_model": 16,

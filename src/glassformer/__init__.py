@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from glassformer.version import __version__
@@ -20,18 +18,18 @@ if TYPE_CHECKING:
     from glassformer.api import plan as plan
     from glassformer.api import presets as presets
     from glassformer.api import train as train
-    from glassformer.config import Choice as Choice
-    from glassformer.config import ModelConfig as ModelConfig
+    from glassformer.config.model import Choice as Choice
+    from glassformer.config.model import ModelConfig as ModelConfig
     from glassformer.errors import ConfigError as ConfigError
     from glassformer.errors import FileError as FileError
     from glassformer.errors import GlassformerError as GlassformerError
     from glassformer.errors import InputError as InputError
-    from glassformer.evaluate.classify import Classified as Classified
-    from glassformer.evaluate.compare_report import Comparison as Comparison
-    from glassformer.evaluate.evaluation import Evaluation as Evaluation
-    from glassformer.evaluate.fill import Filled as Filled
-    from glassformer.evaluate.forecast import Forecast as Forecast
-    from glassformer.evaluate.write import Written as Written
+    from glassformer.evaluation.classify import Classified as Classified
+    from glassformer.evaluation.compare_report import Comparison as Comparison
+    from glassformer.evaluation.evaluation import Evaluation as Evaluation
+    from glassformer.evaluation.fill import Filled as Filled
+    from glassformer.evaluation.forecast import Forecast as Forecast
+    from glassformer.evaluation.write import Written as Written
     from glassformer.layers.attention import Cache as Cache
     from glassformer.layers.attention import MultiHeadAttention as MultiHeadAttention
     from glassformer.layers.embedding import TokenEmbedding as TokenEmbedding
@@ -55,15 +53,15 @@ if TYPE_CHECKING:
     from glassformer.ledger.plan import Plan as Plan
     from glassformer.lessons.shelf import Answer as Answer
     from glassformer.lessons.told import Told as Told
+    from glassformer.loading import Loaded as Loaded
     from glassformer.models.block import DecoderBlock as DecoderBlock
     from glassformer.models.block import EncoderBlock as EncoderBlock
     from glassformer.models.block import recompute as recompute
     from glassformer.models.decoder import Decoder as Decoder
     from glassformer.models.encoder import Encoder as Encoder
-    from glassformer.open import Loaded as Loaded
-    from glassformer.report.verbs import claims as claims
-    from glassformer.report.verbs import lesson as lesson
-    from glassformer.report.verbs import report as report
+    from glassformer.textbook.verbs import claims as claims
+    from glassformer.textbook.verbs import lesson as lesson
+    from glassformer.textbook.verbs import report as report
     from glassformer.trace.catalogue import taps as taps
     from glassformer.trace.edit import edit as edit
     from glassformer.trace.edit import patch as patch
@@ -85,9 +83,9 @@ _HOME = {
     "Told": "lessons.told",
     "AlibiPositions": "layers.position",
     "Cache": "layers.attention",
-    "Choice": "config",
-    "Comparison": "evaluate.compare_report",
-    "Classified": "evaluate.classify",
+    "Choice": "config.model",
+    "Comparison": "evaluation.compare_report",
+    "Classified": "evaluation.classify",
     "ConfigError": "errors",
     "DEVICES": "ledger.devices",
     "Decoder": "models.decoder",
@@ -95,11 +93,11 @@ _HOME = {
     "Device": "ledger.devices",
     "Encoder": "models.encoder",
     "EncoderBlock": "models.block",
-    "Evaluation": "evaluate.evaluation",
+    "Evaluation": "evaluation.evaluation",
     "FeedForward": "layers.feed_forward",
     "FileError": "errors",
-    "Filled": "evaluate.fill",
-    "Forecast": "evaluate.forecast",
+    "Filled": "evaluation.fill",
+    "Forecast": "evaluation.forecast",
     "GatedFeedForward": "layers.feed_forward",
     "GlassformerError": "errors",
     "ImagePatches": "layers.patch",
@@ -108,8 +106,8 @@ _HOME = {
     "LayerNorm": "layers.norm",
     "LearnedPositions": "layers.position",
     "Ledger": "ledger.parameters",
-    "Loaded": "open",
-    "ModelConfig": "config",
+    "Loaded": "loading",
+    "ModelConfig": "config.model",
     "MultiHeadAttention": "layers.attention",
     "Pass": "ledger.costs",
     "Plan": "ledger.plan",
@@ -122,10 +120,10 @@ _HOME = {
     "TokenEmbedding": "layers.embedding",
     "Trace": "trace.trace",
     "TrainedRun": "api",
-    "Written": "evaluate.write",
+    "Written": "evaluation.write",
     "build": "api",
     "check": "api",
-    "claims": "report.verbs",
+    "claims": "textbook.verbs",
     "compare": "api",
     "classify": "verbs",
     "count": "api",
@@ -135,7 +133,7 @@ _HOME = {
     "fill": "verbs",
     "generate": "verbs",
     "forecast": "api",
-    "lesson": "report.verbs",
+    "lesson": "textbook.verbs",
     "load": "verbs",
     "patch": "trace.edit",
     "plan": "api",
@@ -144,7 +142,7 @@ _HOME = {
     "recompute": "models.block",
     "record": "trace.record",
     "replace": "trace.edit",
-    "report": "report.verbs",
+    "report": "textbook.verbs",
     "scale": "trace.edit",
     "taps": "trace.catalogue",
     "train": "api",
@@ -156,8 +154,8 @@ _HOME = {
 _MODULES = {
     "losses": "losses",
     "masks": "layers.attention.mask",
-    "metrics": "metrics.public",
-    "schedules": "train.schedule",
+    "metrics": "metrics",
+    "schedules": "training.schedule",
     "tokenizers": "text",
 }
 
@@ -174,18 +172,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
-
-
-class _Package(ModuleType):
-    """`gf.train`, `gf.evaluate`, `gf.generate` and `gf.report` are verbs, though there are folders of these names.
-
-    Python hangs every folder that it imports into its package; here that would put a module in the place of the verb.
-    """
-
-    def __setattr__(self, name: str, value: object) -> None:
-        other = isinstance(value, ModuleType) and value.__name__ != f"{__name__}.{_MODULES.get(name, name)}"
-        if not (isinstance(value, ModuleType) and name in _HOME) and not (name in _MODULES and other):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package

@@ -10,15 +10,16 @@ from typing import Any
 import torch
 from torch import nn
 
+from glassformer.config.values import wrong_type
 from glassformer.errors import ConfigError, shown
-from glassformer.evaluate.compare import compare as compare_models
-from glassformer.evaluate.compare_ours import Side
-from glassformer.evaluate.compare_report import Comparison
-from glassformer.evaluate.evaluation import Evaluation
-from glassformer.evaluate.evaluation import evaluate as evaluate_run
-from glassformer.evaluate.forecast import Forecast
-from glassformer.evaluate.forecast import forecast as forecast_file
-from glassformer.evaluate.translate import search_for
+from glassformer.evaluation.compare import compare as compare_models
+from glassformer.evaluation.compare_ours import Side
+from glassformer.evaluation.compare_report import Comparison
+from glassformer.evaluation.evaluation import Evaluation
+from glassformer.evaluation.evaluation import evaluate as evaluate_run
+from glassformer.evaluation.forecast import Forecast
+from glassformer.evaluation.forecast import forecast as forecast_file
+from glassformer.evaluation.translate import search_for
 from glassformer.layers.norm import NORMS, Norm
 from glassformer.ledger.amounts import amount
 from glassformer.ledger.costs import Pass
@@ -30,15 +31,14 @@ from glassformer.ledger.parameters import Ledger
 from glassformer.ledger.parameters import count as count_config
 from glassformer.ledger.plan import Plan
 from glassformer.ledger.plan import plan as plan_config
+from glassformer.loading import Loaded, Model, name_of, open_config
 from glassformer.models.build import build as build_config
 from glassformer.models.check import check as check_config
-from glassformer.open import Loaded, Model, name_of, open_config
 from glassformer.runs import Run
-from glassformer.train.begin import begin_or_again
-from glassformer.train.events import Event
-from glassformer.train.forecast_picture import check_picture, draw_forecast
-from glassformer.train.watch import NotShown, watched
-from glassformer.values import wrong_type
+from glassformer.training.begin import begin_or_again
+from glassformer.training.events import Event
+from glassformer.training.forecast_picture import check_picture, draw_forecast
+from glassformer.training.watch import NotShown, watched
 from glassformer.verbs import device_of, dtype_of, load
 
 

@@ -9,20 +9,20 @@ from typing import Literal, overload
 import torch
 from torch import Tensor
 
+from glassformer.config.values import truth
 from glassformer.errors import InputError, shown
-from glassformer.evaluate.chat import Message, chat_prompt, is_conversation
-from glassformer.evaluate.classify import Classified
-from glassformer.evaluate.classify import classify as classify_all
-from glassformer.evaluate.embed import embed as embed_all
-from glassformer.evaluate.fill import Filled
-from glassformer.evaluate.fill import fill as fill_gaps
-from glassformer.evaluate.given import Text, every_text, every_text_or_pair
-from glassformer.evaluate.recognise import recognise as recognise_all
-from glassformer.evaluate.translate import search_for, translations
-from glassformer.evaluate.write import Written, write, write_all, writing_for
-from glassformer.open import Loaded, choose_device, choose_dtype
-from glassformer.open import load as load_run
-from glassformer.values import truth
+from glassformer.evaluation.chat import Message, chat_prompt, is_conversation
+from glassformer.evaluation.classify import Classified
+from glassformer.evaluation.classify import classify as classify_all
+from glassformer.evaluation.embed import embed as embed_all
+from glassformer.evaluation.fill import Filled
+from glassformer.evaluation.fill import fill as fill_gaps
+from glassformer.evaluation.given import Text, every_text, every_text_or_pair
+from glassformer.evaluation.recognise import recognise as recognise_all
+from glassformer.evaluation.translate import search_for, translations
+from glassformer.evaluation.write import Written, write, write_all, writing_for
+from glassformer.loading import Loaded, choose_device, choose_dtype
+from glassformer.loading import load as load_run
 
 
 def load(

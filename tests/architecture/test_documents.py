@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from glassformer.bench.tables import documents
-from glassformer.report.tables import render
+from glassformer.textbook.tables import render
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = documents(ROOT)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from glassformer.cli.app import main
-from glassformer.open.own import RECIPES
-from glassformer.open.written import key_table
+from glassformer.loading.own import RECIPES
+from glassformer.loading.written import key_table
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"(?:^`([\w./-]+)`:\n\n)?^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)

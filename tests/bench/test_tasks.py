@@ -8,7 +8,7 @@ import pytest
 
 from glassformer.bench import tasks
 from glassformer.bench.record import RESULTS
-from glassformer.open import recipes
+from glassformer.loading import recipes
 
 LEAST = {"sentiment": 0.99, "fill": 0.90, "digits": 0.98, "object-queries": 0.90}
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from glassformer.lessons.record import recorded
-from glassformer.report.build import Order, Report
+from glassformer.textbook.build import Order, Report
 from glassformer.words import LANGUAGES
 from small_translator import trained
 

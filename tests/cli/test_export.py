@@ -7,8 +7,8 @@ import pytest
 
 from glassformer.cli.app import main
 from glassformer.hub.store import store
-from glassformer.train.begin import begin
-from glassformer.train.loop import train
+from glassformer.training.begin import begin
+from glassformer.training.loop import train
 from reference import reference
 from small_translator import trained
 from tiny_tasks import tiny

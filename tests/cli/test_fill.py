@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from glassformer.cli.app import main
-from glassformer.evaluate.fill import fill
+from glassformer.evaluation.fill import fill
 from small_models import saved, small
 
 TEXT = "나는 ___ [MASK]."

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from glassformer.cli.app import main
 from glassformer.cli.options import overrides
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.errors import UsageError
 
 

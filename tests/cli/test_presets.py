@@ -6,7 +6,7 @@ import re
 import pytest
 
 from glassformer.cli.app import main
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.models.presets import PRESETS
 
 NAMED = [

@@ -13,11 +13,11 @@ from glassformer.errors import FileError
 from glassformer.files import write_json
 from glassformer.runs import Run
 from glassformer.tasks import TASKS
-from glassformer.train import events
-from glassformer.train.events import Event
-from glassformer.train.samples import samples_file
-from glassformer.train.start import Start
-from glassformer.train.watch import NotShown
+from glassformer.training import events
+from glassformer.training.events import Event
+from glassformer.training.samples import samples_file
+from glassformer.training.start import Start
+from glassformer.training.watch import NotShown
 from glassformer.words import sentences
 from small_run import job, run_config
 

@@ -11,7 +11,7 @@ import pytest
 
 from glassformer.bench.record import RESULTS, Result
 from glassformer.cli.app import main
-from glassformer.open import open_recipe, recipes, written
+from glassformer.loading import open_recipe, recipes, written
 
 
 @pytest.fixture(autouse=True)

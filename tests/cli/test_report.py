@@ -9,7 +9,7 @@ import pytest
 from glassformer.cli import measuring
 from glassformer.cli.app import main
 from glassformer.lessons.catalogue import LESSONS
-from glassformer.report import build
+from glassformer.textbook import build
 
 
 @pytest.fixture(autouse=True)

@@ -8,8 +8,8 @@ import pytest
 from glassformer.cli.app import main
 from glassformer.cli.sweep import variations
 from glassformer.errors import UsageError
-from glassformer.train import events
-from glassformer.train import sweep as library
+from glassformer.training import events
+from glassformer.training import sweep as library
 from small_translator import write_recipe
 
 

@@ -10,8 +10,8 @@ import torch
 
 import glassformer as gf
 from glassformer.cli.app import main
+from glassformer.loading import load, open_config
 from glassformer.models.presets import PRESETS
-from glassformer.open import load, open_config
 from glassformer.trace.sentence import follow
 from small_translator import trained
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from glassformer.cli.app import main
-from glassformer.open import load
-from glassformer.train.begin import begin
-from glassformer.train.loop import train
+from glassformer.loading import load
+from glassformer.training.begin import begin
+from glassformer.training.loop import train
 from tiny_tasks import tiny
 
 VERBS = {

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from glassformer.config.recipe import DataConfig
 from glassformer.data.canvases import CLASSES, DARKEST, SPLITS, Plan, cut_out, read_digits
 from glassformer.errors import ConfigError
-from glassformer.recipe import DataConfig
 
 pytest.importorskip("sklearn")
 PLAN = Plan(size=32, most=4, count=30, test=20, validation=10)

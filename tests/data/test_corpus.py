@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from glassformer.config import Choice
+from glassformer.config.model import Choice
+from glassformer.config.recipe import DataConfig
 from glassformer.data.corpus import corpus
 from glassformer.data.grammar import KINDS
 from glassformer.data.pairs import Pairs
 from glassformer.errors import ConfigError, FileError
-from glassformer.recipe import DataConfig
 from shared_data import need
 
 

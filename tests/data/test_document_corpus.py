@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 import shared_data
-from glassformer.config import Choice
+from glassformer.config.model import Choice
+from glassformer.config.recipe import DataConfig
 from glassformer.data.corpus import Corpus
 from glassformer.data.document_corpus import document_corpus
 from glassformer.data.documents import Documents
 from glassformer.errors import ConfigError, InputError
-from glassformer.recipe import DataConfig
 
 
 def documents(kind: str, data: dict[str, Any] | None = None, **options: Any) -> Corpus[Documents]:

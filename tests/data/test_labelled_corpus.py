@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from glassformer.config import Choice
+from glassformer.config.model import Choice
+from glassformer.config.recipe import DataConfig
 from glassformer.data.labelled_corpus import CHECKS, LABELLED, labelled_corpus
 from glassformer.errors import ConfigError
-from glassformer.recipe import DataConfig
 from shared_data import need
 from small_classifier import REVIEWS, write_tsv
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glassformer.config import Choice
+from glassformer.config.model import Choice
 from glassformer.data.channel import Channel
 from glassformer.data.panel import Panel, check_split, panel
 from glassformer.errors import ConfigError, InputError

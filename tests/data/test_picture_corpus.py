@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import shared_data
+from glassformer.config.recipe import DataConfig
 from glassformer.data.corpus import Corpus
 from glassformer.data.picture_corpus import Wanted, picture_corpus
 from glassformer.data.pictures import Pictures
 from glassformer.errors import ConfigError, FileError, InputError
-from glassformer.recipe import DataConfig
 from picture_files import folder
 
 

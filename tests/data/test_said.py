@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from glassformer.config.recipe import RunConfig
 from glassformer.data.said import said
-from glassformer.recipe import RunConfig
 from own_files import PAIRS, REVIEWS, photos, sales, table
 
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from glassformer.config import Choice
+from glassformer.config.model import Choice
+from glassformer.config.values import word
 from glassformer.data.source import count, names, names_or_count, read_options, two_columns
 from glassformer.errors import ConfigError
-from glassformer.values import word
 
 
 def make(config: object, *, train: str, test: int = 3) -> None:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import torch
 
-from glassformer.train.begin import again, begin
-from glassformer.train.events import StepDone
-from glassformer.train.loop import train
+from glassformer.training.begin import again, begin
+from glassformer.training.events import StepDone
+from glassformer.training.loop import train
 from tiny_tasks import tiny
 
 KILLS, STEPS = 3, 24

@@ -18,13 +18,13 @@ from pathlib import Path
 import torch
 from torch import nn
 
+from glassformer.config.recipe import RunConfig
 from glassformer.data.batch import PairBatch
 from glassformer.losses import Sum
-from glassformer.recipe import RunConfig
 from glassformer.runs import Run
 from glassformer.tasks import Translation
-from glassformer.train import train
-from glassformer.train.events import Saved, Saving, Started, StepDone, Stopped
+from glassformer.training import train
+from glassformer.training.events import Saved, Saving, Started, StepDone, Stopped
 from small_run import examples, job, run_config, translation
 
 CONFIG = run_config(steps=200, save_every=2, log_every=5, evaluate_every=20, keep=2, ema=0.9, average=2, threads=1)

@@ -14,7 +14,7 @@ import pytest
 
 from glassformer.cli.app import main
 from glassformer.data.corpus import corpus
-from glassformer.open import open_recipe
+from glassformer.loading import open_recipe
 from glassformer.runs import Run
 from small_disk import no_file_larger_than
 from small_translator import ENGLISH, KOREAN, trained, write_lines, write_recipe

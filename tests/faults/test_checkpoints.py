@@ -116,7 +116,7 @@ def test_an_export_says_it_too(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_the_chapter_of_a_report_says_it_too(tmp_path: Path) -> None:
-    from glassformer.report.run import RunChapter
+    from glassformer.textbook.run import RunChapter
 
     with pytest.warns(GlassformerWarning, match=SAID):
         assert RunChapter(damaged("translation", tmp_path)).loaded is not None

@@ -15,8 +15,8 @@ from safetensors.torch import load_file, save_file
 import glassformer as gf
 from foreign_models import MODELS
 from glassformer.cli.app import main
+from glassformer.decoding import beam_search, greedy, sample
 from glassformer.errors import FileError, GlassformerError, InputError
-from glassformer.generate import beam_search, greedy, sample
 from glassformer.hub.store import store
 from small_classifier import trained
 

@@ -21,7 +21,7 @@ def test_every_shape_and_no_number() -> None:
 def test_no_compiler_is_loaded() -> None:
     program = f"""
 import sys
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.hub.blank import allocated, blank
 allocated(blank(ModelConfig.from_dict({CONFIG.to_dict()!r})), "cpu")
 assert not {{"torch._dynamo", "sympy"}} & set(sys.modules)

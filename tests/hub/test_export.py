@@ -15,14 +15,14 @@ import glassformer as gf
 from families import answer, difference, tokens
 from foreign_folder import changed
 from glassformer.cli.options import overrides
-from glassformer.config import Choice, ModelConfig
+from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.recipe import RunConfig
 from glassformer.errors import ConfigError, FileError
 from glassformer.hub.export import Source, choose_family, export, export_run
 from glassformer.hub.open import open_foreign
 from glassformer.hub.store import store
 from glassformer.hub.weights import Weights
-from glassformer.open import open_recipe
-from glassformer.recipe import RunConfig
+from glassformer.loading import open_recipe
 from glassformer.runs import Run
 from reference import VARIANTS, reference
 from small_disk import no_file_larger_than

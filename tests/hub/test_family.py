@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.hub.families import FAMILIES
 from glassformer.hub.family import At, biased, layers, linear, no_copies
 

@@ -15,7 +15,7 @@ from PIL import Image
 import glassformer as gf
 from foreign_models import BODY, lively
 from glassformer.errors import FileError
-from glassformer.evaluate.recognise import seen
+from glassformer.evaluation.recognise import seen
 from glassformer.hub.store import store
 
 SIZE = 16

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 import foreign_texts
-from glassformer.config import Choice, ModelConfig
+from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.recipe import RunConfig
 from glassformer.errors import FileError
 from glassformer.hub.families import FAMILIES
 from glassformer.hub.foreign import Foreign
 from glassformer.hub.purpose import purpose
-from glassformer.recipe import RunConfig
 from glassformer.text import Vocabularies
 
 MODEL = ModelConfig(vocab_size=400, d_model=8, n_heads=2)

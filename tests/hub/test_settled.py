@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from glassformer.config import Choice, ModelConfig
+from glassformer.config.model import Choice, ModelConfig
 from glassformer.hub.settled import differing, settled
 
 DECODER = {"family": "decoder", "vocab_size": 40, "d_model": 16, "n_heads": 2}

@@ -9,7 +9,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 import measure
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.errors import ConfigError
 from glassformer.formula import evaluate
 from glassformer.layers.attention import KERNELS

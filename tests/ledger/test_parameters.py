@@ -10,7 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import glassformer as gf
 import grid
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.formula import evaluate
 from glassformer.layers.feed_forward import ACTIVATIONS, FEED_FORWARDS
 from glassformer.layers.head import HEADS

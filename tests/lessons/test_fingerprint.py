@@ -75,8 +75,8 @@ def test_a_recipe_that_it_trains_changes_it(package: Path) -> None:
 
 
 def test_what_trains_a_model_counts_where_a_model_is_looked_into(package: Path) -> None:
-    assert not changed(package, "train/begin.py", "STEPS = 1", "STEPS = 2")
-    assert changed(package, "train/begin.py", "STEPS = 2", "STEPS = 3", ("one",))
+    assert not changed(package, "training/begin.py", "STEPS = 1", "STEPS = 2")
+    assert changed(package, "training/begin.py", "STEPS = 2", "STEPS = 3", ("one",))
 
 
 def test_the_words_of_the_corpus_count_where_it_is_used(package: Path) -> None:

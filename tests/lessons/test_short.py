@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from glassformer.config import Choice, ModelConfig
+from glassformer.config.model import Choice, ModelConfig
 from glassformer.lessons.short import BOXES, Experiment
+from glassformer.loading import open_recipe
 from glassformer.models.build import build
-from glassformer.open import open_recipe
 from small_translator import write_recipe
 
 

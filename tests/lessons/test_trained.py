@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from glassformer.config.recipe import RunConfig
 from glassformer.lessons import trained as module
 from glassformer.lessons.trained import cache, is_trained, trained
-from glassformer.recipe import RunConfig
 from glassformer.runs import Run
 from small_translator import write_recipe
 

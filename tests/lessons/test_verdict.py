@@ -17,8 +17,8 @@ from glassformer.lessons.shelf import Shelf
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import tables
 from glassformer.lessons.verdict import WORDS, Side, exact, greater, judged, less, over, together, within
-from glassformer.report.book import Page
-from glassformer.report.tables import meanings
+from glassformer.textbook.book import Page
+from glassformer.textbook.tables import meanings
 from glassformer.words import LANGUAGES, say
 
 ROOT = Path(__file__).parents[2]

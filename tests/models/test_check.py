@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from glassformer import values
-from glassformer.config import FAMILIES, TIES, ModelConfig
+from glassformer.config import values
+from glassformer.config.model import FAMILIES, TIES, ModelConfig
 from glassformer.errors import ConfigError
 from glassformer.layers import patch
 from glassformer.layers.attention import mask, multi_head

@@ -8,7 +8,7 @@ from rich.console import Console
 from torch._dynamo.testing import CompileCounter
 
 import glassformer as gf
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.errors import InputError
 from glassformer.ledger.job import Job
 from glassformer.ledger.show import table

@@ -4,7 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from glassformer.config import Choice, ModelConfig
+from glassformer.config.model import Choice, ModelConfig
 from glassformer.errors import ConfigError
 from glassformer.layers.position.learned import interpolate
 from glassformer.models.build import build

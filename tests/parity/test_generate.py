@@ -14,7 +14,7 @@ from transformers import GenerationMixin, PretrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput, CausalLMOutput, Seq2SeqLMOutput
 
 import glassformer as gf
-from glassformer.generate import beam_search, greedy
+from glassformer.decoding import beam_search, greedy
 
 pytestmark = pytest.mark.slow
 

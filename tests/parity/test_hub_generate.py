@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from glassformer.bench.references import quiet
-from glassformer.generate import Hypothesis, beam_search, greedy
+from glassformer.decoding import Hypothesis, beam_search, greedy
 from glassformer.hub.open import open_foreign
 
 pytestmark = pytest.mark.slow

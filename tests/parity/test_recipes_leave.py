@@ -15,14 +15,14 @@ import transformers
 
 import glassformer as gf
 from glassformer.data.picture import read_picture
-from glassformer.evaluate.fill import fill
-from glassformer.evaluate.recognise import seen
-from glassformer.evaluate.translate import Search, as_trained, candidates
-from glassformer.evaluate.write import Writing, beginning, write
+from glassformer.evaluation.fill import fill
+from glassformer.evaluation.recognise import seen
+from glassformer.evaluation.translate import Search, as_trained, candidates
+from glassformer.evaluation.write import Writing, beginning, write
 from glassformer.hub.export import export_run
-from glassformer.open import Loaded, open_recipe
-from glassformer.train.begin import begin
-from glassformer.train.loop import train
+from glassformer.loading import Loaded, open_recipe
+from glassformer.training.begin import begin
+from glassformer.training.loop import train
 
 pytestmark = pytest.mark.slow  # seven short trainings
 

@@ -16,13 +16,13 @@ import torch
 from PIL import Image
 from torch import nn
 
-from glassformer.evaluate.classify import classify
-from glassformer.evaluate.embed import embed
-from glassformer.evaluate.fill import fill
-from glassformer.evaluate.recognise import recognise
-from glassformer.evaluate.translate import Search, Translated, as_trained, candidates
-from glassformer.evaluate.write import Writing, write
-from glassformer.open import Loaded, load
+from glassformer.evaluation.classify import classify
+from glassformer.evaluation.embed import embed
+from glassformer.evaluation.fill import fill
+from glassformer.evaluation.recognise import recognise
+from glassformer.evaluation.translate import Search, Translated, as_trained, candidates
+from glassformer.evaluation.write import Writing, write
+from glassformer.loading import Loaded, load
 
 transformers = pytest.importorskip("transformers")
 pytest.importorskip("glassformer.hub.open")

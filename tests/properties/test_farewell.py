@@ -13,8 +13,8 @@ from PIL import Image
 from glassformer.cli.app import main
 from glassformer.cli.progress import farewell
 from glassformer.runs import Run
-from glassformer.train.begin import begin
-from glassformer.train.loop import train
+from glassformer.training.begin import begin
+from glassformer.training.loop import train
 from small_forecaster import hours, written
 from tiny_runs import KINDS, trained
 from tiny_tasks import tiny

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
+from glassformer.decoding import beam_search, greedy
 from glassformer.errors import InputError
-from glassformer.generate import beam_search, greedy
 from glassformer.models.build import build
 from grid import GRID
 from measure import BATCH, inputs

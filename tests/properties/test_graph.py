@@ -11,7 +11,7 @@ from torch import Tensor
 
 import glassformer as gf
 import measure
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.models.build import build
 
 SMALL = {"d_model": 16, "n_heads": 2, "d_ff": 32, "vocab_size": 20, "head": "language_model"}

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 import glassformer as gf
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.layers.attention import mask as mask_module
 from glassformer.layers.position.relative import distances
 from glassformer.models.build import build

@@ -36,10 +36,10 @@ from glassformer.cli.app import main
 from glassformer.cli.output import print_rich
 from glassformer.data.catalogue import DATASETS
 from glassformer.data.dataset import Dataset, parallel
-from glassformer.evaluate import evaluation
+from glassformer.evaluation import evaluation
 from glassformer.show import Sheet
-from glassformer.train.begin import begin
-from glassformer.train.loop import train
+from glassformer.training.begin import begin
+from glassformer.training.loop import train
 from glassformer.words import say
 from printed import held, numbers, plain, spoken, words
 from tiny_tasks import tiny

@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 import torch
 
-from glassformer.config import Choice
+from glassformer.config.model import Choice
+from glassformer.config.recipe import RunConfig
 from glassformer.data.store import Store
 from glassformer.errors import ConfigError, InputError
+from glassformer.loading import load, open_recipe
 from glassformer.losses import Sum, cross_entropy
 from glassformer.models.build import build
-from glassformer.open import load, open_recipe
-from glassformer.recipe import RunConfig
 from glassformer.runs import Run
 from glassformer.tasks.classification import Classification
 from glassformer.text import Frame
-from glassformer.train.begin import begin
-from glassformer.train.loop import train
+from glassformer.training.begin import begin
+from glassformer.training.loop import train
 from small_classifier import REVIEWS, write_recipe, write_tsv
 from tiny_tasks import tiny
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from glassformer.config import Choice
+from glassformer.config.model import Choice
+from glassformer.config.recipe import KINDS, RunConfig
+from glassformer.loading import open_recipe, recipes
 from glassformer.models.check import BOXES
-from glassformer.open import open_recipe, recipes
-from glassformer.recipe import KINDS, RunConfig
 from glassformer.runs import Run
 from glassformer.tasks import TASKS, kind_of
 from glassformer.tasks.defaults import defaults
-from glassformer.train.begin import again, begin
+from glassformer.training.begin import again, begin
 from tiny_tasks import tiny
 
 # What a person reads in docs/en/training.md, docs/en/boxes.md and the sources; not asked of the code that is tested.

@@ -11,16 +11,16 @@ import torch
 from glassformer.data.scaler import Scaler
 from glassformer.errors import ConfigError, FileError, InputError
 from glassformer.ledger.parameters import count
+from glassformer.loading import open_recipe, recipes
 from glassformer.losses import mean_squared_error
 from glassformer.models.build import build
-from glassformer.open import open_recipe, recipes
 from glassformer.runs import Run
 from glassformer.tasks.forecasting import Forecasting
 from glassformer.trace.edit import edit, zero
 from glassformer.trace.record import record
-from glassformer.train.begin import begin
-from glassformer.train.loop import train
-from glassformer.train.sweep import plan, sweep
+from glassformer.training.begin import begin
+from glassformer.training.loop import train
+from glassformer.training.sweep import plan, sweep
 from shared_data import need
 from small_forecaster import hours, written
 from tiny_tasks import tiny

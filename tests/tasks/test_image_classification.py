@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 import torch
 
+from glassformer.config.recipe import RunConfig
 from glassformer.data.augment import Augmentation
 from glassformer.data.pictures import Pictures
 from glassformer.errors import ConfigError, InputError
 from glassformer.losses import Sum, cross_entropy
 from glassformer.models.build import build
-from glassformer.recipe import RunConfig
 from glassformer.tasks.image_classification import ImageClassification, read_augmentation, statistics
 from picture_files import folder
 from tiny_tasks import TINY, tiny

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from glassformer.config import Choice
+from glassformer.config.model import Choice
+from glassformer.config.recipe import RunConfig
 from glassformer.data.texts import Texts
 from glassformer.errors import ConfigError, InputError
-from glassformer.recipe import RunConfig
 from glassformer.tasks.labels import class_weights, given_labels, learn_labels, numbered
 
 

@@ -9,22 +9,22 @@ import pytest
 import torch
 
 import glassformer as gf
+from glassformer.config.recipe import RunConfig
 from glassformer.data.corpus import Corpus
 from glassformer.data.document_corpus import document_corpus
 from glassformer.data.documents import Documents
 from glassformer.data.store import Store
 from glassformer.data.stream import Stream
 from glassformer.errors import ConfigError, InputError
+from glassformer.loading import load, open_recipe
 from glassformer.losses import Sum
 from glassformer.models.build import build
 from glassformer.models.check import check
-from glassformer.open import load, open_recipe
-from glassformer.recipe import RunConfig
 from glassformer.tasks.language_model import LanguageModel, Reading, Writings, joined
 from glassformer.text import Specials
-from glassformer.train.compile import compile_parts
-from glassformer.train.events import Stopped
-from glassformer.train.sweep import plan, sweep
+from glassformer.training.compile import compile_parts
+from glassformer.training.events import Stopped
+from glassformer.training.sweep import plan, sweep
 from small_writer import trained
 from tiny_tasks import tiny
 

@@ -9,15 +9,15 @@ import pytest
 import torch
 
 import glassformer as gf
-from glassformer.config import Choice
+from glassformer.config.model import Choice
 from glassformer.errors import ConfigError, FileError
 from glassformer.losses import IGNORE, Sum
 from glassformer.models.build import build
 from glassformer.tasks.masked_language_model import MaskedLanguageModel
 from glassformer.tasks.material import TextMaterial
-from glassformer.train import events
-from glassformer.train.sweep import Skipped, plan, sweep
-from glassformer.train.sweep_results import compare
+from glassformer.training import events
+from glassformer.training.sweep import Skipped, plan, sweep
+from glassformer.training.sweep_results import compare
 from tiny_tasks import tiny
 
 NAME = "masked_language_model"

@@ -11,8 +11,8 @@ from glassformer.tasks import TASKS
 from glassformer.tasks.material import learn_vocabularies
 from glassformer.tasks.translation import Translation
 from glassformer.text import Vocabularies
-from glassformer.train.begin import begin
-from glassformer.train.loop import train
+from glassformer.training.begin import begin
+from glassformer.training.loop import train
 from tiny_tasks import tiny
 
 

@@ -9,7 +9,7 @@ import torch
 from glassformer.errors import ConfigError
 from glassformer.models.build import build
 from glassformer.tasks.object_queries import Canvases, ObjectQueries, answers, weights
-from glassformer.train.optimizer import make_optimizer
+from glassformer.training.optimizer import make_optimizer
 from tiny_tasks import tiny
 
 pytest.importorskip("sklearn")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from glassformer.config import Choice
+from glassformer.config.model import Choice
 from glassformer.errors import ConfigError
 from glassformer.tasks.options import check_options
 from small_run import run_config

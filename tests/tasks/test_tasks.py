@@ -8,20 +8,20 @@ import torch
 
 from glassformer.data.batch import Batch
 from glassformer.errors import ConfigError, FileError
+from glassformer.loading import load
 from glassformer.models.build import build
 from glassformer.models.check import check
-from glassformer.open import load
 from glassformer.runs import Run
 from glassformer.tasks import TASKS, Material
-from glassformer.train import events
-from glassformer.train.begin import again, begin
-from glassformer.train.loop import train
-from glassformer.train.meter import Meter
-from glassformer.train.optimizer import make_optimizer
-from glassformer.train.precision import LossScale
-from glassformer.train.resume import Trained
-from glassformer.train.step import Stepper
-from glassformer.train.watch import NotShown, watched
+from glassformer.training import events
+from glassformer.training.begin import again, begin
+from glassformer.training.loop import train
+from glassformer.training.meter import Meter
+from glassformer.training.optimizer import make_optimizer
+from glassformer.training.precision import LossScale
+from glassformer.training.resume import Trained
+from glassformer.training.step import Stepper
+from glassformer.training.watch import NotShown, watched
 from glassformer.words import LANGUAGES, sentences
 from tiny_tasks import BY_HEART, TINY, tiny
 

@@ -11,24 +11,24 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from glassformer.config import Choice
+from glassformer.config.model import Choice
+from glassformer.config.recipe import RunConfig
 from glassformer.data.pairs import Pairs
 from glassformer.errors import ConfigError, InputError
-from glassformer.evaluate.classify import classify
-from glassformer.evaluate.embed import embed
-from glassformer.evaluate.fill import fill
-from glassformer.evaluate.surprise import total_loss
-from glassformer.evaluate.translate import translate
-from glassformer.evaluate.write import Writing, beginning, write
+from glassformer.evaluation.classify import classify
+from glassformer.evaluation.embed import embed
+from glassformer.evaluation.fill import fill
+from glassformer.evaluation.surprise import total_loss
+from glassformer.evaluation.translate import translate
+from glassformer.evaluation.write import Writing, beginning, write
+from glassformer.loading import Loaded
 from glassformer.losses import IGNORE
 from glassformer.models.build import build
-from glassformer.open import Loaded
-from glassformer.recipe import RunConfig
 from glassformer.runs import Run
 from glassformer.tasks import TASKS
 from glassformer.text import Frame, Specials
 from glassformer.text.frame import roles
-from glassformer.train.samples import Sample, Samples
+from glassformer.training.samples import Sample, Samples
 from small_run import run_config
 from tiny_tasks import tiny
 

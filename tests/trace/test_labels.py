@@ -23,10 +23,10 @@ from torch import Tensor, nn
 import reference
 import small_classifier
 import small_translator
-from glassformer.config import Choice, ModelConfig
+from glassformer.config.model import Choice, ModelConfig
 from glassformer.layers.position.rotary import rotate
+from glassformer.loading import load
 from glassformer.models.build import build
-from glassformer.open import load
 from glassformer.trace.sentence import Reader, Reading, Story, follow
 
 TEXT, TARGET = "가 나 다 라 나", "a b c"

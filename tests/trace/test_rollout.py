@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from glassformer.config import Choice, ModelConfig
+from glassformer.config.model import Choice, ModelConfig
 from glassformer.errors import InputError
 from glassformer.models.build import build
 from glassformer.trace.record import record

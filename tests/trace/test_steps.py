@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import torch
 
-from glassformer.config import Choice, ModelConfig
+from glassformer.config.model import Choice, ModelConfig
 from glassformer.models.build import build
 from glassformer.trace.steps import stepping
 

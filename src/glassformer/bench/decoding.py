@@ -13,9 +13,9 @@ from torch import Tensor
 from glassformer.bench.timing import interleaved, summary
 from glassformer.bench.training_step import BOS, EOS, Marian
 from glassformer.bench.training_step import Setting as Sizes
-from glassformer.config import Choice, ModelConfig
+from glassformer.config.model import Choice, ModelConfig
+from glassformer.decoding import beam_search, greedy
 from glassformer.errors import ConfigError
-from glassformer.generate import beam_search, greedy
 from glassformer.models.build import build
 from glassformer.words import say
 

@@ -8,8 +8,8 @@ from typing import Any
 from glassformer.ledger.devices import DEVICES
 from glassformer.ledger.job import Job
 from glassformer.ledger.plan import Plan, plan
+from glassformer.loading import open_config
 from glassformer.models.presets import PRESETS
-from glassformer.open import open_config
 from glassformer.words import say
 
 _TITAN = "https://github.com/pytorch/torchtitan/blob/"

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 
 LENGTHS, TARGETS = (13, 9, 4, 1), (5, 11, 1, 8)  # of sentences that are padded
 ALONE = (1, 7, 23)  # of those that are not

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from glassformer.bench.tables import recorded
+from glassformer.config.recipe import RunConfig
 from glassformer.errors import Phrase
-from glassformer.open import open_recipe, recipes
-from glassformer.recipe import RunConfig
+from glassformer.loading import open_recipe, recipes
 
 EXTRAS = {"digits": "images", "canvases": "images", "prices": "prices", "folder": "images"}  # of a source
 OWN = ("files", "csv", "folder")

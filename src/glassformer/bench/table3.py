@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from glassformer.ledger.parameters import count
+from glassformer.loading import open_config
 from glassformer.models.presets import PRESETS
-from glassformer.open import open_config
 from glassformer.words import say
 
 PAPER_VOCABULARY = 37_000  # §5.1: "about 37000 tokens"

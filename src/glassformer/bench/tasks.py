@@ -14,11 +14,11 @@ from typing import Any
 
 import torch
 
-from glassformer.evaluate.evaluation import evaluate
-from glassformer.open import open_recipe
-from glassformer.recipe import RunConfig
-from glassformer.train.begin import begin
-from glassformer.train.loop import train
+from glassformer.config.recipe import RunConfig
+from glassformer.evaluation.evaluation import evaluate
+from glassformer.loading import open_recipe
+from glassformer.training.begin import begin
+from glassformer.training.loop import train
 from glassformer.words import say
 
 SHARE, BITS, ERROR = "share", "bits", "error"

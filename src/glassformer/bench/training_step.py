@@ -15,19 +15,19 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from glassformer.bench.timing import interleaved, summary
-from glassformer.config import Choice, ModelConfig
+from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.recipe import TrainConfig
 from glassformer.data.batch import PairBatch
 from glassformer.errors import ConfigError
 from glassformer.losses import make_loss
 from glassformer.models.build import build
-from glassformer.recipe import TrainConfig
 from glassformer.tasks.translation import Translation
 from glassformer.text import Frame
-from glassformer.train.compile import compile_parts
-from glassformer.train.meter import Meter
-from glassformer.train.optimizer import make_optimizer
-from glassformer.train.precision import LossScale
-from glassformer.train.step import Stepper
+from glassformer.training.compile import compile_parts
+from glassformer.training.meter import Meter
+from glassformer.training.optimizer import make_optimizer
+from glassformer.training.precision import LossScale
+from glassformer.training.step import Stepper
 from glassformer.words import say
 
 PAD, BOS, EOS = 0, 1, 2

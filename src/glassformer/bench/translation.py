@@ -9,15 +9,13 @@ from typing import Any
 
 import torch
 
+from glassformer.config.recipe import RunConfig
 from glassformer.data.corpus import corpus
-from glassformer.evaluate.translate import GREEDY, Search, as_trained, candidates
-from glassformer.metrics.bleu import bleu
-from glassformer.metrics.exact import exact_match
-from glassformer.metrics.outputs import Outputs
-from glassformer.open import load, open_recipe
-from glassformer.recipe import RunConfig
-from glassformer.train.begin import begin
-from glassformer.train.loop import train
+from glassformer.evaluation.translate import GREEDY, Search, as_trained, candidates
+from glassformer.loading import load, open_recipe
+from glassformer.metrics.translation import Outputs, bleu, exact_match
+from glassformer.training.begin import begin
+from glassformer.training.loop import train
 from glassformer.words import say
 
 RUNS: dict[str, dict[str, tuple[int, ...]]] = {  # device → recipe → seeds

@@ -30,10 +30,10 @@ def command(
     lang: Lang = None,
     debug: Debug = False,
 ) -> int:
-    from glassformer.evaluate.classify import Classified, classify
-    from glassformer.evaluate.verbs import check_verb
-    from glassformer.open import choose_device, choose_dtype, load
-    from glassformer.values import size
+    from glassformer.config.values import size
+    from glassformer.evaluation.classify import Classified, classify
+    from glassformer.evaluation.verbs import check_verb
+    from glassformer.loading import choose_device, choose_dtype, load
 
     if top is not None:
         size("top", top)

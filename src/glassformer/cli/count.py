@@ -47,7 +47,7 @@ def command(
     changes = overrides(set_)
     from glassformer.ledger.costs import Pass
     from glassformer.ledger.parameters import count
-    from glassformer.open import open_config
+    from glassformer.loading import open_config
 
     config = open_config(model, layers=layers, overrides=changes)
     run = Pass(  # made in any case: what is no type, kernel or length is refused with and without a pass

@@ -41,10 +41,10 @@ def command(
 ) -> None:
     if teacher_forced:
         raise InputError("teacher_forced_bleu")
-    from glassformer.evaluate.evaluation import evaluate
-    from glassformer.evaluate.translate import search_for
+    from glassformer.evaluation.evaluation import evaluate
+    from glassformer.evaluation.translate import search_for
     from glassformer.files import write_text
-    from glassformer.open import choose_device, load
+    from glassformer.loading import choose_device, load
     from glassformer.runs.output import claim
     from glassformer.runs.paths import data_files
 

@@ -14,8 +14,8 @@ from glassformer.cli.unseen import unseen
 from glassformer.words import say
 
 if TYPE_CHECKING:
-    from glassformer.evaluate.answers import Answers
-    from glassformer.evaluate.fill import Filled
+    from glassformer.evaluation.answers import Answers
+    from glassformer.evaluation.fill import Filled
 
 
 def command(
@@ -32,9 +32,9 @@ def command(
     lang: Lang = None,
     debug: Debug = False,
 ) -> int:
-    from glassformer.evaluate.fill import fill, split
-    from glassformer.evaluate.verbs import check_verb
-    from glassformer.open import choose_device, choose_dtype, load
+    from glassformer.evaluation.fill import fill, split
+    from glassformer.evaluation.verbs import check_verb
+    from glassformer.loading import choose_device, choose_dtype, load
 
     loaded = load(model, device=choose_device(device), dtype=choose_dtype(dtype), checkpoint=checkpoint)
     check_verb(loaded, "fill")

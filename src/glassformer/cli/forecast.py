@@ -27,10 +27,10 @@ def command(
     lang: Lang = None,
     debug: Debug = False,
 ) -> None:
-    from glassformer.evaluate.forecast import forecast
-    from glassformer.open import choose_device, choose_dtype, load
+    from glassformer.evaluation.forecast import forecast
+    from glassformer.loading import choose_device, choose_dtype, load
     from glassformer.runs.output import claim
-    from glassformer.train.forecast_picture import check_picture, draw_forecast
+    from glassformer.training.forecast_picture import check_picture, draw_forecast
 
     if out is not None:
         check_picture(out)

@@ -19,7 +19,7 @@ from glassformer.errors import InputError, UsageError
 from glassformer.words import say
 
 if TYPE_CHECKING:
-    from glassformer.evaluate.write import Pen
+    from glassformer.evaluation.write import Pen
 
 
 UNFINISHED = re.compile(r"\w+$")  # the last word of a prompt may be the beginning of one
@@ -50,9 +50,9 @@ def command(
     lang: Lang = None,
     debug: Debug = False,
 ) -> None:
-    from glassformer.evaluate.chat import chat_prompt, read_messages
-    from glassformer.evaluate.write import Pen, writing_for
-    from glassformer.open import choose_device, choose_dtype, load
+    from glassformer.evaluation.chat import chat_prompt, read_messages
+    from glassformer.evaluation.write import Pen, writing_for
+    from glassformer.loading import choose_device, choose_dtype, load
 
     if system is not None and not (chat or messages):
         raise UsageError("system_without_chat")

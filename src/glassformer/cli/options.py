@@ -13,7 +13,7 @@ from glassformer.words import say
 
 def _depth(layers: int | None) -> int | None:
     """--layers sets every side that the family has, and such a side has at least one layer."""
-    from glassformer.config import MOST_LAYERS
+    from glassformer.config.model import MOST_LAYERS
 
     if layers is not None and not 1 <= layers <= MOST_LAYERS:
         raise UsageError("out_of_range", key="--layers", value=layers, low=1, high=MOST_LAYERS)

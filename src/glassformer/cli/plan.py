@@ -61,7 +61,7 @@ def command(
     from glassformer.ledger.devices import device_named
     from glassformer.ledger.job import Job
     from glassformer.ledger.plan import plan
-    from glassformer.open import open_config
+    from glassformer.loading import open_config
 
     job = Job(
         devices=devices,

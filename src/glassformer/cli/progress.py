@@ -15,15 +15,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from glassformer.data.scaler import Scaler
 from glassformer.errors import GlassformerError
-from glassformer.evaluate.verbs import VERBS
+from glassformer.evaluation.verbs import VERBS
 from glassformer.runs import Run
 from glassformer.show import Sheet
-from glassformer.train import events
-from glassformer.train.events import Event
-from glassformer.train.loop import Job
-from glassformer.train.samples import read_samples
-from glassformer.train.start import Start
-from glassformer.train.watch import NotShown
+from glassformer.training import events
+from glassformer.training.events import Event
+from glassformer.training.loop import Job
+from glassformer.training.samples import read_samples
+from glassformer.training.start import Start
+from glassformer.training.watch import NotShown
 from glassformer.words import language, say, sentences
 
 NAMED = 4  # tensors, in a line

@@ -73,7 +73,7 @@ def _list(json: bool) -> None:
 
 
 def _show(name: str, full: bool, json: bool) -> None:
-    from glassformer.open import open_recipe
+    from glassformer.loading import open_recipe
 
     if json:
         print_json(open_recipe(_known(name)).to_dict())
@@ -83,7 +83,7 @@ def _show(name: str, full: bool, json: bool) -> None:
 
 def _copy(name: str, file: Path, full: bool, force: bool, json: bool) -> None:
     from glassformer.files import write_text
-    from glassformer.open.written import recipe_file
+    from glassformer.loading.written import recipe_file
     from glassformer.runs.output import claim
 
     text = _text(name, full)
@@ -98,13 +98,13 @@ def _copy(name: str, file: Path, full: bool, force: bool, json: bool) -> None:
 
 
 def _known(name: str) -> str:
-    from glassformer.open.written import recipe_file
+    from glassformer.loading.written import recipe_file
 
     recipe_file(name)
     return name
 
 
 def _text(name: str, full: bool) -> str:
-    from glassformer.open.written import recipe_file, written_in_full
+    from glassformer.loading.written import recipe_file, written_in_full
 
     return written_in_full(name) if full else recipe_file(name).read_text(encoding="utf-8")

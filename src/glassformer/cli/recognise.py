@@ -27,10 +27,10 @@ def command(
     lang: Lang = None,
     debug: Debug = False,
 ) -> int:
-    from glassformer.evaluate.recognise import recognise
-    from glassformer.open import choose_device, choose_dtype, load
+    from glassformer.config.values import size
+    from glassformer.evaluation.recognise import recognise
+    from glassformer.loading import choose_device, choose_dtype, load
     from glassformer.runs.output import claim
-    from glassformer.values import size
 
     if rollout is not None and len(images) != 1:
         raise UsageError("rollout_one", count=len(images))
@@ -58,7 +58,7 @@ def command(
     if json:
         print_json(found)
     if rollout is not None and not refused:
-        from glassformer.evaluate.rollout import draw_rollout
+        from glassformer.evaluation.rollout import draw_rollout
 
         draw_rollout(loaded, images[0], rollout)
     return 1 if refused else 0

@@ -13,7 +13,7 @@ from glassformer.errors import UsageError
 from glassformer.words import LANGUAGES, say
 
 if TYPE_CHECKING:
-    from glassformer.report.build import Report
+    from glassformer.textbook.build import Report
 
 CHOICES = {"both": LANGUAGES, **{lang: (lang,) for lang in LANGUAGES}}
 
@@ -39,8 +39,8 @@ def command(
     from glassformer.lessons.catalogue import LESSONS
     from glassformer.lessons.record import own
     from glassformer.lessons.shelf import Shelf
-    from glassformer.report.build import Order, Report
     from glassformer.runs.output import claim_folder, mark
+    from glassformer.textbook.build import Order, Report
 
     claim_folder(out, "report", force=force or any(out.glob("report.*.html")))  # an older one has no marker
     if run is not None:

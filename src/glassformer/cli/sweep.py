@@ -15,7 +15,7 @@ from glassformer.errors import UsageError
 from glassformer.words import language, say
 
 if TYPE_CHECKING:
-    from glassformer.train.sweep import Trial
+    from glassformer.training.sweep import Trial
 
 Vary = Annotated[list[str] | None, typer.Option("--vary", help=say("help.vary"), show_default=False)]
 
@@ -34,11 +34,11 @@ def command(
     varied, changes = variations(vary), overrides(set_)
     from glassformer.cli.lasting import lasting
     from glassformer.files import disk, write_json
-    from glassformer.open import open_recipe
+    from glassformer.loading import open_recipe
     from glassformer.runs.output import claim_folder, mark
-    from glassformer.train.sweep import plan
-    from glassformer.train.sweep_picture import draw
-    from glassformer.train.sweep_results import compare
+    from glassformer.training.sweep import plan
+    from glassformer.training.sweep_picture import draw
+    from glassformer.training.sweep_results import compare
 
     name = open_recipe(recipe, changes).name
     folder = out or Path("runs") / f"{name}-sweep"
@@ -91,7 +91,7 @@ def _follow(trials: list[Trial], *, quiet: bool) -> bool:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from glassformer.train.sweep import sweep
+    from glassformer.training.sweep import sweep
 
     console = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
     columns = BarColumn(30), MofNCompleteColumn(), TextColumn("{task.description}", markup=False), TimeRemainingColumn()
@@ -100,8 +100,8 @@ def _follow(trials: list[Trial], *, quiet: bool) -> bool:
 
 
 def _show(happening: Iterable[Any], trials: list[Trial], bars: Any, quiet: bool) -> bool:
-    from glassformer.train import events
-    from glassformer.train.sweep import Diverged, Skipped
+    from glassformer.training import events
+    from glassformer.training.sweep import Diverged, Skipped
 
     whole, metrics = True, ""
     task = bars.add_task("", total=sum(trial.config.train.steps for trial in trials))

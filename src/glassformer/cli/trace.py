@@ -33,7 +33,7 @@ def command(
     changes = overrides(set_)
     if not 0 <= seed < 2**63:
         raise UsageError("out_of_range", key="--seed", value=seed, low=0, high=2**63 - 1)
-    from glassformer.open import choose_device, load, open_config
+    from glassformer.loading import choose_device, load, open_config
     from glassformer.runs.output import claim
     from glassformer.trace.sentence import follow
 

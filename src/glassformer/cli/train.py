@@ -13,9 +13,9 @@ from glassformer.errors import FileError, UsageError, reason, warn
 from glassformer.words import language, say
 
 if TYPE_CHECKING:
-    from glassformer.recipe import RunConfig
-    from glassformer.train import Job
-    from glassformer.train.begin import Reading
+    from glassformer.config.recipe import RunConfig
+    from glassformer.training import Job
+    from glassformer.training.begin import Reading
 
 Recipe = Annotated[str, typer.Argument(help=say("help.recipe"), metavar="RECIPE|FILE", show_default=False)]
 Out = Annotated[Path | None, typer.Option("--out", help=say("help.out"), show_default=False)]
@@ -49,7 +49,7 @@ def command(
     changes = together(overrides(set_), {key: value for key, value in given.items() if value is not None})
     from glassformer.cli.lasting import lasting
     from glassformer.cli.progress import preparing, show
-    from glassformer.train.watch import watched
+    from glassformer.training.watch import watched
 
     def reading(config: RunConfig) -> None:
         if not json:
@@ -81,7 +81,7 @@ def together(changes: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
 
 def refuse_recipe(recipe: str, changes: dict[str, Any]) -> None:
     """What is no recipe, or has no such key, is refused before a line says that anything is prepared."""
-    from glassformer.open import open_recipe
+    from glassformer.loading import open_recipe
 
     if not _goes_on(recipe):
         open_recipe(recipe, changes)
@@ -90,7 +90,7 @@ def refuse_recipe(recipe: str, changes: dict[str, Any]) -> None:
 def introduce(recipe: str, changes: dict[str, Any], config: RunConfig) -> None:
     """How the files of one's own are read, and which recipe was chosen for them; nothing for a run that goes on."""
     from glassformer.data.said import said
-    from glassformer.open import own_recipe, recipes
+    from glassformer.loading import own_recipe, recipes
 
     for phrase in said(config):
         print(phrase.say(language()))
@@ -108,14 +108,14 @@ def _warn_taken(folder: Path) -> None:
 
 def _goes_on(recipe: str) -> bool:
     """A run folder instead of a recipe goes on with that run."""
-    from glassformer.open import is_run, recipes
+    from glassformer.loading import is_run, recipes
 
     return recipe not in recipes() and is_run(recipe)
 
 
 def _show_dry_run(recipe: str, changes: dict[str, Any], reading: Reading, json: bool) -> RunConfig:
-    from glassformer.open import open_recipe
-    from glassformer.train.dry_run import dry_run
+    from glassformer.loading import open_recipe
+    from glassformer.training.dry_run import dry_run
 
     config = open_recipe(recipe, changes)
     found = dry_run(config, reading)
@@ -128,7 +128,7 @@ def _show_dry_run(recipe: str, changes: dict[str, Any], reading: Reading, json: 
 
 def prepare(recipe: str, out: Path | None, resume: bool, changes: dict[str, Any], reading: Reading) -> tuple[Job, bool]:
     """The job, and whether it goes on with a run."""
-    from glassformer.train.begin import again, begin_or_again
+    from glassformer.training.begin import again, begin_or_again
 
     if _goes_on(recipe):
         if out is not None and out.resolve() != Path(recipe).resolve():

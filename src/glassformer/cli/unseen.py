@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from glassformer.errors import warn
 
 if TYPE_CHECKING:
-    from glassformer.open import Loaded
+    from glassformer.loading import Loaded
 
 SHOWN = 8  # words of a text; the rest are counted
 

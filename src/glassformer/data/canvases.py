@@ -11,11 +11,11 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from glassformer.config.recipe import DataConfig
+from glassformer.config.values import one_of, size
 from glassformer.data.arrays import Arrays
 from glassformer.data.pictures import load_handwritten
 from glassformer.errors import ConfigError, choose, suggest
-from glassformer.recipe import DataConfig
-from glassformer.values import one_of, size
 
 KIND = "canvases"
 SPLITS = {"train": 0.7, "validation": 0.15, "test": 0.15}  # shares of the digits

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from glassformer.config import Choice
+from glassformer.config.model import Choice
+from glassformer.config.values import positive, size, truth, word, wrong_type
 from glassformer.data.channel import Channel, SeriesForm, find_column, read_channels, sign_of
 from glassformer.data.find import dataset, find, split_of
 from glassformer.data.layout import delimiter_of
@@ -20,7 +21,6 @@ from glassformer.data.read import prices as catalogue_prices
 from glassformer.data.series import Series
 from glassformer.data.table import csv_rows
 from glassformer.errors import ConfigError, FileError, InputError, choose, suggest
-from glassformer.values import positive, size, truth, word, wrong_type
 
 SHARES = ("AAPL", "GOOG", "IBM", "MSFT")  # of the five in the package; FB has only 196 days
 ADJUSTED = "adj_close"  # splits and dividends taken out: without it a split looks like a crash

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from glassformer.config.recipe import DataConfig
+from glassformer.config.values import size, truth, word
 from glassformer.data import grammar
 from glassformer.data.form import Form
 from glassformer.data.layout import delimiter_of
@@ -17,8 +19,6 @@ from glassformer.data.read import read
 from glassformer.data.source import names, names_or_count, read_options, two_columns
 from glassformer.data.split import apart
 from glassformer.errors import ConfigError, choose
-from glassformer.recipe import DataConfig
-from glassformer.values import size, truth, word
 
 SPLITS = ("train", "validation", "test")
 T = TypeVar("T")  # what a split is made of: Pairs, Texts

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from glassformer.config.recipe import DataConfig
+from glassformer.config.values import one_of, size, truth, word
 from glassformer.data import grammar, read, source
 from glassformer.data.corpus import Corpus
 from glassformer.data.documents import Documents, apart, read_documents, tail_apart, together
@@ -12,8 +14,6 @@ from glassformer.data.moses import prepared_side
 from glassformer.data.source import Check, names_or_count, read_options
 from glassformer.data.topics import topics
 from glassformer.errors import ConfigError, choose
-from glassformer.recipe import DataConfig
-from glassformer.values import one_of, size, truth, word
 
 Groups = Mapping[str, Documents]
 SIDES = ("one", "each", "joined")

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer.config import Choice
+from glassformer.config.model import Choice
 from glassformer.data.channel import Channel
 from glassformer.data.channel_sources import SPLIT, channels
 from glassformer.data.moments import Moments, written

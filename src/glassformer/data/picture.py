@@ -16,8 +16,8 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
+from glassformer.config.values import one_of
 from glassformer.errors import ConfigError, FileError, GlassformerError, shown
-from glassformer.values import one_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
+from glassformer.config.recipe import DataConfig
+from glassformer.config.values import truth, word, wrong_type
 from glassformer.data import read
 from glassformer.data.corpus import Corpus
 from glassformer.data.images import Images, read_images
@@ -13,8 +15,6 @@ from glassformer.data.picture_folder import read_folder
 from glassformer.data.pictures import Pictures, apart, read_digits
 from glassformer.data.source import Check, count, read_options
 from glassformer.errors import FileError, choose
-from glassformer.recipe import DataConfig
-from glassformer.values import truth, word, wrong_type
 
 Groups = Mapping[str, Pictures]
 TEST = 360  # of the 1,797 digits: one in five

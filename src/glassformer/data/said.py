@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from glassformer.config.recipe import RunConfig
 from glassformer.data.channel import SeriesForm, decimal_sign, read_channels, read_sheet
 from glassformer.data.channel_sources import series_form
 from glassformer.data.columns import label_columns, pair_columns
@@ -18,7 +19,6 @@ from glassformer.data.pair_files import pair_places, read_pairs
 from glassformer.data.picture_folder import image_files
 from glassformer.data.texts import label_layout, label_places, read_texts
 from glassformer.errors import Phrase
-from glassformer.recipe import RunConfig
 
 SHOWN = 6  # names in a list
 PARTS = ("train", "validation", "test")

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from inspect import Parameter, signature
 from typing import Any
 
-from glassformer.config import Choice
+from glassformer.config.model import Choice
+from glassformer.config.values import size, wrong_type
 from glassformer.errors import ConfigError, suggest
-from glassformer.values import size, wrong_type
 
 Check = Callable[[str, Any], Any]  # (key, value) → the value in its final form
 

@@ -13,10 +13,10 @@ from typing import Any
 import tokenizers
 from tokenizers.processors import TemplateProcessing
 
+from glassformer.config.recipe import RunConfig
 from glassformer.files import write_json
 from glassformer.hub.pixels import FILE as PREPROCESSOR
 from glassformer.hub.pixels import RESAMPLING
-from glassformer.recipe import RunConfig
 from glassformer.text import Frame, Vocabularies, framing
 from glassformer.text.files import CONFIG, read_table, to_json, write
 from glassformer.text.frame import roles

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.models.build import build
 
 

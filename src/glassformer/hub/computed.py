@@ -10,7 +10,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.layers.position.sinusoidal import sinusoid
 
 Shape = tuple[int, ...]

@@ -11,7 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
+from glassformer.config.recipe import RunConfig
 from glassformer.errors import ConfigError, GlassformerError, choose
 from glassformer.files import write_json
 from glassformer.hub.beside import save_tokenizers, write_beside
@@ -27,7 +28,6 @@ from glassformer.hub.settled import as_toml, differing, one_by_one
 from glassformer.hub.store import ASIDE, FILES, KEPT, Progress
 from glassformer.hub.weights import SINGLE, Weights
 from glassformer.hub.write import Form, write_tensors
-from glassformer.recipe import RunConfig
 from glassformer.runs import Run, choose_weights
 from glassformer.runs.choose import AUTO
 from glassformer.runs.output import claim_folder, drafted

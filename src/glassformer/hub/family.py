@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.hub.computed import Computed
 from glassformer.hub.foreign import Foreign
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.errors import FileError
 from glassformer.hub.computed import Computed, agrees
 from glassformer.hub.family import At, Family, Names

@@ -9,7 +9,8 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from glassformer.config import Choice, ModelConfig
+from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.recipe import RunConfig
 from glassformer.errors import ConfigError, FileError
 from glassformer.hub.blank import allocated, blank, shapes
 from glassformer.hub.families import FAMILIES
@@ -21,7 +22,6 @@ from glassformer.hub.purpose import purpose
 from glassformer.hub.stranger import refuse_stranger
 from glassformer.hub.weights import Weights
 from glassformer.models.build import free_memory
-from glassformer.recipe import RunConfig
 from glassformer.runs.weights import check_finite
 from glassformer.text import Vocabularies
 

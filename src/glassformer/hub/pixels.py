@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.errors import FileError, shown
 from glassformer.hub.foreign import Foreign, read_foreign
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from glassformer.config import Choice, ModelConfig
+from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.recipe import RunConfig, TextConfig
 from glassformer.errors import FileError
 from glassformer.hub.family import Family
 from glassformer.hub.foreign import Foreign, read_foreign
 from glassformer.hub.pixels import read_pixels
 from glassformer.hub.sentence import read_sentence
-from glassformer.recipe import RunConfig, TextConfig
 from glassformer.text import Vocabularies, framing
 
 ROLES = ("pad", "bos", "eos", "cls", "sep")

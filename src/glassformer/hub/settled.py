@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from glassformer.config import Choice, ModelConfig, literal
+from glassformer.config.model import Choice, ModelConfig, literal
 from glassformer.layers.head import HEADS
 from glassformer.layers.position import POSITIONS, WITH_TABLE
 from glassformer.models.check import INPUTS

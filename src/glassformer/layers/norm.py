@@ -9,8 +9,8 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from glassformer.config.values import size
 from glassformer.tap import tap
-from glassformer.values import size
 
 
 class LayerNorm(nn.Module):

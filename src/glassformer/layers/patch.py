@@ -7,9 +7,9 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from glassformer.config.values import size as whole
 from glassformer.errors import ConfigError, InputError
 from glassformer.tap import tap
-from glassformer.values import size as whole
 
 
 def _refuse_nan(x: Tensor) -> None:

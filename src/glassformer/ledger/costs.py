@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
+from glassformer.config.values import size
 from glassformer.errors import ConfigError, choose
 from glassformer.formula import in_numbers, total
 from glassformer.layers.attention import KERNELS, Cache
@@ -22,7 +23,6 @@ from glassformer.models.check import input_positions
 from glassformer.models.in_symbols import DTYPES, InSymbols, in_symbols, lengths, run_pass
 from glassformer.symbols.run import Run, Step
 from glassformer.symbols.size import values, written
-from glassformer.values import size
 
 WIDTHS = {name: dtype.itemsize for name, dtype in DTYPES.items()}
 CONVENTIONS = {"square": False, "triangle": True}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from glassformer.config.recipe import RunConfig
 from glassformer.ledger.job import OPTIMIZERS, Job
 from glassformer.models.check import input_positions
-from glassformer.recipe import RunConfig
 
 TYPES = {"float32": "float32", "bf16": "bfloat16", "fp16": "float16"}  # a recipe's name of a type → the ledger's
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
+from glassformer.config.values import one_of, size, truth
 from glassformer.errors import ConfigError
 from glassformer.ledger.costs import CONVENTIONS
 from glassformer.ledger.devices import DTYPES
 from glassformer.models.check import input_positions
-from glassformer.values import one_of, size, truth
 
 PARALLELS = ("ddp", "fsdp")
 PRECISIONS = ("mixed", "pure")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.formula import evaluate, in_numbers, total
 from glassformer.ledger.costs import OPTIMIZER_STATES, WIDTHS, Cost, Pass, costs
 from glassformer.ledger.reading import Entry

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.ledger import show
 from glassformer.ledger.costs import Cost, Pass, costs, steps
 from glassformer.ledger.memory import Memory, memory

@@ -10,7 +10,8 @@ from functools import cached_property
 from math import ceil, sqrt
 from typing import Any
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
+from glassformer.config.values import positive
 from glassformer.errors import ConfigError, shown
 from glassformer.ledger import show_plan
 from glassformer.ledger.devices import Device
@@ -21,7 +22,6 @@ from glassformer.ledger.remedies import remedies
 from glassformer.ledger.work import Work, work
 from glassformer.models.check import check
 from glassformer.show import Sheet, as_html, as_text
-from glassformer.values import positive
 
 UTILISATION = 0.4  # share of the peak at which all products run, where nobody says otherwise
 CHINCHILLA = 20  # tokens for each parameter

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.formula import evaluate, in_numbers
 from glassformer.ledger.job import OPTIMIZERS, Job
 from glassformer.ledger.work import Work, work

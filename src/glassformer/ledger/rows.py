@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.layers.attention import MultiHeadAttention
 from glassformer.layers.head import LanguageModelHead
 from glassformer.ledger.groups import CONTAINERS, group_of, groups_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.formula import in_numbers, total
 from glassformer.ledger.costs import Cost, Pass, costs
 from glassformer.ledger.job import Job, lengths

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from glassformer.lessons.lesson import SEEDS
 from glassformer.lessons.trained import Watch, trained
-from glassformer.open import Loaded, load
+from glassformer.loading import Loaded, load
 from glassformer.runs import Run
 
 T = TypeVar("T")

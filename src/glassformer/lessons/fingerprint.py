@@ -14,21 +14,21 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 # what only speaks, draws or judges, or decides where files go
 WITHOUT = (
-    *("words", "errors", "fonts", "formula", "places", "provenance", "hub", "evaluate.render"),
+    *("words", "errors", "fonts", "formula", "places", "provenance", "hub"),
     *("lessons.theme", "lessons.drawing", "lessons.svg", "lessons.finish", "lessons.hover", "lessons.texts"),
     *("lessons.fingerprint", "lessons.trained", "lessons.desk", "lessons.lesson", "lessons.verdict"),
     *(
-        "train.pictures",
-        "train.panels",
-        "train.board",
-        "train.status",
-        "train.watch",
-        "train.events",
-        "train.forecast_picture",
+        "training.pictures",
+        "training.panels",
+        "training.board",
+        "training.status",
+        "training.watch",
+        "training.events",
+        "training.forecast_picture",
     ),
 )
 JUDGES = "verdict"  # functions of lessons whose names begin so judge, they do not measure
-TRAINING = "train.begin"
+TRAINING = "training.begin"
 
 
 def fingerprint(module: str, models: tuple[str, ...] = ()) -> str:

@@ -9,14 +9,14 @@ from typing import Any
 import torch
 from torch import nn
 
+from glassformer.config.recipe import RunConfig, override
+from glassformer.config.values import BIASES
 from glassformer.data.examples import Examples
+from glassformer.loading import open_recipe
 from glassformer.models.build import build
-from glassformer.open import open_recipe
-from glassformer.recipe import RunConfig, override
 from glassformer.tasks import Material, kind_of
-from glassformer.train.resume import Trained
-from glassformer.train.validate import validate
-from glassformer.values import BIASES
+from glassformer.training.resume import Trained
+from glassformer.training.validate import validate
 
 CPU = torch.device("cpu")
 # The recipes take the form of a published family, so that what they train can leave for other programs. Experiments

@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from glassformer.config.recipe import RunConfig
 from glassformer.files import disk
 from glassformer.lessons.fingerprint import TRAINING, fingerprint
-from glassformer.open import open_recipe
+from glassformer.loading import open_recipe
 from glassformer.places import own_folder
-from glassformer.recipe import RunConfig
 from glassformer.runs import Run
-from glassformer.train import events
-from glassformer.train.begin import begin_or_again
-from glassformer.train.watch import watched
+from glassformer.training import events
+from glassformer.training.begin import begin_or_again
+from glassformer.training.watch import watched
 
 SETTINGS = {"train.threads": 1, "train.device": "cpu"}  # the same bits, however many cores there are
 Watch = Callable[[str, float], None]  # (what is being done, share that is done)

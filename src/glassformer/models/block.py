@@ -10,6 +10,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
+from glassformer.config.values import BIASES, biases
 from glassformer.errors import ConfigError, InputError, choose, shown
 from glassformer.layers.attention import LayerCache, Mask, MultiHeadAttention
 from glassformer.layers.attention.mask import as_allowed
@@ -18,7 +19,6 @@ from glassformer.layers.norm import NORMS, Norm
 from glassformer.layers.position import Rotation
 from glassformer.layers.residual import NORM_ORDERS, StochasticDepth, add_norm
 from glassformer.tap import observed, tap
-from glassformer.values import BIASES, biases
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.errors import ConfigError, choose
 from glassformer.layers.attention import KERNELS
 from glassformer.layers.norm import NORMS, Norm

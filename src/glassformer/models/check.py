@@ -6,7 +6,8 @@ import inspect
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from glassformer.config import Choice, ModelConfig
+from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.values import one_of, positive, rate, size, truth, word
 from glassformer.errors import ConfigError, suggest
 from glassformer.layers.attention.mask import check_window
 from glassformer.layers.attention.multi_head import check_heads
@@ -21,7 +22,6 @@ from glassformer.layers.position.rotary import check_rotary
 from glassformer.layers.position.sinusoidal import check_waves
 from glassformer.layers.residual import NORM_ORDERS
 from glassformer.models.initialize import RULES
-from glassformer.values import one_of, positive, rate, size, truth, word
 
 INPUTS: dict[str, Any] = {
     "tokens": TokenEmbedding,

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.layers.attention import Cache, KeyValues, LayerCache
 from glassformer.layers.patch import SeriesPatches
 from glassformer.layers.position import POSITIONS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.layers.embedding import TokenEmbedding
 from glassformer.layers.head import HEADS
 from glassformer.layers.queries import LearnedQueries

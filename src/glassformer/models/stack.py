@@ -10,6 +10,7 @@ from typing import Any, Unpack
 import torch
 from torch import Tensor, nn
 
+from glassformer.config.values import BIASES, biases
 from glassformer.errors import ConfigError, choose, suggest
 from glassformer.layers.attention.mask import Mask, check_window
 from glassformer.layers.attention.multi_head import check_heads
@@ -20,7 +21,6 @@ from glassformer.layers.residual import StochasticDepth
 from glassformer.models.block import Block, Place
 from glassformer.models.options import BlockOptions
 from glassformer.tap import tap
-from glassformer.values import BIASES, biases
 
 
 class Stack(nn.Module):

@@ -11,14 +11,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from glassformer.config import read_toml
+from glassformer.config.model import read_toml
+from glassformer.config.recipe import Options, RunConfig
+from glassformer.config.values import path_of
 from glassformer.errors import FileError
 from glassformer.files import TEMPORARY, disk, read_json, sync, write_json, write_text
-from glassformer.recipe import Options, RunConfig
 from glassformer.runs.log import Log
 from glassformer.runs.manifest import is_whole
 from glassformer.runs.paths import found, stored
-from glassformer.values import path_of
 
 NONE: Options = MappingProxyType({})
 STEP = re.compile(r"step-(\d{8,})")

@@ -1,7 +1,7 @@
 """What a model is trained to do: each task makes batches of examples and a loss of a batch."""
 
+from glassformer.config.recipe import RunConfig
 from glassformer.errors import choose
-from glassformer.recipe import RunConfig
 from glassformer.tasks.classification import Classification
 from glassformer.tasks.forecasting import Forecasting
 from glassformer.tasks.image_classification import ImageClassification

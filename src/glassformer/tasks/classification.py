@@ -12,7 +12,8 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from glassformer.config import Choice
+from glassformer.config.model import Choice
+from glassformer.config.recipe import RunConfig, options
 from glassformer.data.batch import TokenBatch, texts
 from glassformer.data.corpus import Corpus
 from glassformer.data.examples import Example
@@ -22,8 +23,7 @@ from glassformer.data.store import Store
 from glassformer.data.texts import Texts
 from glassformer.errors import ConfigError
 from glassformer.losses import Loss, Sum, cross_entropy, make_loss
-from glassformer.metrics.f1 import f1
-from glassformer.recipe import RunConfig, options
+from glassformer.metrics.classification import f1
 from glassformer.runs import Run
 from glassformer.tasks.labels import class_weights, given_labels, learn_labels, numbered
 from glassformer.tasks.material import TextMaterial, learn_vocabularies, seen_in, sized

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from glassformer.config.recipe import RunConfig
 from glassformer.models.check import box_options
-from glassformer.recipe import RunConfig
 from glassformer.tasks import kind_of
 from glassformer.text.kinds import tokenizer_options
 

@@ -10,7 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from glassformer.config import Choice
+from glassformer.config.model import Choice
+from glassformer.config.recipe import RunConfig, options
+from glassformer.config.values import one_of, size, truth
 from glassformer.data.batch import ArrayBatch
 from glassformer.data.channel_sources import SOURCES, SPLIT
 from glassformer.data.examples import Example
@@ -22,12 +24,10 @@ from glassformer.errors import ConfigError, choose
 from glassformer.losses import Loss, Sum, make_loss, mean_absolute_error, mean_squared_error
 from glassformer.models.check import check, input_positions
 from glassformer.models.encoder import EncoderOnly
-from glassformer.recipe import RunConfig, options
 from glassformer.runs import Run
 from glassformer.tasks.baselines import Baselines
 from glassformer.tasks.options import check_options
 from glassformer.tasks.task import means
-from glassformer.values import one_of, size, truth
 
 OPTIONS = {"instance_norm": "mean", "log": False, "season": 1, "drop_last": 0}
 EPS = 1e-5  # of the variance, in scaled units, as in RevIN: a context that hardly moves is not blown up

@@ -13,7 +13,9 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from glassformer.config import Choice
+from glassformer.config.model import Choice
+from glassformer.config.recipe import RunConfig, options
+from glassformer.config.values import one_of, positive, rate, size
 from glassformer.data.arrays import Arrays
 from glassformer.data.augment import Augmentation, augmented, mixup
 from glassformer.data.batch import ArrayBatch
@@ -25,15 +27,13 @@ from glassformer.data.pictures import WHITE, Pictures
 from glassformer.data.source import source_options
 from glassformer.errors import ConfigError, InputError
 from glassformer.losses import Loss, Sum, cross_entropy, make_loss
-from glassformer.metrics.f1 import f1
+from glassformer.metrics.classification import f1
 from glassformer.models.check import input_positions
-from glassformer.recipe import RunConfig, options
 from glassformer.runs import Run
 from glassformer.tasks.labels import given_labels
 from glassformer.tasks.options import check_options
 from glassformer.tasks.picture_labels import learn_labels, numbered
 from glassformer.tasks.task import means
-from glassformer.values import one_of, positive, rate, size
 
 STATISTICS = ("mean", "std")
 CHANGES = ("crop", "flip", "erase", "mixup")

@@ -8,9 +8,9 @@ from typing import Protocol
 
 import numpy as np
 
+from glassformer.config.recipe import RunConfig
+from glassformer.config.values import positive, wrong_type
 from glassformer.errors import ConfigError, InputError
-from glassformer.recipe import RunConfig
-from glassformer.values import positive, wrong_type
 
 
 class Labelled(Protocol):

@@ -12,6 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from glassformer.config.recipe import RunConfig, options
+from glassformer.config.values import one_of, size
 from glassformer.data.corpus import Corpus
 from glassformer.data.document_corpus import DOCUMENTS, document_corpus
 from glassformer.data.documents import Documents
@@ -26,13 +28,11 @@ from glassformer.layers.head import LanguageModelHead
 from glassformer.layers.position import WITH_TABLE
 from glassformer.losses import IGNORE, Loss, Sum, chunked, cross_entropy, make_loss
 from glassformer.models.decoder import DecoderOnly
-from glassformer.recipe import RunConfig, options
 from glassformer.runs import Run
 from glassformer.tasks.material import TextMaterial, learn_vocabularies, seen_in, sized
 from glassformer.tasks.options import check_options
 from glassformer.tasks.task import means
 from glassformer.text import Frame, Specials, Tokenizer, Vocabularies
-from glassformer.values import one_of, size
 
 CONTEXT = 256
 WAYS = ("stream", "packed")

@@ -12,6 +12,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from glassformer.config.recipe import RunConfig, options
+from glassformer.config.values import rate, truth
 from glassformer.data.batch import TokenBatch, pad
 from glassformer.data.chance import of_example
 from glassformer.data.corpus import Corpus
@@ -26,13 +28,11 @@ from glassformer.layers.embedding import token_matrix
 from glassformer.layers.head import LanguageModelHead
 from glassformer.losses import IGNORE, Loss, Sum, chunked, cross_entropy, make_loss
 from glassformer.models.encoder import EncoderOnly
-from glassformer.recipe import RunConfig, options
 from glassformer.runs import Run
 from glassformer.tasks.material import TextMaterial, learn_vocabularies, seen_in, sized
 from glassformer.tasks.options import check_options
 from glassformer.tasks.task import means
 from glassformer.text import Frame, Tokenizer, Vocabularies
-from glassformer.values import rate, truth
 
 SHARES = {"rate": 0.15, "masked": 0.8, "random": 0.1}
 

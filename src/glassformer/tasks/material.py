@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from glassformer.config.recipe import RunConfig
 from glassformer.data.examples import Examples
-from glassformer.open import load
-from glassformer.recipe import RunConfig
+from glassformer.loading import load
 from glassformer.runs import Run
 from glassformer.tasks.task import Task
 from glassformer.text import Vocabularies

@@ -14,6 +14,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from glassformer.config.recipe import RunConfig, options
+from glassformer.config.values import positive
 from glassformer.data.batch import moved
 from glassformer.data.canvases import CLASSES, DARKEST, KIND, PLANNED, Plan
 from glassformer.data.examples import Example, Examples
@@ -22,12 +24,10 @@ from glassformer.layers.head.objects import ObjectsHead
 from glassformer.losses import Loss, Sum, cross_entropy, make_loss
 from glassformer.metrics.boxes import claim, overlap
 from glassformer.models.check import input_positions
-from glassformer.recipe import RunConfig, options
 from glassformer.runs import Run
 from glassformer.tasks.matching import SetLoss
 from glassformer.tasks.options import check_options
 from glassformer.tasks.task import means
-from glassformer.values import positive
 
 WEIGHTS = {"nothing": 0.1, "l1": 5.0, "giou": 2.0}  # as DETR has them
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from glassformer.config.recipe import RunConfig
 from glassformer.errors import ConfigError, suggest
-from glassformer.recipe import RunConfig
 
 
 def check_options(config: RunConfig, known: Collection[str], losses: Collection[str]) -> None:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from glassformer.config.recipe import RunConfig
 from glassformer.data.pictures import Pictures
 from glassformer.errors import InputError
-from glassformer.recipe import RunConfig
 from glassformer.tasks import labels
 
 

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Protocol, TypeVar
 import numpy as np
 from torch import nn
 
+from glassformer.config.recipe import RunConfig
 from glassformer.data.batch import Batch
 from glassformer.data.examples import Example, Examples
 from glassformer.losses import Loss, Sum
-from glassformer.recipe import RunConfig
 from glassformer.runs import Run
 
 B = TypeVar("B", bound=Batch)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from torch import Tensor, nn
 
+from glassformer.config.recipe import RunConfig, options
 from glassformer.data.batch import PairBatch, pair
 from glassformer.data.corpus import CORPORA, Corpus, corpus
 from glassformer.data.examples import Example
@@ -21,7 +22,6 @@ from glassformer.layers.embedding import token_matrix
 from glassformer.layers.head import LanguageModelHead
 from glassformer.losses import IGNORE, Loss, Sum, chunked, cross_entropy, make_loss
 from glassformer.models.encoder_decoder import EncoderDecoder
-from glassformer.recipe import RunConfig, options
 from glassformer.runs import Run
 from glassformer.tasks.material import TextMaterial, learn_vocabularies, seen_in, sized
 from glassformer.tasks.options import check_options

@@ -12,11 +12,11 @@ from typing import Self
 import tokenizers
 from tokenizers import decoders, models
 
+from glassformer.config.values import size
 from glassformer.text.alphabet import BYTE_PIECES, spell_fallback
 from glassformer.text.corpus import Corpus, reached, wanted
 from glassformer.text.pipeline import Pipeline
 from glassformer.text.special import NAMES, Specials
-from glassformer.values import size
 
 FIXED = (*NAMES, *BYTE_PIECES)
 

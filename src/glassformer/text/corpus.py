@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from glassformer.config.values import size
 from glassformer.errors import ConfigError, InputError, shown
 from glassformer.text.normalise import normalise
-from glassformer.values import size
 
 # The trainers' time grows with the square of a word's length, and SentencePiece's skips long sentences in silence: so a
 # long text goes to them in parts, cut at white space where there is any.

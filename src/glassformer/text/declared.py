@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from glassformer.config.values import truth
 from glassformer.errors import FileError, shown
 from glassformer.text.corpus import LARGEST_VOCABULARY
 from glassformer.text.files import CONFIG, read_bytes, read_config, read_table, to_json
 from glassformer.text.special import ROLES
-from glassformer.values import truth
 
 MAP, ADDED = "special_tokens_map.json", "added_tokens.json"
 FILES = (  # whatever belongs to a tokenizer, by all the names that it goes by

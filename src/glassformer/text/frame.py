@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from glassformer.recipe import RunConfig
+from glassformer.config.recipe import RunConfig
+from glassformer.config.values import truth
 from glassformer.text.special import Specials
-from glassformer.values import truth
 
 
 def roles(config: RunConfig) -> tuple[str, str]:

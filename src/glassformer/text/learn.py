@@ -9,10 +9,10 @@ from typing import Any
 
 import sentencepiece as spm
 
+from glassformer.config.values import rate
 from glassformer.errors import ConfigError, InputError
 from glassformer.text.corpus import Corpus, wanted
 from glassformer.text.special import NAMES, ROLES
-from glassformer.values import rate
 
 BLANK = "▁"  # how the library writes a blank
 RESERVED = re.compile(f"[\0\t\n{BLANK}\u2585]+")  # the trainer's own marks, and what ends a sentence for it

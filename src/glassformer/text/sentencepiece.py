@@ -13,6 +13,7 @@ from typing import Any, Self
 
 import sentencepiece as spm
 
+from glassformer.config.values import one_of, size
 from glassformer.errors import FileError, shown
 from glassformer.text.alphabet import BYTE_PIECES, cover, readable, spell_fallback
 from glassformer.text.declared import LLAMA, Declared, prefix_scheme
@@ -22,7 +23,6 @@ from glassformer.text.normalise import normalise
 from glassformer.text.pipeline import check_ids
 from glassformer.text.special import Specials, find_specials
 from glassformer.text.surface import surface_spans
-from glassformer.values import one_of, size
 
 FILE = "spm.model"
 FILES = (FILE, "spiece.model", "tokenizer.model", "sentencepiece.bpe.model")  # as T5, Llama and XLM-R call it

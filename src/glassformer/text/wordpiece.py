@@ -12,6 +12,7 @@ from typing import Self
 import tokenizers
 from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
 
+from glassformer.config.values import size
 from glassformer.errors import FileError
 from glassformer.text.alphabet import spell_continued, visible_bytes
 from glassformer.text.corpus import Corpus, reached, wanted
@@ -20,7 +21,6 @@ from glassformer.text.files import read_text
 from glassformer.text.pipeline import FILE, Pipeline, add_tokens, built
 from glassformer.text.special import NAMES, Specials
 from glassformer.text.split import LONGEST_WORD, split_words
-from glassformer.values import size
 
 VOCABULARY = "vocab.txt"
 MAKERS = ("BertTokenizer", "DistilBertTokenizer", "ElectraTokenizer")

@@ -11,12 +11,12 @@ from typing import Self
 import tokenizers
 from tokenizers import decoders, models, pre_tokenizers, trainers
 
+from glassformer.config.values import size
 from glassformer.errors import InputError
 from glassformer.text.alphabet import spell_visible
 from glassformer.text.corpus import LARGEST_VOCABULARY, Corpus, reached, wanted
 from glassformer.text.pipeline import Pipeline, check_ids
 from glassformer.text.special import NAMES, Specials
-from glassformer.values import size
 
 
 class Words(Pipeline):

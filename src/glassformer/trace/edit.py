@@ -10,11 +10,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from glassformer.config.values import LARGEST_SIZE, size
 from glassformer.errors import InputError, shown, suggest
 from glassformer.trace.catalogue import taps
 from glassformer.trace.trace import Trace
 from glassformer.trace.watch import Watcher, watching
-from glassformer.values import LARGEST_SIZE, size
 
 Change = Callable[[Tensor], Tensor]
 

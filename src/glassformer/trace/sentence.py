@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.errors import InputError
 from glassformer.models.build import build
 from glassformer.models.check import check

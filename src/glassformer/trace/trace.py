@@ -9,10 +9,10 @@ from typing import Any
 
 from torch import Tensor
 
+from glassformer.config.values import word
 from glassformer.errors import FileError, InputError, suggest
 from glassformer.files import write_bytes
 from glassformer.show import Column, Table, as_text
-from glassformer.values import word
 from glassformer.words import say
 
 FORMAT = "1"

@@ -8,7 +8,7 @@ import glassformer as gf
 from faults.fuzz.files import damaged, toml
 from faults.fuzz.values import python_value, value, value_of, word
 from faults.fuzz.world import HERE, Case
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from tiny_tasks import TINY
 
 KEYS = [key.name for key in fields(ModelConfig)]

@@ -8,8 +8,8 @@ import glassformer as gf
 from faults.fuzz.files import damaged, toml
 from faults.fuzz.values import all_recipes, changed, likely, python_value, small_value, value_of, word
 from faults.fuzz.world import HERE, Case, world
-from glassformer.open import open_recipe, recipes
-from glassformer.recipe import TABLES
+from glassformer.config.recipe import TABLES
+from glassformer.loading import open_recipe, recipes
 from tiny_tasks import TINY
 
 

@@ -11,10 +11,10 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from glassformer.config import CHOICES
+from glassformer.config.model import CHOICES
+from glassformer.config.recipe import TABLES
+from glassformer.loading import recipes
 from glassformer.models.presets import PRESETS
-from glassformer.open import recipes
-from glassformer.recipe import TABLES
 from tiny_tasks import TINY
 
 # fmt: off

@@ -18,9 +18,9 @@ import tiny_runs
 from foreign_texts import sentencepiece_model
 from glassformer.cli import commands
 from glassformer.hub.export import export_run
-from glassformer.open import Loaded, load
-from glassformer.train.begin import begin
-from glassformer.train.loop import train
+from glassformer.loading import Loaded, load
+from glassformer.training.begin import begin
+from glassformer.training.loop import train
 from texts import SIZES
 from texts import trained as trained_tokenizer
 from tiny_tasks import tiny

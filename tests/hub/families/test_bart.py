@@ -11,14 +11,14 @@ import torch
 import transformers
 
 import glassformer as gf
+from glassformer.config.recipe import RunConfig
 from glassformer.errors import FileError
 from glassformer.hub.export import Source, export
 from glassformer.hub.families.bart import BART, PEGASUS
 from glassformer.hub.family import Family
 from glassformer.hub.foreign import Foreign
 from glassformer.hub.open import open_foreign
-from glassformer.open import open_config
-from glassformer.recipe import RunConfig
+from glassformer.loading import open_config
 from reference_seq2seq import (
     EXACT,
     SINGLE,

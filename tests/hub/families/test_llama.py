@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from families import check, check_inverse, check_taps, compare, step_by_step
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.errors import FileError
 from glassformer.hub.families.llama import LLAMA, MISTRAL, QWEN2, QWEN3
 from glassformer.hub.family import Family

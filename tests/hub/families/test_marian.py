@@ -13,7 +13,7 @@ import glassformer as gf
 from glassformer.errors import FileError
 from glassformer.hub.families.marian import MARIAN
 from glassformer.hub.foreign import Foreign
-from glassformer.open import open_config
+from glassformer.loading import open_config
 from reference_seq2seq import (
     EXACT,
     SINGLE,

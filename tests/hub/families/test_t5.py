@@ -15,7 +15,7 @@ from glassformer.errors import FileError
 from glassformer.hub.families.t5 import T5
 from glassformer.hub.foreign import Foreign
 from glassformer.hub.open import look, open_foreign
-from glassformer.open import open_config
+from glassformer.loading import open_config
 from reference_seq2seq import (
     EXACT,
     SINGLE,

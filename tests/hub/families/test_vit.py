@@ -15,7 +15,7 @@ from glassformer.errors import FileError
 from glassformer.hub.families.vit import DEIT, VIT
 from glassformer.hub.family import Family
 from glassformer.hub.foreign import Foreign
-from glassformer.open import open_config
+from glassformer.loading import open_config
 from reference_seq2seq import (
     EXACT,
     SINGLE,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.errors import ConfigError, InputError
 from glassformer.layers.head import DistilledHead
 from glassformer.models.build import build

@@ -13,7 +13,7 @@ from glassformer.lessons.feed_forward.feed_forward_boxes import (
     independence,
     silence,
 )
-from glassformer.open import load
+from glassformer.loading import load
 from lesson_models import tiny
 
 

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from torch import nn
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
+from glassformer.config.recipe import RunConfig
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.norm.letters import final_loss, first_gradients, letters, stream_sizes, train
 from glassformer.lessons.short import Outcome
-from glassformer.recipe import RunConfig
 
 
 def ended(loss: float) -> Outcome:

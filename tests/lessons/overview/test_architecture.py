@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.ledger.rows import rows
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.fingerprint import ROOT
 from glassformer.lessons.overview import architecture
 from glassformer.lessons.overview.architecture import BOXES, run
-from glassformer.open import open_config
+from glassformer.loading import open_config
 
 
 def test_every_box_is_a_module_with_a_file_and_the_sum_is_the_ledgers() -> None:

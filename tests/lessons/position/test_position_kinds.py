@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import torch
 
-from glassformer.config import Choice, ModelConfig
+from glassformer.config.model import Choice, ModelConfig
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.position.position_kinds import KINDS, loss_at, run, shown, verdicts
 from glassformer.models.build import build

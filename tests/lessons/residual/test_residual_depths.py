@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.residual import residual_depths
 from glassformer.lessons.residual.residual_depths import depths

@@ -3,15 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from glassformer.lessons.stacks.alignment import (
-    chance,
-    diagonal,
-    error_rate,
-    least,
-    strongest,
-    word_weights,
-    words_of,
-)
+from glassformer.lessons.stacks.alignment import chance, diagonal, error_rate, least, strongest, word_weights, words_of
 from glassformer.text.bpe import Bpe
 
 RIGHT = [frozenset({(0, 0), (1, 1)})]

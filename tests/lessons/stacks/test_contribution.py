@@ -5,9 +5,9 @@ import torch
 from torch import Tensor
 
 from glassformer.lessons.stacks.contribution import contributions, halves, relative, slope
+from glassformer.loading import open_config
 from glassformer.models.build import build
 from glassformer.models.encoder_decoder import EncoderDecoder
-from glassformer.open import open_config
 
 
 def test_relative_is_the_mean_share_of_real_tokens() -> None:

@@ -7,8 +7,8 @@ import torch
 
 from glassformer.data.batch import PairBatch
 from glassformer.lessons.stacks.decoder_contributions import NAMES, look, run, verdicts
+from glassformer.loading import open_config
 from glassformer.models.build import build
-from glassformer.open import open_config
 from lesson_models import tiny_desk
 
 

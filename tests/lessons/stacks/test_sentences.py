@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from glassformer.lessons.stacks.sentences import HELD_OUT, SENTENCE, batch_of, follow, held_out, plain
-from glassformer.open import load
+from glassformer.loading import load
 from lesson_models import tiny
 
 

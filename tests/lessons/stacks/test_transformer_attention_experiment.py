@@ -6,7 +6,7 @@ from torch import Tensor
 
 from glassformer.lessons.stacks.sentences import held_out
 from glassformer.lessons.stacks.transformer_attention_experiment import Aligner, right, sizes
-from glassformer.open import load
+from glassformer.loading import load
 from lesson_models import tiny
 
 

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.training.accumulation import TOLERANCE, error, run, verdicts
-from glassformer.train.step import Stepper
+from glassformer.training.step import Stepper
 
 
 def found(whole: float, naive: float) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from torch import nn
 
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.training.cyclic import between, run, verdicts
-from glassformer.train.schedule import SCHEDULES, Span, constant
+from glassformer.training.schedule import SCHEDULES, Span, constant
 
 LOWER, SAME, HIGHER = (-0.3, -0.1), (-0.1, 0.1), (0.1, 0.3)  # intervals of cyclic − other
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from torch import nn
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.training import initialization
 from glassformer.lessons.training.initialization import run

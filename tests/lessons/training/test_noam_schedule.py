@@ -4,7 +4,7 @@ import pytest
 
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.training.noam_schedule import run
-from glassformer.train.schedule import SCHEDULES, Span, noam
+from glassformer.training.schedule import SCHEDULES, Span, noam
 
 
 def test_the_peak_lies_at_the_warm_up_and_is_as_high_as_the_formula() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.training.onecycle import run
-from glassformer.train.schedule import SCHEDULES, Span, linear
+from glassformer.training.schedule import SCHEDULES, Span, linear
 
 
 def test_ours_is_torchs_and_the_momentum_goes_against_it() -> None:

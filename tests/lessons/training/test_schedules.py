@@ -4,7 +4,7 @@ import pytest
 
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.training.schedules import run
-from glassformer.train.schedule import SCHEDULES, Span
+from glassformer.training.schedule import SCHEDULES, Span
 
 
 def test_every_schedule_of_the_package_is_shown() -> None:

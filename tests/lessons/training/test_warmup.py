@@ -7,7 +7,7 @@ import pytest
 
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.training.warmup import jumps, run, verdicts
-from glassformer.train.schedule import SCHEDULES, Span
+from glassformer.training.schedule import SCHEDULES, Span
 
 HELPS, NOTHING, HARMS = (-0.3, -0.1), (-0.1, 0.1), (0.1, 0.3)  # intervals of with − without
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from glassformer.config import Choice, ModelConfig
+from glassformer.config.model import Choice, ModelConfig
 from glassformer.hub.computed import counted, zeros
 from glassformer.hub.family import At, Family, Names, biased, layers
 from glassformer.hub.foreign import ACTIVATIONS, THEIRS, Foreign

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from glassformer.config import Choice, ModelConfig
+from glassformer.config.model import Choice, ModelConfig
 from glassformer.errors import FileError, shown
 from glassformer.hub.computed import frequencies
 from glassformer.hub.family import At, Family, Names, layers, linear

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from glassformer.config import Choice, ModelConfig
+from glassformer.config.model import Choice, ModelConfig
 from glassformer.hub.families.bart import (
     POSITIONS,
     copies,

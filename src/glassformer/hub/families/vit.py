@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from glassformer.config import Choice, ModelConfig
+from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.values import BIASES
 from glassformer.hub.family import At, Family, Names, biased, layers, linear
 from glassformer.hub.foreign import ACTIVATIONS, THEIRS, Foreign
-from glassformer.values import BIASES
 
 WITH_TEACHER = "DeiTForImageClassificationWithTeacher"
 BLOCK = {  # as their files have it; in memory `transformers` 5 gives these modules other names: see `_taps`

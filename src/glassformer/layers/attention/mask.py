@@ -8,9 +8,9 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from glassformer.config.values import size
 from glassformer.errors import ConfigError, InputError
 from glassformer.layers.position.relative import distances
-from glassformer.values import size
 
 
 def padding(lengths: Int[Tensor, " b"], s: int) -> Bool[Tensor, "b s"]:

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from glassformer.config.values import biases, size
 from glassformer.errors import ConfigError, choose
 from glassformer.layers.attention.cache import KeyValues
 from glassformer.layers.attention.kernel import KERNELS
@@ -14,7 +15,6 @@ from glassformer.layers.attention.mask import Mask, as_allowed
 from glassformer.layers.norm import NORMS, Norm
 from glassformer.layers.position.rotary import Rotation, rotate
 from glassformer.tap import edited, tap
-from glassformer.values import biases, size
 
 PROJECTIONS = ("q", "k", "v", "o")
 

@@ -6,10 +6,10 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from glassformer.config.values import one_of
 from glassformer.layers.head.pool import POOLS
 from glassformer.layers.head.pool import pool as pool_positions
 from glassformer.tap import tap
-from glassformer.values import one_of
 
 
 class ClassifierHead(nn.Module):

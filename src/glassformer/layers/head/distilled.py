@@ -5,9 +5,9 @@ from __future__ import annotations
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from glassformer.config.values import size
 from glassformer.errors import InputError
 from glassformer.tap import tap
-from glassformer.values import size
 
 
 class DistilledHead(nn.Module):

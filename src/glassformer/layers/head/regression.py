@@ -6,11 +6,11 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from glassformer.config.values import one_of
 from glassformer.errors import InputError
 from glassformer.layers.head.pool import POOLS
 from glassformer.layers.head.pool import pool as pool_positions
 from glassformer.tap import tap
-from glassformer.values import one_of
 
 
 class RegressionHead(nn.Module):

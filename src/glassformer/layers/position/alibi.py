@@ -6,8 +6,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from glassformer.config.values import size
 from glassformer.layers.position.relative import distances
-from glassformer.values import size
 
 
 def slopes(n_heads: int) -> list[float]:

@@ -7,10 +7,10 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from glassformer.config.values import size
 from glassformer.errors import InputError
 from glassformer.layers.position.table import look_up
 from glassformer.tap import tap
-from glassformer.values import size
 
 
 def interpolate(

@@ -8,8 +8,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from glassformer.config.values import size
 from glassformer.errors import ConfigError
-from glassformer.values import size
 
 
 def distances(t: int, s: int, device: torch.device) -> Int[Tensor, "t s"]:

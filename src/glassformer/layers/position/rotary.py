@@ -9,9 +9,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from glassformer.config.values import one_of, positive, size, truth
 from glassformer.errors import ConfigError
 from glassformer.layers.position.sinusoidal import check_waves
-from glassformer.values import one_of, positive, size, truth
 
 SCALINGS = ("none", "linear", "ntk", "dynamic", "yarn", "llama3")
 WITHOUT_FLOAT64 = ("mps",)

@@ -9,9 +9,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from glassformer.config.values import one_of, positive, size
 from glassformer.layers.position.table import look_up
 from glassformer.tap import tap
-from glassformer.values import one_of, positive, size
 
 LAYOUTS = ("interleaved", "halves")
 

@@ -12,8 +12,8 @@ from glassformer.data.batch import PairBatch, pair
 from glassformer.data.grammar.pair import Pair
 from glassformer.data.store import Store
 from glassformer.layers.attention.mask import causal
+from glassformer.loading.loaded import Loaded
 from glassformer.losses import IGNORE
-from glassformer.open.loaded import Loaded
 from glassformer.trace.record import record
 
 DROPOUT = 0.1  # the paper's rate, to show what it does to the sums

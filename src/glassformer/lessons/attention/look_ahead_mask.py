@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.lessons.attention.look_ahead_mask_experiment import configurations, probe
 from glassformer.lessons.attention.look_ahead_mask_picture import draw
 from glassformer.lessons.desk import Desk

@@ -10,16 +10,16 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from glassformer.config import Choice, ModelConfig
+from glassformer.config.model import Choice, ModelConfig
 from glassformer.data.batch import pad
 from glassformer.layers.attention.mask import causal, combine
 from glassformer.lessons.attention.masking_picture import draw
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.verdict import Verdict, exact
+from glassformer.loading.loaded import Loaded
 from glassformer.models.build import build
 from glassformer.models.encoder_decoder import EncoderDecoder
-from glassformer.open.loaded import Loaded
 
 SENTENCES = ("나는 학교에 간다", "나는 Transformer를 공부한다", "나는 친구와 함께 학교에 갔다.", "나는 책을 읽는다.")
 SHOWN = 1  # the sentence whose combined mask is shown

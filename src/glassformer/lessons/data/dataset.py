@@ -15,7 +15,7 @@ from glassformer.lessons.data.dataset_picture import draw
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.short import Experiment
-from glassformer.train.validate import make_sampler
+from glassformer.training.validate import make_sampler
 
 SENTENCES = 8000
 LEAST_COUNT = 10  # a rank is trusted if its token came so often

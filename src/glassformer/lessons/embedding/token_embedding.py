@@ -12,7 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
+from glassformer.config.recipe import RunConfig, override
 from glassformer.data.corpus import corpus
 from glassformer.layers.embedding import token_matrix
 from glassformer.layers.position.sinusoidal import sinusoid
@@ -21,9 +22,8 @@ from glassformer.lessons.embedding.token_embedding_picture import draw
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.statistics import interval
 from glassformer.lessons.verdict import Verdict, Word, exact, judged, less, within
+from glassformer.loading import Loaded
 from glassformer.models.build import build
-from glassformer.open import Loaded
-from glassformer.recipe import RunConfig, override
 
 BINS = 40
 WIDTHS = (64, 128, 256, 512, 1024)

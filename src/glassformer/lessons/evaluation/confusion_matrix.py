@@ -16,8 +16,7 @@ from glassformer.lessons.desk import Desk
 from glassformer.lessons.evaluation.confusion_matrix_picture import draw
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.training.few_digits import answers, digits, training_images
-from glassformer.metrics.confusion import confusion, most_confused
-from glassformer.metrics.f1 import f1
+from glassformer.metrics.classification import confusion, f1, most_confused
 from glassformer.metrics.interval import wilson
 
 SHOWN = 6  # wrong images in the picture
@@ -106,6 +105,6 @@ LESSON = Lesson(
     draw=draw,
     equation=r"C_{ij}=\#\{\,n: y_n=i,\ \hat y_n=j\,\},\qquad \mathrm{recall}_i=\frac{C_{ii}}{\sum_j C_{ij}}",
     formula="C_ij = #{n : y_n = i, ŷ_n = j},   recall_i = C_ii / Σ_j C_ij",
-    sources=("metrics/confusion.py", "metrics/f1.py", "evaluate/image_classification.py"),
+    sources=("metrics/classification.py", "metrics/classification.py", "evaluation/image_classification.py"),
     picture="confusion_matrix",
 )

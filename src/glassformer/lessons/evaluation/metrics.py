@@ -13,7 +13,7 @@ from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.short import CPU, Experiment
 from glassformer.lessons.statistics import interval
 from glassformer.models.build import build
-from glassformer.train.resume import Trained
+from glassformer.training.resume import Trained
 
 FEW, MANY = 200, 2000  # sentence pairs to learn from
 STEPS, EVERY = 240, 20
@@ -85,6 +85,6 @@ LESSON = Lesson(
     equation=r"\hat s=\operatorname*{arg\,min}_s L_{\mathrm{validation}}(\theta_s)",
     formula="ŝ = argmin_s L_validation(θ_s)",
     paper="§6.1",
-    sources=("train/validate.py", "metrics/perplexity.py", "train/loop.py"),
+    sources=("training/validate.py", "metrics/language.py", "training/loop.py"),
     picture="metric_comparison",
 )

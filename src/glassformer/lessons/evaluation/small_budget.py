@@ -18,7 +18,7 @@ from glassformer.lessons.evaluation.small_budget_experiment import train_both
 from glassformer.lessons.evaluation.small_budget_picture import draw
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.verdict import Verdict, Word, exact, judged
-from glassformer.metrics.ngram import NGrams
+from glassformer.metrics.language import NGrams
 from glassformer.text.kinds import train
 
 REPORTED = {"training": 6.79, "validation": 7.74}  # nats per token, of the run that the claim is about
@@ -109,5 +109,5 @@ LESSON = Lesson(
     equation=r"H_1=-\sum_w p(w)\ln p(w),\qquad H_2=-\sum_{v,w}p(v,w)\ln p(w\mid v)",
     formula="H₁ = − Σ p(w) ln p(w),   H₂ = − Σ p(v, w) ln p(w | v)",
     paper="§5",
-    sources=("metrics/ngram.py", "data/topics.py", "recipes/budget-3100.toml", "recipes/budget-3100-plain.toml"),
+    sources=("metrics/language.py", "data/topics.py", "recipes/budget-3100.toml", "recipes/budget-3100-plain.toml"),
 )

@@ -10,8 +10,8 @@ from glassformer.data.store import Store
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.short import Experiment, Outcome
 from glassformer.lessons.statistics import difference, interval
-from glassformer.metrics.ngram import NGrams
-from glassformer.open import open_recipe
+from glassformer.loading import open_recipe
+from glassformer.metrics.language import NGrams
 
 SCALE = 10  # of 3,100 steps, 4,960 sentences and 800 steps of warm-up: on one core all of it would take too long
 SENTENCES, EPOCHS = 32, 20

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.families.families_picture import draw
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts

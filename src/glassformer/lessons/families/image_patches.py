@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from glassformer.generate.step import evaluating
+from glassformer.decoding.step import evaluating
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.families.image_patches_picture import draw
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
@@ -126,5 +126,5 @@ LESSON = Lesson(
     draw=draw,
     equation=r"R=\prod_{l}\tfrac12\big(\bar A_l+I\big)",
     formula="R = Π_l ½(Ā_l + I)",
-    sources=("layers/patch.py", "trace/rollout.py", "evaluate/rollout.py"),
+    sources=("layers/patch.py", "trace/rollout.py", "evaluation/rollout.py"),
 )

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.ledger.parameters import Total, count
 from glassformer.ledger.row import Row
 from glassformer.ledger.rows import rows_of_box

@@ -11,7 +11,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
+from glassformer.config.recipe import RunConfig
 from glassformer.layers.norm import NORMS, LayerNorm
 from glassformer.ledger.parameters import count
 from glassformer.lessons.desk import Desk
@@ -20,7 +21,6 @@ from glassformer.lessons.residual.without_residual import NoNorm
 from glassformer.lessons.short import Experiment, Outcome
 from glassformer.lessons.statistics import interval, share
 from glassformer.models.build import build
-from glassformer.recipe import RunConfig
 from glassformer.trace.edit import Change, edit, zero
 
 STEPS = 180

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.layers.attention.kernel import KERNELS
 from glassformer.layers.attention.mask import Mask
 from glassformer.ledger.costs import Pass, costs

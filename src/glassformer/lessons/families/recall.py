@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.models.build import build
 
 KEYS = 8  # what is to be remembered is one of these

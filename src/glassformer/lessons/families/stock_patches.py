@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from glassformer.evaluate.forecasting import MODEL, Forecasts, forecasts
-from glassformer.generate.step import evaluating
+from glassformer.decoding.step import evaluating
+from glassformer.evaluation.forecasting import MODEL, Forecasts, forecasts
 from glassformer.layers.patch import SeriesPatches
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.families.stock_patches_picture import draw
@@ -20,9 +20,9 @@ from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.short import Experiment
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.verdict import Verdict, Word, exact, greater, judged, less
+from glassformer.loading import Loaded
 from glassformer.models.build import build
 from glassformer.models.encoder import EncoderOnly
-from glassformer.open import Loaded
 from glassformer.tasks.forecasting import Forecasting, SeriesMaterial
 from glassformer.trace.record import record
 

@@ -15,8 +15,8 @@ from glassformer.data.corpus import corpus
 from glassformer.layers.feed_forward import ACTIVATIONS, FEED_FORWARDS, FeedForward
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.statistics import difference, interval
+from glassformer.loading import Loaded
 from glassformer.models.build import build
-from glassformer.open import Loaded
 from glassformer.trace.record import record
 
 SENTENCE = "나는 학교에 간다"

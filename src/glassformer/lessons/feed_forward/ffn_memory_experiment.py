@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from glassformer.config import Choice, ModelConfig
+from glassformer.config.model import Choice, ModelConfig
 from glassformer.models.build import build
 from glassformer.trace.edit import Change, edit, zero
 from glassformer.trace.record import record

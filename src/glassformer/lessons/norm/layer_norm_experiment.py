@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from glassformer.config import Choice
+from glassformer.config.model import Choice
 from glassformer.data.grammar.sample import pairs
 from glassformer.layers.norm import NORMS, LayerNorm
 from glassformer.lessons.attention.attention_patterns_experiment import read
@@ -18,8 +18,8 @@ from glassformer.lessons.desk import Desk
 from glassformer.lessons.norm.batch_norm import BatchNorm, NoNorm
 from glassformer.lessons.norm.letters import final_loss
 from glassformer.lessons.short import Experiment
+from glassformer.loading.loaded import Loaded
 from glassformer.models.build import build
-from glassformer.open.loaded import Loaded
 
 SENTENCES = 24
 BINS = 60

@@ -12,7 +12,7 @@ from glassformer.lessons.desk import Desk
 from glassformer.lessons.short import Experiment, Outcome
 from glassformer.models.build import build
 from glassformer.trace.record import record
-from glassformer.train.validate import make_sampler
+from glassformer.training.validate import make_sampler
 
 RATE = 3e-3
 

@@ -8,16 +8,16 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from glassformer.config import Choice
+from glassformer.config.model import Choice
+from glassformer.config.recipe import RunConfig
 from glassformer.data.batch import PairBatch
 from glassformer.layers.norm import NORMS, Norm
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.norm.batch_norm import BatchNorm, told_of_padding
 from glassformer.lessons.short import Experiment
 from glassformer.models.build import build
-from glassformer.recipe import RunConfig
 from glassformer.tasks.translation import Translation
-from glassformer.train.validate import make_sampler
+from glassformer.training.validate import make_sampler
 
 KINDS = ("layer", "rms", "batch", "batch_real")  # batch_real: padding is left out of the averages
 SIZES = (2, 8, 32)

@@ -179,5 +179,5 @@ LESSON = Lesson(
     r"\text{pre: }x\leftarrow x+f(\mathrm{LayerNorm}(x))",
     formula="post: x ← LayerNorm(x + f(x));  pre: x ← x + f(LayerNorm(x))",
     paper="§3.1, §5.3, §5.4",
-    sources=("layers/residual.py", "models/stack.py", "train/schedule.py"),
+    sources=("layers/residual.py", "models/stack.py", "training/schedule.py"),
 )

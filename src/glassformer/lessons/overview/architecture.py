@@ -13,8 +13,8 @@ from glassformer.lessons.desk import Desk
 from glassformer.lessons.fingerprint import ROOT
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.overview.architecture_picture import draw
+from glassformer.loading import open_config
 from glassformer.models.build import build
-from glassformer.open import open_config
 from glassformer.trace.sentence import split
 
 MODEL = "paper-base"

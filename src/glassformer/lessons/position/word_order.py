@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from glassformer.config import Choice, ModelConfig
+from glassformer.config.model import Choice, ModelConfig
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.position.word_order_picture import draw

@@ -12,11 +12,11 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from glassformer.config.recipe import RunConfig
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.residual.without_residual import build_stack
 from glassformer.lessons.short import Experiment
 from glassformer.lessons.statistics import difference, interval
-from glassformer.recipe import RunConfig
 
 DEPTHS = (1, 2, 4, 6, 8, 12, 16, 24)
 PAPER = 6  # layers

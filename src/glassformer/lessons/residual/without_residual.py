@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.models.block import DecoderBlock
 from glassformer.models.decoder import Decoder
 from glassformer.models.initialize import initialize

@@ -11,8 +11,8 @@ from glassformer.data.canvases import DARKEST, Plan
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.stacks.cross_attention_elsewhere_picture import draw
+from glassformer.loading import Loaded
 from glassformer.metrics.boxes import claim
-from glassformer.open import Loaded
 from glassformer.tasks.object_queries import Answers, CanvasBatch, ObjectQueries, answers
 from glassformer.trace.record import record
 

@@ -10,15 +10,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from glassformer.evaluate.translate import Search, translate
+from glassformer.evaluation.translate import Search, translate
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.stacks.decoder_attention_picture import draw
 from glassformer.lessons.stacks.sentences import SENTENCE, follow
 from glassformer.lessons.verdict import Verdict, Word, exact, judged
+from glassformer.loading import Loaded
 from glassformer.models.block import DecoderBlock
 from glassformer.models.encoder_decoder import EncoderDecoder
-from glassformer.open import Loaded
 from glassformer.trace.watch import Watcher, watching
 
 PARTS = ("q", "k", "v")

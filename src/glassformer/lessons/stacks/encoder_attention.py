@@ -15,8 +15,8 @@ from glassformer.lessons.stacks.encoder_attention_experiment import MEASURES, de
 from glassformer.lessons.stacks.encoder_attention_picture import draw
 from glassformer.lessons.stacks.sentences import SENTENCE, held_out, plain
 from glassformer.lessons.verdict import Verdict, Word, greater, judged, less
+from glassformer.loading import Loaded
 from glassformer.models.encoder_decoder import EncoderDecoder
-from glassformer.open import Loaded
 from glassformer.trace.record import record
 
 NEIGHBOURS = 40  # the longest of so many sentences stands beside ours in the batch

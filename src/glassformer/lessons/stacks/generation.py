@@ -6,14 +6,14 @@ from typing import Any
 
 import torch
 
-from glassformer.evaluate.produced import forbidden_ids
-from glassformer.generate.beam import beam_search
-from glassformer.generate.tree import ROOT, Tree
+from glassformer.decoding.beam import beam_search
+from glassformer.decoding.tree import ROOT, Tree
+from glassformer.evaluation.produced import forbidden_ids
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.stacks.generation_picture import draw
 from glassformer.lessons.stacks.sentences import plain
-from glassformer.open import Loaded
+from glassformer.loading import Loaded
 from glassformer.text import Tokenizer
 from glassformer.trace.record import record
 
@@ -111,6 +111,6 @@ LESSON = Lesson(
     equation=r"p(y\mid x)=\prod_{t} p(y_t\mid y_{<t},x)",
     formula="p(y | x) = Π_t p(y_t | y_<t, x)",
     paper="§3.1, §6.1",
-    sources=("generate/beam.py", "generate/tree.py", "models/encoder_decoder.py"),
+    sources=("decoding/beam.py", "decoding/tree.py", "models/encoder_decoder.py"),
     picture="generation_attention",
 )

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import torch
 
+from glassformer.config.recipe import RunConfig
 from glassformer.data import grammar
 from glassformer.data.batch import PairBatch
 from glassformer.data.pairs import Pairs
-from glassformer.open import Loaded
-from glassformer.recipe import RunConfig
+from glassformer.loading import Loaded
 from glassformer.tasks.translation import Translation, encode
 from glassformer.text import Vocabularies
 from glassformer.trace.record import record

@@ -19,7 +19,7 @@ from glassformer.lessons.stacks.transformer_attention_experiment import (
 )
 from glassformer.lessons.stacks.transformer_attention_picture import draw
 from glassformer.lessons.verdict import Verdict, Word, judged, less
-from glassformer.open import Loaded
+from glassformer.loading import Loaded
 
 CHOOSING, JUDGED = 100, 200  # validation sentences to choose head and layer by, and others to judge on
 PLAIN = 0.5  # an error rate below it: more than half of the links are right

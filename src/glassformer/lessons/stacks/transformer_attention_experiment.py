@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from glassformer.config.recipe import RunConfig
 from glassformer.data import grammar
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.stacks.alignment import (
@@ -23,9 +24,8 @@ from glassformer.lessons.stacks.alignment import (
 from glassformer.lessons.stacks.sentences import batch_of
 from glassformer.lessons.stacks.small_translators import SmallTranslators
 from glassformer.lessons.statistics import difference, interval
+from glassformer.loading import Loaded
 from glassformer.models.build import build
-from glassformer.open import Loaded
-from glassformer.recipe import RunConfig
 from glassformer.text import Vocabularies
 from glassformer.trace.record import record
 

@@ -21,10 +21,10 @@ from glassformer.lessons.statistics import interval
 from glassformer.lessons.training.accumulation_picture import draw
 from glassformer.lessons.verdict import Verdict, exact, judged
 from glassformer.models.build import build
-from glassformer.train.meter import Meter
-from glassformer.train.optimizer import make_optimizer
-from glassformer.train.precision import LossScale
-from glassformer.train.step import Stepper
+from glassformer.training.meter import Meter
+from glassformer.training.optimizer import make_optimizer
+from glassformer.training.precision import LossScale
+from glassformer.training.step import Stepper
 
 SMALL = {
     "data.source.count": 2000,
@@ -146,5 +146,5 @@ LESSON = Lesson(
     equation=r"g=\frac{\nabla\sum_i L_i}{\sum_i n_i}\;\neq\;\frac{1}{k}\sum_i\frac{\nabla L_i}{n_i}",
     formula="g = ∇ Σ_i L_i / Σ_i n_i   ≠   (1/k) Σ_i ∇L_i / n_i",
     paper="§5.1",
-    sources=("train/step.py", "losses.py"),
+    sources=("training/step.py", "losses.py"),
 )

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from glassformer.config.recipe import TrainConfig
 from glassformer.data.examples import Examples
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.lesson import Data, Lesson
@@ -19,8 +20,7 @@ from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.training.cyclic_picture import draw
 from glassformer.lessons.training.letters import curve, letters
 from glassformer.lessons.verdict import Verdict, judged, less
-from glassformer.recipe import TrainConfig
-from glassformer.train.schedule import learning_rate
+from glassformer.training.schedule import learning_rate
 
 SCHEDULES = ("cyclic", "cosine", "constant")
 OTHERS = ("cosine", "constant")
@@ -147,6 +147,6 @@ LESSON = Lesson(
     claims=("cyclic-escapes",),
     equation=r"rate(t)=low+(peak-low)\left(1-\left|\tfrac{t-1}{h}-2c-1\right|\right),\;c=\lfloor\tfrac{t-1}{2h}\rfloor",
     formula="rate(t) = low + (peak − low) · (1 − |(t−1)/h − 2c − 1|),   c = ⌊(t−1) / 2h⌋",
-    sources=("train/schedule.py",),
+    sources=("training/schedule.py",),
     picture="cyclic_lr_warmup",
 )

@@ -20,7 +20,7 @@ from glassformer.lessons.training.gradient_flow_picture import draw
 from glassformer.lessons.training.letters import curve, letters
 from glassformer.lessons.verdict import Verdict, judged, less
 from glassformer.models.build import build
-from glassformer.train.resume import Trained
+from glassformer.training.resume import Trained
 
 RULES = ("xavier", "he", "normal")
 ORDERS = ("post", "pre")
@@ -114,6 +114,6 @@ LESSON = Lesson(
     claims=("xavier-not-he",),
     equation=r"g_\ell=\lVert\partial L/\partial\theta_\ell\rVert,\qquad spread=\max_\ell g_\ell\,/\,\min_\ell g_\ell",
     formula="g_ℓ = ‖∂L/∂θ_ℓ‖,   spread = max g_ℓ / min g_ℓ",
-    sources=("models/initialize.py", "train/step.py"),
+    sources=("models/initialize.py", "training/step.py"),
     picture="gradient_flow_initialization",
 )

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.statistics import interval

@@ -18,7 +18,7 @@ from glassformer.lessons.training.few_digits import Answers, answers, digits, tr
 from glassformer.lessons.training.label_smoothing_picture import draw
 from glassformer.lessons.verdict import Verdict, Word, judged, less
 from glassformer.losses import cross_entropy
-from glassformer.metrics.calibration import calibration
+from glassformer.metrics.classification import calibration
 
 SMOOTHINGS = (0.0, 0.1, 0.2)
 PAPER = 0.1
@@ -143,6 +143,6 @@ LESSON = Lesson(
     equation=r"q_k=(1-\varepsilon)\,[k=y]+\frac{\varepsilon}{v},\qquad L=-\sum_k q_k\log p_k",
     formula="q_k = (1 − ε)·[k = y] + ε / v,   L = − Σ_k q_k log p_k",
     paper="§5.4",
-    sources=("losses.py", "metrics/calibration.py"),
+    sources=("losses.py", "metrics/classification.py"),
     picture="label_smoothing_effect",
 )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from glassformer.config.recipe import TrainConfig
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.training.noam_schedule_picture import draw
-from glassformer.recipe import TrainConfig
-from glassformer.train.schedule import learning_rate
+from glassformer.training.schedule import learning_rate
 
 WARMUPS = (1000, 2000, 4000, 8000)
 WIDTHS = (128, 256, 512, 1024)
@@ -59,6 +59,6 @@ LESSON = Lesson(
     equation=r"lrate=d_{model}^{-0.5}\cdot\min(step^{-0.5},\;step\cdot warmup^{-1.5})",
     formula="lrate = d_model^−0.5 · min(step^−0.5, step · warmup^−1.5)",
     paper="§5.3, Eq. (3)",
-    sources=("train/schedule.py",),
+    sources=("training/schedule.py",),
     picture="transformer_schedule_analysis",
 )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from glassformer.config.recipe import TrainConfig
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.training.onecycle_picture import draw
-from glassformer.recipe import TrainConfig
-from glassformer.train.schedule import learning_rate
+from glassformer.training.schedule import learning_rate
 
 STEPS, WARMUP, PEAK = 1000, 300, 0.01
 EVERY = 20
@@ -61,6 +61,6 @@ LESSON = Lesson(
     draw=draw,
     equation=r"f(p)=b+\tfrac{a-b}{2}(1+\cos\pi p):\quad a\to b,\;0\le p\le 1",
     formula="f(p) = b + (a − b)/2 · (1 + cos πp):   from a to b while p goes from 0 to 1",
-    sources=("train/schedule.py",),
+    sources=("training/schedule.py",),
     picture="onecycle_lr",
 )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from statistics import fmean
 from typing import Any
 
+from glassformer.config.recipe import TrainConfig
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.training.schedules_picture import draw
-from glassformer.recipe import TrainConfig
-from glassformer.train.schedule import SCHEDULES, learning_rate
+from glassformer.training.schedule import SCHEDULES, learning_rate
 
 STEPS, WARMUP, D_MODEL = 1000, 100, 512
 EVERY = 20  # steps between two points of a curve
@@ -48,6 +48,6 @@ LESSON = Lesson(
     equation=r"\mathrm{rate}(t)=\mathrm{peak}\cdot f(t),\qquad 0\le f(t)\le 1",
     formula="rate(t) = peak · f(t),   0 ≤ f(t) ≤ 1",
     paper="§5.3",
-    sources=("train/schedule.py",),
+    sources=("training/schedule.py",),
     picture="lr_scheduler_curves",
 )

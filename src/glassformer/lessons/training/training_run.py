@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from glassformer.config.recipe import RunConfig
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.training.training_run_picture import draw
-from glassformer.recipe import RunConfig
-from glassformer.train.schedule import learning_rate
+from glassformer.training.schedule import learning_rate
 
 FINE = 10  # steps between two points of the schedule
 MOST = 60  # points of a curve
@@ -60,6 +60,6 @@ LESSON = Lesson(
     equation=r"\theta \leftarrow \theta - \eta_t\,\mathrm{AdamW}\!\left(g_t\cdot\min(1,\,c/\lVert g_t\rVert)\right)",
     formula="θ ← θ − η_t · AdamW(g_t · min(1, c/‖g_t‖))",
     paper="§5",
-    sources=("train/loop.py", "train/step.py", "train/schedule.py", "recipes/ko-en.toml"),
+    sources=("training/loop.py", "training/step.py", "training/schedule.py", "recipes/ko-en.toml"),
     picture="training_simulation",
 )

@@ -103,6 +103,6 @@ LESSON = Lesson(
     equation=r"\mathrm{rate}(t)=\mathrm{peak}\cdot\min\left(1,\frac{t}{\mathrm{warmup}}\right)",
     formula="rate(t) = peak · min(1, t / warmup)",
     paper="§5.3",
-    sources=("train/schedule.py", "layers/residual.py"),
+    sources=("training/schedule.py", "layers/residual.py"),
     picture="warmup_comparison",
 )

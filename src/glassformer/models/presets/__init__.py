@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from glassformer.config import ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.models.presets import decoders, encoder_decoders, encoders, small
 
 PRESETS: dict[str, Callable[[], ModelConfig]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from glassformer.config import Choice, ModelConfig
+from glassformer.config.model import Choice, ModelConfig
 
 
 def mini_classifier() -> ModelConfig:

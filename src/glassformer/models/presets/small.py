@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from glassformer.config import Choice, ModelConfig
+from glassformer.config.model import Choice, ModelConfig
 
 LANGUAGE_MODEL = Choice("language_model")
 

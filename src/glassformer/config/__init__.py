@@ -1,0 +1,1 @@
+"""What a person configures: a model, a recipe, and what a single value must be."""

@@ -1,0 +1,276 @@
+"""Beam search, §6.1: the best few hypotheses of each sentence go on side by side, in one batch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal, overload
+
+import torch
+from jaxtyping import Bool, Shaped
+from torch import Tensor, nn
+
+from glassformer.config.values import size
+from glassformer.decoding.hypothesis import Hypothesis
+from glassformer.decoding.length import LENGTH_NORMS
+from glassformer.decoding.limits import FREE, Limits, prepare
+from glassformer.decoding.step import Decodable, Start, evaluating
+from glassformer.decoding.stop import STOP_RULES, Standing
+from glassformer.decoding.top import largest
+from glassformer.decoding.tree import FINISHED, KEPT, PRUNED, ROOT, Candidates, Growth, Tree
+from glassformer.decoding.walk import accumulated
+from glassformer.errors import ConfigError, choose, shown
+
+NEVER = float("-inf")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """The choices of a beam search."""
+
+    beam: int
+    length_norm: str
+    alpha: float
+    stop: str
+    record: bool = False
+
+    def __post_init__(self) -> None:
+        choose("length_norm", self.length_norm, LENGTH_NORMS)
+        choose("stop", self.stop, STOP_RULES)
+        if isinstance(self.alpha, bool) or not isinstance(self.alpha, int | float) or not math.isfinite(self.alpha):
+            raise ConfigError("generate_alpha", value=shown(self.alpha))
+
+    def norm(self, length: int) -> float:
+        return LENGTH_NORMS[self.length_norm](length, self.alpha)
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The best hypotheses that have ended, b beam, the best first; −∞ where there is none yet."""
+
+    scores: Tensor
+    nodes: Tensor
+
+    @classmethod
+    def none(cls, b: int, beam: int, like: Tensor) -> Finished:
+        return cls(like.new_full((b, beam), NEVER), torch.full((b, beam), ROOT, device=like.device))
+
+    def merged(self, scores: Tensor, nodes: Tensor) -> Finished:
+        """With new ones, the best `beam` of all."""
+        best = torch.cat([self.scores, scores], 1).topk(self.scores.shape[1])  # b beam
+        return Finished(best.values, torch.cat([self.nodes, nodes], 1).gather(1, best.indices))
+
+    def select(self, rows: Tensor) -> Finished:
+        return Finished(self.scores[rows], self.nodes[rows])
+
+
+class Search:
+    """One beam search over a batch: `run` it, then ask for the results."""
+
+    def __init__(self, model: Decodable, start: Start, limits: Limits, rules: Rules) -> None:
+        self.model, self.limits, self.rules = model, limits, rules
+        self.state = start.state
+        longest, device = limits.longest(start), start.tokens.device
+        self.logits = accumulated(model.step(start.tokens, start.state))  # b v; its type is that of the scores
+        self.sentences = torch.arange(len(longest), device=device)  # b: those that go on
+        self.limit = torch.tensor(longest, device=device)  # b
+        self.norm_at_limit = self.logits.new_tensor([rules.norm(length) for length in longest])  # b
+        self.sums = self.logits.new_zeros(len(longest), 1)  # b w: log-probabilities of the w beams that go on
+        self.nodes = torch.full((len(longest), 1), ROOT, device=device)  # b w: where they end
+        self.finished = self.results = Finished.none(len(longest), rules.beam, self.logits)
+        self.growth = Growth()
+
+    def run(self) -> Search:
+        length = 1
+        while (tokens := self.advance(length)) is not None:
+            self.logits = accumulated(self.model.step(tokens, self.state))  # b·w v
+            length += 1
+        return self
+
+    def advance(self, length: int) -> Tensor | None:
+        """One step: candidates, which of them end, which go on, which sentences are done. The tokens to go on with."""
+        candidates, beams = self.candidates(length)  # b m
+        numbers = self.growth.add(candidates)  # b m
+        k, over = min(self.rules.beam, numbers.shape[1]), self.limit <= length  # b
+        ends = self.limits.ended(candidates.tokens) | over[:, None]  # b m
+        sums, norm = candidates.cumulative, self.rules.norm(length)
+        # Only the k best may finish. Of the others, some stand by for those that end.
+        scores = sums[:, :k].masked_fill(~ends[:, :k], NEVER) / norm
+        self.finished = self.finished.merged(scores, numbers[:, :k])
+        going = sums.masked_fill(ends, NEVER).topk(k)  # b w
+        if self.rules.record:
+            fates = torch.zeros_like(numbers).scatter(1, going.indices, KEPT).masked_fill(ends, PRUNED)
+            fates[:, :k].masked_fill_(ends[:, :k], FINISHED)
+            self.growth.mark(self.sentences, fates)
+        self.sums, self.nodes = going.values, numbers.gather(1, going.indices)
+        tokens, beams = candidates.tokens.gather(1, going.indices), beams.gather(1, going.indices)  # b w
+        at = Standing(self.sums[:, 0], self.finished.scores[:, -1], norm, self.norm_at_limit, self.rules.alpha)
+        done = STOP_RULES[self.rules.stop](at) | (self.sums[:, 0] == NEVER)  # b; nothing goes on at the last step
+        return self.go_on(tokens, beams, done)
+
+    def candidates(self, length: int) -> tuple[Candidates, Tensor]:
+        """The best continuations of each sentence, b m, and the beams they continue.
+
+        m = beam × (1 + number of ends): so that `beam` go on even if every beam ends.
+        """
+        b, w = self.sums.shape
+        m = self.rules.beam * max(2, 1 + len(self.limits.ends))
+        logs = self.limits.forbid_(self.logits.log_softmax(1), length - 1)  # b·w v
+        must = self.limits.forced(length - 1, self.limit)  # b
+        logs = logs if must is None else certain(logs, must.repeat_interleave(w))
+        logs, tokens = largest(logs, min(m, logs.shape[1]))  # b·w m
+        logs, tokens = logs.view(b, -1), tokens.view(b, -1)  # b w·m
+        sums = (logs.view(b, w, -1) + self.sums[:, :, None]).view(b, -1)  # b w·m
+        best = sums.topk(min(m, sums.shape[1]))
+        beams = best.indices // (sums.shape[1] // w)  # b m
+        parents = self.nodes.gather(1, beams)
+        return Candidates(tokens.gather(1, best.indices), parents, logs.gather(1, best.indices), best.values), beams
+
+    def go_on(self, tokens: Tensor, beams: Tensor, done: Tensor) -> Tensor | None:
+        """Sentences that are done leave with their results; the cache follows the beams. None: nobody is left."""
+        before = self.state.cache.beams
+        rows = beams + before * torch.arange(beams.shape[0], device=beams.device)[:, None]  # b w
+        keep = None
+        if bool(done.any()):
+            self.results = self.put(self.results)
+            keep = (~done).nonzero()[:, 0]
+            if not keep.numel():
+                return None
+            self.finished, self.sentences = self.finished.select(keep), self.sentences[keep]
+            self.sums, self.nodes, self.limit = self.sums[keep], self.nodes[keep], self.limit[keep]
+            self.norm_at_limit, tokens, rows = self.norm_at_limit[keep], tokens[keep], rows[keep]
+        self.state.reorder(rows.flatten(), keep, rows.shape[1])
+        return tokens.view(-1, 1)  # b·w 1
+
+    def put(self, results: Finished) -> Finished:
+        """What has been found so far, at the places of its sentences."""
+        scores = results.scores.index_copy(0, self.sentences, self.finished.scores)
+        return Finished(scores, results.nodes.index_copy(0, self.sentences, self.finished.nodes))
+
+    def best(self, n: int) -> list[list[Hypothesis]]:
+        """The n best of each sentence: read from their last tokens back to the start."""
+        tokens, parents, sums = self.growth.flat("tokens"), self.growth.flat("parents"), self.growth.flat("cumulative")
+
+        def hypothesis(score: float, node: int) -> Hypothesis:
+            total, finished = sums[node], tokens[node] in self.limits.ends
+            written: list[int] = []
+            node = parents[node] if finished else node
+            while node != ROOT:
+                written.append(tokens[node])
+                node = parents[node]
+            return Hypothesis(written[::-1], score, total, finished)
+
+        return [[hypothesis(*pair) for pair in zip(*both, strict=True)] for both in self.found(n)]
+
+    def found(self, n: int) -> list[tuple[list[float], list[int]]]:
+        """Scores and nodes of the n best of each sentence."""
+        pairs = zip(self.results.scores[:, :n].tolist(), self.results.nodes[:, :n].tolist(), strict=True)
+        return [
+            ([score for score in scores if score > NEVER], nodes[: sum(score > NEVER for score in scores)])
+            for scores, nodes in pairs
+        ]
+
+    def trees(self, n: int) -> list[Tree]:
+        return self.growth.trees([nodes for _, nodes in self.found(n)])
+
+
+def certain(logs: Tensor, must: Tensor) -> Tensor:
+    """Log-probabilities, b v, where a row that must say a token says it with probability 1."""
+    only = torch.full_like(logs, NEVER).scatter(1, must.clamp(min=0)[:, None], 0.0)  # b v
+    return torch.where((must == FREE)[:, None], logs, only)
+
+
+@overload
+def beam_search(
+    model: nn.Module,
+    source: Shaped[Tensor, "b s ..."],
+    mask: Bool[Tensor, "b s"] | None = None,
+    *,
+    eos: int | Collection[int] | None,
+    bos: int | None = None,
+    max_len: int | None = None,
+    forbidden: Collection[int] = (),
+    first: int | None = None,
+    last: int | None = None,
+    min_len: int = 0,
+    beam: int = 4,
+    length_norm: str = "gnmt",
+    alpha: float = 0.6,
+    stop: str = "bound",
+    n_best: int = 1,
+    record: Literal[False] = False,
+) -> list[list[Hypothesis]]: ...
+
+
+@overload
+def beam_search(
+    model: nn.Module,
+    source: Shaped[Tensor, "b s ..."],
+    mask: Bool[Tensor, "b s"] | None = None,
+    *,
+    eos: int | Collection[int] | None,
+    bos: int | None = None,
+    max_len: int | None = None,
+    forbidden: Collection[int] = (),
+    first: int | None = None,
+    last: int | None = None,
+    min_len: int = 0,
+    beam: int = 4,
+    length_norm: str = "gnmt",
+    alpha: float = 0.6,
+    stop: str = "bound",
+    n_best: int = 1,
+    record: Literal[True],
+) -> tuple[list[list[Hypothesis]], list[Tree]]: ...
+
+
+@torch.inference_mode()
+def beam_search(
+    model: nn.Module,
+    source: Tensor,
+    mask: Tensor | None = None,
+    *,
+    eos: int | Collection[int] | None,
+    bos: int | None = None,
+    max_len: int | None = None,
+    forbidden: Collection[int] = (),
+    first: int | None = None,
+    last: int | None = None,
+    min_len: int = 0,
+    beam: int = 4,
+    length_norm: str = "gnmt",
+    alpha: float = 0.6,
+    stop: str = "bound",
+    n_best: int = 1,
+    record: bool = False,
+) -> list[list[Hypothesis]] | tuple[list[list[Hypothesis]], list[Tree]]:
+    r"""Beam search, §6.1.
+
+        best = argmax_Y log p(Y | x) / norm(|Y|), over the `beam` best prefixes of every length
+
+    The `n_best` hypotheses of each sentence, the best first. `length_norm` and `alpha`: see `LENGTH_NORMS`; `stop`: see
+    `STOP_RULES`. `forbidden` tokens are left out, and the probabilities of the others stay as the model gave them.
+    With `record` the search's tree comes as well, one for each sentence. The rest is as in `greedy`.
+    Differs from the paper: nothing by default; `length_norm="power"` is Hugging Face's search, token for token.
+    """
+    way, limits = prepare(
+        model,
+        source,
+        bos=bos,
+        eos=eos,
+        forbidden=forbidden,
+        max_len=max_len,
+        first=first,
+        last=last,
+        min_len=min_len,
+    )
+    rules = Rules(
+        beam=size("beam", beam, 1, way.vocab_size), length_norm=length_norm, alpha=alpha, stop=stop, record=record
+    )
+    size("n_best", n_best, 1, beam)
+    if source.shape[0] == 0:
+        return ([], []) if record else []
+    with evaluating(model):
+        search = Search(way, way.start(source, mask), limits, rules).run()
+    return (search.best(n_best), search.trees(n_best)) if record else search.best(n_best)

@@ -1,0 +1,73 @@
+"""One token after the other for a batch of sentences, without going back: what greedy and sampling share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from glassformer.decoding.finite import comparable
+from glassformer.decoding.hypothesis import Hypothesis
+from glassformer.decoding.limits import FREE, Limits
+from glassformer.decoding.step import Decodable, Start
+
+Choose = Callable[[Tensor, Tensor, int], Tensor]  # logits b v, sentences b, how many tokens before → tokens b
+
+
+@dataclass(frozen=True)
+class Step:
+    """The tokens of one step, for the sentences that are still going on."""
+
+    sentences: Tensor  # b: which ones
+    tokens: Tensor  # b
+    log_probabilities: Tensor  # b: under the model as it is, before any filter; 0 for a token that is forced
+
+
+def walk(model: Decodable, start: Start, limits: Limits, choose: Choose) -> Iterator[Step]:
+    """Choose a token, give it to the model, until every sentence has ended. The finished ones leave the batch.
+
+    The host waits for the device once a step, to hear whether a sentence has ended.
+    """
+    longest = limits.longest(start)
+    tokens, state, most = start.tokens, start.state, max(longest)
+    limit = torch.tensor(longest, device=tokens.device)  # b
+    sentences = torch.arange(len(longest), device=tokens.device)  # b
+    for before in range(most):
+        logits = accumulated(model.step(tokens, state))  # b v
+        chosen = choose(limits.forbid(logits, before), sentences, before)  # b
+        must = limits.forced(before, limit)  # b
+        chosen = chosen if must is None else torch.where(must == FREE, chosen, must)
+        logs = logits.log_softmax(1).gather(1, chosen[:, None])[:, 0]  # b
+        yield Step(sentences, chosen, logs if must is None else logs.masked_fill(must != FREE, 0.0))
+        done = limits.ended(chosen) | (limit <= before + 1)  # b
+        tokens = chosen[:, None]  # b 1
+        if bool(done.any()):
+            keep = (~done).nonzero()[:, 0]
+            if not keep.numel():
+                return
+            state.reorder(keep, keep)
+            tokens, limit, sentences = tokens[keep], limit[keep], sentences[keep]
+
+
+def collect(steps: Iterator[Step], b: int, limits: Limits) -> list[Hypothesis]:
+    """The steps of a walk, put together: one hypothesis for each of the b sentences."""
+    taken = list(steps)
+    sentences = torch.cat([step.sentences for step in taken]).tolist()
+    tokens = torch.cat([step.tokens for step in taken]).tolist()
+    logs = torch.cat([step.log_probabilities for step in taken])
+    written: list[list[int]] = [[] for _ in range(b)]
+    for sentence, token in zip(sentences, tokens, strict=True):
+        written[sentence].append(token)
+    sums = logs.new_zeros(b).index_add_(0, torch.cat([step.sentences for step in taken]), logs).tolist()
+    finished = [row[-1] in limits.ends for row in written]
+    return [
+        Hypothesis(row[:-1] if ended else row, total, total, ended)
+        for row, total, ended in zip(written, sums, finished, strict=True)
+    ]
+
+
+def accumulated(logits: Tensor) -> Tensor:
+    """Logits in the type that scores are summed in: float32 for smaller ones. Such that are not finite are refused."""
+    return comparable(logits if logits.dtype == torch.float64 else logits.float())

@@ -1,0 +1,105 @@
+"""What a person gives to a verb: a text, a pair of texts, or a list of them, as ids that fit into the model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from glassformer.data.moses import prepared_side
+from glassformer.errors import InputError, shown
+from glassformer.layers.position import WITH_TABLE
+from glassformer.loading import Loaded
+from glassformer.text.pairing import paired
+
+Text = str | tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Ids:
+    """A text, or two, as the model reads it. `segments`: which of the two a token belongs to; None where none tells."""
+
+    tokens: list[int]
+    segments: list[int] | None = None
+
+
+def every_text(texts: Any) -> list[str]:
+    """One text or several → a list of texts; anything else is refused."""
+    given = [texts] if isinstance(texts, str) else _several(texts)
+    for text in given:
+        if not isinstance(text, str):
+            raise InputError("not_a_text", value=shown(text))
+    return given
+
+
+def every_text_or_pair(texts: Any) -> list[Text]:
+    """The same, where two texts may belong together: ("a", "b") is one pair, ["a", "b"] are two texts."""
+    if isinstance(texts, tuple) and len(texts) == 2 and all(isinstance(one, str) for one in texts):
+        return [(texts[0], texts[1])]
+    given = [texts] if isinstance(texts, str) else _several(texts)
+    for text in given:
+        pair = isinstance(text, tuple) and len(text) == 2 and all(isinstance(one, str) for one in text)
+        if not (isinstance(text, str) or pair):
+            raise InputError("not_a_text_or_pair", value=shown(text))
+    return given
+
+
+def _several(texts: Any) -> list[Any]:
+    if isinstance(texts, bytes | dict) or not isinstance(texts, Sequence):
+        raise InputError("not_texts", value=shown(texts))
+    return list(texts)
+
+
+def places(loaded: Loaded) -> int | None:
+    """How many positions the model has; None where they are computed, without end."""
+    model = loaded.config.model
+    return model.max_len if model.position.kind in WITH_TABLE else None
+
+
+def read_text(loaded: Loaded, text: str, *, truncate: bool = False, longest: int | None = None) -> Ids:
+    """The ids of a text in its frame. One that is too long is refused, or with `truncate` its end is cut off."""
+    ids, most = loaded.framed(text), _most(loaded, longest)
+    if most is None or len(ids) <= most:
+        return Ids(ids)
+    if not truncate:
+        raise InputError("text_too_long", length=len(ids), most=most)
+    end = loaded.frame.back
+    return Ids(ids[: max(most - len(end), 0)] + end)
+
+
+def read_pair(loaded: Loaded, first: str, second: str, *, truncate: bool = False) -> Ids:
+    """The ids of two texts in one frame; with `truncate` the longer one is cut first, until both fit."""
+    prepare = prepared_side(loaded.config.data.prepare, loaded.config.data.source_language)
+    begin, end = loaded.frame.front, loaded.frame.back
+    a, b = (loaded.tokenizer.encode(prepare(text)) for text in (first, second))
+    tokens, segments = paired(loaded.tokenizer, a, b, begin, end)
+    most = places(loaded)
+    if most is not None and len(tokens) > most:
+        if not truncate:
+            raise InputError("text_too_long", length=len(tokens), most=most)
+        first_most, second_most = shares(len(a), len(b), max(most - (len(tokens) - len(a) - len(b)), 0))
+        tokens, segments = paired(loaded.tokenizer, a[:first_most], b[:second_most], begin, end)
+    return Ids(tokens, segments if loaded.config.model.segments > 1 and any(segments) else None)
+
+
+def shares(first: int, second: int, room: int) -> tuple[int, int]:
+    """How many tokens of two texts are kept: the longer one is cut first, down to the shorter, then both alike.
+
+    An odd one is left to the longer, or to the second: so `tokenizers` cuts.
+    """
+    short, long = min(first, second), max(first, second)
+    long = short if short > room else min(long, max(short, room - short))
+    if short + long > room:
+        short, long = room // 2, room // 2 + room % 2
+    return (long, short) if first > second else (short, long)
+
+
+def read_given(loaded: Loaded, text: Text, *, truncate: bool = False) -> Ids:
+    if isinstance(text, str):
+        return read_text(loaded, text, truncate=truncate)
+    return read_pair(loaded, *text, truncate=truncate)
+
+
+def _most(loaded: Loaded, longest: int | None) -> int | None:
+    found = [limit for limit in (places(loaded), longest) if limit is not None]
+    return min(found) if found else None

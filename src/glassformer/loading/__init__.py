@@ -1,0 +1,22 @@
+"""Any MODEL or RECIPE that a person names → its configuration, or the model itself with all that it needs."""
+
+from glassformer.loading.config import Model, is_run, name_of, open_config, open_recipe, recipes
+from glassformer.loading.device import choose_device, choose_dtype
+from glassformer.loading.loaded import Loaded, load
+from glassformer.loading.own import own_recipe
+from glassformer.loading.resize import resize
+
+__all__ = [
+    "Loaded",
+    "Model",
+    "choose_device",
+    "choose_dtype",
+    "is_run",
+    "load",
+    "name_of",
+    "open_config",
+    "open_recipe",
+    "own_recipe",
+    "recipes",
+    "resize",
+]

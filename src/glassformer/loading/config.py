@@ -1,0 +1,123 @@
+"""Any MODEL that a person names, a preset, a file, a folder or a table → its configuration, with overrides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from glassformer.config.model import CHOICES, Choice, ModelConfig, read_toml
+from glassformer.config.recipe import RunConfig, override
+from glassformer.config.values import path_of
+from glassformer.errors import ConfigError, FileError, shown, suggest
+from glassformer.hub.open import foreign_config, is_foreign
+from glassformer.hub.stranger import refuse_stranger
+from glassformer.loading.own import own_recipe
+from glassformer.models.presets import PRESETS
+from glassformer.runs import Run
+
+Model = str | Path | ModelConfig | Mapping[str, Any]
+
+
+def open_config(model: Model, *, layers: int | None = None, overrides: Mapping[str, Any] | None = None) -> ModelConfig:
+    """The configuration behind a name. `layers` sets the depth of every side; `overrides` sets any key."""
+    table = _table(model)
+    for key, value in (overrides or {}).items():
+        _override(table, key.removeprefix("model."), value)
+    if layers is not None:
+        family = ModelConfig.from_dict(table).family.split("-")
+        table |= {f"n_{side}_layers": layers for side in family}
+    return ModelConfig.from_dict(table)
+
+
+def open_recipe(recipe: str | Path, overrides: Mapping[str, Any] | None = None) -> RunConfig:
+    """A recipe of the package by name, a TOML file, or data of one's own, whose task has a default recipe.
+
+    `overrides`: {"train.steps": 500, "model.d_ff": 1024}. For data of one's own `run.task` says what it is for.
+    """
+    recipe = path_of("recipe", recipe)
+    known, overrides = recipes(), dict(overrides or {})
+    if str(recipe) not in known and (own := own_recipe(recipe, str(overrides.get("run.task", "")), known=overrides)):
+        overrides.pop("run.task", None)
+        recipe, overrides = own.recipe, {**own.settings, **overrides}
+    path = known.get(str(recipe), Path(recipe))
+    if path.suffix != ".toml" or not _exists(path):
+        raise ConfigError("unknown_recipe", recipe=str(recipe), hint=suggest(str(recipe), known))
+    tables = read_toml(path)
+    if isinstance(tables.get("model"), dict):
+        tables["model"] = _on_preset(dict(tables["model"]))
+    for key, value in overrides.items():
+        tables = override(tables, key, value)
+    return RunConfig.from_dict(tables)
+
+
+def recipes() -> dict[str, Path]:
+    """The recipes that come with the package, by name."""
+    return {path.stem: path for path in sorted((Path(__file__).parents[1] / "recipes").glob("*.toml"))}
+
+
+def is_run(path: str | Path) -> bool:
+    """Whether a name is the folder of a run, not of images: by what every run has, or had before it was damaged."""
+    folder = Path(path)
+    return folder.is_dir() and any((folder / name).exists() for name in ("config.toml", "checkpoints", "log.jsonl"))
+
+
+def name_of(model: Model) -> str:
+    """What to call it in a title."""
+    return str(model) if isinstance(model, str | Path) else "model"
+
+
+def _table(model: Model) -> dict[str, Any]:
+    if isinstance(model, ModelConfig):
+        return model.to_dict()
+    if isinstance(model, Mapping):
+        return _on_preset(dict(model))
+    if not isinstance(model, str | Path):
+        raise ConfigError("model_type", value=shown(model))
+    if str(model) in PRESETS:
+        return PRESETS[str(model)]().to_dict()
+    path = Path(model)
+    refuse_stranger(model)
+    if not str(model).strip() or (path.suffix != ".toml" and not _exists(path)):
+        raise ConfigError("unknown_model", model=str(model), hint=suggest(str(model), PRESETS))
+    if is_foreign(path):
+        return foreign_config(path).to_dict()
+    if path.is_dir():
+        return Run.open(path).config.model.to_dict()
+    tables = read_toml(path)
+    if not isinstance(tables.get("model"), dict):
+        raise FileError("no_model_table", path=path)
+    return _on_preset(tables["model"])
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError as error:  # a name that is too long, a folder that may not be looked into
+        raise FileError("file_unreadable", path=path, why=error.strerror or str(error)) from error
+
+
+def _on_preset(table: dict[str, Any]) -> dict[str, Any]:
+    """`preset = "gpt2"` in a table: that preset, with the other keys on top."""
+    if "preset" not in table:
+        return table
+    preset = table.pop("preset")
+    if not isinstance(preset, str) or preset not in PRESETS:
+        raise ConfigError("unknown_model", model=preset, hint=suggest(str(preset), PRESETS))
+    return PRESETS[preset]().to_dict() | table
+
+
+def _override(table: dict[str, Any], key: str, value: object) -> None:
+    """`d_ff` or, inside a choice, `position.base`."""
+    outer, dot, inner = key.partition(".")
+    if not dot:
+        table[outer] = value
+        return
+    choice = table.get(outer, getattr(ModelConfig, outer, None))
+    if isinstance(choice, Choice):
+        choice = choice.kind
+    if isinstance(choice, str):
+        choice = {"kind": choice}
+    if not isinstance(choice, Mapping):
+        raise ConfigError("unknown_key", key=key, hint=suggest(outer, CHOICES))
+    table[outer] = {**choice, inner: value}

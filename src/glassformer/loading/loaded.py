@@ -1,0 +1,193 @@
+"""A model ready to be used: weights, tokenizers and configuration together, from a run folder or an imported one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from glassformer.config.recipe import RunConfig
+from glassformer.config.values import path_of, word
+from glassformer.data.moses import prepared_side
+from glassformer.errors import FileError, InputError
+from glassformer.hub.open import CONFIG, is_foreign, open_foreign
+from glassformer.hub.store import KEPT
+from glassformer.hub.stranger import refuse_stranger
+from glassformer.models.build import build
+from glassformer.runs import Run, choose_weights
+from glassformer.runs.choose import AUTO
+from glassformer.runs.weights import check_finite, load_weights, read_tensors
+from glassformer.show import Column, Table, as_text
+from glassformer.text import Frame, Tokenizer, Vocabularies
+from glassformer.text.seen import Seen, unknown
+from glassformer.trace.sentence import Reader, Reading
+from glassformer.words import say
+
+
+@dataclass(frozen=True, repr=False)
+class Loaded:
+    """A trained model with all that it needs to be used: its tokenizers, if it reads text, and its configuration.
+
+    Prints as a table, in a notebook too.
+    """
+
+    model: nn.Module
+    tokenizers: Vocabularies | None
+    config: RunConfig
+    folder: Path
+    checkpoint: Path  # the folder that the weights came from
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+    @property
+    def vocabularies(self) -> Vocabularies:
+        """The tokenizers of both sides; a model that reads no text has none, and says so."""
+        if self.tokenizers is None and self.config.model.input.kind == "tokens":
+            raise FileError("hub_no_tokenizer", path=self.folder)
+        if self.tokenizers is None:
+            raise InputError("not_text_model", model=self.folder.name, input=self.config.model.input.kind)
+        return self.tokenizers
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """Of the source; of a model with one side the only one."""
+        return self.vocabularies.source
+
+    @property
+    def task(self) -> str:
+        return self.config.task.kind
+
+    @property
+    def foreign(self) -> Path | None:
+        """Where the files of a model made elsewhere stand: its folder, or what an import kept of it."""
+        if is_foreign(self.folder):
+            return self.folder
+        return self.folder / KEPT if (self.folder / KEPT / CONFIG).is_file() else None
+
+    @property
+    def labels(self) -> list[str]:
+        """The names of the classes; their numbers where nobody gave names."""
+        named = self.config.task.options.get("labels")
+        count = self.config.model.head.options.get("classes", 0)
+        return [str(name) for name in named] if named else [str(i) for i in range(count)]
+
+    def framed(self, text: str) -> list[int]:
+        """The ids of a text as the model learned to read it: changed, split, framed by its special tokens."""
+        prepare = prepared_side(self.config.data.prepare, self.config.data.source_language)
+        return self.frame.around(self.tokenizer.encode(prepare(text)))
+
+    @property
+    def frame(self) -> Frame:
+        """The special tokens around what it reads."""
+        return Frame.of(self.config, self.tokenizer.specials)
+
+    def unseen(self, texts: Sequence[str]) -> list[list[str]]:
+        """The words of each text that no training text held; of a model from elsewhere what its tokenizer cannot spell.
+
+        An answer to such words is a guess: a sub-word tokenizer spells them, but the model has never read them.
+        """
+        seen = self._seen
+        return [unknown(self.tokenizer, text) if seen is None else seen.missing(text) for text in texts]
+
+    @cached_property
+    def _seen(self) -> Seen | None:
+        """Read once, however many lines are answered; and complained of once."""
+        return Seen.open(self.folder)
+
+    @property
+    def start(self) -> int:
+        """What a decoder with an encoder begins with: bos, or as `task.start` says (T5, Marian: pad; BART: eos)."""
+        return self.vocabularies.target.specials.need(str(self.config.task.options.get("start", "bos")))
+
+    def shown(self) -> Table:
+        """What was opened, and from where."""
+        config, first = self.config.model, next(self.model.parameters())
+        depth = "+".join(str(n) for n in (config.encoder_layers, config.decoder_layers) if n)
+        facts = {
+            "task": self.task,
+            "family": say(f"families.{config.family}"),
+            "sizes": f"{depth} × {config.d_model}, {config.n_heads} h, d_ff {config.d_ff}",
+            "parameters": f"{sum(x.numel() for x in self.model.parameters()):,}",
+            "tokenizer": "" if self.tokenizers is None else self._vocabulary_sizes(self.tokenizers),
+            "device": f"{first.device}, {str(first.dtype).removeprefix('torch.')}",
+            "folder": str(self.folder),
+            "checkpoint": str(self.checkpoint),
+        }
+        table = Table(Column(), Column())
+        for key, value in facts.items():
+            if value:
+                table.add(say(f"loaded.{key}"), value)
+        return table
+
+    def _vocabulary_sizes(self, tokenizers: Vocabularies) -> str:
+        """One number where both sides share a tokenizer."""
+        sides = [tokenizers.source] if tokenizers.joint else [tokenizers.source, tokenizers.target]
+        return say("loaded.entries", count=" + ".join(f"{side.vocab_size:,}" for side in sides))
+
+    def __rich__(self) -> Table:
+        return self.shown()
+
+    def __repr__(self) -> str:
+        return as_text(self.shown())
+
+    def _repr_html_(self) -> str:
+        return self.shown().to_html()
+
+    def reader(self) -> Reader:
+        """How it reads, for whoever follows a sentence: the source framed, the target begun."""
+        source, target = self.vocabularies.source, self.vocabularies.target
+
+        def read(tokenizer: Tokenizer, ids: list[int]) -> Reading:
+            return Reading([tokenizer.piece(i) for i in ids], torch.tensor([ids], device=self.device))
+
+        return Reader(
+            self.model,
+            lambda text: read(source, self.framed(text)),
+            lambda text: read(target, [self.start, *target.encode(text)]),
+            target.piece,
+        )
+
+
+def load(
+    model: str | Path,
+    *,
+    device: str | torch.device | None = None,
+    checkpoint: str | int = AUTO,
+    dtype: torch.dtype | None = None,
+    finite: bool = True,
+) -> Loaded:
+    """A run folder, or one of Hugging Face → its model, ready to use, in float32 unless `dtype` says otherwise.
+
+    `checkpoint`: averaged, best, last, a step, or auto: see `runs.choose_weights`. `finite`: refuse weights that are
+    NaN or infinite.
+    """
+    path_of("model", model)
+    word("checkpoint", checkpoint)
+    refuse_stranger(model)  # as it was typed: a path has no second slash behind https:
+    if is_foreign(Path(model)):
+        source = Path(model) if Path(model).is_dir() else Path(model).parent
+        if checkpoint != AUTO:
+            raise FileError("checkpoint_of_one", path=source, which=checkpoint)
+        found = open_foreign(source, device=device, dtype=dtype, finite=finite)
+        return Loaded(found.model, found.tokenizers, found.config, source, source)
+    run = Run.open(model)
+    weights = choose_weights(run, checkpoint)
+    network = build(run.config.model, device=device, dtype=dtype).eval()
+    load_weights(network, read_tensors(weights), weights.parent)
+    if finite:
+        refuse_not_finite(network, weights.parent)
+    text = run.config.model.input.kind == "tokens" and run.config.text.tokenizer.kind != "none"
+    tokenizers = Vocabularies.open(run.folder) if text else None
+    return Loaded(network, tokenizers, run.config, run.folder, weights.parent)
+
+
+def refuse_not_finite(model: nn.Module, path: Path) -> None:
+    """The first tensor that holds NaN or infinity, named."""
+    for name, x in model.state_dict().items():
+        check_finite(name, x, path)

@@ -1,0 +1,61 @@
+"""A recipe as a person reads it: its own file, or with every key that it leaves at its default, each explained."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from glassformer.config.model import read_toml, to_toml
+from glassformer.config.recipe import TABLES, plain
+from glassformer.errors import ConfigError, suggest
+from glassformer.loading.config import open_recipe, recipes
+from glassformer.words import say
+
+
+def recipe_file(name: str) -> Path:
+    """The file of a recipe of the package."""
+    known = recipes()
+    if name not in known:
+        raise ConfigError("no_recipe", recipe=name, hint=suggest(name, known))
+    return known[name]
+
+
+def written_in_full(name: str, lang: str | None = None) -> str:
+    """The recipe, and below each table the keys that it does not set, as comments: default, meaning.
+
+    As a file it is the same recipe; to change a default, take the # away.
+    """
+    path = recipe_file(name)
+    given, config = read_toml(path), open_recipe(name)
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("#")]
+    text = ["\n".join(lines), "", to_toml({"run": given.get("run", {})})]
+    for table, kind in TABLES.items():
+        known = {each.name: getattr(getattr(config, table), each.name) for each in fields(kind)}
+        unset = [key for key in known if key not in given.get(table, {})]
+        text += [to_toml({table: given.get(table, {})}).rstrip("\n")]
+        text += [f"# {_line(key, known[key])}{_meaning(table, key, lang)}" for key in unset]
+        text += [""]
+    return "\n".join(text)
+
+
+def _line(key: str, value: Any) -> str:
+    """`clip = 1.0`; a key without a value is left empty."""
+    if value is None:
+        return f"{key} ="
+    return to_toml({"x": {key: plain(value)}}).splitlines()[1]
+
+
+def _meaning(table: str, key: str, lang: str | None) -> str:
+    """The keys of [model] are the boxes': docs/en/boxes.md explains them."""
+    return "" if table == "model" else f"  # {say(f'keys.{table}.{key}', lang)}"
+
+
+def key_table(lang: str, table: str) -> str:
+    """The keys of a table as Markdown: key, meaning, default. The guide holds it, and a test compares."""
+    titles = [say(f"recipes.{key}", lang) for key in ("key", "meaning", "default")]
+    rows = [f"| {' | '.join(titles)} |", "|---|---|---|"]
+    for each in fields(TABLES[table]):
+        default = "–" if each.default is None else f"`{_line(each.name, each.default).partition(' = ')[2]}`"
+        rows.append(f"| `{each.name}` | {say(f'keys.{table}.{each.name}', lang)} | {default} |")
+    return "\n".join(rows)

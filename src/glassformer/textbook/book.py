@@ -1,0 +1,166 @@
+"""What stands in the report, in order, for both of its forms: pages, chapters with lessons, claims, a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import glassformer.words
+from glassformer.lessons import index
+from glassformer.lessons.catalogue import CHAPTERS, NUMBERS
+from glassformer.lessons.shelf import Answer, Shelf
+from glassformer.lessons.texts import fill, tables
+from glassformer.lessons.told import MARKS, Told
+from glassformer.textbook.pictures import Picture, picture
+
+FIRST = ("welcome",)
+LAST = (
+    *("summary", "families", "misunderstandings", "tips", "remarks", "open_questions"),
+    *("conclusion", "history", "reading", "glossary"),
+)
+PARTS = ("map", "tally", "paths", "claims")  # what a page may hold beside its text: {{map}}
+Insert = Callable[[str], str]  # one of PARTS, or a claim's id → what stands in its place
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page that is no lesson: words/LANG/pages/NAME.toml."""
+
+    name: str
+    lang: str
+
+    @property
+    def title(self) -> str:
+        return str(self.table["title"])
+
+    @property
+    def table(self) -> dict[str, Any]:
+        return tables(self.lang, "pages", self.name)
+
+    @property
+    def terms(self) -> Mapping[str, Mapping[str, str]]:
+        """Of the glossary: term, the same in the other language, meaning."""
+        found: Mapping[str, Mapping[str, str]] = self.table.get("terms", {})
+        insert = partial(Shelf().insert, self.lang)
+        return {key: {**term, "meaning": fill(term["meaning"], {}, insert)} for key, term in found.items()}
+
+    def text(self, shelf: Shelf, insert: Insert) -> str:
+        """Markdown with the numbers, claims as `insert` gives them."""
+
+        def others(of: str, hole: str) -> str:
+            return insert(hole[2:-2].partition(":")[2].strip()) if of == "claim" else shelf.insert(self.lang, of, hole)
+
+        text = str(self.table.get("body", self.table.get("intro", "")))
+        return fill(text, {part: insert(part) for part in PARTS if f"{{{{{part}}}}}" in text}, others)
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """Lessons that belong together."""
+
+    name: str
+    number: int
+    title: str
+    lessons: tuple[Told, ...]
+
+    @property
+    def stop(self) -> Stop:
+        return Stop(f"chapter-{self.name}", f"{self.number} {self.title}")
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A place in the book that one can go to."""
+
+    anchor: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What comes before a place and what comes after it; None at the ends."""
+
+    previous: Stop | None
+    next: Stop | None
+
+
+def turns(stops: Sequence[Stop]) -> dict[str, Turn]:
+    """Of every place in a row, by its anchor."""
+    around: list[Stop | None] = [None, *stops, None]
+    return {stop.anchor: Turn(around[at], around[at + 2]) for at, stop in enumerate(stops)}
+
+
+@dataclass(frozen=True)
+class Book:
+    """All of it, in one language."""
+
+    lang: str
+    shelf: Shelf = field(default_factory=Shelf)
+
+    @cached_property
+    def first(self) -> list[Page]:
+        return [Page(name, self.lang) for name in FIRST if name in _pages(self.lang)]
+
+    @cached_property
+    def last(self) -> list[Page]:
+        """Pages that nobody has put in order come before the glossary."""
+        there = _pages(self.lang)
+        others = sorted(set(there) - set(FIRST) - set(LAST))
+        return [Page(name, self.lang) for name in [*LAST[:-1], *others, LAST[-1]] if name in there]
+
+    @cached_property
+    def chapters(self) -> list[Chapter]:
+        titles = index.chapters(self.lang)
+        return [
+            Chapter(name, number, title, tuple(Told(one, self.lang, self.shelf) for one in CHAPTERS[name]))
+            for number, (name, title) in enumerate(titles.items(), 1)
+        ]
+
+    @cached_property
+    def lessons(self) -> list[Told]:
+        return [told for chapter in self.chapters for told in chapter.lessons]
+
+    @cached_property
+    def turns(self) -> dict[str, Turn]:
+        """From page to lesson to page, and from chapter to chapter: the order of the contents, turned like leaves."""
+        pages = {page: Stop(f"page-{page.name}", page.title) for page in [*self.first, *self.last]}
+        lessons = [stop(told) for told in self.lessons]
+        row = [*(pages[page] for page in self.first), *lessons, *(pages[page] for page in self.last)]
+        return turns(row) | turns([chapter.stop for chapter in self.chapters])
+
+    @cached_property
+    def pictures(self) -> dict[str, Picture]:
+        found = {told.name: picture(told) for told in self.lessons}
+        return {name: each for name, each in found.items() if each is not None}
+
+    @cached_property
+    def answers(self) -> dict[str, Answer | None]:
+        """Every claim; None: not measured yet."""
+        return {claim: self.shelf.answer(claim, self.lang) for claim in index.claims()}
+
+    @cached_property
+    def tally(self) -> dict[str, list[str]]:
+        """The claims of each verdict, in the order of reading; under "" those that were not measured."""
+        found: dict[str, list[str]] = {verdict: [] for verdict in MARKS}
+        for claim, answer in self.answers.items():
+            found.setdefault("" if answer is None else answer.verdict, []).append(claim)
+        return found
+
+    @cached_property
+    def sources(self) -> dict[str, str]:
+        """The files that lessons speak of, each once: path → text."""
+        paths = dict.fromkeys(path for told in self.lessons for path in told.lesson.sources)
+        root = Path(glassformer.words.__file__).parents[1]
+        return {path: (root / path).read_text(encoding="utf-8") for path in paths if (root / path).is_file()}
+
+
+def stop(told: Told) -> Stop:
+    return Stop(told.name, f"{NUMBERS[told.name]} {told.title}")
+
+
+def _pages(lang: str) -> list[str]:
+    folder = Path(glassformer.words.__file__).parent / lang / "pages"
+    return sorted(path.stem for path in folder.glob("*.toml"))

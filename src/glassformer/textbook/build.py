@@ -1,0 +1,92 @@
+"""Gathers everything, writes it early without pictures, draws these, and writes the whole: HTML and Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from glassformer.files import disk, write_text
+from glassformer.lessons.shelf import Shelf
+from glassformer.textbook import pictures
+from glassformer.textbook.book import Book
+from glassformer.textbook.markdown import write_markdown
+from glassformer.textbook.page import Printer
+from glassformer.textbook.predicted import Card
+from glassformer.textbook.predicted import card as predicted
+from glassformer.textbook.run import RunChapter
+from glassformer.words import LANGUAGES
+
+Watch = Callable[[str, float], None]
+
+
+def nobody(what: str, share: float) -> None:
+    """Nobody watches."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is wanted: where, in which languages, of which results, with which run."""
+
+    out: Path
+    langs: Sequence[str] = LANGUAGES
+    shelf: Shelf = field(default_factory=Shelf)
+    run: Path | None = None
+    workers: int = 1
+
+
+class Report:
+    """`build` writes it all; `refresh` writes the chapter of the run again."""
+
+    def __init__(self, order: Order) -> None:
+        self.order = order
+        self.books = [Book(lang, order.shelf) for lang in order.langs]
+        self.printers = [Printer(book, tuple(order.langs)) for book in self.books]
+        self.chapter = None if order.run is None else RunChapter(order.run)
+
+    @property
+    def card(self) -> Card | None:
+        """This machine is measured for it, once; not while a run goes on: that would disturb it, and be disturbed."""
+        return None if self.chapter is None or self.chapter.running else self._card
+
+    @cached_property
+    def _card(self) -> Card | None:
+        assert self.chapter is not None
+        return predicted(self.chapter)
+
+    def build(self, watch: Watch = nobody, readable: Callable[[list[Path]], None] = lambda paths: None) -> list[Path]:
+        """report.LANG.html and report.LANG.md with pictures/LANG/*.png and numbers/*.json; their paths.
+
+        `readable` is told as soon as there is something to read, pictures or not.
+        """
+        with disk(self.order.out):
+            self.order.out.mkdir(parents=True, exist_ok=True)
+        every = [each for book in self.books for each in book.pictures.values()]
+        if not all(each.is_drawn for each in every):
+            readable(self.write(unfinished=True))
+            try:
+                pictures.draw(every, self.order.workers, watch)
+            except KeyboardInterrupt:
+                self._write(None)  # a page must not go on waiting for pictures that nobody draws
+                raise
+        written = self.write()
+        return [*written, *(write_markdown(book, self.order.out, self.chapter, self.card) for book in self.books)]
+
+    def refresh(self) -> bool:
+        """Read the run again and write the pages; whether it still goes on."""
+        assert self.order.run is not None
+        self.chapter = RunChapter(self.order.run)
+        self.write()
+        return self.chapter.running
+
+    def write(self, *, unfinished: bool = False) -> list[Path]:
+        return self._write(None if unfinished else self.card, unfinished=unfinished)
+
+    def _write(self, card: Card | None, *, unfinished: bool = False) -> list[Path]:
+        paths = []
+        for printer in self.printers:
+            paths.append(self.order.out / f"report.{printer.book.lang}.html")
+            text = printer.page(self.chapter, card, unfinished=unfinished)
+            write_text(paths[-1], text, durable=False)
+        return paths

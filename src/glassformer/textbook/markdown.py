@@ -1,0 +1,117 @@
+"""The report as Markdown: the same texts, pictures as PNG files under the names that reports know them by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from glassformer.files import disk, write_bytes, write_text
+from glassformer.lessons.catalogue import NUMBERS
+from glassformer.lessons.shelf import in_line
+from glassformer.lessons.told import Told, provenance
+from glassformer.textbook.book import Book, Page
+from glassformer.textbook.cards import Say
+from glassformer.textbook.front import MAP, map_markdown, paths_markdown, tally_markdown
+from glassformer.textbook.predicted import Card
+from glassformer.textbook.run import RunChapter
+from glassformer.textbook.run_page import run_markdown
+from glassformer.words import say
+
+
+def write_markdown(book: Book, out: Path, run: RunChapter | None = None, card: Card | None = None) -> Path:
+    """report.LANG.md, pictures/LANG/*.png, numbers/*.json."""
+    folder = out / "pictures" / book.lang
+    with disk(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    for name, picture in book.pictures.items():
+        if picture.png:
+            write_bytes(folder / f"{picture_name(book, name)}.png", picture.png, durable=False)
+    for told in book.lessons:
+        if told.result is not None:
+            told.result.write(out / "numbers")
+    path = out / f"report.{book.lang}.md"
+    chapter = [] if run is None else list(run_markdown(run, card, Say(book.lang), out))
+    title, *rest = blocks(book)
+    write_text(path, "\n\n".join([title, *chapter, *rest]) + "\n", durable=False)
+    return path
+
+
+def picture_name(book: Book, name: str) -> str:
+    told = next(told for told in book.lessons if told.name == name)
+    return told.lesson.picture or name
+
+
+def blocks(book: Book) -> Iterator[str]:
+    yield f"# {say('report.title', book.lang)}"
+    for page in book.first:
+        yield from _page(page, book)
+    for chapter in book.chapters:
+        yield f"## {chapter.number} {chapter.title}"
+        for told in chapter.lessons:
+            yield from _lesson(told, book)
+    for page in book.last:
+        yield from _page(page, book)
+
+
+def _page(page: Page, book: Book) -> Iterator[str]:
+    yield f"## {page.title}"
+    yield page.text(book.shelf, lambda claim: _claim(claim, book)).strip()
+    if page.terms:
+        yield "\n".join(
+            f"- **{term['term']}** ({term.get('other', '')}): {term['meaning']}" for term in page.terms.values()
+        )
+
+
+def _claim(name: str, book: Book) -> str:
+    """What stands for a claim, or for one of the parts that a page may hold."""
+    words = Say(book.lang)
+    match name:
+        case "map":
+            return map_markdown(book, f"pictures/{book.lang}/{picture_name(book, MAP)}.png")
+        case "tally":
+            return tally_markdown(book, words)
+        case "paths":
+            return paths_markdown(book, words)
+        case "claims":
+            return "\n\n".join(_table(verdict, claims, book) for verdict, claims in book.tally.items() if claims)
+        case _:
+            return in_line(book.answers.get(name), name, book.lang)
+
+
+def _table(verdict: str, claims: list[str], book: Book) -> str:
+    """The claims of one verdict."""
+    columns = [say(f"report.table.{column}", book.lang) for column in ("claim", "measured")]
+    rows = [columns, ["---"] * len(columns)]
+    for claim in claims:
+        answer = book.answers[claim]
+        rows.append([claim, ""] if answer is None else [answer.claim, answer.decisive])
+    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    word = say(f"verdicts.{verdict}", book.lang) if verdict else say("report.unmeasured", book.lang)
+    return "\n".join([f'<a id="claims-{verdict or "open"}"></a>', "", f"**{word}: {len(claims)}**", "", *lines])
+
+
+def _lesson(told: Told, book: Book) -> Iterator[str]:
+    found = told.lesson
+    yield f'<a id="{told.name}"></a>\n\n### {NUMBERS[told.name]} {told.title}'
+    yield f"*{told.question}*"
+    if told.result is None:
+        yield f"> {say('report.lesson_unmeasured', book.lang)} `glassformer lesson {told.name} --fresh`"
+    elif told.stale:
+        yield f"> {say('report.lesson_stale', book.lang)} `glassformer lesson {told.name} --fresh`"
+    yield told.text("easy")
+    if told.result is not None:
+        alternative = told.part("alt").replace("]", ")").replace("[", "(")
+        yield f"![{alternative}](pictures/{book.lang}/{picture_name(book, told.name)}.png)"
+        yield told.part("caption").strip()
+    yield f"#### {say('report.deeper', book.lang)}"
+    if found.formula:
+        yield f"```text\n{found.formula}\n```"
+    yield told.text("deep")
+    for claim in found.claims:
+        answer = book.answers[claim]
+        further = [] if answer is None else [f"  - {part}" for part in answer.further]
+        yield "\n".join([f"- {_claim(claim, book)} `glassformer claims {claim} --fresh`", *further])
+    facts = [found.paper, *(f"`src/glassformer/{path}`" for path in found.sources)]
+    if told.result is not None:
+        facts.append(f"`{told.result.command}`: {provenance(told.result, book.lang)}")
+    yield "<sub>" + " · ".join(filter(None, facts)) + "</sub>"

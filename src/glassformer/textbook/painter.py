@@ -1,0 +1,41 @@
+"""Draws pictures of lessons in a process of its own: a line of JSON in, two files and a line out.
+
+`python -m glassformer.textbook.painter`
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from glassformer.files import write_bytes
+from glassformer.lessons.catalogue import lesson
+from glassformer.lessons.svg import as_png, as_svg, drawn
+from glassformer.lessons.texts import Words
+
+
+def paint(name: str, lang: str, data: dict[str, Any], alternative: str, to: Path) -> None:
+    """TO.svg and TO.png; each appears whole or not at all, the .png first."""
+    words = Words(name, lang)
+    figure = drawn(lesson(name), data, words)
+    svg, png = as_svg(figure, name, lang, alternative), as_png(figure, lang)
+    for path, content in ((to.with_suffix(".png"), png), (to.with_suffix(".svg"), svg.encode("utf-8"))):
+        write_bytes(path, content, durable=False)
+
+
+def main() -> None:
+    for line in sys.stdin:
+        order = json.loads(line)
+        try:
+            paint(order["name"], order["lang"], order["data"], order["alternative"], Path(order["to"]))
+            said = ""
+        except Exception as error:  # one picture that cannot be drawn is no reason to draw no other
+            said = f"{type(error).__name__}: {error}".splitlines()[0]
+        sys.stdout.write(json.dumps({"error": said}) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

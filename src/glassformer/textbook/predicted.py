@@ -1,0 +1,110 @@
+"""Predicted and measured: what the ledger says about a run from its configuration alone, and what its log says."""
+
+from __future__ import annotations
+
+import os
+import platform
+from dataclasses import dataclass
+
+from glassformer.config.recipe import RunConfig
+from glassformer.errors import GlassformerError
+from glassformer.ledger.costs import Pass
+from glassformer.ledger.devices import Device, this_machine
+from glassformer.ledger.full_batch import full_batch
+from glassformer.ledger.job import Job
+from glassformer.ledger.plan import UTILISATION, Plan, plan
+from glassformer.tasks import kind_of
+from glassformer.textbook.measured import step
+from glassformer.textbook.run import RunChapter
+
+
+@dataclass(frozen=True)
+class Row:
+    """One quantity; None: not known."""
+
+    name: str  # a key of [report.predicted] in words/
+    predicted: float | None
+    measured: float | None
+
+    @property
+    def error(self) -> float | None:
+        """How far the prediction was off, as a share of what was measured."""
+        if self.predicted is None or not self.measured:
+            return None
+        return self.predicted / self.measured - 1
+
+
+@dataclass(frozen=True)
+class Card:
+    """All rows, and what they assume."""
+
+    rows: tuple[Row, ...]
+    batch: int
+    length: int
+    utilisation: float = UTILISATION
+
+
+def card(chapter: RunChapter, device: Device | None = None) -> Card | None:
+    """None where the ledger cannot tell. Time is predicted only for a run of this machine, which is measured now."""
+    config, log = chapter.run.config, [r for r in chapter.records if r.get("kind") == "train"]
+    try:
+        job = full_batch(config)
+        known = device or (_measured(chapter) if is_of_this_machine(chapter) else None)
+        made = _plan(config, job, known or _any(job))
+    except GlassformerError:
+        return None
+    size = Pass(batch=job.batch, length=made.work.run.length, target_length=made.work.run.target_length)
+    one = step(config.model, size) if config.train.precision == "float32" else None
+    steps, done = config.train.steps, log[-1] if log else {}
+    share, (each, count) = done.get("step", 0) / steps, _counted(config, size)
+    flops = [] if one is None else [Row("flops", one.predicted_flops, one.measured_flops)]
+    memory = [] if one is None else [Row("memory", one.predicted_bytes, one.measured_bytes)]
+    seen = [] if not count else [Row(each, count * job.accumulate * steps * share, done.get("tokens"))]
+    seconds = Row("seconds", None if known is None else made.step * steps * share, done.get("elapsed"))
+    return Card(rows=(*flops, *memory, *seen, seconds), length=size.length, batch=job.batch)
+
+
+def _counted(config: RunConfig, size: Pass) -> tuple[str, int]:
+    """What the log of a task counts, and how many a full batch has of it; 0 where the sizes alone do not tell."""
+    match kind_of(config).unit:
+        case "tokens":
+            return "tokens", size.batch * (size.target_length or size.length)
+        case "images":
+            return "examples", size.batch
+        case "values":
+            return "values", size.batch * int(config.model.head.options["outputs"])
+    return "", 0
+
+
+def _plan(config: RunConfig, job: Job, device: Device) -> Plan:
+    return plan(config.name, config.model, tokens=1, device=device, job=job)
+
+
+def _any(job: Job) -> Device:
+    """FLOPs and memory do not depend on the device; seconds are then not shown."""
+    from glassformer.ledger.devices import DEVICES
+
+    return next(device for device in DEVICES.values() if (job.dtype or "") in device.peaks)
+
+
+def _measured(chapter: RunChapter) -> Device:
+    """This machine with as many threads as the run had."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(int(chapter.run.environment.get("threads", threads)))
+    try:
+        return this_machine()
+    finally:
+        torch.set_num_threads(threads)
+
+
+def is_of_this_machine(chapter: RunChapter) -> bool:
+    """By what the run wrote down when it began."""
+    import torch
+
+    environment = chapter.run.environment
+    processor = platform.processor() or platform.machine()
+    device = torch.cuda.get_device_name(0) if torch.cuda.is_available() else processor
+    here = {"device": device, "cores": os.cpu_count() or 1, "platform": platform.platform()}
+    return all(environment.get(key) == value for key, value in here.items())

@@ -1,0 +1,133 @@
+"""The chapter of a run: how it stands, what it says, where it looks, what it takes for what. Read from its folder."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from glassformer.errors import GlassformerError
+from glassformer.loading import Loaded, load
+from glassformer.runs import Run
+from glassformer.runs.lock import LOCK
+from glassformer.tasks import kind_of
+from glassformer.trace.sentence import follow
+from glassformer.training.forecast_samples import Shown, read_forecast
+from glassformer.training.panels import Story
+from glassformer.training.samples import MOST_TOKENS, Looked, last_samples, looked_at
+from glassformer.training.status import Standing, rows
+
+MOST_CLASSES = 40
+MOST_EXAMPLES = 5000  # a confusion matrix of the first so many validation examples
+CLASSIFIERS = ("classification", "image_classification")
+
+
+@dataclass(frozen=True)
+class Confused:
+    """Which class was taken for which on validation examples, true × said."""
+
+    labels: list[str]
+    counts: list[list[int]]
+
+
+class RunChapter:
+    """A run as it stands now: its log is read once."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.run = Run.open(folder)
+        self.records = self.run.log.read()
+
+    @cached_property
+    def running(self) -> bool:
+        """A run that says so, and whose process is still there: it holds the kernel's lock."""
+        return self.run.status.get("state", "running") == "running" and _held(self.run.folder / LOCK)
+
+    def story(self, lang: str) -> Story:
+        """All that its pictures show."""
+        return replace(Story.of(self.run, lang, self.records), looked=self.looked)
+
+    def status(self, lang: str) -> Mapping[str, str]:
+        return rows(self.run, Standing(self.records), lang=lang)
+
+    # --- what it says ---
+
+    @cached_property
+    def sampled(self) -> tuple[int, list[dict[str, str]]]:
+        """The step of the last samples, and the samples."""
+        return last_samples(self.run)
+
+    @cached_property
+    def loaded(self) -> Loaded | None:
+        """The model, where there is one that can be loaded; not while it is being trained."""
+        if self.running or not self.run.has_weights:
+            return None
+        try:
+            return load(self.run.folder, device="cpu")
+        except GlassformerError:
+            return None
+
+    # --- where it looks ---
+
+    @cached_property
+    def looked(self) -> Looked | None:
+        step, samples = self.sampled
+        if (kept := looked_at(self.run, step)) is not None:
+            return kept
+        if not samples or self.loaded is None or self.run.config.model.input.kind != "tokens":
+            return None
+        try:
+            return self._within(next(iter(samples[0].values())))
+        except GlassformerError:  # a sample that is too long for a pass, for example
+            return None
+
+    def _within(self, text: str) -> Looked:
+        assert self.loaded is not None
+        config = self.run.config.model
+        layer = (config.decoder_layers if config.family == "decoder" else config.encoder_layers) - 1
+        story = follow(self.run.folder.name, config, text, layer=layer, trained=self.loaded.reader())
+        weights = story.trace[f"{story.stack}.blocks.{layer}.self_attention.weights"][0].mean(0)  # t s
+        few = story.tokens[:MOST_TOKENS]
+        return Looked("self_attention", few, few, weights[: len(few), : len(few)].tolist())
+
+    @cached_property
+    def forecast(self) -> Shown | None:
+        """Of a forecaster: the first window of its last samples."""
+        return read_forecast(self.run, self.sampled[0])
+
+    # --- what it takes for what ---
+
+    @cached_property
+    def confused(self) -> Confused | None:
+        if self.run.config.task.kind not in CLASSIFIERS or self.loaded is None:
+            return None
+        import torch
+
+        material: Any = kind_of(self.run.config).again(self.run)
+        store, task = material.validation, material.task
+        if store is None or len(task.labels) > MOST_CLASSES:
+            return None
+        total = torch.zeros(len(task.labels), len(task.labels), dtype=torch.float64)
+        with torch.no_grad():
+            for first in range(0, min(len(store), MOST_EXAMPLES), 64):
+                batch = task.collate([store[i] for i in range(first, min(first + 64, len(store)))])
+                total += task.scores(self.loaded.model, batch)["confusion"].total.double().cpu()
+        return Confused(list(task.labels), total.long().tolist())
+
+
+def _held(path: Path) -> bool:
+    """Whether another process holds the lock of a run; one that was killed holds none."""
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False

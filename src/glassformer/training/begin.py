@@ -1,0 +1,169 @@
+"""From a recipe to a job: the task's material, a model and a run folder; the same again from a folder, to resume."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from glassformer.config.recipe import RunConfig, override
+from glassformer.errors import ConfigError, FileError
+from glassformer.files import TEMPORARY, disk
+from glassformer.loading import Loaded, choose_device, open_recipe
+from glassformer.models.build import build
+from glassformer.models.check import check
+from glassformer.runs import Run, locked
+from glassformer.runs.paths import absolute
+from glassformer.tasks import Material, kind_of
+from glassformer.tasks.defaults import defaults
+from glassformer.text.kinds import check_tokenizer
+from glassformer.training.loop import Job
+from glassformer.training.measures import MEASURES
+from glassformer.training.schedule import heed
+from glassformer.training.start import keep, open_start, put, take
+from glassformer.training.validate import make_sampler
+
+GROWS = "train.steps"
+Reading = Callable[[RunConfig], None]
+
+
+def quietly(config: RunConfig) -> None:
+    """Whoever calls from Python is told nothing of how the data is read."""
+
+
+def begin(config: RunConfig, out: str | Path, reading: Reading = quietly) -> Job:
+    """A new run: read the data, learn what is to be kept, write the folder, build the model.
+
+    `reading` hears of it when all that can be refused without the data has been, just before the data is read.
+    """
+    _refuse_early(Path(out))
+    given, config = config, absolute(config)
+    start = ready(config)
+    reading(given)
+    material = kind_of(config).begin(config)
+    taken = None if start is None else take(start, material.config.model)
+
+    def fill(run: Run) -> None:
+        material.fill(run)
+        if taken is not None:
+            keep(run, *taken)
+
+    return job(Run.create(out, material.config, fill=fill, defaults=defaults(material.config)), material)
+
+
+def ready(config: RunConfig) -> Loaded | None:
+    """Refuse whatever can be refused before the data is read; the weights to start from, where there are any."""
+    sketch = kind_of(config).sketch(config).model
+    check(sketch)
+    judged = kind_of(config).judged
+    if config.train.best not in judged:
+        raise ConfigError("no_such_metric", metric=config.train.best, known=", ".join(judged))
+    choose_device(config.train.device)
+    if config.model.input.kind == "tokens" and config.train.start is None:
+        check_tokenizer(config.text.tokenizer.kind, config.text.tokenizer.options)
+    heed(config.train, config.model.d_model)
+    start = open_start(config)
+    if start is not None:
+        take(start, sketch)
+    return start
+
+
+def begin_or_again(
+    recipe: str | Path, out: str | Path | None, resume: bool, changes: Mapping[str, Any], reading: Reading = quietly
+) -> tuple[Job, bool]:
+    """A new run, or with `resume` the one that stands in the folder already; and which of the two it is."""
+    config = open_recipe(recipe, changes)
+    folder = Path("runs") / config.name if out is None else Path(out)
+    if not (resume and (folder / "config.toml").is_file()):
+        return begin(config, folder, reading), False
+    begun = Run.open(folder).config.name
+    if begun != config.name:
+        raise ConfigError("resume_other", path=folder, begun=begun, recipe=config.name)
+    return again(folder, changes), True
+
+
+def again(folder: str | Path, changes: Mapping[str, Any] | None = None) -> Job:
+    """A run that was begun before: what it has learned, the same data. Its config.toml counts, not the recipe.
+
+    `changes` may repeat what stands there. Only `train.steps` may be more than before: config.toml is then rewritten,
+    and a schedule that ends with the last step, cosine for example, goes on along the longer curve.
+    """
+    run = Run.open(folder)
+    with locked(run.folder):
+        config = changed(run, changes or {})
+        if config != run.config:
+            run.write_config(config, defaults(config))
+            run = Run.open(folder)
+    choose_device(config.train.device)
+    return job(run, kind_of(run.config).again(run))
+
+
+def changed(run: Run, changes: Mapping[str, Any]) -> RunConfig:
+    """The configuration of a run with more steps; any other change would make another run of it.
+
+    All changes count together: `data.source=files` alone is another source than the same with its files behind it.
+    """
+    config, tables = run.config, run.config.to_dict()
+    for key, value in changes.items():
+        tables = override(tables, key, value)
+    wanted = absolute(RunConfig.from_dict(tables))
+    steps = wanted.train.steps
+    longer = replace(config, train=replace(config.train, steps=steps))
+    if not _same(wanted, longer):
+        closest = sorted(changes, key=lambda key: -key.count("."))
+        key = next((key for key in closest if _differs(key, wanted, longer)), closest[0])
+        raise ConfigError("resume_differs", key=key, value=changes[key], path=run.folder)
+    if steps < config.train.steps:
+        raise ConfigError("resume_shorter", key=GROWS, value=steps, steps=config.train.steps)
+    return longer
+
+
+def _same(one: RunConfig, other: RunConfig) -> bool:
+    """The same recipe, but for what only the data could tell, the size of the vocabulary for example."""
+    if one.task.kind != other.task.kind:
+        return False
+    kind = kind_of(one)
+    return kind.sketch(one).to_dict() == kind.sketch(other).to_dict()
+
+
+def _differs(key: str, one: RunConfig, other: RunConfig) -> bool:
+    """Whether a key, `train.steps` or inside a choice `data.source.train`, has another value."""
+    table, outer, *inner = (f"run.{key}" if key.startswith("task.") else key).split(".")
+    ours, theirs = (each.to_dict().get(table, {}).get(outer) for each in (one, other))
+    for name in inner:
+        ours, theirs = (each.get(name) if isinstance(each, Mapping) else None for each in (ours, theirs))
+    return bool(ours != theirs)
+
+
+def _refuse_early(out: Path) -> None:
+    """Before minutes go into a vocabulary: is the folder free, and can anything be written beside it?"""
+    if (out / "config.toml").exists():
+        raise FileError("run_exists", path=out)
+    with disk(out):
+        if out.exists() and (not out.is_dir() or any(out.iterdir())):
+            raise FileError("folder_not_empty", path=out)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        draft = out.with_name(TEMPORARY + out.name)
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir()
+        draft.rmdir()
+
+
+def job(run: Run, material: Material) -> Job:
+    """Without validation examples there is no evaluation."""
+    config, looked_at = run.config, material.validation
+    if looked_at is not None:
+        make_sampler(looked_at, material.task, config.train)  # one longer than a batch is said now, not after hours
+    measure = MEASURES.get(config.task.kind)
+    model = build(config.model, seed=config.train.seed)
+    return Job(
+        run=run,
+        model=model,
+        task=material.task,
+        training=material.training,
+        validation=looked_at,
+        measure=None if measure is None else measure(run, material),
+        start=put(run, model),
+    )

@@ -1,0 +1,271 @@
+"""The loop: steps, lines, evaluations, checkpoints, in one order, told as events. It knows tasks, not texts.
+
+Asked to stop in the middle of an accumulation it finishes that step first, so a checkpoint always lies between steps.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import torch
+from torch import nn
+
+from glassformer.config.recipe import RunConfig, TrainConfig
+from glassformer.data.examples import Examples
+from glassformer.errors import FileError, InputError
+from glassformer.files import remove_folder, remove_leftovers
+from glassformer.loading import choose_device
+from glassformer.runs import Run, locked
+from glassformer.runs.weights import load_weights
+from glassformer.tasks import Task
+from glassformer.training import events
+from glassformer.training.average import average
+from glassformer.training.checkpoint import retire
+from glassformer.training.environment import differences, environment
+from glassformer.training.events import Event
+from glassformer.training.resume import Trained
+from glassformer.training.seed import kept_random_state, settings
+from glassformer.training.signals import Asked, listening
+from glassformer.training.start import Start
+from glassformer.training.validate import validate
+
+Measure = Callable[[nn.Module, int], Mapping[str, float]]  # (model, step) → metrics of one's own, BLEU for example
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What to train, on what, where. `measure` adds metrics to every evaluation, and may write samples and pictures."""
+
+    run: Run
+    model: nn.Module
+    task: Task[Any]
+    training: Examples
+    validation: Examples | None = None
+    measure: Measure | None = None
+    config: RunConfig | None = None  # default: the run's own
+    start: Start | None = None  # what the model was given before its first step
+
+    @property
+    def recipe(self) -> RunConfig:
+        return self.run.config if self.config is None else self.config
+
+
+def train(job: Job, *, resume: bool = False) -> Iterator[Event]:
+    """Train to the end, or until asked to stop; every event is yielded as it happens.
+
+    A new run begins at step 0. With `resume` the newest whole checkpoint is taken, or the beginning if there is none.
+    """
+    config = job.recipe.train
+    chosen = settings(deterministic=config.deterministic, threads=config.threads)
+    with locked(job.run.folder), listening() as asked, chosen:
+        device = choose_device(config.device)
+        if not resume and job.run.checkpoints_by_step():
+            raise FileError("run_exists", path=job.run.folder)
+        leftovers = tuple(remove_leftovers(job.run.checkpoints_folder) + remove_leftovers(job.run.folder))
+        trained = Trained.begin(job.recipe, job.model, job.task, job.training, device)
+        loop = _Loop(job, config, trained, asked)
+        try:
+            came_from = (yield from trained.restore(job.run)) if resume else None
+            job.run.log.cut(trained.progress.step, finished=job.run.averaged is not None and bool(loop.over()))
+            loop.write_best()  # a kill may have come between a checkpoint and this
+            yield from _compare_environments(job.run, device)
+            yield events.Started(
+                step=trained.progress.step,
+                steps=config.steps,
+                parameters=sum(p.numel() for p in job.model.parameters()),
+                device=str(device),
+                resumed_from=came_from,
+                leftovers=leftovers,
+            )
+            if job.start is not None and not trained.progress.step:
+                yield events.StartedFrom(job.start)
+            yield from loop.steps()
+        except (Exception, KeyboardInterrupt) as error:
+            loop.say_failed(error)
+            raise
+
+
+def _compare_environments(run: Run, device: torch.device) -> Iterator[Event]:
+    now = environment(device)
+    changed = differences(run.environment, now)
+    run.write_environment(now)
+    if changed:
+        yield events.EnvironmentChanged(changed)
+
+
+class _Loop:
+    """One session of training: from where `trained` stands to the end or until asked to stop."""
+
+    def __init__(self, job: Job, config: TrainConfig, trained: Trained, asked: Asked) -> None:
+        self.job, self.config, self.trained, self.asked = job, config, trained, asked
+        self.began = time.monotonic() - trained.progress.elapsed
+        self.saved_step = -1
+        self.line_began = time.monotonic()
+
+    def steps(self) -> Iterator[Event]:
+        progress, config = self.trained.progress, self.config
+        self.began = time.monotonic() - progress.elapsed
+        self.saved_step = progress.step if progress.step else -1
+        self.line_began = time.monotonic() - progress.line_seconds
+        reason = self.over()
+        if not reason and self.job.run.averaged_folder.exists():
+            remove_folder(self.job.run.averaged_folder)  # the mean of a shorter run must not outlive it
+        while not reason:
+            rate = self.trained.advance()
+            yield events.StepDone(progress.step, progress.epoch, rate, progress.tokens)
+            if self.trained.device.type == "cpu":
+                self._stop_if_diverged()
+            if progress.step % config.log_every == 0 or progress.step == config.steps:
+                yield self._log(rate)
+            best = False
+            if self._evaluation_is_due():
+                evaluated = self._evaluate()
+                best = evaluated.best
+                paused = time.monotonic()
+                yield evaluated
+                self.line_began += time.monotonic() - paused  # whoever listens may draw pictures
+            if best or progress.step % config.save_every == 0:
+                yield from self._save()
+            reason = self.over()
+        if self.saved_step != progress.step:
+            yield from self._save()
+        if reason in ("finished", "early") and config.average > 1:
+            yield from self._average()
+        self._status(reason)
+        yield events.Stopped(progress.step, reason)
+
+    def over(self) -> str:
+        """Why to stop now; "" to go on."""
+        progress, config = self.trained.progress, self.config
+        if progress.step >= config.steps:
+            return "finished"
+        if config.patience and progress.since_best >= config.patience:
+            return "early"
+        return self.asked.reason
+
+    # --- lines ---
+
+    def _stop_if_diverged(self) -> None:
+        row = self.trained.stepper.meter.read().in_a_row
+        if row >= self.config.skip_limit:
+            raise InputError("diverged", step=self.trained.progress.step, count=int(row))
+
+    def _log(self, rate: float) -> events.Logged:
+        self._stop_if_diverged()
+        progress, meter = self.trained.progress, self.trained.stepper.meter
+        reading, now = meter.read(), time.monotonic()
+        progress.elapsed = now - self.began
+        line = events.Logged(
+            step=progress.step,
+            epoch=progress.epoch,
+            loss=reading.loss,
+            learning_rate=rate,
+            gradient_norm=reading.gradient_norm,
+            tokens=progress.tokens,
+            tokens_per_second=reading.count / max(now - self.line_began, 1e-9),
+            skipped=int(reading.skipped),
+            elapsed=progress.elapsed,
+        )
+        meter.begin_line()
+        self.line_began = now
+        self.job.run.log.append({"kind": "train", **vars(line)})
+        self._status("running", loss=line.loss, tokens_per_second=line.tokens_per_second)
+        return line
+
+    def _status(self, state: str, **more: object) -> None:
+        progress = self.trained.progress
+        best = {"step": progress.best_step, "metric": self.config.best, "value": progress.best_value}
+        now = datetime.now().astimezone().isoformat(timespec="seconds")
+        status = {
+            "state": state,
+            "step": progress.step,
+            "steps": self.config.steps,
+            "epoch": progress.epoch,
+            "time": now,
+        }
+        self.job.run.write_status({**status, "elapsed": progress.elapsed, "best": best, **more})
+
+    def say_failed(self, error: BaseException) -> None:
+        """Best effort: the disk that made training fail may refuse this too."""
+        try:
+            self._status("failed", error=str(error) or type(error).__name__)
+        except FileError:
+            return
+
+    # --- evaluation ---
+
+    def _evaluation_is_due(self) -> bool:
+        step, every = self.trained.progress.step, self.config.evaluate_every
+        return bool(every) and (step % every == 0 or step == self.config.steps) and self._has_metrics()
+
+    def _has_metrics(self) -> bool:
+        return self.job.validation is not None or self.job.measure is not None
+
+    def _evaluate(self) -> events.Evaluated:
+        progress = self.trained.progress
+        metrics = self._metrics(self.trained.ema.in_use() if self.trained.ema is not None else nullcontext())
+        value, better = metrics.get(self.config.best), self.job.task.judged.get(self.config.best)
+        if value is None or better is None:
+            raise InputError("no_such_metric", metric=self.config.best, known=", ".join(metrics))
+        best = progress.judge(value, better)
+        self.job.run.log.append({"kind": "evaluation", "step": progress.step, **metrics, "best": best})
+        return events.Evaluated(progress.step, metrics, best)
+
+    def _metrics(self, weights: AbstractContextManager[None]) -> dict[str, float]:
+        """With the weights that count; nothing that is drawn here reaches training."""
+        job, device = self.job, self.trained.device
+        paused = time.monotonic()
+        metrics: dict[str, float] = {}
+        eager = torch.compiler.set_stance("force_eager") if self.config.compile else nullcontext()
+        with weights, kept_random_state(device), eager:
+            if job.validation is not None:
+                metrics |= validate(job.model, job.task, job.validation, self.config, device)
+            if job.measure is not None:
+                job.model.eval()
+                with torch.no_grad():
+                    metrics |= dict(job.measure(job.model, self.trained.progress.step))
+        job.model.train()
+        self.line_began += time.monotonic() - paused
+        return metrics
+
+    # --- checkpoints ---
+
+    def _save(self) -> Iterator[Event]:
+        progress, run = self.trained.progress, self.job.run
+        paused = time.monotonic()
+        progress.elapsed, progress.line_seconds = paused - self.began, paused - self.line_began
+        yield events.Saving(progress.step)
+        run.log.sync()
+        path = run.checkpoint(progress.step)
+        self.trained.checkpoint().save(path)
+        self.write_best()
+        retire(run, keep=self.config.keep, every=self.config.save_every, best=progress.best_step)
+        self.saved_step = progress.step
+        self.line_began += time.monotonic() - paused
+        yield events.Saved(progress.step, path)
+
+    def write_best(self) -> None:
+        progress = self.trained.progress
+        if progress.best_step is not None:
+            best = {"step": progress.best_step, "metric": self.config.best, "value": progress.best_value}
+            self.job.run.write_best(best)
+
+    def _average(self) -> Iterator[Event]:
+        """The checkpoints that were due, so that a run that was interrupted in between averages the same ones."""
+        run, model = self.job.run, self.job.model
+        due = sorted(step for step in run.checkpoints_by_step() if step % self.config.save_every == 0)
+        steps = tuple(due[-self.config.average :])
+        if not steps or (run.averaged and any(record["kind"] == "averaged" for record in run.log.read())):
+            return
+        weights = average([run.checkpoint(step) for step in steps], run.averaged_folder)
+        before = {name: value.detach().clone() for name, value in model.state_dict().items()}
+        load_weights(model, weights, run.averaged_folder)
+        metrics = self._metrics(nullcontext()) if self._has_metrics() else {}
+        load_weights(model, before, run.averaged_folder)
+        run.log.append({"kind": "averaged", "step": self.trained.progress.step, "of": list(steps), **metrics})
+        yield events.Averaged(run.averaged_folder, steps, metrics)

@@ -1,0 +1,82 @@
+"""Optimisers, §5.3: torch's own, always the fused form, which takes clipping and skipping along at no cost.
+
+Their state goes to a file by the names of the parameters, and comes back bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from glassformer.config.recipe import TrainConfig, options
+from glassformer.errors import FileError
+
+Groups = list[dict[str, Any]]
+
+
+def adam(groups: Groups, *, beta1: float, beta2: float, eps: float, weight_decay: float) -> torch.optim.Optimizer:
+    """Adam (Kingma & Ba 2015) with the paper's β₁ = 0.9, β₂ = 0.98, ε = 10⁻⁹."""
+    return torch.optim.Adam(groups, betas=(beta1, beta2), eps=eps, weight_decay=weight_decay, fused=True)
+
+
+def adamw(groups: Groups, *, beta1: float, beta2: float, eps: float, weight_decay: float) -> torch.optim.Optimizer:
+    """AdamW (Loshchilov & Hutter 2019): the decay shrinks the weights themselves, not by way of the gradient."""
+    return torch.optim.AdamW(groups, betas=(beta1, beta2), eps=eps, weight_decay=weight_decay, fused=True)
+
+
+def sgd(groups: Groups, *, momentum: float, weight_decay: float) -> torch.optim.Optimizer:
+    """Gradient descent with momentum."""
+    made = torch.optim.SGD(groups, momentum=momentum, weight_decay=weight_decay, fused=True)
+    if momentum:  # else a first step that is skipped would leave it filled with whatever was in memory
+        for parameter in (p for group in made.param_groups for p in group["params"]):
+            made.state[parameter]["momentum_buffer"] = torch.zeros_like(parameter)
+    return made
+
+
+OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
+    "adam": adam,
+    "adamw": adamw,
+    "sgd": sgd,
+}
+
+
+def make_optimizer(model: nn.Module, config: TrainConfig) -> torch.optim.Optimizer:
+    """The optimiser over two groups: matrices decay; norms, biases and embeddings do not.
+
+    A norm's γ has no scale to shrink towards 0 for, and the row of a rare word would decay between its uses.
+    """
+    tables = {id(p) for name, p in model.named_parameters() if "embedding" in name or "positions" in name}
+    trained = [p for p in model.parameters() if p.requires_grad]
+    decays = [p for p in trained if p.dim() > 1 and id(p) not in tables]
+    rest = [p for p in trained if p.dim() <= 1 or id(p) in tables]
+    groups: Groups = [{"params": decays}, {"params": rest, "weight_decay": 0.0}]
+    return OPTIMIZERS[config.optimizer.kind](
+        [group for group in groups if group["params"]], **options("optimizer", config.optimizer)
+    )
+
+
+def state_tensors(optimizer: torch.optim.Optimizer, model: nn.Module) -> dict[str, Tensor]:
+    """The state by name: `exp_avg:encoder.blocks.0.self_attention.w_q.weight`."""
+    names = {id(p): name for name, p in model.named_parameters()}
+    return {
+        f"{key}:{names[id(parameter)]}": value
+        for parameter, state in optimizer.state.items()
+        for key, value in state.items()
+        if isinstance(value, Tensor)
+    }
+
+
+def load_state(optimizer: torch.optim.Optimizer, model: nn.Module, tensors: Mapping[str, Tensor]) -> None:
+    """Put a state back; one that belongs to other parameters, or to another optimiser, is refused."""
+    parameters = dict(model.named_parameters())
+    known = {id(p) for group in optimizer.param_groups for p in group["params"]}
+    for path, value in tensors.items():
+        key, _, name = path.partition(":")
+        parameter = parameters.get(name)
+        fits = parameter is not None and id(parameter) in known and value.shape in (parameter.shape, torch.Size([]))
+        if parameter is None or not fits:
+            raise FileError("state_foreign", name=path)
+        optimizer.state[parameter][key] = value.to(parameter.device)

@@ -1,0 +1,150 @@
+"""The three pictures of a run, drawn from its folder: a resumed run redraws the same."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from glassformer.errors import warn
+from glassformer.files import disk, write_bytes
+from glassformer.fonts import hangul_font
+from glassformer.runs import Run
+from glassformer.tasks import Kind, kind_of
+from glassformer.training.panels import (
+    Look,
+    Panel,
+    Story,
+    Words,
+    draw_attention,
+    draw_loss,
+    draw_norm,
+    draw_quality,
+    draw_rate,
+    draw_samples,
+    draw_speed,
+    draw_status,
+)
+from glassformer.words import language
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Okabe and Ito: told apart by everybody, also by the colour-blind
+BLUE, ORANGE, GREEN, VERMILION, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#767676"
+OWN = "DejaVu Sans"  # comes with matplotlib
+MISSING = re.compile(r"Glyph .* missing from font")
+STYLE: dict[str, Any] = {
+    "font.size": 10,
+    "axes.titlesize": 11,
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#E6E6E6",
+    "legend.frameon": False,
+}
+LOOK = Look(
+    series=(BLUE, VERMILION, GREEN, ORANGE, GREY, "#56B4E9"), ink="#1B1F24", paper="#FFFFFF", muted="#59636E", heat=BLUE
+)
+BOARD: Any = [["loss", "rate", "norm"], ["speed", "quality", "attention"], ["status", "samples", "samples"]]
+PANELS: dict[str, Panel] = {
+    "loss": draw_loss,
+    "rate": draw_rate,
+    "norm": draw_norm,
+    "speed": draw_speed,
+    "quality": draw_quality,
+    "attention": draw_attention,
+    "status": draw_status,
+    "samples": draw_samples,
+}
+
+
+def draw(run: Run) -> list[Path]:
+    """Draw all pictures of a run anew; a reader sees the old one or the new one, never half of one."""
+    lang = spoken()
+    paths = []
+    with styled(lang):
+        for name, figure in figures(Story.of(run, lang), lang, kind_of(run.config)).items():
+            paths.append(run.pictures / f"{name}.png")
+            save(figure, paths[-1])
+    return paths
+
+
+def spoken() -> str:
+    """The language of the words in a picture: English where no font has Hangul."""
+    return "en" if hangul_font() is None else language()
+
+
+@contextmanager
+def styled(lang: str) -> Iterator[None]:
+    """matplotlib as our pictures want it. Of letters that no font has it would say so one by one: here one line does.
+
+    The samples of a run are in any script, whatever the language of the words around them.
+    """
+    from matplotlib import rc_context
+
+    with rc_context(style(hangul_font(), lang)), warnings.catch_warnings(record=True) as heard:
+        warnings.filterwarnings("always", message=MISSING.pattern)
+        yield
+    letters = [each for each in heard if MISSING.match(str(each.message))]
+    for other in (each for each in heard if each not in letters):
+        warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
+    if letters:
+        _say_of_letters()
+
+
+@cache
+def _say_of_letters() -> None:
+    """Once, however often a run is drawn."""
+    warn("letters_missing")
+
+
+def style(font: str | None, lang: str) -> Any:
+    """Bold titles only with matplotlib's own font alone: a Hangul font may have no bold, and it would say so."""
+    if font is None:
+        return {**STYLE, "font.family": [OWN], "axes.titleweight": "bold"}
+    return {**STYLE, "font.family": [font, OWN] if lang == "ko" else [OWN, font]}
+
+
+def figures(story: Story, lang: str, kind: Kind) -> dict[str, Figure]:
+    """Loss, learning rate, and the dashboard, as figures that nothing else holds on to (no pyplot)."""
+    from matplotlib.figure import Figure
+
+    words = Words(lang, kind)
+    alone = {"left": 0.1, "right": 0.97, "bottom": 0.12, "top": 0.92}
+    loss, rate = Figure(figsize=(8, 4.5)), Figure(figsize=(8, 4.5))
+    draw_loss(loss.subplots(gridspec_kw=alone), story, words, LOOK)
+    draw_rate(rate.subplots(gridspec_kw=alone), story, words, LOOK)
+    board = Figure(figsize=(13, 10))  # margins by hand: a layout engine takes as long as all the drawing
+    margins = {"left": 0.06, "right": 0.98, "bottom": 0.04, "top": 0.96, "wspace": 0.24, "hspace": 0.34}
+    dashboard(board, margins, story, words, LOOK)
+    return {"loss_curves": loss, "learning_rate": rate, "dashboard": board}
+
+
+def dashboard(figure: Figure, margins: Mapping[str, float], story: Story, words: Words, look: Look) -> None:
+    """All of a run on one page: curves above, status and samples below, where it looks beside them."""
+    places = figure.subplot_mosaic(BOARD, gridspec_kw=dict(margins))
+    for name, panel in PANELS.items():
+        panel(places[name], story, words, look)
+
+
+# --- files ---
+
+
+def save(figure: Figure, path: Path) -> None:
+    """The whole file, or the one that was there before."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    FigureCanvasAgg(figure)
+    image = BytesIO()
+    figure.savefig(image, format="png", dpi=110)
+    with disk(path):
+        path.parent.mkdir(exist_ok=True)
+    write_bytes(path, image.getvalue(), durable=False)

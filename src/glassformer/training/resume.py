@@ -1,0 +1,151 @@
+"""Everything that changes while training, in one value: begun afresh, put into a checkpoint, restored from one."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from glassformer.config.recipe import RunConfig
+from glassformer.data.chance import of_batch
+from glassformer.data.examples import Examples
+from glassformer.data.sampler import Sampler
+from glassformer.errors import FileError, reason
+from glassformer.runs import Run
+from glassformer.runs.weights import load_weights
+from glassformer.tasks import Task
+from glassformer.training.checkpoint import Checkpoint, set_aside
+from glassformer.training.compile import compile_parts
+from glassformer.training.ema import MovingAverage
+from glassformer.training.events import CheckpointRefused, Event
+from glassformer.training.meter import Meter
+from glassformer.training.optimizer import load_state, make_optimizer, state_tensors
+from glassformer.training.precision import LossScale
+from glassformer.training.progress import Progress, differing, origin
+from glassformer.training.schedule import learning_rate
+from glassformer.training.seed import random_state, seed_all, set_random_state
+from glassformer.training.step import Stepper
+from glassformer.training.validate import make_sampler
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trained:
+    """A model in training: its optimiser, its averages, its place in the data."""
+
+    config: RunConfig
+    task: Task[Any]
+    store: Examples
+    sampler: Sampler
+    stepper: Stepper
+    ema: MovingAverage | None
+    progress: Progress
+
+    @property
+    def device(self) -> torch.device:
+        return self.stepper.device
+
+    @property
+    def model(self) -> nn.Module:
+        return self.stepper.model
+
+    @classmethod
+    def begin(
+        cls, config: RunConfig, model: nn.Module, task: Task[Any], store: Examples, device: torch.device
+    ) -> Trained:
+        """Step 0, every generator at the seed. The model is moved to the device first."""
+        train = config.train
+        seed_all(train.seed)
+        model.to(device).train()
+        if train.compile:
+            task = compile_parts(model, task)
+        stepper = Stepper(
+            model=model,
+            task=task,
+            optimizer=make_optimizer(model, train),
+            scale=LossScale(train.precision, device),
+            meter=Meter(device),
+            device=device,
+            precision=train.precision,
+            clip=train.clip,
+        )
+        return cls(
+            config=config,
+            task=task,
+            store=store,
+            sampler=make_sampler(store, task, train),
+            stepper=stepper,
+            ema=MovingAverage(model, train.ema) if train.ema else None,
+            progress=Progress(),
+        )
+
+    def advance(self) -> float:
+        """One optimiser step; the learning rate it was made with."""
+        progress = self.progress
+        groups, (progress.epoch, progress.position) = self.sampler.group(progress.place)
+        seed = self.config.train.seed
+        batches = [
+            self.task.collate([self.store[i] for i in indexes], of_batch(seed, place)) for place, indexes in groups
+        ]
+        progress.step += 1
+        rate = learning_rate(progress.step, self.config.train, self.config.model.d_model)
+        self.stepper(batches, rate)
+        if self.ema is not None:
+            self.ema.update()
+        progress.tokens += sum(batch.count for batch in batches)
+        return rate
+
+    def checkpoint(self) -> Checkpoint:
+        state = {
+            "progress": self.progress.to_dict(),
+            "meter": list(vars(self.stepper.meter.read()).values()),
+            "scale": self.stepper.scale.state(),
+            "ema_updates": 0 if self.ema is None else self.ema.updates,
+            "origin": origin(self.config, self.store),
+        }
+        return Checkpoint(
+            model=self.model.state_dict(),
+            optimizer=state_tensors(self.stepper.optimizer, self.model),
+            random=random_state(self.device),
+            state=state,
+            ema=None if self.ema is None else {**self.model.state_dict(), **self.ema.average},
+        )
+
+    def restore(self, run: Run) -> Generator[Event, None, Path | None]:
+        """Go on from the newest checkpoint that is whole and ours; what is refused is told and set aside."""
+        found = sorted(run.checkpoints_by_step().items(), reverse=True)
+        refused: list[tuple[Path, FileError]] = []
+        for _, path in found:
+            try:
+                self._restore(path)
+            except FileError as error:
+                refused.append((path, error))
+                continue
+            for other, why in refused:  # only now: where nothing fits, it may be the recipe that is the wrong one
+                set_aside(other)
+                yield CheckpointRefused(other, why, path)
+            return path
+        if refused:
+            raise FileError("no_checkpoint_left", path=run.folder, count=len(found), why=reason(refused[0][1]))
+        return None
+
+    def _restore(self, path: Path) -> None:
+        checkpoint = Checkpoint.read(path)
+        state = checkpoint.state
+        part = differing(origin(self.config, self.store), state.get("origin"))
+        if part is not None:
+            raise FileError("checkpoint_foreign", path=path, part=part)
+        load_weights(self.model, checkpoint.model, path)
+        try:
+            load_state(self.stepper.optimizer, self.model, checkpoint.optimizer)
+            if self.ema is not None:
+                self.ema.load(checkpoint.model if checkpoint.ema is None else checkpoint.ema, state["ema_updates"])
+            self.stepper.scale.load(state["scale"])
+            self.stepper.meter.load(state["meter"])
+            vars(self.progress).update(Progress(**state["progress"]).to_dict())
+            set_random_state(checkpoint.random, self.device)
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise FileError("checkpoint_unreadable", path=path, why=str(error)) from error

@@ -1,0 +1,74 @@
+"""A run that starts from a trained model, to fine-tune it for example: what fits is taken, the rest begins anew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from torch import Tensor, nn
+
+from glassformer.config.model import ModelConfig
+from glassformer.config.recipe import RunConfig
+from glassformer.errors import ConfigError
+from glassformer.files import read_json
+from glassformer.loading import Loaded, load
+from glassformer.models.build import build
+from glassformer.runs import Run, verify
+from glassformer.runs.weights import MODEL, load_weights, read_tensors
+from glassformer.training.checkpoint import STATE, save_folder
+
+FOLDER = "start"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Start:
+    """What a run took from another model, by name: `new` stands only here, or in another shape; `left` only there."""
+
+    model: str
+    checkpoint: str
+    taken: tuple[str, ...]
+    new: tuple[str, ...]
+    left: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def open_start(config: RunConfig) -> Loaded | None:
+    """The model that `train.start` names: a run folder, or whatever else can be loaded."""
+    return None if config.train.start is None else load(config.train.start, device="cpu")
+
+
+def take(loaded: Loaded, config: ModelConfig) -> tuple[Start, dict[str, Tensor]]:
+    """Every tensor whose name and shape are those of the model to be trained. Not one matrix is a mistake, and said."""
+    theirs, ours = loaded.model.state_dict(), build(config, device="meta").state_dict()
+    taken = {name: x for name, x in theirs.items() if name in ours and ours[name].shape == x.shape}
+    if not any(x.dim() > 1 for x in taken.values()):  # a bias that happens to fit is no start
+        raise ConfigError("start_nothing", start=loaded.folder, name=next(iter(ours)))
+    start = Start(
+        model=str(loaded.folder),
+        checkpoint=loaded.checkpoint.name,
+        taken=tuple(taken),
+        new=tuple(name for name in ours if name not in taken),
+        left=tuple(name for name in theirs if name not in taken),
+    )
+    return start, taken
+
+
+def keep(run: Run, start: Start, tensors: Mapping[str, Tensor]) -> None:
+    """A copy in the run folder: a run that is killed before its first checkpoint begins again just so, even if the
+    other model is gone by then."""
+    save_folder(run.folder / FOLDER, {MODEL: tensors}, start.to_json())
+
+
+def put(run: Run, model: nn.Module) -> Start | None:
+    """What was kept, into a model that was just built; None where the run starts from nothing."""
+    folder = run.folder / FOLDER
+    if run.config.train.start is None:
+        return None
+    verify(folder)
+    load_weights(model, {**model.state_dict(), **read_tensors(folder / MODEL)}, folder)
+    known = read_json(folder / STATE)
+    lists = {name: tuple(known[name]) for name in ("taken", "new", "left")}
+    return Start(model=known["model"], checkpoint=known["checkpoint"], **lists)

@@ -1,0 +1,61 @@
+"""The curves of a sweep as a picture: a line for each variant, the median over its seeds, in a band from end to end."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from glassformer.files import write_bytes
+from glassformer.fonts import hangul_font
+from glassformer.training.sweep_results import Comparison, Curve
+from glassformer.words import language, say
+
+# Okabe & Ito (2008): told apart by people who see fewer colours. Yellow is left out: too pale for a line on white.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+STYLES = ("-", "--", ":", "-.")  # once the colours are used up
+
+
+def band(curves: list[Curve]) -> list[tuple[int, float, float, float]]:
+    """(step, lowest, median, highest) at every step that any of the curves has."""
+    at: dict[int, list[float]] = {}
+    for curve in curves:
+        for step, loss in curve:
+            at.setdefault(step, []).append(loss)
+    return [(step, min(losses), median(losses), max(losses)) for step, losses in sorted(at.items())]
+
+
+def draw(comparison: Comparison, path: Path) -> None:
+    """Validation losses, or training losses where nothing was validated. The whole file or the old one."""
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    font = hangul_font()
+    lang = "ko" if language() == "ko" and font else "en"
+    with rc_context({"font.family": [*([font] if font else []), "DejaVu Sans"]}):
+        figure = Figure(figsize=(8, 5), dpi=120, layout="constrained")
+        canvas = FigureCanvasAgg(figure)
+        _fill(figure.add_subplot(), comparison, lang)
+        image = BytesIO()
+        canvas.print_png(image)
+        write_bytes(path, image.getvalue())
+
+
+def _fill(axes: Any, comparison: Comparison, lang: str) -> None:
+    validated = any(result.validation for row in comparison.rows for result in row.results)
+    for number, row in enumerate(comparison.rows):
+        colour, style = COLOURS[number % len(COLOURS)], STYLES[number // len(COLOURS) % len(STYLES)]
+        points = band([result.validation if validated else result.training for result in row.results])
+        if not points:
+            continue
+        steps, low, middle, high = zip(*points, strict=True)
+        axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
+        axes.plot(steps, middle, style, color=colour, marker="o" if len(steps) < 20 else None, label=row.name)
+    axes.set_xlabel(say("sweep.step", lang))
+    axes.set_ylabel(say("sweep.validation_loss" if validated else "sweep.training_loss", lang))
+    axes.set_title(f"{comparison.recipe}. {say('sweep.picture', lang)}", fontsize=10)
+    if axes.lines:
+        axes.legend(frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,95 @@
+"""Training that can be watched: the status block, the pictures and TensorBoard follow every event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+
+from glassformer.runs import Run
+from glassformer.training import events
+from glassformer.training.board import Board
+from glassformer.training.events import Event
+from glassformer.training.loop import Job, train
+from glassformer.training.pictures import draw
+from glassformer.training.status import Standing, write_block
+
+
+@dataclass(frozen=True)
+class NotShown:
+    """The status, the pictures or TensorBoard could not be kept up to date. Said once; training goes on."""
+
+    what: str  # "status", "pictures" or "tensorboard"
+    error: Exception
+
+
+def watched(job: Job, *, resume: bool = False) -> Iterator[Event | NotShown]:
+    """`train`, with all that shows how it goes kept fresh in the run folder."""
+    watcher: Watcher | None = None
+    with closing(train(job, resume=resume)) as happening:  # type: ignore[type-var]
+        try:
+            for event in happening:
+                if isinstance(event, events.Started):  # the folder is locked, the log cut: now it is ours
+                    watcher = Watcher(job.run)
+                if watcher is not None:
+                    yield from watcher.see(event)
+                yield event
+        except (Exception, KeyboardInterrupt):
+            if watcher is not None:
+                yield from watcher.write("failed")
+            raise
+        finally:
+            if watcher is not None:
+                watcher.close()
+
+
+class Watcher:
+    """One session of training, seen from outside."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.standing = Standing(run.log.read())
+        self.board: Board | None = None
+        self.given_up: set[str] = set()
+        self.place: dict[str, int] = {}
+
+    def see(self, event: Event) -> Iterator[NotShown]:
+        match event:
+            case events.StepDone():
+                self.place = {"step": event.step, "epoch": event.epoch}
+                return
+            case events.Saving():
+                return
+            case events.Started():
+                if Board.is_installed():
+                    yield from self._try("tensorboard", lambda: self._open_board(event.step))
+            case events.Logged():
+                self.standing.see({"kind": "train", **vars(event)})
+            case events.Evaluated():
+                self.standing.see({"kind": "evaluation", "step": event.step, **event.metrics})
+        yield from self.write(event.reason if isinstance(event, events.Stopped) else "running")
+        if isinstance(event, events.Started | events.Evaluated | events.Stopped):
+            yield from self._try("pictures", lambda: draw(self.run))
+        board = self.board
+        if board is not None:
+            yield from self._try("tensorboard", lambda: board.see(event))
+
+    def write(self, state: str) -> Iterator[NotShown]:
+        yield from self._try("status", lambda: write_block(self.run, self.standing, {**self.place, "state": state}))
+
+    def close(self) -> None:
+        if self.board is not None and "tensorboard" not in self.given_up:
+            self.board.close()
+
+    def _open_board(self, step: int) -> None:
+        self.board = Board(self.run.folder / "tensorboard", step)
+
+    def _try(self, what: str, act: Callable[[], object]) -> Iterator[NotShown]:
+        """Whatever goes wrong here, a font or a full disk, is not worth a run."""
+        if what in self.given_up:
+            return
+        try:
+            act()
+        except Exception as error:
+            self.given_up.add(what)
+            yield NotShown(what, error)

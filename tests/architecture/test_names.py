@@ -1,0 +1,32 @@
+"""A public name means one thing: no folder has a verb's name, and every module can be imported under an alias."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import subprocess
+import sys
+from types import ModuleType
+
+import glassformer as gf
+
+ALL = [found.name for found in pkgutil.walk_packages(gf.__path__, "glassformer.") if "__main__" not in found.name]
+
+
+def test_a_module_is_never_hidden_behind_a_function() -> None:
+    lines = "\n".join(f"import {name} as m; assert m.__name__ == {name!r}, {name!r}" for name in ALL)
+    done = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_verbs_stay_verbs_whatever_was_imported() -> None:
+    for name in ALL:
+        importlib.import_module(name)
+    modules = {"losses", "masks", "metrics", "schedules", "tokenizers"}
+    wrong = [name for name in gf.__all__ if isinstance(getattr(gf, name), ModuleType) != (name in modules)]
+    assert wrong == []
+
+
+def test_every_metric_is_the_thing_itself_and_no_module() -> None:
+    names = {name for name in vars(gf.metrics) if not name.startswith("_")}
+    assert {"accuracy", "bleu", "chrf", "calibration", "confusion", "f1", "perplexity", "mse", "wilson"} <= names

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from typing import Any
+
+import pytest
+import torch
+
+from decoding import ENDS, EOS, FAMILIES, PAD, lively, sources
+from glassformer.decoding import greedy, sample
+from glassformer.decoding.sample import Draw, Sampling, share
+from glassformer.errors import ConfigError
+
+MOST = 8
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_same_seed_gives_the_same_samples_and_another_seed_others(family: str) -> None:
+    model, (source, mask) = lively(family), sources()
+    once = sample(model, source, mask, max_len=MOST, seed=1, **ENDS)
+    assert sample(model, source, mask, max_len=MOST, seed=1, **ENDS) == once
+    assert sample(model, source, mask, max_len=MOST, seed=2, **ENDS) != once
+
+
+def test_without_a_seed_pytorchs_generator_is_used() -> None:
+    model, (source, mask) = lively("decoder"), sources()
+    torch.manual_seed(5)
+    once = sample(model, source, mask, max_len=MOST, **ENDS)
+    assert sample(model, source, mask, max_len=MOST, **ENDS) != once
+    torch.manual_seed(5)
+    assert sample(model, source, mask, max_len=MOST, **ENDS) == once
+
+
+def test_a_seed_leaves_pytorchs_generator_alone() -> None:
+    before = torch.get_rng_state()
+    sample(lively("decoder"), *sources(), max_len=MOST, seed=1, **ENDS)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("options", [{"temperature": 1e-6}, {"top_k": 1}, {"top_p": 1e-9}, {"min_p": 0.999999}])
+def test_at_their_ends_all_filters_are_greedy(family: str, options: dict[str, Any]) -> None:
+    model, (source, mask) = lively(family), sources()
+    drawn = sample(model, source, mask, max_len=MOST, seed=0, **options, **ENDS)
+    assert drawn == greedy(model, source, mask, max_len=MOST, **ENDS)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_leaving_the_batch_changes_nobody_elses_draws(family: str) -> None:
+    model, (source, mask) = lively(family), sources(30)
+    found = sample(model, source, mask, max_len=MOST, seed=3, **ENDS)
+    stayed = sample(model, source, mask, max_len=MOST, seed=3, **{**ENDS, "eos": None})
+    assert len({len(one.tokens) for (one,) in found}) > 3
+    for (one,), (other,) in zip(found, stayed, strict=True):
+        whole = [*one.tokens, EOS] if one.finished else one.tokens
+        assert whole == other.tokens[: len(whole)]
+
+
+def test_several_samples_of_each_sentence() -> None:
+    found = sample(lively("encoder-decoder"), *sources(3), max_len=MOST, seed=0, n=5, **ENDS)
+    assert [len(each) for each in found] == [5, 5, 5]
+    assert len({tuple(one.tokens) for one in found[0]}) > 1
+
+
+def test_tokens_come_as_often_as_their_probabilities_say() -> None:
+    logits = torch.tensor([[0.5, 0.0, 0.2, 0.3]]).log().expand(20_000, -1)
+    drawn = Draw(Sampling(), 20_000, 0)(logits, torch.arange(20_000), 0)
+    counts = Counter(drawn.tolist())
+    assert counts[1] == 0
+    for token, p in ((0, 0.5), (2, 0.2), (3, 0.3)):
+        assert abs(counts[token] / 20_000 - p) < 4 * math.sqrt(p * (1 - p) / 20_000)
+
+
+def test_the_largest_uniform_number_still_draws_a_possible_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch, "rand", lambda n, **_: torch.full((n,), 1.0 - 2.0**-53, dtype=torch.float64))
+    logits = torch.tensor([[0.0, 0.0, float("-inf")]])
+    assert Draw(Sampling(), 1, 0)(logits, torch.tensor([0]), 0).tolist() == [1]
+
+
+def test_filters_are_applied_one_after_the_other() -> None:
+    logits = torch.tensor([[0.4, 0.3, 0.2, 0.1]]).log()
+    # top-k leaves ⁴⁄₉ ³⁄₉ ²⁄₉; of these the nucleus of ½ is two; min-p of ¾ keeps both, of 0.8 only the first.
+    kept = Sampling(top_k=3, top_p=0.5, min_p=0.74).filtered(logits)
+    assert kept.isfinite().tolist() == [[True, True, False, False]]
+    kept = Sampling(top_k=3, top_p=0.5, min_p=0.8).filtered(logits)
+    assert kept.isfinite().tolist() == [[True, False, False, False]]
+
+
+def test_the_log_probability_is_the_models_own() -> None:
+    model, (source, mask) = lively("decoder"), sources()
+    sharp = sample(model, source, mask, max_len=MOST, temperature=1e-6, seed=0, **ENDS)
+    assert [one.log_probability for (one,) in sharp] == [
+        one.log_probability for (one,) in greedy(model, source, mask, max_len=MOST, **ENDS)
+    ]
+
+
+def test_forbidden_tokens_never_come() -> None:
+    forbidden = (PAD, *range(5, 40))
+    found = sample(lively("decoder"), *sources(), eos=None, max_len=MOST, seed=0, forbidden=forbidden)
+    assert {token for (one,) in found for token in one.tokens} == {1, 2, 3, 4}
+
+
+def test_no_sentence_gives_no_hypothesis() -> None:
+    assert sample(lively("decoder"), torch.zeros(0, 3, dtype=torch.long), eos=EOS) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"temperature": 0.0}, "temperature=0.0 is not positive and finite; use a number above 0"),
+        ({"temperature": -1.0}, "temperature=-1.0 is not positive and finite; use a number above 0"),
+        ({"temperature": float("nan")}, "temperature=nan is not positive and finite; use a number above 0"),
+        ({"top_k": 0}, "top_k=0 is out of range; use 1 to"),
+        ({"top_p": 0.0}, "top_p=0.0 is not a share; use more than 0, and at most 1"),
+        ({"top_p": 1.1}, "top_p=1.1 is not a share; use more than 0, and at most 1"),
+        ({"top_p": "0.9"}, "top_p='0.9' is of the wrong type; use a number, such as 0.1"),
+        ({"min_p": 1.0}, "min_p=1.0 is not a rate; use 0 or more, and less than 1"),
+        ({"seed": -1}, "seed=-1 is out of range; use 0 to"),
+        ({"n": 0}, "n=0 is out of range; use 1 to"),
+    ],
+)
+def test_options_that_cannot_be(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        sample(lively("decoder"), *sources(2), max_len=2, **options, **ENDS)
+
+
+def test_a_share_is_a_probability_above_0() -> None:
+    assert share("top_p", 1) == 1.0

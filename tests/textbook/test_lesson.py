@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from glassformer.lessons.record import RECORDED, Result
+from glassformer.lessons.shelf import Shelf
+from glassformer.lessons.told import Told
+from glassformer.textbook.book import Book
+from glassformer.textbook.cards import Say
+from glassformer.textbook.lesson import lesson_html, source_id
+from glassformer.textbook.pictures import draw
+
+NAME = "scaled_scores"
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path))
+
+
+def made(shelf: Shelf, lang: str = "en", *, unfinished: bool = False) -> str:
+    return lesson_html(Told(NAME, lang, shelf), Book(lang, shelf), Say(lang), unfinished=unfinished)
+
+
+def test_all_that_belongs_to_a_lesson() -> None:
+    shelf = Shelf()
+    picture = Book("en", shelf).pictures[NAME]
+    draw([picture], 1, lambda name, share: None)
+    html = made(shelf)
+    for part in ("<math ", "<svg ", "<figcaption>", 'id="claim-scale-variance"', "§3.2.1", "seeds 0–4"):
+        assert part in html, part
+    assert 'href="#source-layers-attention-kernel"' in html and "glassformer lesson scaled_scores --json" in html
+    assert "arrow keys" in html and "{{" not in html
+
+
+def test_a_picture_that_is_not_drawn_yet() -> None:
+    assert "The picture is being drawn" in made(Shelf(), unfinished=True)
+    assert "The picture is missing" in made(Shelf())
+
+
+def test_a_stale_result_is_marked() -> None:
+    result = replace(Result.read(RECORDED / f"{NAME}.json"), fingerprint="another")
+    html = made(Shelf({NAME: result}), "ko")
+    assert "측정한 뒤에 코드가 바뀌었습니다" in html and "갱신 필요" in html
+
+
+def test_a_lesson_that_was_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("glassformer.lessons.shelf.recorded", lambda name: None)
+    html = made(Shelf())
+    assert "not been measured yet" in html and "glassformer lesson scaled_scores --fresh" in html
+    assert "<figure>" not in html and "<footer>" not in html
+
+
+def test_the_anchor_of_a_file() -> None:
+    assert source_id("layers/attention/kernel.py") == "source-layers-attention-kernel"

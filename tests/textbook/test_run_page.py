@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from glassformer.textbook.cards import Say
+from glassformer.textbook.predicted import Card, Row
+from glassformer.textbook.run import RunChapter
+from glassformer.textbook.run_page import card_rows, run_html, run_markdown
+from glassformer.words import LANGUAGES
+from small_translator import trained
+
+CARD = Card(
+    rows=(
+        Row("flops", 1000, 1000),
+        Row("memory", 2 * 2**20, 2**20),
+        Row("tokens", 150, 100),
+        Row("seconds", None, 61.0),
+    ),
+    batch=5,
+    length=126,
+)
+
+
+def test_predicted_and_measured_with_the_error() -> None:
+    columns, rows = card_rows(CARD, Say("en"))
+    assert len(columns) == 4
+    assert [row[1:] for row in rows] == [
+        ["1,000", "1,000", "+0.0%"],
+        ["2.0 MiB", "1.0 MiB", "+100.0%"],
+        ["150", "100", "+50.0%"],
+        ["–", "0:01:01", "–"],
+    ]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_html_and_markdown_have_the_same_parts(lang: str, tmp_path: Path) -> None:
+    chapter, words = RunChapter(trained(tmp_path)), Say(lang)
+    html = run_html(chapter, CARD, words)
+    markdown = "\n\n".join(run_markdown(chapter, CARD, words, tmp_path))
+    for text in (html, markdown):
+        assert words("run.title") in text and words("predicted.title") in text and "small-run" in text
+        assert words("run.pictures.loss_curves") in text
+    assert "<svg" in html and "pictures/" in markdown
+    assert (tmp_path / "pictures" / lang / "training_dashboard.png").is_file()

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from glassformer.config.model import Choice
+from glassformer.errors import ConfigError, FileError
+from glassformer.loading import open_recipe
+from glassformer.runs import Run, locked
+from glassformer.tasks import translation
+from glassformer.training import events
+from glassformer.training.begin import again, begin
+from glassformer.training.samples import Samples
+from glassformer.training.watch import watched
+from tiny_translator import CHANGES, tiny, trained
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return begin(tiny(), tmp_path_factory.mktemp("begin") / "run").run
+
+
+def test_a_new_run_has_its_vocabulary_and_the_size_it_turned_out_to_have(run: Run) -> None:
+    assert (run.tokenizer / "tokenizer.json").is_file()
+    assert run.config.model.vocab_size <= 450
+    assert run.config.data.source == Choice("grammar", {"level": "small", "count": 120, "test": 0})
+
+
+def test_the_same_again_from_the_folder(run: Run, tmp_path: Path) -> None:
+    new, resumed = begin(tiny(), tmp_path / "run"), again(run.folder)
+    assert new.training.fingerprint == resumed.training.fingerprint
+    assert new.recipe == resumed.recipe
+    assert isinstance(new.measure, Samples)
+    assert isinstance(resumed.measure, Samples)
+    assert new.measure.pairs == resumed.measure.pairs
+
+
+def test_sentences_that_are_too_long_are_no_samples(tmp_path: Path) -> None:
+    job = begin(open_recipe("ko-en", CHANGES | {"data.max_length": 14}), tmp_path / "run")
+    assert job.validation is not None
+    assert 0 < len(job.validation) < 12
+    assert isinstance(job.measure, Samples)
+    assert len(job.measure.pairs) == len(job.validation)
+
+
+def test_without_validation_sentences_there_is_no_evaluation(tmp_path: Path) -> None:
+    job = begin(open_recipe("ko-en", CHANGES | {"data.validation": 0}), tmp_path / "run")
+    assert (job.validation, job.measure) == (None, None)
+    happened = list(watched(job))
+    assert not [event for event in happened if isinstance(event, events.Evaluated)]
+    assert happened[-1] == events.Stopped(6, "finished")
+
+
+# --- refused, before anything is read ---
+
+
+@pytest.fixture
+def _unread(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(config: object) -> None:
+        raise AssertionError("the sentences were read")
+
+    monkeypatch.setattr(translation, "corpus", read)
+
+
+@pytest.mark.usefixtures("_unread")
+def test_a_folder_that_holds_a_run(run: Run) -> None:
+    with pytest.raises(FileError, match=r"holds a run already; continue it with --resume"):
+        begin(tiny(), run.folder)
+
+
+@pytest.mark.usefixtures("_unread")
+def test_a_place_where_nothing_can_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(FileError, match=r"file/run cannot be written: (Not a directory|File exists)"):
+        begin(tiny(), tmp_path / "file" / "run")
+
+
+@pytest.mark.usefixtures("_unread")
+def test_a_folder_in_use(run: Run) -> None:
+    with locked(run.folder), pytest.raises(FileError, match="is in use: another process trains there"):
+        again(run.folder)
+
+
+def test_nothing_is_left_where_reading_failed(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="the built-in corpus is Korean and English"):
+        begin(open_recipe("ko-en", {"data.target_language": "de"}), tmp_path / "run")
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- what may change in a run that was begun ---
+
+
+def test_what_stands_there_may_be_said_again(run: Run) -> None:
+    before = (run.folder / "config.toml").read_bytes()
+    again(run.folder, CHANGES)
+    assert (run.folder / "config.toml").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("model.d_model", 32), ("train.batch_tokens", 256), ("data.source.count", 99), ("text.vocab_size", 451)],
+)
+def test_anything_else_would_be_another_run(key: str, value: int, run: Run) -> None:
+    line = f"{key}={value} is not what {run.folder} was begun with, and only train.steps may grow"
+    with pytest.raises(ConfigError, match=re.escape(line)):
+        again(run.folder, {key: value})
+
+
+def test_fewer_steps_are_refused(run: Run) -> None:
+    with pytest.raises(ConfigError, match=r"train\.steps=5 is less than the 6 steps that this run was begun with"):
+        again(run.folder, {"train.steps": 5})
+
+
+def test_more_steps_are_trained_and_written_down(tmp_path: Path) -> None:
+    run, _ = trained(tmp_path / "run", tiny())
+    job = again(run.folder, {"train.steps": 9})
+    happened = list(watched(job, resume=True))
+    assert happened[-1] == events.Stopped(9, "finished")
+    assert again(run.folder).recipe.train.steps == 9
+    assert [line["step"] for line in run.log.read() if line["kind"] == "evaluation"] == [3, 6, 9]

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from glassformer.config.recipe import RunConfig
+from glassformer.show.sheet import as_text
+from glassformer.training.dry_run import dry_run
+from tiny_tasks import TINY
+
+
+@pytest.mark.parametrize("task", TINY)
+def test_every_task_tells_its_plan_and_writes_nothing(
+    task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = dry_run(RunConfig.from_dict(TINY[task]))
+    assert found.parameters > 0 and found.memory > 0 and found.training > 0 and found.seconds is not None
+    assert found.first and all(found.first)
+    assert f"{found.parameters:,}" in as_text(found)
+    assert found.to_json()["first_batch"] == list(found.first)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_first_batch_is_text() -> None:
+    source, target = dry_run(RunConfig.from_dict(TINY["translation"])).first[0].split(" → ")
+    assert any("가" <= c <= "힣" for c in source) and target.isascii()
+    assert dry_run(RunConfig.from_dict(TINY["classification"])).first[0].split(" → ")[1] in (
+        "negative",
+        "neutral",
+        "positive",
+    )
+
+
+def test_numbers_below_nought_have_a_minus_sign() -> None:
+    shown = " ".join(dry_run(RunConfig.from_dict(TINY["forecasting"])).first)
+    assert "−" in shown and "-" not in shown
+
+
+def test_a_step_that_takes_long_is_not_tried() -> None:
+    large = {**TINY["translation"], "train": TINY["translation"]["train"] | {"batch_tokens": 400_000_000}}
+    found = dry_run(RunConfig.from_dict(large))
+    assert found.seconds is None
+    assert "glassformer plan" in as_text(found)

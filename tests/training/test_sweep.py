@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import small_classifier
+import small_recogniser
+from glassformer.errors import ConfigError, FileError
+from glassformer.runs import Run
+from glassformer.training import events
+from glassformer.training import sweep as module
+from glassformer.training.sweep import Diverged, Skipped, Variant, plan, sweep
+from glassformer.training.sweep_results import compare
+from small_translator import write_recipe
+from tiny_tasks import tiny
+
+VARY: dict[str, list[Any]] = {"model.norm_order": ["pre", "post"], "train.learning_rate": [1e-3, 2e-3]}
+
+
+def test_every_combination_with_every_seed(tmp_path: Path) -> None:
+    trials = plan(write_recipe(tmp_path), VARY, 2, tmp_path / "out", {"train.seed": 5})
+    assert [(t.config.model.norm_order, t.config.train.learning_rate, t.seed) for t in trials] == [
+        ("pre", 1e-3, 5),
+        ("pre", 1e-3, 6),
+        ("pre", 2e-3, 5),
+        ("pre", 2e-3, 6),
+        ("post", 1e-3, 5),
+        ("post", 1e-3, 6),
+        ("post", 2e-3, 5),
+        ("post", 2e-3, 6),
+    ]
+    assert trials[0].name == "norm_order=pre, learning_rate=0.001, seed=5"
+    assert trials[0].folder == tmp_path / "out" / "model.norm_order=pre,train.learning_rate=0.001" / "seed-5"
+    assert len({trial.folder for trial in trials}) == 8
+
+
+def test_nothing_varied_is_the_recipe_itself(tmp_path: Path) -> None:
+    (trial,) = plan(write_recipe(tmp_path), {}, 1, tmp_path / "out")
+    assert trial.folder == tmp_path / "out" / "recipe" / "seed-0"
+
+
+def test_names_that_no_folder_can_have_stay_apart() -> None:
+    names = {Variant({"model.position": value}).file_name for value in ("a/b", "a:b", {"kind": "x"}, "c" * 300)}
+    assert len(names) == 4 and not any("/" in name or len(name) > 120 for name in names)
+
+
+@pytest.mark.parametrize(
+    ("vary", "seeds", "line"),
+    [
+        ({"train.seed": [1, 2]}, 1, "train.seed cannot be varied: it is what --seeds counts; use --seeds"),
+        ({"model.norm_ordr": ["pre"]}, 1, "norm_ordr: no such key; did you mean norm_order?"),
+        ({"model.n_heads": [2, 5]}, 1, "n_heads=5 does not divide d_model=32"),
+        ({}, 0, "seeds=0 is out of range; use 1 to 1000"),
+    ],
+)
+def test_a_sweep_that_cannot_end_is_not_begun(vary: dict[str, Any], seeds: int, line: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        plan(write_recipe(tmp_path), vary, seeds, tmp_path / "out")
+    assert str(caught.value).startswith(line)
+    assert not (tmp_path / "out").exists()
+
+
+def test_finished_ones_are_skipped_and_half_done_ones_continued(tmp_path: Path) -> None:
+    trials = plan(write_recipe(tmp_path, steps=4), {"train.learning_rate": [1e-3, 2e-3]}, 1, tmp_path / "out")
+    for trial, event in sweep(trials):
+        if trial is trials[1] and isinstance(event, events.StepDone) and event.step == 2:
+            break  # the process dies here: the second run is begun, and nothing of it saved
+    whole = list(sweep(trials))
+    assert isinstance(whole[0][1], Skipped) and whole[0][0] is trials[0]
+    assert {trial.seed for trial, _ in whole[1:]} == {0} and all(trial is trials[1] for trial, _ in whole[1:])
+    assert isinstance(whole[-1][1], events.Stopped)
+    assert [type(event) for _, event in sweep(trials)] == [Skipped, Skipped]
+    assert Run.open(trials[1].folder).status["state"] == "finished"
+
+
+def test_another_recipe_in_the_same_folder_is_refused(tmp_path: Path) -> None:
+    recipe = write_recipe(tmp_path, steps=2)
+    for _ in sweep(plan(recipe, {}, 1, tmp_path / "out")):
+        pass
+    changed = plan(recipe, {}, 1, tmp_path / "out", {"train.steps": 3})
+    with pytest.raises(FileError, match="was trained under another recipe than this sweep has; choose another folder"):
+        list(sweep(changed))
+
+
+def test_a_run_that_diverges_is_a_result(tmp_path: Path) -> None:
+    settings = {"train.optimizer": {"kind": "sgd"}, "train.clip": 1e30, "train.skip_limit": 1}
+    trials = plan(write_recipe(tmp_path, steps=6), {"train.learning_rate": [1e30, 1e-3]}, 1, tmp_path / "out", settings)
+    told = list(sweep(trials))
+    lost = [event for trial, event in told if trial is trials[0]]
+    assert isinstance(lost[-1], Diverged) and lost[-1].error.key == "diverged"
+    assert isinstance(told[-1][1], events.Stopped) and told[-1][0] is trials[1]
+
+
+def test_asked_to_stop_it_begins_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trials = plan(write_recipe(tmp_path, steps=2), {}, 2, tmp_path / "out")
+    monkeypatch.setattr(module, "watched", lambda job, resume: iter([events.Stopped(1, "interrupted")]))
+    assert [trial.seed for trial, _ in sweep(trials)] == [0]
+
+
+def test_classifiers_side_by_side(tmp_path: Path) -> None:
+    """Labels and classes are only known once the data is read: no reason to take the same recipe for another."""
+    recipe, vary = small_classifier.write_recipe(tmp_path, steps=4), {"model.norm_order": ["pre", "post"]}
+    first = [event for _, event in sweep(plan(recipe, vary, 1, tmp_path / "out"))]
+    assert sum(isinstance(event, events.Stopped) for event in first) == 2
+    trials = plan(recipe, vary, 1, tmp_path / "out")
+    assert [type(event) for _, event in sweep(trials)] == [Skipped, Skipped]
+    row = compare("small", trials).rows[0]
+    assert {"loss", "accuracy", "f1"} <= set(row.results[0].metrics)
+    other = small_classifier.write_recipe(tmp_path, steps=4, changes={"train": {"loss": "focal"}})
+    with pytest.raises(FileError, match="was trained under another recipe than this sweep has"):
+        list(sweep(plan(other, vary, 1, tmp_path / "out")))
+
+
+def test_models_of_images_side_by_side(tmp_path: Path) -> None:
+    """Names and statistics are only known once the data is read: no reason to take the same recipe for another."""
+    recipe, vary = small_recogniser.write_recipe(tmp_path, train__steps=2), {"model.norm_order": ["pre", "post"]}
+    first = [event for _, event in sweep(plan(recipe, vary, 1, tmp_path / "out"))]
+    assert sum(isinstance(event, events.Stopped) for event in first) == 2
+    trials = plan(recipe, vary, 1, tmp_path / "out")
+    assert [type(event) for _, event in sweep(trials)] == [Skipped, Skipped]
+
+
+def test_object_queries_side_by_side(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    recipe = tmp_path / "objects.toml"
+    recipe.write_text(tiny("object_queries", train={"steps": 4}).to_toml())
+    trials = plan(recipe, {"model.queries": [1, 3]}, 1, tmp_path / "out")
+    assert sum(isinstance(event, events.Stopped) for _, event in sweep(trials)) == 2
+    rows = compare("objects", trials).rows
+    assert all({"loss", "found", "box_overlap", "false_alarms"} <= set(row.results[0].metrics) for row in rows)
