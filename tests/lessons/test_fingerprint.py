@@ -10,15 +10,34 @@ from glassformer.lessons.fingerprint import closure, code, fingerprint
 
 MEASURES = '''"""A lesson."""
 from glassformer.part import factor
+from glassformer.brush import paint
+
+TIMES = 1
+COLOUR = "blue"
 
 
 def run():
     """Measure."""
-    return 2 * factor()  # twice
+    return _twice(factor())  # twice
+
+
+def _twice(x):
+    return 2 * x * TIMES
 
 
 def verdicts(data):
     return data > 1
+
+
+def draw(data):
+    return paint(COLOUR, _wide(data))
+
+
+def _wide(data):
+    return 3 * data
+
+
+LESSON = (run, verdicts, draw)
 '''
 
 
@@ -26,10 +45,12 @@ def verdicts(data):
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A small package in the place of ours."""
     monkeypatch.setattr(module, "ROOT", tmp_path)
-    (tmp_path / "lesson.py").write_text(MEASURES)
+    (tmp_path / "lessons").mkdir()
+    (tmp_path / "lessons/one.py").write_text(MEASURES)
+    (tmp_path / "brush.py").write_text("def paint(colour, x):\n    return x\n")
     (tmp_path / "part.py").write_text("def factor():\n    return 3\n")
-    (tmp_path / "train").mkdir()
-    (tmp_path / "train" / "begin.py").write_text("STEPS = 1\n")
+    (tmp_path / "training").mkdir()
+    (tmp_path / "training" / "begin.py").write_text("STEPS = 1\n")
     (tmp_path / "recipes").mkdir()
     (tmp_path / "recipes" / "one.toml").write_text("steps = 1\n")
     _forget()
@@ -38,36 +59,59 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def _forget() -> None:
-    for known in (module.imports, module.code, module.strings, module._tree):
+    for known in (module.imports, module.code, module.strings, module._tree, module._idle, module._taken):
         known.cache_clear()
 
 
 def changed(package: Path, file: str, old: str, new: str, recipes: tuple[str, ...] = ()) -> bool:
     """Whether the fingerprint is another one after an edit."""
-    before = fingerprint("lesson", recipes)
+    before = fingerprint("lessons.one", recipes)
     path = package / file
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new))
     _forget()
-    return fingerprint("lesson", recipes) != before
+    return fingerprint("lessons.one", recipes) != before
 
 
 def test_code_that_measures_changes_it(package: Path) -> None:
-    assert changed(package, "lesson.py", "2 * factor", "4 * factor")
+    assert changed(package, "lessons/one.py", "2 * x", "4 * x")
+    assert changed(package, "lessons/one.py", "TIMES = 1", "TIMES = 2")
     assert changed(package, "part.py", "return 3", "return 5")
 
 
 @pytest.mark.parametrize(
-    ("old", "new"), [("# twice", "# two times"), ("Measure.", "Look."), ("data > 1", "data > 7"), ("A lesson.", "One.")]
+    ("old", "new"),
+    [
+        ("# twice", "# two times"),
+        ("Measure.", "Look."),
+        ("data > 1", "data > 7"),
+        ("A lesson.", "One."),
+        ("3 * data", "4 * data"),
+        ("blue", "red"),
+    ],
 )
-def test_comments_docstrings_and_rules_do_not(package: Path, old: str, new: str) -> None:
-    assert not changed(package, "lesson.py", old, new)
+def test_comments_docstrings_rules_and_drawings_do_not(package: Path, old: str, new: str) -> None:
+    assert not changed(package, "lessons/one.py", old, new)
+
+
+def test_what_only_a_drawing_needs_does_not(package: Path) -> None:
+    assert not changed(package, "brush.py", "return x", "return 2 * x")
+    assert "brush" not in closure("lessons.one")
+
+
+def test_what_another_lesson_takes_from_it_does(package: Path) -> None:
+    (package / "lessons" / "two.py").write_text("from glassformer.lessons.one import COLOUR\n")
+    _forget()
+    assert changed(package, "lessons/one.py", "blue", "red")
+
+
+def test_the_number_of_seeds_changes_it(package: Path) -> None:
+    assert fingerprint("lessons.one", (), 5) != fingerprint("lessons.one", (), 6)
 
 
 def test_a_recipe_that_it_trains_changes_it(package: Path) -> None:
     assert not changed(package, "recipes/one.toml", "steps = 1", "steps = 2")
     assert changed(package, "recipes/one.toml", "steps = 2", "steps = 3", ("one",))
-    (package / "lessons").mkdir()
     (package / "lessons" / "short.py").write_text('RECIPE = "one"\n')
     (package / "part.py").write_text("from glassformer.lessons.short import RECIPE\n")
     _forget()
@@ -93,5 +137,5 @@ def test_the_words_of_the_corpus_count_where_it_is_used(package: Path) -> None:
 def test_what_only_speaks_or_draws_is_left_out() -> None:
     found = closure("lessons.attention.scaled_scores")
     assert "layers.attention.kernel" in found
-    assert not {name for name in found if name.endswith("_picture") or name.startswith(("words", "lessons.theme"))}
-    assert "verdict" not in code("lessons.attention.scaled_scores").split("LESSON")[0].replace("Verdict", "")
+    assert not {name for name in found if name.startswith(("words", "lessons.theme", "lessons.drawing"))}
+    assert not {"def draw", "def verdicts", "LESSON"} & set(code("lessons.attention.scaled_scores").split("("))

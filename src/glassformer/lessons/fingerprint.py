@@ -1,7 +1,8 @@
 """What a result depends on, in sixteen letters: the code that measured it, the recipes it trained, the built-in corpus.
 
-Comments, docstrings, drawings and sentences are left out: they cannot change a number. Verdicts neither: they are
-computed anew from the recorded data whenever they are read. Versions of Python and torch stand in the result itself.
+Of a lesson only `run` counts, with all that it uses: drawings and sentences cannot change a number, and verdicts are
+computed anew from the recorded data whenever they are read. Comments and docstrings are left out everywhere. Versions
+of Python and torch stand in the result itself.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import ast
 import hashlib
 from functools import cache
 from pathlib import Path
+from typing import TypeGuard
 
 ROOT = Path(__file__).parents[1]
 # what only speaks, draws or judges, or decides where files go
@@ -27,17 +29,17 @@ WITHOUT = (
         "training.forecast_picture",
     ),
 )
-JUDGES = "verdict"  # functions of lessons whose names begin so judge, they do not measure
+MEASURES = "run"  # of a lesson; what neither it nor another module uses draws or judges
 TRAINING = "training.begin"
 
 
-def fingerprint(module: str, models: tuple[str, ...] = ()) -> str:
+def fingerprint(module: str, models: tuple[str, ...] = (), seeds: int = 0) -> str:
     """Of a module of the package ("lessons.attention.scaled_scores") with all that it imports and reads.
 
-    `models` are recipes whose trained models it looks into: then all that trains them counts too.
+    `models` are recipes whose trained models it looks into: then all that trains them counts too. `seeds`: how many.
     """
     modules = closure(module) | (closure(TRAINING) if models else set())
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(f"{seeds} seeds\n".encode())
     for name in sorted(modules):
         digest.update(f"{name}\n{code(name)}\n".encode())
     for path in sorted(_files(modules, models)):
@@ -76,13 +78,64 @@ def closure(module: str) -> set[str]:
 @cache
 def imports(module: str) -> tuple[str, ...]:
     """What a module imports of the package, but for what only speaks or draws."""
+    idle = {id(node) for node in _idle(module)}
     names: set[str] = set()
-    for node in ast.walk(_tree(module)):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("glassformer"):
-            of = (node.module or "").removeprefix("glassformer").lstrip(".")
-            inner = [f"{of}.{alias.name}".lstrip(".") for alias in node.names]
-            names |= {name if _path(name) else of for name in inner if _path(name) or of}
+    for top in _tree(module).body:
+        if id(top) not in idle:
+            for node in ast.walk(top):
+                names |= _imported(node)
     return tuple(sorted(name for name in names if not _left_out(name)))
+
+
+def _imported(node: ast.AST) -> set[str]:
+    """The modules of the package that a statement imports."""
+    if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("glassformer"):
+        return set()
+    of = (node.module or "").removeprefix("glassformer").lstrip(".")
+    inner = [f"{of}.{alias.name}".lstrip(".") for alias in node.names]
+    return {name if _path(name) else of for name in inner if _path(name) or of}
+
+
+@cache
+def _idle(module: str) -> tuple[ast.stmt, ...]:
+    """Definitions of a lesson that measure nothing, and imports that only they need. Other modules have none."""
+    tree = _tree(module)
+    defined = {name: node for node in tree.body for name in _names(node)}
+    if not module.startswith("lessons.") or "LESSON" not in defined:
+        return ()
+    used, waiting = set[str](), [MEASURES, *_taken(module)]
+    while waiting:
+        name = waiting.pop()
+        if name not in used:
+            used.add(name)
+            node = defined.get(name)
+            waiting += [] if node is None else [each.id for each in ast.walk(node) if isinstance(each, ast.Name)]
+    return tuple(node for node in tree.body if (names := _names(node)) and not used & set(names))
+
+
+def _names(node: ast.stmt) -> list[str]:
+    """What a statement of a module gives names to."""
+    match node:
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            return [name]
+        case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+            return [alias.asname or alias.name for alias in aliases]
+        case ast.Assign(targets=targets):
+            return [each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)]
+        case ast.AnnAssign(target=ast.Name(id=name)):
+            return [name]
+    return []
+
+
+@cache
+def _taken(module: str) -> frozenset[str]:
+    """What other lessons import from a lesson."""
+    found: set[str] = set()
+    for path in (ROOT / "lessons").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module == f"glassformer.{module}":
+                found |= {alias.name for alias in node.names}
+    return frozenset(found - {"LESSON"})
 
 
 def _left_out(name: str) -> bool:
@@ -99,16 +152,22 @@ def code(module: str) -> str:
             and ast.get_docstring(node, clean=False) is not None
         ):
             _blank(lines, node.body[0].lineno, node.body[0].end_lineno)
-        judges = isinstance(node, ast.FunctionDef) and module.startswith("lesson") and _judges(node.name)
-        idle = isinstance(node, ast.ImportFrom) and _left_out((node.module or "").removeprefix("glassformer."))
-        if isinstance(node, ast.FunctionDef | ast.ImportFrom) and (judges or idle):
+        elif (isinstance(node, ast.ImportFrom) and _says_nothing(node.module or "")) or _is_for_types(node):
             _blank(lines, node.lineno, node.end_lineno)
+    for node in _idle(module):
+        _blank(lines, node.lineno, node.end_lineno)
     kept = (line.split("  # ")[0].rstrip() for line in lines)
     return "\n".join(line for line in kept if line.strip() and not line.lstrip().startswith("#"))
 
 
-def _judges(name: str) -> bool:
-    return name.lstrip("_").startswith(JUDGES)
+def _says_nothing(module: str) -> bool:
+    """An import that cannot change a number."""
+    return module in ("__future__", "typing", "collections.abc") or _left_out(module.removeprefix("glassformer."))
+
+
+def _is_for_types(node: ast.AST) -> TypeGuard[ast.If]:
+    """`if TYPE_CHECKING:`."""
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
 def _blank(lines: list[str], first: int, last: int | None) -> None:

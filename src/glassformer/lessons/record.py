@@ -58,7 +58,8 @@ class Result:
 
 def current(name: str) -> str:
     """The fingerprint of a lesson as its code stands now."""
-    return fingerprint(module_of(name), lesson(name).models)
+    found = lesson(name)
+    return fingerprint(module_of(name), found.models, found.seeds)
 
 
 def desk_of(name: str, watch: Watch = nobody) -> Desk:

@@ -9,8 +9,7 @@ from torch import Tensor
 from glassformer.layers.position.sinusoidal import sinusoid
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.position import positional_encoding
-from glassformer.lessons.position.positional_encoding import linear_map, run, verdicts
-from glassformer.lessons.position.positional_encoding_picture import values
+from glassformer.lessons.position.positional_encoding import linear_map, run, values, verdicts
 
 
 def found(**changed: Any) -> dict[str, Any]:

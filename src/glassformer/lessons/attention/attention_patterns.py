@@ -6,19 +6,26 @@ Claims softmax-sums and heads-differ; the rules stand in `verdicts`.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from glassformer.data.grammar.pair import Pair
 from glassformer.data.grammar.sample import pairs
 from glassformer.lessons.attention.attention_patterns_experiment import heads_apart, rows_and_blocks
-from glassformer.lessons.attention.attention_patterns_picture import draw
 from glassformer.lessons.desk import Desk
+from glassformer.lessons.drawing import bars, colour_bar, heat
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.stacks.sentences import batch_of
 from glassformer.lessons.stacks.small_translators import SmallTranslators
 from glassformer.lessons.statistics import difference
+from glassformer.lessons.texts import Words
+from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact, greater, judged
 from glassformer.models.build import build
 from glassformer.trace.sentence import follow
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 SENTENCE = "나는 친구와 함께 학교에 갔다."  # I went to school with a friend.
 SENTENCES = 32  # for each seed
@@ -96,6 +103,33 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "most": {"name": most, **{key: data["apart"][most]["more"][key] for key in ("mean", "low", "high")}},
     }
     return {"softmax-sums": Verdict(exact(right), dict(sums)), "heads-differ": judged(sides, measured)}
+
+
+def draw(data: Data, theme: Theme, words: Words) -> Figure:
+    """Maps side by side, two in a row; below them the divergences."""
+    heads, tokens = data["heads"], [token.replace("▁", "") for token in data["tokens"]]
+    rows = -(-len(heads) // 2)
+    figure = theme.figure(8, 2.6 * rows + 2.6)
+    grid = figure.add_gridspec(rows + 1, 2, height_ratios=[1] * rows + [0.9])
+    maps = [figure.add_subplot(grid[number // 2, number % 2]) for number in range(len(heads))]
+    for number, (axes, weights) in enumerate(zip(maps, heads, strict=True)):
+        heat(axes, theme, weights, rows=tokens, columns=tokens, most=1.0, bar=None)
+        axes.set_title(words("head", number=number + 1))
+    colour_bar(maps, theme, 1.0, label=words("weight"))
+    axes = figure.add_subplot(grid[rows, :])
+    apart = data["apart"]
+    groups = {words(kind): [apart[name][kind] for name in apart] for kind in ("untrained", "trained")}
+    bars(axes, theme, [label(name, words) for name in apart], groups, form=".2f")
+    axes.set_title(words("apart"))
+    axes.set_ylabel(words("bits"))
+    axes.margins(y=0.2)
+    return figure
+
+
+def label(name: str, words: Words) -> str:
+    """cross-1 → as the language says it."""
+    kind, _, layer = name.partition("-")
+    return words(kind, layer=layer)
 
 
 LESSON = Lesson(

@@ -5,19 +5,27 @@ Claim causal; the rule stands in `verdicts`.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 from torch import Tensor, nn
 
 from glassformer.config.model import ModelConfig
 from glassformer.lessons.attention.look_ahead_mask_experiment import configurations, probe
-from glassformer.lessons.attention.look_ahead_mask_picture import draw
 from glassformer.lessons.desk import Desk
+from glassformer.lessons.drawing import heat
 from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.texts import Words
+from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact
 from glassformer.models.build import build
 from glassformer.models.decoder import DecoderOnly
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.trace.record import record
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 SOURCE, TARGET = "나는 친구와 함께 학교에 갔다.", "I went to school with a friend."
 KERNELS = ("reference", "fused")
@@ -86,6 +94,24 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     """
     measured = {name: data[name] for name in ("configurations", "passes", "before", "after", "unmasked", "leaks")}
     return {"causal": Verdict(exact(data["before"] == 0.0 and data["after"] > 0.0), measured)}
+
+
+def draw(data: Data, theme: Theme, words: Words) -> Figure:
+    """Two triangles: row = who looks, column = at whom; row = what was changed, column = what moved."""
+    figure = theme.figure(10, 5.2)
+    tokens = [token.replace("▁", "") for token in data["tokens"]]
+    left, right = figure.subplots(1, 2)
+    seen = [[value if s <= t else None for s, value in enumerate(row)] for t, row in enumerate(data["weights"])]
+    heat(left, theme, seen, rows=tokens, columns=tokens, most=1.0, bar=words("weight"))
+    left.set_title(words("weights"))
+    left.set_xlabel(words("keys"))
+    left.set_ylabel(words("queries"))
+    moved = [[None if value == 0.0 else value for value in row] for row in data["moved"]]
+    heat(right, theme, moved, rows=tokens, columns=tokens, form=".3g", bar=words("change"))
+    right.set_title(words("moved"))
+    right.set_xlabel(words("outputs"))
+    right.set_ylabel(words("changed"))
+    return figure
 
 
 LESSON = Lesson(

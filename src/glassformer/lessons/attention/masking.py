@@ -5,7 +5,7 @@ Claim pad-blocked; the rule stands in `verdicts`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -13,13 +13,19 @@ from torch import Tensor, nn
 from glassformer.config.model import Choice, ModelConfig
 from glassformer.data.batch import pad
 from glassformer.layers.attention.mask import causal, combine
-from glassformer.lessons.attention.masking_picture import draw
 from glassformer.lessons.desk import Desk
+from glassformer.lessons.drawing import mask, mask_legend
 from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.texts import Words
+from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact
 from glassformer.loading.loaded import Loaded
 from glassformer.models.build import build
 from glassformer.models.encoder_decoder import EncoderDecoder
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 SENTENCES = ("나는 학교에 간다", "나는 Transformer를 공부한다", "나는 친구와 함께 학교에 갔다.", "나는 책을 읽는다.")
 SHOWN = 1  # the sentence whose combined mask is shown
@@ -158,6 +164,30 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "alone": data["trained"]["alone"],
     }
     return {"pad-blocked": Verdict(exact(data["largest"] == 0.0), measured)}
+
+
+def draw(data: Data, theme: Theme, words: Words) -> Figure:
+    """Above: the batch with its padding. Below: the triangle, and the triangle without the padding."""
+    figure = theme.figure(8.5, 7.4)
+    grid = figure.add_gridspec(2, 2, height_ratios=[0.62, 1])
+    pieces = [[piece.replace("▁", "") for piece in row] for row in data["pieces"]]
+    batch = figure.add_subplot(grid[0, :])
+    mask(batch, theme, data["padding"], rows=[words("row", number=i + 1) for i in range(len(pieces))])
+    for i, row in enumerate(pieces):
+        for j, piece in enumerate(row):
+            batch.text(j, i, piece, ha="center", va="center", fontsize=9, color=theme.ink)
+    batch.set_xticks([])
+    batch.set_title(words("padding"))
+    row = pieces[data["shown"]]
+    for place, name in enumerate(("look_ahead", "combined")):
+        axes = figure.add_subplot(grid[1, place])
+        mask(axes, theme, data[name], rows=row, columns=row)
+        axes.set_title(words(name, number=data["shown"] + 1))
+        axes.set_xlabel(words("keys"))
+        if place == 0:
+            axes.set_ylabel(words("queries"))
+    mask_legend(figure, theme, words("may"), words("may_not"))
+    return figure
 
 
 LESSON = Lesson(

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from glassformer.data.grammar import Pair, pairs
-from glassformer.lessons.data.tokenizer_picture import draw
 from glassformer.lessons.desk import Desk
+from glassformer.lessons.drawing import bars, lines, logarithmic
+from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
+from glassformer.lessons.texts import Words
+from glassformer.lessons.theme import Theme
 from glassformer.text.kinds import train
 from glassformer.text.special import NAMES
 from glassformer.text.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 
 SENTENCES = 4000
 UNSEEN = 1000
@@ -74,6 +82,43 @@ def _merged(tokenizer: Tokenizer, number: int) -> list[str]:
     """The first merges that are whole characters: pieces of a Hangul syllable come before it, and cannot be read."""
     pieces = (tokenizer.piece(token) for token in range(BYTES, tokenizer.vocab_size))
     return [piece for piece in pieces if "<" not in piece][:number]
+
+
+def draw(data: Data, theme: Theme, words: Words) -> Figure:
+    """Histogram above, kinds and merges below."""
+    figure = theme.figure(9, 7)
+    panels = figure.subplot_mosaic([["lengths", "lengths"], ["kinds", "merges"]])
+    left, right = panels["kinds"], panels["merges"]
+    _draw_lengths(panels["lengths"], data, theme, words)
+    kinds = list(data["kinds"])
+    groups = {words(lang): [data["kinds"][kind]["mean"][lang] for kind in kinds] for lang in LANGUAGES}
+    bars(left, theme, [words(f"kind_{kind}") for kind in kinds], groups, form=".1f")
+    left.set_title(words("kinds"))
+    sizes = [row["vocab_size"] for row in data["merges"]]
+    lines(right, theme, sizes, {words(lang): [row[lang] for row in data["merges"]] for lang in LANGUAGES}, form=".1f")
+    logarithmic(right, "x", base=2)
+    right.set_ylim(bottom=0)
+    right.set_title(words("merges"))
+    right.set_xlabel(words("vocab_size"))
+    return figure
+
+
+def _draw_lengths(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
+    """Side by side, a bar for each length and language."""
+    counts = data["kinds"]["bpe"]["counts"]
+    longest = max(len(counts[lang]) for lang in LANGUAGES)
+    for number, lang in enumerate(LANGUAGES):
+        shares = [count / sum(counts[lang]) for count in counts[lang]]
+        places = [length + (number - 0.5) * 0.42 for length in range(len(shares))]
+        drawn = axes.bar(places, shares, 0.4, color=theme.series[number], label=words(lang))
+        for length, bar in enumerate(drawn):
+            hover(bar, f"{words(lang)} · {length}: {shares[length]:.1%}")
+    axes.set_xlim(0, min(longest, 36))
+    axes.yaxis.set_major_formatter("{x:.0%}")
+    axes.set_title(words("lengths"))
+    axes.set_xlabel(words("tokens"))
+    axes.grid(visible=False, axis="x")
+    axes.legend()
 
 
 LESSON = Lesson(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import erf, log, sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -18,12 +18,19 @@ from glassformer.data.corpus import corpus
 from glassformer.layers.embedding import token_matrix
 from glassformer.layers.position.sinusoidal import sinusoid
 from glassformer.lessons.desk import Desk
-from glassformer.lessons.embedding.token_embedding_picture import draw
+from glassformer.lessons.drawing import lines, logarithmic
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.statistics import interval
+from glassformer.lessons.texts import Words
+from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, Word, exact, judged, less, within
 from glassformer.loading import Loaded
 from glassformer.models.build import build
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 
 BINS = 40
 WIDTHS = (64, 128, 256, 512, 1024)
@@ -184,6 +191,38 @@ def _verdict_scale(data: Data) -> Verdict:
     }
     at = {row["start"]: row for row in data["balance"] if row["d_model"] == data["d_model"]}
     return judged(sides, {"d_model": data["d_model"], **{start: at[start] for start in starts}})
+
+
+def draw(data: Data, theme: Theme, words: Words) -> Figure:
+    """Norms and cosines above; below the ratio to the positions, without the factor and with it."""
+    figure = theme.figure(10, 7)
+    (norms, cosines), (plain, scaled) = figure.subplots(2, 2)
+    for axes, name in ((norms, "norms"), (cosines, "cosines")):
+        found = data[name]
+        lines(axes, theme, found["at"], {words(when): found[when] for when in ("initial", "trained")})
+        axes.set_title(words(f"{name}_title"))
+        axes.set_xlabel(words(f"{name}_axis"))
+        axes.set_yticks([])
+        axes.set_ylabel(words(f"{name}_share"))
+    for axes, which in ((plain, "plain"), (scaled, "scaled")):
+        _ratio(axes, data, theme, words, which)
+    ratios = [row[which] for row in data["balance"] for which in ("plain", "scaled")]
+    for axes in (plain, scaled):
+        axes.set_ylim(min(ratios) / 2, max(ratios) * 2)
+    return figure
+
+
+def _ratio(axes: Axes, data: Data, theme: Theme, words: Words, which: str) -> None:
+    widths = sorted({row["d_model"] for row in data["balance"]})
+    starts = list(dict.fromkeys(row["start"] for row in data["balance"]))
+    curves = {words(start): [row[which] for row in data["balance"] if row["start"] == start] for start in starts}
+    lines(axes, theme, widths, curves)
+    axes.axhspan(0.5, 2, color=theme.grid, linewidth=0, zorder=0)
+    logarithmic(axes, "x", base=2)
+    logarithmic(axes)
+    axes.set_title(words(f"{which}_title"))
+    axes.set_xlabel("d_model")
+    axes.set_ylabel(words("ratio"))
 
 
 LESSON = Lesson(

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from glassformer.data.store import Store
 from glassformer.lessons.desk import Desk
-from glassformer.lessons.evaluation.metrics_picture import draw
+from glassformer.lessons.drawing import lines
+from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.short import CPU, Experiment
 from glassformer.lessons.statistics import interval
+from glassformer.lessons.texts import Words
+from glassformer.lessons.theme import Theme
 from glassformer.models.build import build
 from glassformer.training.resume import Trained
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 FEW, MANY = 200, 2000  # sentence pairs to learn from
 STEPS, EVERY = 240, 20
@@ -76,6 +83,31 @@ def _summary(curves: list[dict[str, list[float]]]) -> dict[str, Any]:
         "accuracy_at_turn": interval([one["validation_accuracy"][at] for one, at in zip(curves, lowest, strict=True)]),
         "accuracy_last": interval([one["validation_accuracy"][-1] for one in curves]),
     }
+
+
+PARTS = ("training", "validation")
+
+
+def draw(data: Data, theme: Theme, words: Words) -> Figure:
+    """Loss above, accuracy below; few on the left, many on the right."""
+    figure = theme.figure(9, 6.6)
+    panels = figure.subplots(2, 2, sharex=True, sharey="row")
+    for column, name in enumerate(("few", "many")):
+        found = data[name]
+        for row, metric in enumerate(("loss", "accuracy")):
+            axes = panels[row][column]
+            bands = {words(part): found[f"{part}_{metric}"] for part in PARTS}
+            curves = {label: [band["mean"] for band in values] for label, values in bands.items()}
+            spread = {label: [(band["low"], band["high"]) for band in values] for label, values in bands.items()}
+            lines(axes, theme, found["step"], curves, spread=spread)
+            turn = found["turns"]["mean"]
+            line = axes.axvline(turn, color=theme.muted, linestyle=":")
+            hover(line, f"{words('turn')}: {turn:.0f}")
+            axes.set_title(words(metric, pairs=f"{found['pairs']:,}"))
+        panels[1][column].set_xlabel(words("step"))
+    panels[0][0].set_ylim(bottom=0)
+    panels[1][0].yaxis.set_major_formatter("{x:.0%}")
+    return figure
 
 
 LESSON = Lesson(

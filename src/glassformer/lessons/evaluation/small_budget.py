@@ -7,19 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import log
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from glassformer.errors import ConfigError
 from glassformer.lessons.desk import Desk
+from glassformer.lessons.drawing import lines, logarithmic
 from glassformer.lessons.evaluation.docstrings import docstrings
 from glassformer.lessons.evaluation.small_budget_experiment import train_both
-from glassformer.lessons.evaluation.small_budget_picture import draw
+from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.texts import Words
+from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, Word, exact, judged
 from glassformer.metrics.language import NGrams
 from glassformer.text.kinds import train
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 
 REPORTED = {"training": 6.79, "validation": 7.74}  # nats per token, of the run that the claim is about
 SIZES = (1000, 3000, 6000, 12000)  # the text at hand holds not many more pieces than that
@@ -99,6 +107,52 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "scale": data["budget"]["scale"],
     }
     return {"wmt-loss": judged(sides, measured)}
+
+
+def draw(data: Data, theme: Theme, words: Words) -> Figure:
+    """Two panels."""
+    figure = theme.figure(10, 4.4)
+    left, right = figure.subplots(1, 2)
+    _draw_entropies(left, data, theme, words)
+    budget = data["budget"]
+    curves = {words(name): budget[name]["curve"]["loss"] for name in ("plain", "own")}
+    lines(right, theme, budget["own"]["curve"]["steps"], curves, form=".2f")
+    for name, pattern in (("unigram", "--"), ("bigram", ":")):
+        line = right.axhline(budget[name], color=theme.muted, linestyle=pattern, label=words(name))
+        hover(line, f"{words(name)}: {budget[name]:.2f}")
+    right.set_ylim(bottom=0)
+    right.set_title(words("budget"))
+    right.set_xlabel(words("step"))
+    right.legend(fontsize=9)
+    return figure
+
+
+def _assumed(axes: Axes, data: Data, theme: Theme, words: Words, names: tuple[str, ...]) -> None:
+    """What was not measured: dotted on to a hollow mark."""
+    last, far = data["rows"][-1], data["assumed"]
+    for number, name in enumerate(names):
+        colour, at = theme.series[number], (last["vocab_size"], far["vocab_size"])
+        axes.plot(at, (last[name], far[name]), color=colour, linestyle=(0, (1, 2)), linewidth=1.4)
+        (mark,) = axes.plot(at[1:], [far[name]], color=colour, marker=theme.markers[number], markerfacecolor="none")
+        hover(mark, words("assumed", name=words(name), value=f"{far[name]:.2f}"))
+
+
+def _draw_entropies(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
+    rows = data["rows"]
+    sizes = [row["vocab_size"] for row in rows]
+    names = ("uniform", "unigram", "bigram")
+    lines(axes, theme, sizes, {words(name): [row[name] for row in rows] for name in names}, form=".2f")
+    _assumed(axes, data, theme, words, names)
+    for name, pattern in (("validation", "-"), ("training", "--")):
+        label = words(f"reported_{name}", value=data["reported"][name])
+        line = axes.axhline(data["reported"][name], color=theme.purple, linestyle=pattern, linewidth=1.4, label=label)
+        hover(line, label)
+    axes.axvspan(sizes[-1], data["assumed"]["vocab_size"], color=theme.muted, alpha=0.12, linewidth=0)
+    logarithmic(axes, "x")
+    axes.set_ylim(bottom=0)
+    axes.set_title(words("nats"))
+    axes.set_xlabel(words("vocab_size"))
+    axes.legend(loc="lower right", fontsize=9)
 
 
 LESSON = Lesson(

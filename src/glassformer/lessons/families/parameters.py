@@ -7,19 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from glassformer.config.model import ModelConfig
 from glassformer.ledger.parameters import Total, count
 from glassformer.ledger.row import Row
 from glassformer.ledger.rows import rows_of_box
 from glassformer.lessons.desk import Desk
-from glassformer.lessons.families.parameters_picture import draw
+from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.texts import Words
+from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact, judged
 from glassformer.models.block import EncoderBlock
 from glassformer.models.build import build
 from glassformer.models.presets import PRESETS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 
 NAMED = ("mini-classifier", "paper-base", "bert-base", "gpt2", "llama2-7b", "llama3-8b")
 PARTS = ("embedding", "attention", "feed_forward", "norm", "head")
@@ -175,6 +182,47 @@ def verdict_thirds(data: Data) -> Verdict:
     """See `verdicts`."""
     sides = {place: exact(abs(share - 2 / 3) <= ABOUT) for place, share in data["feed_forward"].items()}
     return judged(sides, dict(data["feed_forward"]))
+
+
+STRENGTH = 0.42  # of a colour with a number on it, which is in ink
+WIDE_ENOUGH = 0.09  # a share that has room for its number
+
+
+def draw(data: Data, theme: Theme, words: Words) -> Figure:
+    """Two panels: left the whole model, right its layers alone."""
+    figure = theme.figure(10, 4.2)
+    panels = figure.subplots(1, 2, sharey=True)
+    for axes, whole in zip(panels, ("of_model", "of_layers"), strict=True):
+        _stacked(axes, theme, words, data["models"], whole)
+        axes.set_title(words(whole))
+    panels[0].invert_yaxis()
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+    return figure
+
+
+def _stacked(axes: Axes, theme: Theme, words: Words, models: list[dict[str, Any]], whole: str) -> None:
+    colours = dict(zip(PARTS, (theme.sky, theme.vermilion, theme.blue, theme.green, theme.purple), strict=True))
+    for at, row in enumerate(models):
+        left = 0.0
+        for part in PARTS:
+            share = row[whole][part]
+            label = words(part) if at == 0 else None
+            (bar,) = axes.barh(at, share, 0.72, left=left, color=(colours[part], STRENGTH), label=label)
+            hover(bar, f"{row['name']} · {words(part)}: {share:.2%}")
+            if share > WIDE_ENOUGH:
+                middle = left + share / 2
+                axes.text(middle, at, f"{share:.0%}", ha="center", va="center", fontsize=9, color=theme.ink)
+            left += share
+    axes.set_yticks(range(len(models)), [f"{row['name']}\n{words('size', n=_short(row['total']))}" for row in models])
+    axes.set_xlim(0, 1)
+    axes.xaxis.set_major_formatter(lambda x, _: f"{x:.0%}")
+    axes.grid(visible=False, axis="y")
+
+
+def _short(count: int) -> str:
+    """1,009,057 → "1.0 M"."""
+    return f"{count / 1e9:.1f} B" if count >= 1e9 else f"{count / 1e6:.1f} M"
 
 
 LESSON = Lesson(

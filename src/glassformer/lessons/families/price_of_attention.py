@@ -10,7 +10,7 @@ from functools import partial
 from itertools import pairwise
 from math import log2
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
@@ -20,12 +20,18 @@ from glassformer.layers.attention.kernel import KERNELS
 from glassformer.layers.attention.mask import Mask
 from glassformer.ledger.costs import Pass, costs
 from glassformer.lessons.desk import Desk
+from glassformer.lessons.drawing import lines, logarithmic
 from glassformer.lessons.families.clock import in_turn
-from glassformer.lessons.families.price_of_attention_picture import draw
 from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.texts import Words
+from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, Word, exact, judged
 from glassformer.models.build import build
 from glassformer.models.encoder import EncoderOnly
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 LENGTHS = tuple(128 * 2**n for n in range(9))  # 128 … 32,768 tokens
 BASE: dict[str, Any] = {"d_model": 512, "n_heads": 8, "d_ff": 2048, "n_encoder_layers": 6}  # the paper's encoder
@@ -118,6 +124,34 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "clock": data["clock"][-1],
     }
     return {"attention-quadratic": judged(sides, measured)}
+
+
+def draw(data: Data, theme: Theme, words: Words) -> Figure:
+    """Three panels."""
+    figure = theme.figure(10, 3.9)
+    flops, share, clock = figure.subplots(1, 3)
+    rows = data["rows"]
+    lengths = [row["length"] for row in rows]
+    curves = {words(name): [row[name] / 1e9 for row in rows] for name in ("pairs", "rest")}
+    lines(flops, theme, lengths, curves)
+    logarithmic(flops)
+    flops.set_title(words("flops"))
+    lines(share, theme, lengths, {words("share"): [row["share"] for row in rows]}, form=".1%")
+    share.axhline(0.5, color=theme.muted, linestyle="--")
+    share.set_ylim(0, 1)
+    share.yaxis.set_major_formatter("{x:.0%}")
+    share.set_title(words("share"))
+    share.get_legend().remove()
+    timed = data["clock"]
+    times = {words(name): [row[name] for row in timed] for name in ("attention", "layer")}
+    lines(clock, theme, [row["length"] for row in timed], times)
+    logarithmic(clock)
+    clock.set_title(words("time"))
+    for axes in (flops, share, clock):
+        logarithmic(axes, "x", base=2)
+        axes.set_xlabel(words("length"))
+        axes.tick_params(axis="x", labelrotation=45)
+    return figure
 
 
 LESSON = Lesson(

@@ -5,9 +5,10 @@ Claim ffn-memory; the rule stands in `verdicts`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from glassformer.lessons.desk import Desk
+from glassformer.lessons.drawing import bars
 from glassformer.lessons.feed_forward.ffn_memory_experiment import (
     CONFIG,
     LAYERS,
@@ -17,10 +18,16 @@ from glassformer.lessons.feed_forward.ffn_memory_experiment import (
     taught,
     units,
 )
-from glassformer.lessons.feed_forward.ffn_memory_picture import draw
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.statistics import difference, interval
+from glassformer.lessons.texts import Words
+from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, Word, greater, judged
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 
 STEPS = 250
 
@@ -83,6 +90,53 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "more": data["more_specific"],
     }
     return {"ffn-memory": judged({"feed_forward": parts}, measured)}
+
+
+def draw(data: Data, theme: Theme, words: Words) -> Figure:
+    """Left: sub-layers switched off. Right: a few hidden units."""
+    figure = theme.figure(10, 4.6)
+    parts, units = figure.subplots(1, 2, width_ratios=(2.2, 1))
+    names = list(data["facts"])
+    labels = [_label(words, name) for name in names]
+    groups = {words(kind): [data[kind][name]["mean"] for name in names] for kind in ("facts", "copy")}
+    ends = {words(kind): [_ends(data[kind][name]) for name in names] for kind in ("facts", "copy")}
+    bars(parts, theme, labels, groups, spread=ends, form=".0%", horizontal=True)
+    _as_share(parts, data["chance"], theme, words)
+    parts.set_title(words("switched_off"))
+    parts.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
+    kinds = ("own", "of_another", "any")
+    recall = words("facts")
+    bars(
+        units,
+        theme,
+        [words(kind) for kind in kinds],
+        {recall: [data["units"][kind]["mean"] for kind in kinds]},
+        spread={recall: [_ends(data["units"][kind]) for kind in kinds]},
+        form=".0%",
+        horizontal=True,
+    )
+    _as_share(units, data["chance"], theme, words)
+    units.set_title(words("units", top=data["units"]["top"], of=data["units"]["of"]))
+    return figure
+
+
+def _label(words: Words, name: str) -> str:
+    part, _, layer = name.rpartition("_")
+    if name == "nothing":
+        return words("nothing")
+    return words(f"{part}_all") if layer == "all" else words(part, layer=int(layer) + 1)
+
+
+def _ends(found: dict[str, Any]) -> tuple[float, float]:
+    return max(0.0, found["low"]), min(1.0, found["high"])
+
+
+def _as_share(axes: Axes, chance: float, theme: Theme, words: Words) -> None:
+    axes.set_xlim(0, 1.15)
+    axes.set_xticks([0, 0.25, 0.5, 0.75, 1])
+    axes.xaxis.set_major_formatter(lambda x, _: f"{x:.0%}")
+    axes.axvline(chance, color=theme.muted, linestyle=":", linewidth=1.2)
+    axes.set_xlabel(words("right"))
 
 
 LESSON = Lesson(

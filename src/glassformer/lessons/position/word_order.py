@@ -5,18 +5,24 @@ Claim order-lost; the rule stands in `verdicts`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
 from glassformer.config.model import Choice, ModelConfig
 from glassformer.lessons.desk import Desk
+from glassformer.lessons.drawing import bars
 from glassformer.lessons.lesson import Data, Lesson
-from glassformer.lessons.position.word_order_picture import draw
 from glassformer.lessons.statistics import interval
+from glassformer.lessons.texts import Words
+from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact, judged
 from glassformer.models.build import build
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 CAT = ("고양이", "가", "쥐", "를", "잡았다")
 MOUSE = ("쥐", "가", "고양이", "를", "잡았다")
@@ -119,6 +125,21 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     }
     sides = {name: exact(lost(f"{name}_none")) for name in ("encoder", "decoder")}
     return {"order-lost": judged(sides, measured)}
+
+
+def draw(data: Data, theme: Theme, words: Words) -> Figure:
+    """The encoder above, the decoder below, with and without positions."""
+    figure = theme.figure(9, 6)
+    panels = figure.subplots(2, 1, sharey=True)
+    for axes, family in zip(panels, ("encoder", "decoder"), strict=True):
+        kinds = ("none", "sinusoidal")
+        groups = {words(kind): data["cases"][f"{family}_{kind}"]["words"] for kind in kinds}
+        bars(axes, theme, data["tokens"], groups, form=".2f")
+        axes.set_title(words(family))
+        axes.set_ylabel(words("change"))
+        axes.margins(y=0.2)
+    panels[1].get_legend().remove()
+    return figure
 
 
 LESSON = Lesson(

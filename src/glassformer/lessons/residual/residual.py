@@ -6,17 +6,24 @@ Claims residual-identity and residual-gradient; the rules stand in `verdicts`.
 from __future__ import annotations
 
 from math import log
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from glassformer.lessons.desk import Desk
+from glassformer.lessons.drawing import lines, logarithmic
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.residual.residual_depths import depths
-from glassformer.lessons.residual.residual_picture import draw
+from glassformer.lessons.texts import Words
+from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact, greater, judged
 from glassformer.models.block import EncoderBlock
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 
 REPORTED = 600.0  # times
 EPS = 1e-5
@@ -83,6 +90,47 @@ def verdict_gradient(data: Data) -> Verdict:
         "highest": max(rows.values(), key=lambda row: row["times"]["mean"] or 0.0),
     }
     return judged(sides, measured)
+
+
+def draw(data: Data, theme: Theme, words: Words) -> Figure:
+    """Above: layers of one deep model, without norms and in pre-norm order. Below: over the depth."""
+    figure = theme.figure(9.5, 7.2)
+    (bare, normed), (ratio, alike) = figure.subplots(2, 2)
+    numbers = list(range(1, data["shown"] + 1))
+    for axes, order in ((bare, "no_norm"), (normed, "pre")):
+        found = data["by_layer"][order]
+        lines(axes, theme, numbers, {words(kind): found[kind] for kind in ("with", "without")})
+        logarithmic(axes)
+        axes.set_title(words("by_layer", order=words(order)))
+        axes.set_xlabel(words("layer", depth=data["shown"]))
+    low, high = normed.get_ylim()
+    normed.set_ylim(min(low, 0.1), max(high, 100))
+    _ratio(ratio, data, theme, words)
+    rows = data["by_depth"]["pre"]
+    depths = [row["depth"] for row in rows]
+    lines(alike, theme, depths, {words(kind): [row["alike"][kind] for row in rows] for kind in ("with", "without")})
+    alike.set_ylim(-0.05, 1.08)
+    alike.set_title(words("alike"))
+    alike.set_xlabel(words("depth"))
+    return figure
+
+
+def _ratio(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
+    depths = [row["depth"] for row in data["by_depth"]["pre"]]
+    orders = ("no_norm", "pre", "post")
+    lines(
+        axes,
+        theme,
+        depths,
+        {words(order): [row["times"]["mean"] for row in data["by_depth"][order]] for order in orders},
+    )
+    axes.axhline(data["reported"], color=theme.muted, linestyle=":", linewidth=1.2)
+    text = words("reported", times=f"{data['reported']:g}")
+    at = (depths[-1], data["reported"])
+    axes.annotate(text, at, (0, 3), textcoords="offset points", ha="right", fontsize=9, color=theme.muted)
+    logarithmic(axes)
+    axes.set_title(words("ratio"))
+    axes.set_xlabel(words("depth"))
 
 
 LESSON = Lesson(

@@ -6,23 +6,29 @@ Claim sublayer-order; the rule stands in `verdicts`.
 from __future__ import annotations
 
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 
 from glassformer.data.batch import PairBatch
 from glassformer.lessons.desk import Desk
+from glassformer.lessons.drawing import bars
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.stacks.contribution import SUBLAYERS, contributions
-from glassformer.lessons.stacks.decoder_contributions_picture import draw
 from glassformer.lessons.stacks.sentences import batch_of, held_out
 from glassformer.lessons.stacks.small_translators import SmallTranslators
 from glassformer.lessons.statistics import difference, interval
+from glassformer.lessons.texts import Words
+from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, Word, greater, judged
 from glassformer.losses import IGNORE, cross_entropy
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.trace.edit import edit, zero
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 LAYERS = {"model.n_encoder_layers": 2, "model.n_decoder_layers": 3}
 NAMES = SUBLAYERS["decoder"]
@@ -113,6 +119,34 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "seeds": data["first"]["update"]["n"],
     }
     return {"sublayer-order": judged(sides, measured)}
+
+
+SHOWN_NAMES = ("self_attention", "cross_attention", "feed_forward")
+
+
+def draw(data: Data, theme: Theme, words: Words) -> Figure:
+    """Above: several seeds with their intervals; below: the one trained model."""
+    figure = theme.figure(10, 6.6)
+    grid = figure.subplots(2, 2)
+    for column, measure in enumerate(("update", "worth")):
+        axes = grid[0][column]
+        found = data["curves"][measure]
+        labels = [words("layer", n=i + 1) for i in range(data["n_layers"])]
+        groups = {words(name): [at["mean"] for at in found[name]] for name in SHOWN_NAMES}
+        spread = {words(name): [(at["low"], at["high"]) for at in found[name]] for name in SHOWN_NAMES}
+        bars(axes, theme, labels, groups, spread=spread, form=".2f")
+        axes.set_title(words(f"{measure}_seeds"))
+        highest = max(at["high"] for name in SHOWN_NAMES for at in found[name])
+        axes.set_ylim(top=1.3 * highest)
+        below = grid[1][column]
+        shown = data["trained"]
+        labels = [words("layer", n=i + 1) for i in range(shown["n_layers"])]
+        bars(below, theme, labels, {words(name): shown[measure][name] for name in SHOWN_NAMES}, form=".2f")
+        below.set_title(words(f"{measure}_trained"))
+        below.set_ylim(top=1.3 * max(max(shown[measure][name]) for name in SHOWN_NAMES))
+        for each in (axes, below):
+            each.legend(fontsize=8, ncols=3, loc="upper center")
+    return figure
 
 
 LESSON = Lesson(

@@ -5,19 +5,27 @@ Claim abstraction; the rule stands in `verdicts`, the experiment in encoder_atte
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from glassformer.lessons.desk import Desk
+from glassformer.lessons.drawing import colour_bar, heat, lines
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.stacks.encoder_attention_experiment import MEASURES, depth
-from glassformer.lessons.stacks.encoder_attention_picture import draw
 from glassformer.lessons.stacks.sentences import SENTENCE, held_out, plain
+from glassformer.lessons.stacks.untrained_picture import untrained
+from glassformer.lessons.texts import Words
+from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, Word, greater, judged, less
 from glassformer.loading import Loaded
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.trace.record import record
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 
 NEIGHBOURS = 40  # the longest of so many sentences stands beside ours in the batch
 
@@ -78,6 +86,64 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "seeds": slopes["entropy"]["n"],
     }
     return {"abstraction": judged(sides, measured)}
+
+
+def draw(data: Data, theme: Theme, words: Words) -> Figure:
+    """Maps in a row for each layer, then the curves."""
+    figure = theme.figure(10, 8)
+    parts: Any = figure.subfigures(2, 1, height_ratios=(1.75, 1))
+    upper, lower = parts
+    _draw_maps(upper, theme, words, data)
+    _curves(lower, theme, words, data)
+    return figure
+
+
+def _draw_maps(figure: Any, theme: Theme, words: Words, data: Data) -> None:
+    grid = figure.subplots(data["n_layers"], data["n_heads"], squeeze=False)
+    for layer, row in enumerate(grid):
+        for head, axes in enumerate(row):
+            heat(
+                axes,
+                theme,
+                data["maps"][layer][head],
+                rows=data["tokens"] if head == 0 else None,
+                columns=data["columns"] if layer == data["n_layers"] - 1 else None,
+                most=1.0,
+                bar=None,
+            )
+            axes.tick_params(labelsize=8)
+            for label in axes.get_xticklabels():
+                label.set(rotation=90, ha="right", va="center", rotation_mode="anchor")
+            if head:
+                axes.set_yticks([])
+            if layer < data["n_layers"] - 1:
+                axes.set_xticks([])
+            axes.set_title(words("head", layer=layer + 1, head=head + 1), fontsize=9)
+    colour_bar(list(grid.flat), theme, 1.0, label=words("weight"))
+
+
+def _curves(figure: Any, theme: Theme, words: Words, data: Data) -> None:
+    left, middle, right = figure.subplots(1, 3)
+    for axes, names in ((left, ("entropy",)), (middle, ("distance",)), (right, ("surface", "structure"))):
+        labels = {name: words("trained") if len(names) == 1 else words(name) for name in names}
+        curves = {labels[name]: [at["mean"] for at in data["curves"][name]] for name in names}
+        spread = {labels[name]: [(at["low"], at["high"]) for at in data["curves"][name]] for name in names}
+        layers = range(1 if len(names) == 1 else 0, data["depth"] + 1)
+        lines(axes, theme, layers, curves, spread=spread)
+        control = data["untrained"]["curves"]
+        for number, name in enumerate(names):
+            label = words("untrained") if len(names) == 1 else words("untrained_of", what=words(name))
+            untrained(axes, layers, control[name], label, theme.series[number])
+        axes.set_xlabel(words("layer"))
+        axes.set_xticks(layers)
+        _titled(axes, words(names[0]) if len(names) == 1 else words("probe"))
+        axes.legend(fontsize=8)
+        if len(names) > 1:
+            axes.set_ylim(0, 1.05)
+
+
+def _titled(axes: Axes, title: str) -> None:
+    axes.set_title(title, fontsize=10)
 
 
 LESSON = Lesson(

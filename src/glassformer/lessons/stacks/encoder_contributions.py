@@ -5,22 +5,29 @@ Claim early-layers; the rule stands in `verdicts`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
 from glassformer.data.batch import TokenBatch
 from glassformer.lessons.desk import Desk
+from glassformer.lessons.drawing import bars, lines
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.short import Experiment
 from glassformer.lessons.stacks.contribution import contributions, halves, slope
-from glassformer.lessons.stacks.encoder_contributions_picture import draw
 from glassformer.lessons.stacks.sentences import batch_of, held_out
+from glassformer.lessons.stacks.untrained_picture import untrained
 from glassformer.lessons.statistics import difference, interval
+from glassformer.lessons.texts import Words
+from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, Word, greater, judged, less
 from glassformer.models.build import build
 from glassformer.models.encoder_decoder import EncoderDecoder
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 LAYERS, STEPS, SENTENCES = 6, 120, 3000
 ORDERS = ("pre", "post")
@@ -141,6 +148,38 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         for order in ORDERS
     }
     return {"early-layers": judged(sides, {**measured, "layers": data["n_layers"]})}
+
+
+def draw(data: Data, theme: Theme, words: Words) -> Figure:
+    """Two curves' panels and one of bars."""
+    figure = theme.figure(10, 3.9)
+    *both, last = figure.subplots(1, 3, width_ratios=(1, 1, 0.8))
+    for axes, order in zip(both, ("pre", "post"), strict=True):
+        found = data["orders"][order]["curves"]
+        curves = {words(name): [at["mean"] for at in found[name]] for name in NAMES}
+        spread = {words(name): [(at["low"], at["high"]) for at in found[name]] for name in NAMES}
+        layers = range(1, data["n_layers"] + 1)
+        lines(axes, theme, layers, curves, spread=spread)
+        control = data["orders"][order]["untrained"]["curves"]["whole"]
+        untrained(axes, layers, control, words("untrained"), theme.series[NAMES.index("whole")])
+        axes.legend(fontsize=8)
+        axes.set_title(words(order))
+        axes.set_xlabel(words("layer"))
+        axes.set_ylim(bottom=0)
+        if order == "pre":
+            axes.set_ylabel(words("relative"))
+    shown = data["translator"]
+    bars(
+        last,
+        theme,
+        [words("layer_n", n=i + 1) for i in range(shown["n_layers"])],
+        {words(name): shown[name] for name in NAMES},
+        form=".2f",
+    )
+    last.legend(fontsize=8)
+    last.set_title(words("translator"))
+    last.set_ylim(top=1.35 * max(max(shown[name]) for name in NAMES))
+    return figure
 
 
 LESSON = Lesson(

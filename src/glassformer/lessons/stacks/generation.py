@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -10,12 +10,20 @@ from glassformer.decoding.beam import beam_search
 from glassformer.decoding.tree import ROOT, Tree
 from glassformer.evaluation.produced import forbidden_ids
 from glassformer.lessons.desk import Desk
+from glassformer.lessons.drawing import heat
+from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
-from glassformer.lessons.stacks.generation_picture import draw
 from glassformer.lessons.stacks.sentences import plain
+from glassformer.lessons.texts import Words
+from glassformer.lessons.theme import Theme
 from glassformer.loading import Loaded
 from glassformer.text import Tokenizer
 from glassformer.trace.record import record
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 
 SENTENCE = "우리 고양이는 학교에서 Transformer를 가르친다"  # to whom? in the corpus one always teaches somebody
 BEAM = 3
@@ -101,6 +109,102 @@ def _tree(tree: Tree, target: Tokenizer) -> dict[str, Any]:
     ]
     counts = {fate: sum(node["fate"] == fate for node in nodes) for fate in ("kept", "finished", "pruned")}
     return {"nodes": nodes, "count": len(nodes), **counts}
+
+
+def draw(data: Data, theme: Theme, words: Words) -> Figure:
+    """The map and the candidates share their rows; the tree grows below them from left to right."""
+    figure = theme.figure(10, 8.6)
+    parts: Any = figure.subfigures(2, 1, height_ratios=(1.2, 1))
+    upper, lower = parts
+    left, right = upper.subplots(1, 2, width_ratios=(1.1, 1))
+    rows = [step["token"] for step in data["steps"]]
+    heat(left, theme, data["weights"], rows=rows, columns=data["source"], most=1.0, bar=words("weight"))
+    left.tick_params(labelsize=8.5)
+    left.set_title(words("looked"))
+    left.set_ylabel(words("writes"), fontsize=9)
+    _candidates(right, theme, words, data)
+    _draw_tree(lower.subplots(), theme, words, data["tree"])
+    return figure
+
+
+def _candidates(axes: Axes, theme: Theme, words: Words, data: Data) -> None:
+    """A bar of probability for each step, cut where the candidates meet."""
+    for row, step in enumerate(data["steps"]):
+        begin = 0.0
+        for rank, found in enumerate(step["candidates"]):
+            wide = found["probability"]
+            (bar,) = axes.barh(row, wide, 0.82, begin, color=(theme.series[rank], 0.4))
+            hover(bar, f"{found['token']}: {wide:.3f}")
+            if wide > 0.09:
+                axes.text(begin + wide / 2, row, f"{found['token']} {wide:.2f}", ha="center", va="center", fontsize=8)
+            begin += wide
+    axes.set_ylim(len(data["steps"]) - 0.5, -0.5)
+    axes.set_xlim(0, 1)
+    axes.set_yticks([])
+    axes.grid(visible=False)
+    axes.set_title(words("candidates"))
+
+
+def _draw_tree(axes: Axes, theme: Theme, words: Words, tree: Data) -> None:
+    """The sentences that came to an end, one in a row, the best on top; where they part, the tree forks."""
+    nodes = tree["nodes"]
+    places = _places(nodes)
+    for number, (x, y) in places.items():
+        node = nodes[number]
+        if node["parent"] in places:
+            _branch(axes, theme, places[node["parent"]], (x, y), node["way"])
+        text = axes.text(x, y, _short(node["token"]), ha="center", va="center", fontsize=9, color=theme.ink, zorder=3)
+        edge = theme.vermilion if node["way"] else theme.green if node["fate"] == "finished" else theme.muted
+        text.set_bbox({"boxstyle": "round,pad=0.3", "facecolor": theme.paper, "edgecolor": edge})
+        hover(
+            text,
+            f"{node['token']}: p {node['probability']:.3f}, Σ log p {node['cumulative']:.2f}, {words(node['fate'])}",
+        )
+        chance = f"{node['probability']:.2f}"
+        axes.text(x, y - 0.36, chance, ha="center", va="center", fontsize=8, color=theme.muted)
+        if node["fate"] == "finished":
+            said = words("sum", value=f"{node['cumulative']:.2f}")
+            axes.text(x + 0.5, y, said, ha="left", va="center", fontsize=9, color=theme.ink)
+    steps = max(x for x, _ in places.values())
+    axes.set_xlim(0.4, steps + 1.7)
+    axes.set_ylim(min(y for _, y in places.values()) - 0.6, 0.5)
+    axes.axis("off")
+    axes.set_title(words("tree", shown=len(places), count=tree["count"]))
+
+
+def _branch(axes: Axes, theme: Theme, parent: tuple[float, float], child: tuple[float, float], way: bool) -> None:
+    """From right of the parent to left of the child, down first: a line never runs through another token."""
+    (px, py), (x, y) = parent, child
+    bend = px + 0.5
+    axes.plot(
+        [px, bend, bend, x],
+        [py, py, y, y],
+        color=theme.vermilion if way else theme.muted,
+        linewidth=2.4 if way else 1.0,
+        zorder=2 if way else 1,
+    )
+
+
+def _short(token: str, most: int = 12) -> str:
+    """As much of a token as there is room for."""
+    return token if len(token) <= most else f"{token[: most - 1]}…"
+
+
+def _places(nodes: list[dict[str, Any]], most: int = 4) -> dict[int, tuple[float, float]]:
+    """Of the best `most` finished sentences every node: its step to the right, its sentence downwards.
+
+    A node that several share stands in the row of the best of them.
+    """
+    ended = [i for i, node in enumerate(nodes) if node["fate"] == "finished"]
+    if not ended:  # nothing has come to an end: the way of the result is shown
+        ended = [max((i for i, node in enumerate(nodes) if node["way"]), key=lambda i: nodes[i]["step"])]
+    order = sorted(ended, key=lambda i: (not nodes[i]["way"], -nodes[i]["cumulative"]))
+    places: dict[int, tuple[float, float]] = {}
+    for row, number in enumerate(order[:most]):
+        while number >= 0 and number not in places:
+            places[number] = (float(nodes[number]["step"]), -float(row))
+            number = nodes[number]["parent"]
+    return places
 
 
 LESSON = Lesson(

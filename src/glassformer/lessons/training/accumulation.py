@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -15,16 +15,22 @@ from torch import Tensor
 from glassformer.data.batch import Batch
 from glassformer.data.examples import Example
 from glassformer.lessons.desk import Desk
+from glassformer.lessons.drawing import lines, logarithmic
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.short import CPU, Experiment
 from glassformer.lessons.statistics import interval
-from glassformer.lessons.training.accumulation_picture import draw
+from glassformer.lessons.texts import Words
+from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact, judged
 from glassformer.models.build import build
 from glassformer.training.meter import Meter
 from glassformer.training.optimizer import make_optimizer
 from glassformer.training.precision import LossScale
 from glassformer.training.step import Stepper
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 SMALL = {
     "data.source.count": 2000,
@@ -136,6 +142,25 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "tolerance": tolerance,
     }
     return {"accumulation": judged(sides, measured)}
+
+
+def draw(data: Data, theme: Theme, words: Words) -> Figure:
+    """One panel for sentences of many lengths, one for equal lengths."""
+    figure = theme.figure(9, 4.2)
+    panels = figure.subplots(1, 2, sharey=True)
+    for axes, lengths in zip(panels, ("ragged", "equal"), strict=True):
+        curves = {words(way): [one["mean"] for one in data["found"][lengths][way]] for way in ("whole", "naive")}
+        lines(axes, theme, data["parts"], curves, form=".1e")
+        axes.axhline(data["tolerance"], color=theme.muted, linewidth=1, linestyle=":")
+        logarithmic(axes, "x", base=2)
+        logarithmic(axes)
+        axes.set_ylim(1e-17, 10)
+        axes.set_title(words(lengths))
+        axes.set_xlabel(words("parts"))
+        axes.get_legend().remove()
+    panels[0].set_ylabel(words("error"))
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return figure
 
 
 LESSON = Lesson(

@@ -6,7 +6,7 @@ Claim cyclic-escapes; the rule stands in `verdicts`.
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
@@ -14,13 +14,20 @@ from torch import nn
 from glassformer.config.recipe import TrainConfig
 from glassformer.data.examples import Examples
 from glassformer.lessons.desk import Desk
+from glassformer.lessons.drawing import bars, lines
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.short import Experiment, Outcome
 from glassformer.lessons.statistics import difference, interval
-from glassformer.lessons.training.cyclic_picture import draw
+from glassformer.lessons.texts import Words
+from glassformer.lessons.theme import Theme
+from glassformer.lessons.training.curves_picture import curves
 from glassformer.lessons.training.letters import curve, letters
 from glassformer.lessons.verdict import Verdict, judged, less
 from glassformer.training.schedule import learning_rate
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 SCHEDULES = ("cyclic", "cosine", "constant")
 OTHERS = ("cosine", "constant")
@@ -138,6 +145,35 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         measured |= {f"training_{kind}": seen["training"]["mean"], f"validation_{kind}": seen["validation"]["mean"]}
         measured[f"peak_{kind}"] = data["best"][kind]
     return {"cyclic-escapes": judged({other: less(data["effects"][other]) for other in OTHERS}, measured)}
+
+
+def draw(data: Data, theme: Theme, words: Words) -> Figure:
+    """Three panels; a schedule has its colour in all of them."""
+    figure = theme.figure(10, 6.6)
+    places = figure.subplot_mosaic([["rate", "rate"], ["loss", "end"]], height_ratios=(2, 3))
+    lines(places["rate"], theme, data["shown"], {words(kind): rates for kind, rates in data["rates"].items()})
+    places["rate"].set_title(words("rate"))
+    places["rate"].set_xlabel(words("step"))
+    places["rate"].set_ylim(0, 1.4)
+    places["rate"].set_yticks([0, 0.5, 1])
+    places["rate"].legend(ncol=4, loc="upper right", fontsize=8)
+    best = {words("at", name=words(kind), peak=f"{data['best'][kind]:g}"): kind for kind in data["schedules"]}
+    curves(places["loss"], theme, {label: data["schedules"][kind]["curve"] for label, kind in best.items()})
+    places["loss"].set_title(words("loss"))
+    places["loss"].set_xlabel(words("step"))
+    bars(
+        places["end"],
+        theme,
+        [f"{peak:g}" for peak in data["peaks"]],
+        {words(kind): [one["mean"] for one in ends] for kind, ends in data["ends"].items()},
+        spread={words(kind): [(one["low"], one["high"]) for one in ends] for kind, ends in data["ends"].items()},
+        form=".2f",
+    )
+    places["end"].set_title(words("end"))
+    places["end"].set_xlabel(words("peak"))
+    places["end"].margins(y=0.12)
+    places["end"].legend().set_visible(False)  # the colours are those of the others
+    return figure
 
 
 LESSON = Lesson(

@@ -5,8 +5,9 @@ Claim focal-hard; the rule stands in `verdicts`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -14,14 +15,21 @@ from torch import Tensor, nn
 
 from glassformer.data.arrays import Arrays
 from glassformer.lessons.desk import Desk
+from glassformer.lessons.drawing import bars, lines
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.short import Experiment
 from glassformer.lessons.statistics import difference, interval
+from glassformer.lessons.texts import Words
+from glassformer.lessons.theme import Theme
 from glassformer.lessons.training.few_digits import answers, digits, training_images
-from glassformer.lessons.training.focal_loss_picture import draw
 from glassformer.lessons.verdict import Verdict, Word, exact, greater, judged
 from glassformer.losses import cross_entropy, focal
 from glassformer.tasks.image_classification import ImageClassification
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 
 GAMMAS = (0.0, 2.0, 5.0)
 PAPER = 2.0  # the γ that its authors found best
@@ -148,6 +156,35 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "recall": data["effects"]["recall"],
     }
     return {"focal-hard": judged(sides, measured)}
+
+
+def draw(data: Data, theme: Theme, words: Words) -> Figure:
+    """Three panels, the same colours for the same γ."""
+    figure = theme.figure(10, 4.2)
+    first, second, third = figure.subplots(1, 3)
+    labels = {name: f"γ = {gamma:g}" for name, gamma in zip(data["factors"], data["gammas"], strict=True)}
+    lines(first, theme, data["probabilities"], {labels[name]: values for name, values in data["factors"].items()})
+    first.set_title(words("factor"))
+    first.set_xlabel(words("probability"))
+    _bars(second, theme, words, {labels[name]: one for name, one in data["shares"].items()}, ("hard", "rare"))
+    second.set_title(words("shares"))
+    third_bars = {labels[name]: one for name, one in data["recalls"].items()}
+    _bars(third, theme, words, third_bars, ("rare", "common"))
+    third.set_title(words("recalls"))
+    return figure
+
+
+def _bars(axes: Axes, theme: Theme, words: Words, of: Mapping[str, Any], names: tuple[str, str]) -> None:
+    bars(
+        axes,
+        theme,
+        [words(name) for name in names],
+        {label: [one[name]["mean"] for name in names] for label, one in of.items()},
+        spread={label: [(one[name]["low"], one[name]["high"]) for name in names] for label, one in of.items()},
+        form=".2f",
+    )
+    axes.set_ylim(0, 1.2)
+    axes.legend().set_visible(False)
 
 
 LESSON = Lesson(

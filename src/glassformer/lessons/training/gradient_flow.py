@@ -6,21 +6,28 @@ Claim xavier-not-he; the rule stands in `verdicts`.
 from __future__ import annotations
 
 from math import log10
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 
 from glassformer.data.chance import of_batch
 from glassformer.lessons.desk import Desk
+from glassformer.lessons.drawing import lines, logarithmic
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.short import CPU, Experiment
 from glassformer.lessons.statistics import difference, interval
-from glassformer.lessons.training.gradient_flow_picture import draw
+from glassformer.lessons.texts import Words
+from glassformer.lessons.theme import Theme
+from glassformer.lessons.training.curves_picture import curves, finer
 from glassformer.lessons.training.letters import curve, letters
 from glassformer.lessons.verdict import Verdict, judged, less
 from glassformer.models.build import build
 from glassformer.training.resume import Trained
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 RULES = ("xavier", "he", "normal")
 ORDERS = ("post", "pre")
@@ -105,6 +112,34 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         measured[f"ratio_xavier_{order}"] = data["orders"][order]["xavier"]["ratio"]
         measured[f"ratio_he_{order}"] = data["orders"][order]["he"]["ratio"]
     return {"xavier-not-he": judged(sides, measured)}
+
+
+def draw(data: Data, theme: Theme, words: Words) -> Figure:
+    """Above the gradient norm of each layer, below the loss; post-norm left, pre-norm right."""
+    figure = theme.figure(10, 6.6)
+    panels = figure.subplots(2, 2, sharey="row")
+    layers = list(range(1, data["layers"] + 1))
+    for column, (order, rules) in enumerate(data["orders"].items()):
+        above, below = panels[0][column], panels[1][column]
+        norms = {words(rule): [10 ** one["mean"] for one in seen["gradient"]] for rule, seen in rules.items()}
+        spread = {
+            words(rule): [(10 ** one["low"], 10 ** one["high"]) for one in seen["gradient"]]
+            for rule, seen in rules.items()
+        }
+        lines(above, theme, layers, norms, spread=spread)
+        logarithmic(above)
+        finer(above)
+        above.set_title(words(f"gradient_{order}"))
+        above.set_xlabel(words("layer"))
+        curves(below, theme, {words(rule): seen["curve"] for rule, seen in rules.items()})
+        below.set_title(words(f"loss_{order}"))
+        below.set_xlabel(words("step"))
+        if column:
+            above.legend().set_visible(False)
+            below.legend().set_visible(False)
+    panels[0][0].set_ylabel(words("norm"))
+    panels[1][0].set_ylabel(words("loss"))
+    return figure
 
 
 LESSON = Lesson(

@@ -5,20 +5,29 @@ Claim smoothing-calibrates; the rule stands in `verdicts`.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
 from glassformer.lessons.desk import Desk
+from glassformer.lessons.drawing import bars
+from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.short import Experiment
 from glassformer.lessons.statistics import difference, interval
+from glassformer.lessons.texts import Words
+from glassformer.lessons.theme import Theme
 from glassformer.lessons.training.few_digits import Answers, answers, digits, training_images
-from glassformer.lessons.training.label_smoothing_picture import draw
 from glassformer.lessons.verdict import Verdict, Word, judged, less
 from glassformer.losses import cross_entropy
 from glassformer.metrics.classification import calibration
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 
 SMOOTHINGS = (0.0, 0.1, 0.2)
 PAPER = 0.1
@@ -133,6 +142,58 @@ def verdict_over_confidence(size: Data) -> dict[str, Any]:
         "smoothed": smoothed["mean"],
         "change": difference(smoothed["values"], plain["values"]),
     }
+
+
+LEAST = 10  # answers in a bin, below which its accuracy says little
+
+
+def draw(data: Data, theme: Theme, words: Words) -> Figure:
+    """Targets and errors above, two diagrams below."""
+    figure = theme.figure(10, 7.4)
+    places = figure.subplot_mosaic([["targets", "error"], ["few", "many"]], height_ratios=(2, 3))
+    labels = {name: f"ε = {value:g}" for name, value in zip(data["targets"], data["smoothings"], strict=True)}
+    classes = [str(k) for k in range(data["classes"])]
+    targets = {labels[name]: values for name, values in data["targets"].items()}
+    bars(places["targets"], theme, classes, targets, printed=False)
+    places["targets"].set_title(words("targets", digit=data["target"]))
+    places["targets"].set_xlabel(words("class"))
+    _errors(places["error"], data, theme, words, labels)
+    for size in ("few", "many"):
+        _reliability(places[size], data["sizes"][size], theme, words, labels)
+        places[size].set_title(words("reliability", n=data["images"][size]))
+    return figure
+
+
+def _errors(axes: Axes, data: Data, theme: Theme, words: Words, labels: Mapping[str, str]) -> None:
+    found = {labels[name]: [data["sizes"][size][name]["error"] for size in data["sizes"]] for name in labels}
+    bars(
+        axes,
+        theme,
+        [words("images", n=data["images"][size]) for size in data["sizes"]],
+        {label: [one["mean"] for one in some] for label, some in found.items()},
+        spread={label: [(one["low"], one["high"]) for one in some] for label, some in found.items()},
+        form=".3f",
+    )
+    axes.set_title(words("error"))
+    axes.margins(y=0.15)
+    axes.legend().set_visible(False)  # the colours are those beside it
+
+
+def _reliability(axes: Axes, sizes: Mapping[str, Any], theme: Theme, words: Words, labels: Mapping[str, str]) -> None:
+    axes.plot([0, 1], [0, 1], color=theme.muted, linestyle=":", linewidth=1.2, label=words("perfect"))
+    for number, (name, seen) in enumerate(sizes.items()):
+        some = [one for one in seen["bins"] if one["count"] >= LEAST]
+        colour, marker = theme.series[number], theme.markers[number]
+        x, y = [one["confidence"] for one in some], [one["accuracy"] for one in some]
+        axes.plot(x, y, color=colour, linestyle=theme.lines[number], label=labels[name])
+        for one in some:
+            (point,) = axes.plot([one["confidence"]], [one["accuracy"]], color=colour, marker=marker, linestyle="")
+            hover(point, f"{labels[name]} · {one['confidence']:.2f}: {one['accuracy']:.2f} ({one['count']})")
+    axes.set_xlim(0, 1)
+    axes.set_ylim(0, 1.03)
+    axes.set_xlabel(words("confidence"))
+    axes.set_ylabel(words("accuracy"))
+    axes.legend(loc="upper left", fontsize=8)
 
 
 LESSON = Lesson(

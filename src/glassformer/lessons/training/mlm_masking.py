@@ -6,7 +6,7 @@ Claim mlm-rates; the rule stands in `verdicts`.
 from __future__ import annotations
 
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,12 +14,18 @@ from glassformer.data.grammar import pairs
 from glassformer.data.masking import Masking, make_masking
 from glassformer.data.store import Field
 from glassformer.lessons.desk import Desk
+from glassformer.lessons.drawing import bars, lines
 from glassformer.lessons.lesson import Data, Lesson
-from glassformer.lessons.training.mlm_masking_picture import draw
+from glassformer.lessons.texts import Words
+from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, Word, judged, within
 from glassformer.losses import IGNORE
 from glassformer.metrics.interval import wilson
 from glassformer.text.kinds import train
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 SENTENCES = 6000
 READINGS = 10  # every text is masked so often, as in as many epochs
@@ -98,6 +104,40 @@ def _verdict_share(share: Data, said: float) -> Word:
 
 
 GROUPS = ("long", "short")
+
+
+SHARES = ("chosen", "masked", "random", "kept")
+
+
+def draw(data: Data, theme: Theme, words: Words) -> Figure:
+    """Bars with intervals; a curve with its band."""
+    figure = theme.figure(10, 4)
+    left, right = figure.subplots(1, 2)
+    groups = {words("said"): [data["said"][name] for name in SHARES], words("counted"): []}
+    groups[words("counted")] = [data["long"][name]["value"] for name in SHARES]
+    spread = {words("counted"): [(data["long"][name]["low"], data["long"][name]["high"]) for name in SHARES]}
+    bars(left, theme, [words(name) for name in SHARES], groups, spread=spread, form=".1%")
+    left.yaxis.set_major_formatter("{x:.0%}")
+    left.set_title(words("shares"))
+    rows = data["by_length"]
+    curve = words("counted")
+    lengths = [row["length"] for row in rows]
+    lines(
+        right,
+        theme,
+        lengths,
+        {curve: [row["value"] for row in rows]},
+        spread={curve: [(row["low"], row["high"]) for row in rows]},
+        form=".1%",
+    )
+    right.axhline(data["said"]["chosen"], color=theme.vermilion, linestyle="--", label=words("said"))
+    right.set_ylim(bottom=0)
+    right.set_xticks(range(lengths[0], lengths[-1] + 1, 2))
+    right.yaxis.set_major_formatter("{x:.0%}")
+    right.set_title(words("by_length"))
+    right.set_xlabel(words("length", longest=lengths[-1]))
+    right.legend()
+    return figure
 
 
 LESSON = Lesson(

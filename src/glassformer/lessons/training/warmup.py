@@ -9,15 +9,22 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import log
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from glassformer.lessons.desk import Desk
+from glassformer.lessons.drawing import logarithmic
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.short import Experiment
 from glassformer.lessons.statistics import difference, interval
+from glassformer.lessons.texts import Words
+from glassformer.lessons.theme import Theme
+from glassformer.lessons.training.curves_picture import curves, finer
 from glassformer.lessons.training.letters import curve, letters
-from glassformer.lessons.training.warmup_picture import draw
 from glassformer.lessons.verdict import Verdict, judged, less
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 ORDERS = ("post", "pre")
 LENGTHS = (0, 10, 30, 60)
@@ -93,6 +100,25 @@ def verdicts(data: Data) -> dict[str, Verdict]:
             measured[f"{name}_{order}_with"] = data["orders"][order][str(data["judged"])][name]["mean"]
             measured[f"{name}_{order}_without"] = data["orders"][order]["0"][name]["mean"]
     return {"warmup-stabilises": judged(sides, measured)}
+
+
+def draw(data: Data, theme: Theme, words: Words) -> Figure:
+    """Above the loss, below the gradient norm; post-norm left, pre-norm right."""
+    figure = theme.figure(10, 6.6)
+    panels = figure.subplots(2, 2, sharey="row")
+    for column, (order, lengths) in enumerate(data["orders"].items()):
+        for row, kind in enumerate(("losses", "gradients")):
+            axes = panels[row][column]
+            curves(axes, theme, {words("length", n=length): seen[kind] for length, seen in lengths.items()})
+            axes.set_title(words(f"{kind}_{order}"))
+            axes.set_xlabel(words("step"))
+            if row or column:
+                axes.legend().set_visible(False)
+        logarithmic(panels[1][column])
+        finer(panels[1][column])
+    panels[0][0].set_ylabel(words("loss"))
+    panels[1][0].set_ylabel(words("norm"))
+    return figure
 
 
 LESSON = Lesson(
