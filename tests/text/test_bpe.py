@@ -13,7 +13,7 @@ from foreign_texts import UGLY, bart, llama_json, qwen, random_texts, written
 from foreign_texts import gpt2 as two_lists
 from glassformer.errors import ConfigError, FileError
 from glassformer.text import Bpe, open_tokenizer
-from glassformer.text.normalise import normalise
+from glassformer.text.normalisation import normalise
 from texts import CORPUS, data_file, nasty_text, trained
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from foreign_texts import hostile_pattern, t5_json
 from glassformer.errors import FileError, InputError
 from glassformer.text import Bpe, Unigram, open_tokenizer
-from glassformer.text.normalise import normalise
+from glassformer.text.normalisation import normalise
 from glassformer.text.special import NAMES
 from texts import CORPUS, NASTY, SIZES, nasty_text, trained
 

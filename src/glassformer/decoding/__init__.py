@@ -4,13 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 from glassformer.decoding.beam import beam_search
-from glassformer.decoding.greedy import greedy
 from glassformer.decoding.hypothesis import Hypothesis
-from glassformer.decoding.length import LENGTH_NORMS
-from glassformer.decoding.sample import Sampling, sample
-from glassformer.decoding.stop import STOP_RULES
-from glassformer.decoding.stream import stream
+from glassformer.decoding.rules import LENGTH_NORMS, STOP_RULES
+from glassformer.decoding.sampling import Sampling, sample, stream
 from glassformer.decoding.tree import Node, Tree
+from glassformer.decoding.walking import greedy
 
 DECODERS: dict[str, Callable[..., Any]] = {
     "greedy": greedy,

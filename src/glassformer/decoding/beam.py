@@ -13,13 +13,11 @@ from torch import Tensor, nn
 
 from glassformer.config.values import size
 from glassformer.decoding.hypothesis import Hypothesis
-from glassformer.decoding.length import LENGTH_NORMS
 from glassformer.decoding.limits import FREE, Limits, prepare
+from glassformer.decoding.rules import LENGTH_NORMS, STOP_RULES, Standing, largest
 from glassformer.decoding.step import Decodable, Start, evaluating
-from glassformer.decoding.stop import STOP_RULES, Standing
-from glassformer.decoding.top import largest
 from glassformer.decoding.tree import FINISHED, KEPT, PRUNED, ROOT, Candidates, Growth, Tree
-from glassformer.decoding.walk import accumulated
+from glassformer.decoding.walking import accumulated
 from glassformer.errors import ConfigError, choose, shown
 
 NEVER = float("-inf")

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from glassformer.decoding.finite import finite
+from glassformer.decoding.rules import finite
 from glassformer.decoding.step import evaluating
 from glassformer.errors import InputError
 from glassformer.evaluation import answers

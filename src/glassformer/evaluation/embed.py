@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from glassformer.config.values import one_of
-from glassformer.decoding.finite import finite
+from glassformer.decoding.rules import finite
 from glassformer.decoding.step import evaluating
 from glassformer.errors import FileError
 from glassformer.evaluation.given import every_text, read_text

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from glassformer.config.values import size
 from glassformer.data.moses import prepared_side
-from glassformer.decoding.finite import finite
+from glassformer.decoding.rules import finite
 from glassformer.decoding.step import evaluating
 from glassformer.errors import InputError, shown
 from glassformer.evaluation.answers import Answers
@@ -19,7 +19,7 @@ from glassformer.evaluation.given import places
 from glassformer.evaluation.verbs import check_verb
 from glassformer.loading import Loaded
 from glassformer.text import Tokenizer
-from glassformer.text.normalise import normalise
+from glassformer.text.normalisation import normalise
 from glassformer.text.special import FOREIGN
 from glassformer.text.tokenizer import holds_blanks
 

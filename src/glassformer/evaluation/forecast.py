@@ -16,7 +16,7 @@ from glassformer.data.channel import Channel, read_channels, read_sheet
 from glassformer.data.channel_sources import check_constant, series_form
 from glassformer.data.moments import Moments, Step, refuse_gaps, step_of, written
 from glassformer.data.scaler import Scale, Scaler
-from glassformer.decoding.finite import finite
+from glassformer.decoding.rules import finite
 from glassformer.decoding.step import evaluating
 from glassformer.errors import FileError, InputError
 from glassformer.evaluation.verbs import check_verb

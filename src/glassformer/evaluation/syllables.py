@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from glassformer.errors import ConfigError
 from glassformer.text import Tokenizer
-from glassformer.text.normalise import normalise
+from glassformer.text.normalisation import normalise
 
 CONTEXT = 5  # tokens before the new ones: some decoders write a piece by what stands before it
 CUT = "\ufffd"  # what decoding puts in the place of half a character

@@ -23,7 +23,7 @@ from glassformer.hub.generation import Generation, read_generation
 from glassformer.layers.position import table_size
 from glassformer.loading import Loaded
 from glassformer.models.decoder import DecoderOnly
-from glassformer.text.normalise import normalise
+from glassformer.text.normalisation import normalise
 from glassformer.text.typed import encode_typed
 
 TOKENS = 100  # where nobody says how many

@@ -4,7 +4,7 @@ from glassformer.loading.config import Model, is_run, name_of, open_config, open
 from glassformer.loading.device import choose_device, choose_dtype
 from glassformer.loading.loaded import Loaded, load
 from glassformer.loading.own import own_recipe
-from glassformer.loading.resize import resize
+from glassformer.loading.resizing import resize
 
 __all__ = [
     "Loaded",

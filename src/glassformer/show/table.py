@@ -15,7 +15,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table as Drawn
 from rich.text import Text
 
-from glassformer.show.minus import minus
+from glassformer.show.signs import minus
 from glassformer.show.width import longest, width, wrap
 from glassformer.words import say
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from glassformer.config.values import size
 from glassformer.errors import ConfigError, InputError, shown
-from glassformer.text.normalise import normalise
+from glassformer.text.normalisation import normalise
 
 # The trainers' time grows with the square of a word's length, and SentencePiece's skips long sentences in silence: so a
 # long text goes to them in parts, cut at white space where there is any.

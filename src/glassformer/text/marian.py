@@ -16,7 +16,7 @@ from glassformer.text.alphabet import readable
 from glassformer.text.declared import Declared
 from glassformer.text.files import read_vocabulary, write
 from glassformer.text.learn import BLANK
-from glassformer.text.normalise import normalise
+from glassformer.text.normalisation import normalise
 from glassformer.text.pipeline import check_ids
 from glassformer.text.sentencepiece import read_model, spell
 from glassformer.text.special import Specials, find_specials

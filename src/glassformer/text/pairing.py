@@ -11,7 +11,7 @@ from tokenizers.processors import PostProcessor
 
 from glassformer.text.corpus import LARGEST_VOCABULARY
 from glassformer.text.files import CONFIG
-from glassformer.text.framing import pair
+from glassformer.text.frame_of_file import pair
 from glassformer.text.panic import contained
 from glassformer.text.pipeline import Pipeline
 from glassformer.text.tokenizer import Tokenizer

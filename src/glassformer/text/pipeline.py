@@ -20,7 +20,7 @@ from glassformer.text.alphabet import Spelling, cover, readable, spell_visible
 from glassformer.text.corpus import LARGEST_VOCABULARY
 from glassformer.text.declared import Declared
 from glassformer.text.files import CONFIG, FORMAT, damaged, read_text, to_json, write
-from glassformer.text.normalise import normalise
+from glassformer.text.normalisation import normalise
 from glassformer.text.panic import PanicError, contained
 from glassformer.text.special import Specials, find_specials
 

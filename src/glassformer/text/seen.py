@@ -13,7 +13,7 @@ from typing import Self
 
 from glassformer.errors import FileError, warn
 from glassformer.text.files import read_table, to_json, write
-from glassformer.text.normalise import normalise
+from glassformer.text.normalisation import normalise
 from glassformer.text.tokenizer import Tokenizer
 
 FILE = "seen.json"

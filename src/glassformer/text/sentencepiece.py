@@ -19,7 +19,7 @@ from glassformer.text.alphabet import BYTE_PIECES, cover, readable, spell_fallba
 from glassformer.text.declared import LLAMA, Declared, prefix_scheme
 from glassformer.text.files import CONFIG, FORMAT, damaged, read_bytes, to_json, write
 from glassformer.text.learn import BLANK, learn
-from glassformer.text.normalise import normalise
+from glassformer.text.normalisation import normalise
 from glassformer.text.pipeline import check_ids
 from glassformer.text.special import Specials, find_specials
 from glassformer.text.surface import surface_spans

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from glassformer.text.normalise import normalise
+from glassformer.text.normalisation import normalise
 from glassformer.text.pipeline import Pipeline
 from glassformer.text.sentencepiece import SentencePiece
 from glassformer.text.tokenizer import Tokenizer

@@ -9,7 +9,7 @@ from glassformer.layers.head.distilled import DistilledHead
 from glassformer.layers.head.language_model import LanguageModelHead
 from glassformer.layers.head.none import NoHead
 from glassformer.layers.head.objects import ObjectsHead
-from glassformer.layers.head.pool import POOLS, pool
+from glassformer.layers.head.pooling import POOLS, pool
 from glassformer.layers.head.regression import RegressionHead
 
 HEADS: dict[str, Any] = {

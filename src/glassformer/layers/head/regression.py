@@ -8,8 +8,8 @@ from torch import Tensor, nn
 
 from glassformer.config.values import one_of
 from glassformer.errors import InputError
-from glassformer.layers.head.pool import POOLS
-from glassformer.layers.head.pool import pool as pool_positions
+from glassformer.layers.head.pooling import POOLS
+from glassformer.layers.head.pooling import pool as pool_positions
 from glassformer.tap import tap
 
 

@@ -141,5 +141,5 @@ LESSON = Lesson(
     seeds=40,  # with 5, and with 30, the interval held both
     equation=r"\hat y=\mathrm{softmax}\big(W\,\mathrm{pool}(x_1,\dots,x_T)+b\big)",
     formula="ŷ = softmax(W pool(x₁ … x_T) + b)",
-    sources=("layers/head/pool.py", "layers/head/classifier.py", "recipes/sentiment.toml"),
+    sources=("layers/head/pooling.py", "layers/head/classifier.py", "recipes/sentiment.toml"),
 )

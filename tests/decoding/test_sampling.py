@@ -3,15 +3,72 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
+from transformers import MinPLogitsWarper, TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
+import glassformer as gf
 from decoding import ENDS, EOS, FAMILIES, PAD, lively, sources
-from glassformer.decoding import greedy, sample
-from glassformer.decoding.sample import Draw, Sampling, share
-from glassformer.errors import ConfigError
+from glassformer.decoding import greedy, sample, stream
+from glassformer.decoding.sampling import Draw, Sampling, heat, keep_min_p, keep_top_k, keep_top_p, share
+from glassformer.errors import ConfigError, InputError
+
+EIGHT = torch.tensor([[0.5, 0.25, 0.125, 0.125]]).log()
+NOBODY = torch.zeros(1, 1, dtype=torch.long)
+
+
+def kept(logits: Tensor) -> list[int]:
+    return [i for i, value in enumerate(logits[0].tolist()) if value > float("-inf")]
+
+
+def random() -> Tensor:
+    return 3 * torch.randn(50, 300, generator=torch.Generator().manual_seed(0))
+
+
+def test_temperature_by_hand() -> None:
+    # p ∝ exp(logit / ½) = p²: ¼, 1/16, 1/64, 1/64
+    expected = torch.tensor([[16.0, 4.0, 1.0, 1.0]]) / 22
+    torch.testing.assert_close(heat(EIGHT, 0.5).softmax(1), expected)
+    assert torch.equal(heat(EIGHT, 1.0).argmax(1), EIGHT.argmax(1))
+
+
+@pytest.mark.parametrize("temperature", [1e-3, 1e-30, 1e-300])
+def test_towards_zero_only_the_most_probable_is_left_and_nothing_overflows(temperature: float) -> None:
+    assert heat(EIGHT, temperature).softmax(1).tolist() == [[1.0, 0.0, 0.0, 0.0]]
+
+
+def test_top_k_by_hand() -> None:
+    assert kept(keep_top_k(EIGHT, 2)) == [0, 1]
+    assert kept(keep_top_k(EIGHT, 3)) == [0, 1, 2, 3]  # two are equally probable
+    assert kept(keep_top_k(EIGHT, 99)) == [0, 1, 2, 3]
+
+
+def test_top_p_by_hand() -> None:
+    assert kept(keep_top_p(EIGHT, 0.5)) == [0]
+    assert kept(keep_top_p(EIGHT, 0.51)) == [0, 1]
+    assert len(kept(keep_top_p(EIGHT, 0.8))) == 3  # one of two equally probable ones
+    assert kept(keep_top_p(EIGHT, 1.0)) == [0, 1, 2, 3]
+    assert kept(keep_top_p(EIGHT, 1e-9)) == [0]
+
+
+def test_min_p_by_hand() -> None:
+    assert kept(keep_min_p(EIGHT, 0.5)) == [0, 1]
+    assert kept(keep_min_p(EIGHT, 0.51)) == [0]
+    assert kept(keep_min_p(EIGHT, 0.0)) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("p", [0.05, 0.5, 0.9, 0.99])
+def test_each_filter_keeps_what_hugging_face_keeps(p: float) -> None:
+    logits, k = random(), int(200 * p)
+    assert torch.equal(keep_top_k(logits, k), TopKLogitsWarper(k)(NOBODY, logits))
+    assert torch.equal(keep_top_p(logits, p), TopPLogitsWarper(p)(NOBODY, logits))
+    assert torch.equal(keep_min_p(logits, p), MinPLogitsWarper(p)(NOBODY, logits))
+    torch.testing.assert_close(heat(logits, p).softmax(1), TemperatureLogitsWarper(p)(NOBODY, logits).softmax(1))
+
 
 MOST = 8
 
@@ -128,3 +185,67 @@ def test_options_that_cannot_be(options: dict[str, Any], said: str) -> None:
 
 def test_a_share_is_a_probability_above_0() -> None:
     assert share("top_p", 1) == 1.0
+
+
+STREAMED = 9
+
+
+def together(steps: Iterator[list[int | None]], b: int) -> list[list[int]]:
+    rows = list(steps)
+    return [[token for step in rows if (token := step[sentence]) is not None] for sentence in range(b)]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_stream_is_greedy_one_step_at_a_time(family: str) -> None:
+    model, (source, mask) = lively(family), sources()
+    expected = [one.tokens for (one,) in greedy(model, source, mask, max_len=STREAMED, **ENDS)]
+    assert together(stream(model, source, mask, max_len=STREAMED, **ENDS), 12) == expected
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_stream_can_be_drawn(family: str) -> None:
+    model, (source, mask) = lively(family), sources()
+    expected = sample(model, source, mask, max_len=STREAMED, seed=4, temperature=0.7, top_k=9, **ENDS)
+    steps = stream(model, source, mask, max_len=STREAMED, seed=4, sampling=Sampling(temperature=0.7, top_k=9), **ENDS)
+    assert together(steps, 12) == [one.tokens for (one,) in expected]
+
+
+def test_who_has_ended_says_nothing_more() -> None:
+    rows = list(stream(lively("decoder"), *sources(), max_len=STREAMED, **ENDS))
+    for sentence in range(12):
+        said = [row[sentence] is not None for row in rows]
+        assert said == sorted(said, reverse=True)
+    assert all(len(row) == 12 and any(token is not None for token in row) for row in rows)
+
+
+def test_tokens_come_before_the_next_is_computed() -> None:
+    model = lively("decoder")
+    passes = []
+    hook = model.register_forward_hook(lambda *_: passes.append(1))
+    steps = stream(model, *sources(2), max_len=STREAMED, **ENDS)
+    assert passes == []
+    next(steps)
+    assert len(passes) == 1
+    hook.remove()
+
+
+def test_between_two_tokens_gradients_are_as_they_were_and_the_mode_comes_back() -> None:
+    model = gf.build({"family": "decoder", "vocab_size": 9, "d_model": 8, "n_heads": 2, "d_ff": 8,
+                      "n_decoder_layers": 1, "head": "language_model", "max_len": 30}, seed=0).train()  # fmt: skip
+    steps = stream(model, torch.tensor([[3]]), eos=None, max_len=4)
+    next(steps)
+    assert torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
+    assert not model.training
+    steps.close()  # type: ignore[attr-defined]
+    assert model.training
+
+
+def test_mistakes_are_told_at_once() -> None:
+    with pytest.raises(InputError, match="eos=99 is not in the vocabulary"):
+        stream(lively("decoder"), *sources(2), eos=99)
+    with pytest.raises(InputError, match="bos is missing"):
+        stream(lively("encoder-decoder"), *sources(2), eos=EOS)
+
+
+def test_no_sentence_no_steps() -> None:
+    assert list(stream(lively("decoder"), torch.zeros(0, 3, dtype=torch.long), eos=EOS)) == []

@@ -1,17 +1,18 @@
-"""One token after the other for a batch of sentences, without going back: what greedy and sampling share."""
+"""One token after the other, without going back: the walk that greedy decoding and sampling share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from jaxtyping import Bool, Shaped
+from torch import Tensor, nn
 
-from glassformer.decoding.finite import comparable
 from glassformer.decoding.hypothesis import Hypothesis
-from glassformer.decoding.limits import FREE, Limits
-from glassformer.decoding.step import Decodable, Start
+from glassformer.decoding.limits import FREE, Limits, prepare
+from glassformer.decoding.rules import comparable, largest
+from glassformer.decoding.step import Decodable, Start, evaluating
 
 Choose = Callable[[Tensor, Tensor, int], Tensor]  # logits b v, sentences b, how many tokens before → tokens b
 
@@ -71,3 +72,50 @@ def collect(steps: Iterator[Step], b: int, limits: Limits) -> list[Hypothesis]:
 def accumulated(logits: Tensor) -> Tensor:
     """Logits in the type that scores are summed in: float32 for smaller ones. Such that are not finite are refused."""
     return comparable(logits if logits.dtype == torch.float64 else logits.float())
+
+
+@torch.inference_mode()
+def greedy(
+    model: nn.Module,
+    source: Shaped[Tensor, "b s ..."],
+    mask: Bool[Tensor, "b s"] | None = None,
+    *,
+    eos: int | Collection[int] | None,
+    bos: int | None = None,
+    max_len: int | None = None,
+    forbidden: Collection[int] = (),
+    first: int | None = None,
+    last: int | None = None,
+    min_len: int = 0,
+) -> list[list[Hypothesis]]:
+    r"""Greedy decoding.
+
+        y_i = argmax_v p(v | y_<i, x)
+
+    `source` is the text of the encoder, or the prompt of a decoder alone; `mask`: True = a real token. `bos` starts
+    the target of an encoder-decoder, `eos` (one token, several, or None for never) ends it, `forbidden` ones (padding,
+    the beginning) are never produced. At most `max_len` new tokens; by default the source's length + 50, as in §6.1.
+    Nothing ends before `min_len` new tokens are there.
+    `first` is forced as the first new token, `last` where the longest length is reached; both count as certain.
+    One list a sentence, with one hypothesis: as the other decoders.
+    """
+    way, limits = prepare(
+        model,
+        source,
+        bos=bos,
+        eos=eos,
+        forbidden=forbidden,
+        max_len=max_len,
+        first=first,
+        last=last,
+        min_len=min_len,
+    )
+    if source.shape[0] == 0:
+        return []
+    with evaluating(model):
+        steps = walk(way, way.start(source, mask), limits, most_probable)
+        return [[one] for one in collect(steps, source.shape[0], limits)]
+
+
+def most_probable(logits: Tensor, sentences: Tensor, before: int) -> Tensor:
+    return largest(logits, 1)[1][:, 0]  # b

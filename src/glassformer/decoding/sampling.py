@@ -2,20 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Bool, Shaped
+from jaxtyping import Bool, Float, Shaped
 from torch import Tensor, nn
 
 from glassformer.config.values import positive, rate, size, wrong_type
-from glassformer.decoding.filters import heat, keep_min_p, keep_top_k, keep_top_p
 from glassformer.decoding.hypothesis import Hypothesis
-from glassformer.decoding.limits import prepare
-from glassformer.decoding.step import evaluating
-from glassformer.decoding.walk import collect, walk
+from glassformer.decoding.limits import Limits, prepare
+from glassformer.decoding.step import Decodable, evaluating
+from glassformer.decoding.walking import Choose, collect, most_probable, walk
 from glassformer.errors import ConfigError
+
+Logits = Float[Tensor, "b v"]
+NEVER = float("-inf")
+
+
+def heat(logits: Logits, temperature: float) -> Logits:
+    """p(v) ∝ exp(logit_v / T). T < 1 sharpens, T > 1 flattens; towards 0 only the most probable token is left.
+
+    The largest logit is taken off first, which changes no probability: nothing overflows, however small T is.
+    """
+    smallest = torch.finfo(logits.dtype).tiny
+    return (logits - logits.amax(1, keepdim=True)) / max(temperature, smallest)
+
+
+def keep_top_k(logits: Logits, k: int) -> Logits:
+    """The k largest logits (Fan et al. 2018), and those equal to the last of them."""
+    least = logits.topk(min(k, logits.shape[1])).values[:, -1:]  # b 1
+    return logits.masked_fill(logits < least, NEVER)
+
+
+def keep_top_p(logits: Logits, p: float) -> Logits:
+    """The nucleus (Holtzman et al. 2020): the fewest tokens, the most probable first, whose sum is at least p.
+
+    A token goes when it and all less probable ones together have at most 1 − p. The most probable one always stays.
+    """
+    ascending = logits.sort(1)
+    gone = ascending.values.softmax(1).cumsum(1) <= 1.0 - p  # b v
+    gone[:, -1] = False
+    return logits.masked_fill(gone.scatter(1, ascending.indices, gone), NEVER)
+
+
+def keep_min_p(logits: Logits, p: float) -> Logits:
+    """Tokens with at least p times the probability of the most probable one (Nguyen et al. 2024)."""
+    probabilities = logits.softmax(1)  # b v
+    return logits.masked_fill(probabilities < p * probabilities.amax(1, keepdim=True), NEVER)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,3 +137,41 @@ def share(key: str, value: object) -> float:
     if not 0.0 < value <= 1.0:  # NaN fails this too
         raise ConfigError("generate_share", key=key, value=value)
     return float(value)
+
+
+def stream(
+    model: nn.Module,
+    source: Shaped[Tensor, "b s ..."],
+    mask: Bool[Tensor, "b s"] | None = None,
+    *,
+    eos: int | Collection[int] | None,
+    bos: int | None = None,
+    max_len: int | None = None,
+    forbidden: Collection[int] = (),
+    min_len: int = 0,
+    sampling: Sampling | None = None,
+    seed: int | None = None,
+) -> Iterator[list[int | None]]:
+    """Yields one list a step: the new token of each sentence, None for those that have ended.
+
+    Greedy, or drawn as `sampling` says: token for token what `greedy` and `sample` give. The token that ends a
+    sentence is not handed over. While it runs, the model is in evaluation mode.
+    """
+    way, limits = prepare(model, source, bos=bos, eos=eos, forbidden=forbidden, max_len=max_len, min_len=min_len)
+    pick = most_probable if sampling is None else Draw(sampling, source.shape[0], seed)
+    return _tokens(model, way, limits, source, mask, pick)
+
+
+@torch.inference_mode()
+def _tokens(
+    model: nn.Module, way: Decodable, limits: Limits, source: Tensor, mask: Tensor | None, pick: Choose
+) -> Iterator[list[int | None]]:
+    if source.shape[0] == 0:
+        return
+    with evaluating(model):
+        for step in walk(way, way.start(source, mask), limits, pick):
+            row: list[int | None] = [None] * source.shape[0]
+            for sentence, token in zip(step.sentences.tolist(), step.tokens.tolist(), strict=True):
+                row[sentence] = None if token in limits.ends else token
+            if any(token is not None for token in row):
+                yield row

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glassformer.errors import InputError
-from glassformer.text.normalise import normalise
+from glassformer.text.normalisation import normalise
 
 
 def test_jamo_become_syllables() -> None:

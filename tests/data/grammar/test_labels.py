@@ -6,7 +6,7 @@ import pytest
 
 from data.grammar.gold import GOLD, ME, adjective, adverb, phrase, say, verb
 from glassformer.data.grammar import LABELS, labelled
-from glassformer.data.grammar.labelled import sentiment, topic
+from glassformer.data.grammar.labels import sentiment, topic
 from glassformer.data.grammar.tree import Sentence
 from glassformer.errors import ConfigError
 

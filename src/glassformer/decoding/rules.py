@@ -1,0 +1,113 @@
+"""What a search goes by: norms of length, when to stop, the largest scores, and none that is not a number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from glassformer.errors import InputError
+
+
+def gnmt(length: int, alpha: float) -> float:
+    """The paper's, §6.1 with α = 0.6, from Wu et al. 2016, Eq. (14): lp(Y) = ((5 + |Y|) / 6)^α."""
+    return float(((5.0 + length) / 6.0) ** alpha)
+
+
+def power(length: int, alpha: float) -> float:
+    """|Y|^α, the `length_penalty` of Hugging Face and CTranslate2; α = 1 is the mean log-probability of a token."""
+    return float(float(length) ** alpha)
+
+
+def none(length: int, alpha: float) -> float:
+    """1: the plain sum of log-probabilities."""
+    return 1.0
+
+
+# The score of a hypothesis is its log-probability divided by the norm. |Y| counts the new tokens, the end included and
+# the beginning (or the prompt) not: so do Hugging Face and tensor2tensor.
+LENGTH_NORMS: dict[str, Callable[[int, float], float]] = {
+    "gnmt": gnmt,
+    "power": power,
+    "none": none,
+}
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far the search of each sentence is."""
+
+    running: Tensor  # b: log-probability of the best hypothesis that goes on
+    worst: Tensor  # b: score of the worst finished one, −∞ while there are fewer than beams
+    norm: float  # the length norm now
+    longest: Tensor  # b: the length norm at the sentence's longest possible length
+    alpha: float
+
+
+def first(at: Standing) -> Tensor:
+    """As soon as there are as many finished hypotheses as beams (Hugging Face: early_stopping=True)."""
+    return at.worst > float("-inf")
+
+
+def bound(at: Standing) -> Tensor:
+    """… and none that goes on would be better than the worst of them if it ended now (early_stopping=False).
+
+    Exact without a length norm, because a sum of logarithms only falls; with one, a longer hypothesis could still win.
+    """
+    return first(at) & (at.running / at.norm <= at.worst)
+
+
+def exhaustive(at: Standing) -> Tensor:
+    """… and none would be, even if it kept its log-probability up to its longest length (early_stopping="never")."""
+    norm = at.longest if at.alpha > 0.0 else at.norm
+    return first(at) & (at.running / norm <= at.worst)
+
+
+STOP_RULES: dict[str, Callable[[Standing], Tensor]] = {
+    "first": first,
+    "bound": bound,
+    "exhaustive": exhaustive,
+}
+
+
+GROUP = 32
+
+
+def largest(x: Float[Tensor, "b v"], k: int) -> tuple[Float[Tensor, "b k"], Int[Tensor, "b k"]]:
+    """The k largest of each row, in order, and where they stand.
+
+    On a CPU a partial sort of the whole row takes longer than all else that is done with it. The k largest lie in the
+    k groups with the largest maxima, and maxima are fast: so choose groups first, and sort what is in them.
+    """
+    groups = x.shape[1] // GROUP
+    if x.device.type != "cpu" or groups <= 2 * k:
+        best = x.topk(k)
+        return best.values, best.indices
+    whole = GROUP * groups
+    chosen = x[:, :whole].unflatten(1, (GROUP, groups)).amax(1).topk(k, sorted=False).indices  # b k
+    within = torch.arange(0, whole, groups)  # a group is every groups-th number
+    at = (chosen[:, None, :] + within[:, None]).flatten(1)  # b GROUP·k
+    rest = torch.arange(whole, x.shape[1]).expand(x.shape[0], -1)  # b <GROUP
+    at = torch.cat([at, rest], 1)
+    best = x.gather(1, at).topk(k)
+    return best.values, at.gather(1, best.indices)
+
+
+def finite(x: Tensor) -> Tensor:
+    """x itself, every number of which is finite."""
+    wrong = x.numel() - int(x.isfinite().sum())
+    if wrong:
+        raise InputError("output_not_finite", count=f"{wrong:,}", total=f"{x.numel():,}", dtype=_name(x.dtype))
+    return x
+
+
+def comparable(logits: Tensor) -> Tensor:
+    """Logits, b v, among which there is a largest one: some may be −∞, none NaN or ∞. One look at each row."""
+    return logits if bool(logits.amax(1).isfinite().all()) else finite(logits)
+
+
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
