@@ -392,7 +392,7 @@ def test_a_seed_leaves_the_dice_of_others_alone() -> None:
 
 def test_the_verbs_stay_verbs_when_folders_of_their_names_are_imported() -> None:
     import glassformer.decoding.beam
-    import glassformer.evaluation.translate
+    import glassformer.tasks.translation.translate
     import glassformer.training.loop  # noqa: F401
 
     assert all(callable(verb) for verb in (gf.train, gf.evaluate, gf.generate, gf.translate, gf.load))

@@ -18,18 +18,13 @@ if TYPE_CHECKING:
     from glassformer.api import plan as plan
     from glassformer.api import presets as presets
     from glassformer.api import train as train
+    from glassformer.comparison.report import Comparison as Comparison
     from glassformer.config.model import Choice as Choice
     from glassformer.config.model import ModelConfig as ModelConfig
     from glassformer.errors import ConfigError as ConfigError
     from glassformer.errors import FileError as FileError
     from glassformer.errors import GlassformerError as GlassformerError
     from glassformer.errors import InputError as InputError
-    from glassformer.evaluation.classify import Classified as Classified
-    from glassformer.evaluation.compare_report import Comparison as Comparison
-    from glassformer.evaluation.evaluation import Evaluation as Evaluation
-    from glassformer.evaluation.fill import Filled as Filled
-    from glassformer.evaluation.forecast import Forecast as Forecast
-    from glassformer.evaluation.write import Written as Written
     from glassformer.layers.attention import Cache as Cache
     from glassformer.layers.attention import MultiHeadAttention as MultiHeadAttention
     from glassformer.layers.embedding import TokenEmbedding as TokenEmbedding
@@ -59,6 +54,11 @@ if TYPE_CHECKING:
     from glassformer.models.block import recompute as recompute
     from glassformer.models.decoder import Decoder as Decoder
     from glassformer.models.encoder import Encoder as Encoder
+    from glassformer.tasks.classification.classify import Classified as Classified
+    from glassformer.tasks.evaluation import Evaluation as Evaluation
+    from glassformer.tasks.forecasting.forecast import Forecast as Forecast
+    from glassformer.tasks.language_model.write import Written as Written
+    from glassformer.tasks.masked_language_model.fill import Filled as Filled
     from glassformer.textbook.verbs import claims as claims
     from glassformer.textbook.verbs import lesson as lesson
     from glassformer.textbook.verbs import report as report
@@ -84,8 +84,8 @@ _HOME = {
     "AlibiPositions": "layers.position",
     "Cache": "layers.attention",
     "Choice": "config.model",
-    "Comparison": "evaluation.compare_report",
-    "Classified": "evaluation.classify",
+    "Comparison": "comparison.report",
+    "Classified": "tasks.classification.classify",
     "ConfigError": "errors",
     "DEVICES": "ledger.devices",
     "Decoder": "models.decoder",
@@ -93,11 +93,11 @@ _HOME = {
     "Device": "ledger.devices",
     "Encoder": "models.encoder",
     "EncoderBlock": "models.block",
-    "Evaluation": "evaluation.evaluation",
+    "Evaluation": "tasks.evaluation",
     "FeedForward": "layers.feed_forward",
     "FileError": "errors",
-    "Filled": "evaluation.fill",
-    "Forecast": "evaluation.forecast",
+    "Filled": "tasks.masked_language_model.fill",
+    "Forecast": "tasks.forecasting.forecast",
     "GatedFeedForward": "layers.feed_forward",
     "GlassformerError": "errors",
     "ImagePatches": "layers.patch",
@@ -120,7 +120,7 @@ _HOME = {
     "TokenEmbedding": "layers.embedding",
     "Trace": "trace.trace",
     "TrainedRun": "api",
-    "Written": "evaluation.write",
+    "Written": "tasks.language_model.write",
     "build": "api",
     "check": "api",
     "claims": "textbook.verbs",

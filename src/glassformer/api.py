@@ -10,16 +10,11 @@ from typing import Any
 import torch
 from torch import nn
 
+from glassformer.comparison.compare import compare as compare_models
+from glassformer.comparison.ours import Side
+from glassformer.comparison.report import Comparison
 from glassformer.config.values import wrong_type
 from glassformer.errors import ConfigError, shown
-from glassformer.evaluation.compare import compare as compare_models
-from glassformer.evaluation.compare_ours import Side
-from glassformer.evaluation.compare_report import Comparison
-from glassformer.evaluation.evaluation import Evaluation
-from glassformer.evaluation.evaluation import evaluate as evaluate_run
-from glassformer.evaluation.forecast import Forecast
-from glassformer.evaluation.forecast import forecast as forecast_file
-from glassformer.evaluation.translate import search_for
 from glassformer.layers.norm import NORMS, Norm
 from glassformer.ledger.amounts import amount
 from glassformer.ledger.costs import Pass
@@ -35,6 +30,11 @@ from glassformer.loading import Loaded, Model, name_of, open_config
 from glassformer.models.build import build as build_config
 from glassformer.models.check import check as check_config
 from glassformer.runs import Run
+from glassformer.tasks.evaluation import Evaluation
+from glassformer.tasks.evaluation import evaluate as evaluate_run
+from glassformer.tasks.forecasting.forecast import Forecast
+from glassformer.tasks.forecasting.forecast import forecast as forecast_file
+from glassformer.tasks.translation.translate import search_for
 from glassformer.training.begin import begin_or_again
 from glassformer.training.events import Event
 from glassformer.training.forecast_picture import check_picture, draw_forecast

@@ -11,18 +11,18 @@ from torch import Tensor
 
 from glassformer.config.values import truth
 from glassformer.errors import InputError, shown
-from glassformer.evaluation.chat import Message, chat_prompt, is_conversation
-from glassformer.evaluation.classify import Classified
-from glassformer.evaluation.classify import classify as classify_all
-from glassformer.evaluation.embed import embed as embed_all
-from glassformer.evaluation.fill import Filled
-from glassformer.evaluation.fill import fill as fill_gaps
-from glassformer.evaluation.given import Text, every_text, every_text_or_pair
-from glassformer.evaluation.recognise import recognise as recognise_all
-from glassformer.evaluation.translate import search_for, translations
-from glassformer.evaluation.write import Written, write, write_all, writing_for
 from glassformer.loading import Loaded, choose_device, choose_dtype
 from glassformer.loading import load as load_run
+from glassformer.tasks.classification.classify import Classified
+from glassformer.tasks.classification.classify import classify as classify_all
+from glassformer.tasks.embed import embed as embed_all
+from glassformer.tasks.given import Text, every_text, every_text_or_pair
+from glassformer.tasks.image_classification.recognise import recognise as recognise_all
+from glassformer.tasks.language_model.chat import Message, chat_prompt, is_conversation
+from glassformer.tasks.language_model.write import Written, write, write_all, writing_for
+from glassformer.tasks.masked_language_model.fill import Filled
+from glassformer.tasks.masked_language_model.fill import fill as fill_gaps
+from glassformer.tasks.translation.translate import search_for, translations
 
 
 def load(

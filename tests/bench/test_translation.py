@@ -8,8 +8,8 @@ import pytest
 from glassformer.bench.record import RESULTS, Result
 from glassformer.bench.translation import RUNS, SEARCHES, table
 from glassformer.data.grammar import KINDS
-from glassformer.evaluation.translate import Search
 from glassformer.loading import recipes
+from glassformer.tasks.translation.translate import Search
 
 
 @pytest.mark.parametrize(("device", "file"), [("cpu", "translation.json"), ("cuda", "translation.h200.json")])

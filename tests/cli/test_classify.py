@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from glassformer.cli.app import main
-from glassformer.evaluation.classify import classify
+from glassformer.tasks.classification.classify import classify
 from small_models import LABELS, saved, small
 
 TEXTS = ["나는 학교에 간다.", "나는", "he", "I go to school! "]

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from glassformer.cli.app import main
-from glassformer.evaluation.embed import embed, similarities
+from glassformer.tasks.embed import embed, similarities
 from small_models import saved, small
 
 TEXTS = ["나는 학교에 간다.", "he", "[bold]he"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from glassformer.cli.app import main
-from glassformer.evaluation.fill import fill
+from glassformer.tasks.masked_language_model.fill import fill
 from small_models import saved, small
 
 TEXT = "나는 ___ [MASK]."

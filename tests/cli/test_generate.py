@@ -14,7 +14,7 @@ import pytest
 
 from glassformer.cli import generate as command
 from glassformer.cli.app import main
-from glassformer.evaluation.write import Pen, Writing, write
+from glassformer.tasks.language_model.write import Pen, Writing, write
 from small_models import saved, small
 
 PROMPT = "나는 학교에"

@@ -13,9 +13,9 @@ from glassformer.errors import FileError
 from glassformer.files import write_json
 from glassformer.runs import Run
 from glassformer.tasks import TASKS
+from glassformer.tasks.samples import samples_file
 from glassformer.training import events
 from glassformer.training.events import Event
-from glassformer.training.samples import samples_file
 from glassformer.training.start import Start
 from glassformer.training.watch import NotShown
 from glassformer.words import sentences

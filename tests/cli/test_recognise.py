@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from glassformer.cli.app import main
-from glassformer.evaluation.recognise import recognise
+from glassformer.tasks.image_classification.recognise import recognise
 from small_models import LABELS, saved, small
 
 

@@ -15,8 +15,8 @@ from PIL import Image
 import glassformer as gf
 from foreign_models import BODY, lively
 from glassformer.errors import FileError
-from glassformer.evaluation.recognise import seen
 from glassformer.hub.store import store
+from glassformer.tasks.image_classification.recognise import seen
 
 SIZE = 16
 STATISTICS = {"image_mean": [0.5, 0.4, 0.3], "image_std": [0.2, 0.3, 0.4]}

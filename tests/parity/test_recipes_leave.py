@@ -15,12 +15,12 @@ import transformers
 
 import glassformer as gf
 from glassformer.data.picture import read_picture
-from glassformer.evaluation.fill import fill
-from glassformer.evaluation.recognise import seen
-from glassformer.evaluation.translate import Search, as_trained, candidates
-from glassformer.evaluation.write import Writing, beginning, write
 from glassformer.hub.export import export_run
 from glassformer.loading import Loaded, open_recipe
+from glassformer.tasks.image_classification.recognise import seen
+from glassformer.tasks.language_model.write import Writing, beginning, write
+from glassformer.tasks.masked_language_model.fill import fill
+from glassformer.tasks.translation.translate import Search, as_trained, candidates
 from glassformer.training.begin import begin
 from glassformer.training.loop import train
 

@@ -16,13 +16,13 @@ import torch
 from PIL import Image
 from torch import nn
 
-from glassformer.evaluation.classify import classify
-from glassformer.evaluation.embed import embed
-from glassformer.evaluation.fill import fill
-from glassformer.evaluation.recognise import recognise
-from glassformer.evaluation.translate import Search, Translated, as_trained, candidates
-from glassformer.evaluation.write import Writing, write
 from glassformer.loading import Loaded, load
+from glassformer.tasks.classification.classify import classify
+from glassformer.tasks.embed import embed
+from glassformer.tasks.image_classification.recognise import recognise
+from glassformer.tasks.language_model.write import Writing, write
+from glassformer.tasks.masked_language_model.fill import fill
+from glassformer.tasks.translation.translate import Search, Translated, as_trained, candidates
 
 transformers = pytest.importorskip("transformers")
 pytest.importorskip("glassformer.hub.open")

@@ -36,8 +36,8 @@ from glassformer.cli.app import main
 from glassformer.cli.output import print_rich
 from glassformer.data.catalogue import DATASETS
 from glassformer.data.dataset import Dataset, parallel
-from glassformer.evaluation import evaluation
 from glassformer.show import Sheet
+from glassformer.tasks import evaluation
 from glassformer.training.begin import begin
 from glassformer.training.loop import train
 from glassformer.words import say

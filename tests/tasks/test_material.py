@@ -9,7 +9,7 @@ from glassformer.errors import ConfigError
 from glassformer.runs import Run
 from glassformer.tasks import TASKS
 from glassformer.tasks.material import learn_vocabularies
-from glassformer.tasks.translation import Translation
+from glassformer.tasks.translation.task import Translation
 from glassformer.text import Vocabularies
 from glassformer.training.begin import begin
 from glassformer.training.loop import train

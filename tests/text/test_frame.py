@@ -15,20 +15,21 @@ from glassformer.config.model import Choice
 from glassformer.config.recipe import RunConfig
 from glassformer.data.pairs import Pairs
 from glassformer.errors import ConfigError, InputError
-from glassformer.evaluation.classify import classify
-from glassformer.evaluation.embed import embed
-from glassformer.evaluation.fill import fill
-from glassformer.evaluation.surprise import total_loss
-from glassformer.evaluation.translate import translate
-from glassformer.evaluation.write import Writing, beginning, write
 from glassformer.loading import Loaded
 from glassformer.losses import IGNORE
 from glassformer.models.build import build
 from glassformer.runs import Run
 from glassformer.tasks import TASKS
+from glassformer.tasks.classification.classify import classify
+from glassformer.tasks.embed import embed
+from glassformer.tasks.language_model.write import Writing, beginning, write
+from glassformer.tasks.masked_language_model.fill import fill
+from glassformer.tasks.samples import Sample
+from glassformer.tasks.translation.samples import Samples
+from glassformer.tasks.translation.surprise import total_loss
+from glassformer.tasks.translation.translate import translate
 from glassformer.text import Frame, Specials
 from glassformer.text.frame import roles
-from glassformer.training.samples import Sample, Samples
 from small_run import run_config
 from tiny_tasks import tiny
 

@@ -9,10 +9,10 @@ from glassformer.config.model import Choice
 from glassformer.errors import ConfigError, FileError
 from glassformer.loading import open_recipe
 from glassformer.runs import Run, locked
-from glassformer.tasks import translation
+from glassformer.tasks.translation import task as translation
+from glassformer.tasks.translation.samples import Samples
 from glassformer.training import events
 from glassformer.training.begin import again, begin
-from glassformer.training.samples import Samples
 from glassformer.training.watch import watched
 from tiny_translator import CHANGES, tiny, trained
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from glassformer.errors import FileError, InputError
-from glassformer.evaluation.forecast import Forecast, forecast
+from glassformer.tasks.forecasting.forecast import Forecast, forecast
 from glassformer.training.forecast_picture import draw_forecast, forecast_figure
 from glassformer.training.pictures import hangul_font
 from legible import cut_off, laid_out

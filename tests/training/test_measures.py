@@ -6,12 +6,12 @@ from pathlib import Path
 from glassformer.data.documents import Documents
 from glassformer.runs import Run
 from glassformer.tasks import TASKS, Classification
-from glassformer.tasks.language_model import LanguageModel
-from glassformer.tasks.translation import Translation
-from glassformer.training.continuations import Continuations
-from glassformer.training.guesses import Guesses
+from glassformer.tasks.classification.samples import Guesses
+from glassformer.tasks.language_model.samples import Continuations
+from glassformer.tasks.language_model.task import LanguageModel
+from glassformer.tasks.translation.samples import Samples
+from glassformer.tasks.translation.task import Translation
 from glassformer.training.measures import MEASURES, of_classification, of_language_model, of_translation
-from glassformer.training.samples import Samples
 from tiny_tasks import tiny
 
 

@@ -7,7 +7,7 @@ import torch
 
 from glassformer.models.build import build
 from glassformer.runs import Run
-from glassformer.tasks.object_queries import ObjectQueries
+from glassformer.tasks.object_queries.task import ObjectQueries
 from glassformer.training.measures import of_object_queries
 from glassformer.training.object_samples import ObjectSamples, picture_file
 from tiny_tasks import tiny

@@ -15,10 +15,10 @@ from glassformer.errors import FileError, GlassformerWarning
 from glassformer.files import write_json
 from glassformer.runs import Run
 from glassformer.tasks import Classification, Translation
+from glassformer.tasks.samples import write_samples
 from glassformer.training import pictures
 from glassformer.training.panels import MOST_POINTS, Story, curve, schedule, thinned
 from glassformer.training.pictures import STYLE, draw, figures, hangul_font, save, style
-from glassformer.training.samples import write_samples
 from small_run import run_config
 
 NAMES = ["loss_curves", "learning_rate", "dashboard"]

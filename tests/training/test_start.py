@@ -8,9 +8,9 @@ import torch
 
 from glassformer.config.recipe import RunConfig
 from glassformer.errors import ConfigError, FileError
-from glassformer.evaluation.evaluation import evaluate
 from glassformer.loading import load
 from glassformer.runs import Run
+from glassformer.tasks.evaluation import evaluate
 from glassformer.training import events
 from glassformer.training.begin import again, begin
 from glassformer.training.loop import train

@@ -15,8 +15,8 @@ from typing import Any
 import torch
 
 from glassformer.config.recipe import RunConfig
-from glassformer.evaluation.evaluation import evaluate
 from glassformer.loading import open_recipe
+from glassformer.tasks.evaluation import evaluate
 from glassformer.training.begin import begin
 from glassformer.training.loop import train
 from glassformer.words import say

@@ -21,7 +21,7 @@ from glassformer.data.batch import PairBatch
 from glassformer.errors import ConfigError
 from glassformer.losses import make_loss
 from glassformer.models.build import build
-from glassformer.tasks.translation import Translation
+from glassformer.tasks.translation.task import Translation
 from glassformer.text import Frame
 from glassformer.training.compile import compile_parts
 from glassformer.training.meter import Meter

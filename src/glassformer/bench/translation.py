@@ -11,9 +11,9 @@ import torch
 
 from glassformer.config.recipe import RunConfig
 from glassformer.data.corpus import corpus
-from glassformer.evaluation.translate import GREEDY, Search, as_trained, candidates
 from glassformer.loading import load, open_recipe
 from glassformer.metrics.translation import Outputs, bleu, exact_match
+from glassformer.tasks.translation.translate import GREEDY, Search, as_trained, candidates
 from glassformer.training.begin import begin
 from glassformer.training.loop import train
 from glassformer.words import say

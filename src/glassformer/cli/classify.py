@@ -31,9 +31,9 @@ def command(
     debug: Debug = False,
 ) -> int:
     from glassformer.config.values import size
-    from glassformer.evaluation.classify import Classified, classify
-    from glassformer.evaluation.verbs import check_verb
     from glassformer.loading import choose_device, choose_dtype, load
+    from glassformer.tasks.classification.classify import Classified, classify
+    from glassformer.tasks.verbs import check_verb
 
     if top is not None:
         size("top", top)

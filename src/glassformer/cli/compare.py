@@ -25,7 +25,7 @@ def command(
     lang: Lang = None,
     debug: Debug = False,
 ) -> None:
-    from glassformer.evaluation.compare import compare
+    from glassformer.comparison.compare import compare
 
     found = compare(a, b, texts or None, tolerance=tolerance, transformers=transformers)
     if json:

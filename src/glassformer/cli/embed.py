@@ -35,8 +35,8 @@ def command(
 ) -> int:
     import torch
 
-    from glassformer.evaluation.embed import embed, similarities
     from glassformer.loading import choose_device, choose_dtype, load
+    from glassformer.tasks.embed import embed, similarities
 
     loaded = load(model, device=choose_device(device), dtype=choose_dtype(dtype), checkpoint=checkpoint)
     _ = loaded.vocabularies  # a model that reads no text says so, and no line of the input is blamed

@@ -41,12 +41,12 @@ def command(
 ) -> None:
     if teacher_forced:
         raise InputError("teacher_forced_bleu")
-    from glassformer.evaluation.evaluation import evaluate
-    from glassformer.evaluation.translate import search_for
     from glassformer.files import write_text
     from glassformer.loading import choose_device, load
     from glassformer.runs.output import claim
     from glassformer.runs.paths import data_files
+    from glassformer.tasks.evaluation import evaluate
+    from glassformer.tasks.translation.translate import search_for
 
     loaded = load(run, device=choose_device(device), checkpoint=checkpoint)
     if hypotheses is not None:

@@ -14,8 +14,8 @@ from glassformer.cli.unseen import unseen
 from glassformer.words import say
 
 if TYPE_CHECKING:
-    from glassformer.evaluation.answers import Answers
-    from glassformer.evaluation.fill import Filled
+    from glassformer.tasks.answers import Answers
+    from glassformer.tasks.masked_language_model.fill import Filled
 
 
 def command(
@@ -32,9 +32,9 @@ def command(
     lang: Lang = None,
     debug: Debug = False,
 ) -> int:
-    from glassformer.evaluation.fill import fill, split
-    from glassformer.evaluation.verbs import check_verb
     from glassformer.loading import choose_device, choose_dtype, load
+    from glassformer.tasks.masked_language_model.fill import fill, split
+    from glassformer.tasks.verbs import check_verb
 
     loaded = load(model, device=choose_device(device), dtype=choose_dtype(dtype), checkpoint=checkpoint)
     check_verb(loaded, "fill")

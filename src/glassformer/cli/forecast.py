@@ -27,9 +27,9 @@ def command(
     lang: Lang = None,
     debug: Debug = False,
 ) -> None:
-    from glassformer.evaluation.forecast import forecast
     from glassformer.loading import choose_device, choose_dtype, load
     from glassformer.runs.output import claim
+    from glassformer.tasks.forecasting.forecast import forecast
     from glassformer.training.forecast_picture import check_picture, draw_forecast
 
     if out is not None:

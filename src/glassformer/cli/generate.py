@@ -19,7 +19,7 @@ from glassformer.errors import InputError, UsageError
 from glassformer.words import say
 
 if TYPE_CHECKING:
-    from glassformer.evaluation.write import Pen
+    from glassformer.tasks.language_model.write import Pen
 
 
 UNFINISHED = re.compile(r"\w+$")  # the last word of a prompt may be the beginning of one
@@ -50,9 +50,9 @@ def command(
     lang: Lang = None,
     debug: Debug = False,
 ) -> None:
-    from glassformer.evaluation.chat import chat_prompt, read_messages
-    from glassformer.evaluation.write import Pen, writing_for
     from glassformer.loading import choose_device, choose_dtype, load
+    from glassformer.tasks.language_model.chat import chat_prompt, read_messages
+    from glassformer.tasks.language_model.write import Pen, writing_for
 
     if system is not None and not (chat or messages):
         raise UsageError("system_without_chat")

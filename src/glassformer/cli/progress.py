@@ -15,13 +15,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from glassformer.data.scaler import Scaler
 from glassformer.errors import GlassformerError
-from glassformer.evaluation.verbs import VERBS
 from glassformer.runs import Run
 from glassformer.show import Sheet
+from glassformer.tasks.samples import read_samples
+from glassformer.tasks.verbs import VERBS
 from glassformer.training import events
 from glassformer.training.events import Event
 from glassformer.training.loop import Job
-from glassformer.training.samples import read_samples
 from glassformer.training.start import Start
 from glassformer.training.watch import NotShown
 from glassformer.words import language, say, sentences

@@ -28,9 +28,9 @@ def command(
     debug: Debug = False,
 ) -> int:
     from glassformer.config.values import size
-    from glassformer.evaluation.recognise import recognise
     from glassformer.loading import choose_device, choose_dtype, load
     from glassformer.runs.output import claim
+    from glassformer.tasks.image_classification.recognise import recognise
 
     if rollout is not None and len(images) != 1:
         raise UsageError("rollout_one", count=len(images))
@@ -58,7 +58,7 @@ def command(
     if json:
         print_json(found)
     if rollout is not None and not refused:
-        from glassformer.evaluation.rollout import draw_rollout
+        from glassformer.tasks.image_classification.rollout import draw_rollout
 
         draw_rollout(loaded, images[0], rollout)
     return 1 if refused else 0

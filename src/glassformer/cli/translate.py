@@ -14,7 +14,7 @@ from glassformer.cli.unseen import unseen
 from glassformer.words import say
 
 if TYPE_CHECKING:
-    from glassformer.evaluation.translate import Translated
+    from glassformer.tasks.translation.translate import Translated
 
 
 def command(
@@ -39,9 +39,9 @@ def command(
     lang: Lang = None,
     debug: Debug = False,
 ) -> int:
-    from glassformer.evaluation.translate import search_for, translations
-    from glassformer.evaluation.verbs import check_verb
     from glassformer.loading import choose_device, choose_dtype, load
+    from glassformer.tasks.translation.translate import search_for, translations
+    from glassformer.tasks.verbs import check_verb
 
     loaded = load(model, device=choose_device(device), dtype=choose_dtype(dtype), checkpoint=checkpoint)
     check_verb(loaded, "translate")

@@ -2,14 +2,14 @@
 
 from glassformer.config.recipe import RunConfig
 from glassformer.errors import choose
-from glassformer.tasks.classification import Classification
-from glassformer.tasks.forecasting import Forecasting
-from glassformer.tasks.image_classification import ImageClassification
-from glassformer.tasks.language_model import LanguageModel
-from glassformer.tasks.masked_language_model import MaskedLanguageModel
-from glassformer.tasks.object_queries import ObjectQueries
+from glassformer.tasks.classification.task import Classification
+from glassformer.tasks.forecasting.task import Forecasting
+from glassformer.tasks.image_classification.task import ImageClassification
+from glassformer.tasks.language_model.task import LanguageModel
+from glassformer.tasks.masked_language_model.task import MaskedLanguageModel
+from glassformer.tasks.object_queries.task import ObjectQueries
 from glassformer.tasks.task import Kind, Material, Task
-from glassformer.tasks.translation import Translation
+from glassformer.tasks.translation.task import Translation
 
 TASKS: dict[str, Kind] = {
     "translation": Translation,

@@ -15,10 +15,10 @@ from glassformer.loading import Loaded, load
 from glassformer.runs import Run
 from glassformer.runs.lock import LOCK
 from glassformer.tasks import kind_of
+from glassformer.tasks.forecasting.samples import Shown, read_forecast
+from glassformer.tasks.samples import MOST_TOKENS, Looked, last_samples, looked_at
 from glassformer.trace.sentence import follow
-from glassformer.training.forecast_samples import Shown, read_forecast
 from glassformer.training.panels import Story
-from glassformer.training.samples import MOST_TOKENS, Looked, last_samples, looked_at
 from glassformer.training.status import Standing, rows
 
 MOST_CLASSES = 40

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glassformer.errors import InputError
-from glassformer.evaluation.forecast import Forecast, label
 from glassformer.files import write_bytes
 from glassformer.fonts import hangul_font
-from glassformer.training.forecast_samples import Shown
+from glassformer.tasks.forecasting.forecast import Forecast, label
+from glassformer.tasks.forecasting.samples import Shown
+from glassformer.tasks.samples import Looked
 from glassformer.training.panels import Look, Words, attention_map, plain
 from glassformer.training.pictures import BLUE, GREEN, GREY, LOOK, VERMILION, spoken, styled
-from glassformer.training.samples import Looked
 from glassformer.words import say
 
 if TYPE_CHECKING:

@@ -8,17 +8,18 @@ from typing import Any
 import numpy as np
 
 from glassformer.runs import Run
-from glassformer.tasks.classification import LabelledTexts
-from glassformer.tasks.forecasting import SeriesMaterial
-from glassformer.tasks.language_model import Reading, Writings
-from glassformer.tasks.object_queries import Canvases
-from glassformer.tasks.translation import Sentences
-from glassformer.training.continuations import Continuations, beginnings
-from glassformer.training.forecast_samples import ForecastSamples
-from glassformer.training.guesses import Guesses
+from glassformer.tasks.classification.samples import Guesses
+from glassformer.tasks.classification.task import LabelledTexts
+from glassformer.tasks.forecasting.samples import ForecastSamples
+from glassformer.tasks.forecasting.task import SeriesMaterial
+from glassformer.tasks.language_model.samples import Continuations, beginnings
+from glassformer.tasks.language_model.task import Reading, Writings
+from glassformer.tasks.object_queries.task import Canvases
+from glassformer.tasks.samples import SHOWN
+from glassformer.tasks.translation.samples import Samples, chosen
+from glassformer.tasks.translation.task import Sentences
 from glassformer.training.loop import Measure
 from glassformer.training.object_samples import ObjectSamples, shown
-from glassformer.training.samples import SHOWN, Samples, chosen
 
 
 def of_translation(run: Run, material: Sentences) -> Measure | None:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from glassformer.data.examples import Examples
 from glassformer.files import disk
 from glassformer.runs import Run
-from glassformer.tasks.object_queries import Answers, CanvasBatch, ObjectQueries, answers
+from glassformer.tasks.object_queries.task import Answers, CanvasBatch, ObjectQueries, answers
 from glassformer.trace.record import record
 from glassformer.training.pictures import GREY, ORANGE, save
 

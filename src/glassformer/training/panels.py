@@ -14,7 +14,7 @@ from glassformer.config.recipe import RunConfig
 from glassformer.files import read_json
 from glassformer.runs import Run
 from glassformer.tasks import Kind
-from glassformer.training.samples import Looked, last_samples, looked_at
+from glassformer.tasks.samples import Looked, last_samples, looked_at
 from glassformer.training.schedule import learning_rate
 from glassformer.training.status import Standing, rows
 from glassformer.words import say

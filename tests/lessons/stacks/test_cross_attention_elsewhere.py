@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from glassformer.lessons.stacks.cross_attention_elsewhere import _inside, run
-from glassformer.tasks.object_queries import Answers
+from glassformer.tasks.object_queries.task import Answers
 from lesson_models import tiny_desk
 
 

@@ -16,7 +16,7 @@ from glassformer.lessons.short import Experiment, Outcome
 from glassformer.lessons.statistics import interval
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
-from glassformer.tasks.image_classification import ImageClassification, corpus_of
+from glassformer.tasks.image_classification.task import ImageClassification, corpus_of
 from glassformer.trace.record import record
 from glassformer.trace.rollout import rollout
 
@@ -179,5 +179,5 @@ LESSON = Lesson(
     draw=draw,
     equation=r"R=\prod_{l}\tfrac12\big(\bar A_l+I\big)",
     formula="R = Π_l ½(Ā_l + I)",
-    sources=("layers/patch.py", "trace/rollout.py", "evaluation/rollout.py"),
+    sources=("layers/patch.py", "trace/rollout.py", "tasks/image_classification/rollout.py"),
 )

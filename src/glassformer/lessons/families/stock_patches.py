@@ -12,7 +12,6 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.decoding.step import evaluating
-from glassformer.evaluation.forecasting import MODEL, Forecasts, forecasts
 from glassformer.layers.patch import SeriesPatches
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.drawing import bars, heat, lines
@@ -26,7 +25,8 @@ from glassformer.lessons.verdict import Verdict, Word, exact, greater, judged, l
 from glassformer.loading import Loaded
 from glassformer.models.build import build
 from glassformer.models.encoder import EncoderOnly
-from glassformer.tasks.forecasting import Forecasting, SeriesMaterial
+from glassformer.tasks.forecasting.evaluation import MODEL, Forecasts, forecasts
+from glassformer.tasks.forecasting.task import Forecasting, SeriesMaterial
 from glassformer.trace.record import record
 
 if TYPE_CHECKING:
@@ -252,5 +252,5 @@ LESSON = Lesson(
     equation=r"n=\left\lfloor\frac{30-6}{3}\right\rfloor+1=9,\qquad "
     r"d_h=\frac1n\sum_t\sum_s w^{(h)}_{ts}\,|t-s|\cdot\mathrm{stride}",
     formula="n = ⌊(30 − 6) / 3⌋ + 1 = 9,   d_h = mean_t Σ_s w_ts |t − s| · stride",
-    sources=("layers/patch.py", "tasks/forecasting.py", "tasks/baselines.py", "recipes/prices.toml"),
+    sources=("layers/patch.py", "tasks/forecasting/task.py", "tasks/forecasting/baselines.py", "recipes/prices.toml"),
 )

@@ -16,7 +16,7 @@ from glassformer.lessons.desk import Desk
 from glassformer.lessons.norm.batch_norm import BatchNorm, told_of_padding
 from glassformer.lessons.short import Experiment
 from glassformer.models.build import build
-from glassformer.tasks.translation import Translation
+from glassformer.tasks.translation.task import Translation
 from glassformer.training.validate import make_sampler
 
 KINDS = ("layer", "rms", "batch", "batch_real")  # batch_real: padding is left out of the averages

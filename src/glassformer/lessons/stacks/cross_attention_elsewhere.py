@@ -16,7 +16,7 @@ from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
 from glassformer.loading import Loaded
 from glassformer.metrics.boxes import claim
-from glassformer.tasks.object_queries import Answers, CanvasBatch, ObjectQueries, answers
+from glassformer.tasks.object_queries.task import Answers, CanvasBatch, ObjectQueries, answers
 from glassformer.trace.record import record
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from glassformer.evaluation.translate import Search, translate
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.drawing import colour_bar, heat
 from glassformer.lessons.lesson import Data, Lesson
@@ -21,6 +20,7 @@ from glassformer.lessons.verdict import Verdict, Word, exact, judged
 from glassformer.loading import Loaded
 from glassformer.models.block import DecoderBlock
 from glassformer.models.encoder_decoder import EncoderDecoder
+from glassformer.tasks.translation.translate import Search, translate
 from glassformer.trace.watch import Watcher, watching
 
 if TYPE_CHECKING:

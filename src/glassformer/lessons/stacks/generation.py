@@ -8,7 +8,6 @@ import torch
 
 from glassformer.decoding.beam import beam_search
 from glassformer.decoding.tree import ROOT, Tree
-from glassformer.evaluation.produced import forbidden_ids
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.drawing import heat
 from glassformer.lessons.hover import hover
@@ -17,6 +16,7 @@ from glassformer.lessons.stacks.sentences import plain
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
 from glassformer.loading import Loaded
+from glassformer.tasks.produced import forbidden_ids
 from glassformer.text import Tokenizer
 from glassformer.trace.record import record
 

@@ -12,7 +12,7 @@ from glassformer.data import grammar
 from glassformer.data.batch import PairBatch
 from glassformer.data.pairs import Pairs
 from glassformer.loading import Loaded
-from glassformer.tasks.translation import Translation, encode
+from glassformer.tasks.translation.task import Translation, encode
 from glassformer.text import Vocabularies
 from glassformer.trace.record import record
 from glassformer.trace.trace import Trace

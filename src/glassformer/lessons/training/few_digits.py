@@ -17,7 +17,7 @@ from torch import nn
 from glassformer.data.arrays import Arrays
 from glassformer.lessons.desk import Desk
 from glassformer.lessons.short import Experiment
-from glassformer.tasks.image_classification import ImageClassification
+from glassformer.tasks.image_classification.task import ImageClassification
 
 STEPS = 200
 HELD_OUT = 700  # images that no training sees

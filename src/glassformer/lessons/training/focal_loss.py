@@ -24,7 +24,7 @@ from glassformer.lessons.theme import Theme
 from glassformer.lessons.training.few_digits import answers, digits, training_images
 from glassformer.lessons.verdict import Verdict, Word, exact, greater, judged
 from glassformer.losses import cross_entropy, focal
-from glassformer.tasks.image_classification import ImageClassification
+from glassformer.tasks.image_classification.task import ImageClassification
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

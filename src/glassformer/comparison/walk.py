@@ -1,0 +1,93 @@
+"""The walk itself: A's taps are kept, B's are compared with them one by one as they are computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+
+from glassformer.comparison.difference import Answers, Difference, Shape, answers, difference
+from glassformer.comparison.inputs import Batch, Reads, real_places
+from glassformer.loading import Loaded
+
+LOGITS = "head.logits"
+See = Callable[[str, Tensor], None]
+
+
+class Opened(Protocol):
+    """A model in memory."""
+
+    @property
+    def loaded(self) -> Loaded | None: ...  # with its tokenizers, where it has any
+
+    @property
+    def dtype(self) -> torch.dtype: ...
+
+    def walk(self, batch: Batch, wanted: Mapping[str, Shape], see: See) -> None:
+        """One pass: `see` is called with each tap as it is computed. `wanted`: A's taps, where B's have other names."""
+        ...
+
+
+class Closed(Protocol):
+    """A model that may not be in memory yet; what it reads is known all the same."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def reads(self) -> Reads: ...
+
+    @property
+    def matched(self) -> bool: ...  # does it show other taps, in another order, than ours do?
+
+    def open(self, dtype: torch.dtype | None) -> Opened: ...
+
+
+@dataclass
+class Walk:
+    """A's tensors, met by B's: each is compared at once, and let go."""
+
+    batch: Batch
+    tensors: dict[str, Tensor] = field(default_factory=dict)  # A's, not yet met
+    shapes: dict[str, Shape] = field(default_factory=dict)  # A's, in the order of its pass
+    others: dict[str, Shape] = field(default_factory=dict)  # B's
+    found: dict[str, Difference] = field(default_factory=dict)
+    answers: Answers | None = None
+
+    def keep(self, name: str, x: Tensor) -> None:
+        self.tensors[name], self.shapes[name] = x, tuple(x.shape)
+
+    def meet(self, name: str, x: Tensor) -> None:
+        self.others[name] = shape = tuple(x.shape)
+        mine = self.tensors.pop(name, None)
+        if mine is None:
+            return
+        real = real_places(name, shape, self.batch)
+        if shape == mine.shape:
+            self.found[name] = difference(name, mine, x, real)
+        if name == LOGITS:
+            self.answers = answers(mine, x, real)
+
+    def ordered(self) -> tuple[Difference, ...]:
+        return tuple(self.found[name] for name in self.shapes if name in self.found)
+
+
+def placed(x: Tensor | None, device: torch.device, dtype: torch.dtype) -> Tensor | None:
+    """On the device of the model, numbers in its type; ids stay ids."""
+    return x if x is None else x.to(device, dtype) if x.is_floating_point() else x.to(device)
+
+
+@contextmanager
+def resting(model: nn.Module) -> Iterator[None]:
+    """Inside, no dropout; behind, every module as it was."""
+    before = {module: module.training for module in model.modules()}
+    model.eval()
+    try:
+        yield
+    finally:
+        for module, training in before.items():
+            module.training = training

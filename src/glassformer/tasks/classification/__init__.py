@@ -1,0 +1,1 @@
+"""Classification: a text in, one of a few labels out."""

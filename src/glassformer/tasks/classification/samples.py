@@ -1,0 +1,37 @@
+"""A few validation texts at every evaluation: what the classifier takes them for by now."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import torch
+from torch import nn
+
+from glassformer.data.examples import Examples
+from glassformer.data.texts import Texts
+from glassformer.files import disk, write_json
+from glassformer.runs import Run
+from glassformer.tasks.classification.task import Classification
+from glassformer.tasks.samples import Sample, samples_file
+
+
+@dataclass(frozen=True)
+class Guesses:
+    """`Job.measure` of a classifier: writes samples/step-00000500.json. It measures nothing; the scores do."""
+
+    run: Run
+    task: Classification
+    texts: Texts
+    examples: Examples  # the same texts, encoded
+
+    @torch.no_grad()
+    def __call__(self, model: nn.Module, step: int) -> dict[str, float]:
+        batch = self.task.collate([self.examples[i] for i in range(len(self.examples))])
+        classes = self.task.logits(model, batch.to(next(model.parameters()).device)).argmax(-1).tolist()
+        true = [self.task.labels[int(self.examples[i][1][0])] for i in range(len(self.examples))]
+        said = [self.task.labels[i] for i in classes]
+        with disk(self.run.samples):
+            self.run.samples.mkdir(exist_ok=True)
+        samples = map(Sample, self.texts.texts, true, said)
+        write_json(samples_file(self.run, step), [asdict(sample) for sample in samples])
+        return {}

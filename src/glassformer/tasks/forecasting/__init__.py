@@ -1,0 +1,1 @@
+"""Forecasting: the past of a series in patches, its next values out."""

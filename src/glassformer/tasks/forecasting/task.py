@@ -1,0 +1,227 @@
+"""Forecasting: the past of a series in patches, its next values out; each channel by itself (Nie et al. 2023)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from glassformer.config.model import Choice
+from glassformer.config.recipe import RunConfig, options
+from glassformer.config.values import one_of, size, truth
+from glassformer.data.batch import ArrayBatch
+from glassformer.data.channel_sources import SOURCES, SPLIT
+from glassformer.data.examples import Example
+from glassformer.data.panel import SHARES, Panel, check_split, panel
+from glassformer.data.scaler import Scaler
+from glassformer.data.source import source_options
+from glassformer.data.windows import Windows
+from glassformer.errors import ConfigError, choose
+from glassformer.losses import Loss, Sum, make_loss, mean_absolute_error, mean_squared_error
+from glassformer.models.check import check, input_positions
+from glassformer.models.encoder import EncoderOnly
+from glassformer.runs import Run
+from glassformer.tasks.forecasting.baselines import Baselines
+from glassformer.tasks.options import check_options
+from glassformer.tasks.task import means
+
+OPTIONS = {"instance_norm": "mean", "log": False, "season": 1, "drop_last": 0}
+EPS = 1e-5  # of the variance, in scaled units, as in RevIN: a context that hardly moves is not blown up
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeriesMaterial:
+    """The material of a forecaster: the series and their scales, the windows of each part, what stands beside it."""
+
+    config: RunConfig
+    task: Forecasting
+    panel: Panel
+    scaler: Scaler
+    baselines: Baselines
+    windows: Mapping[str, Windows]
+
+    @property
+    def training(self) -> Windows:
+        return self.windows["train"]
+
+    @property
+    def validation(self) -> Windows | None:
+        found = self.windows["validation"]
+        return found if len(found) else None
+
+    def fill(self, run: Run) -> None:
+        self.scaler.save(run.folder)
+        self.baselines.save(run.folder)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forecasting:
+    r"""Windows of a series: `context` values seen, the next `horizon` wanted; both are sizes of the model.
+
+    Channel independence: every channel is a series of its own for the one model, so a batch holds any of them.
+    Instance normalisation (Kim et al. 2022, RevIN without its affine part), where x is the context of one window:
+
+        ŷ = c + √(var(x) + ε) · model((x − c) / √(var(x) + ε)),     c = mean(x), or the last value of x
+
+    From the last value a model that says 0 is persistence: the right place to begin for prices. It belongs
+    to the task, not to a box: it holds no parameter. The loss is that of ŷ, in deviations of the training part.
+    """
+
+    horizon: int
+    criterion: Loss = mean_squared_error
+    instance_norm: str = "mean"
+
+    name: ClassVar[str] = "forecasting"
+    unit: ClassVar[str] = "values"
+    options: ClassVar[Mapping[str, Any]] = OPTIONS
+    sources: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        kind: {**known, SPLIT: SHARES} for kind, known in source_options(SOURCES).items()
+    }
+    judged: ClassVar[Mapping[str, str]] = {"loss": "less", "mse": "less", "mae": "less", "persistence": "less"}
+    shown: ClassVar[Mapping[str, str]] = {"mse": "free", "mae": "free", "persistence": "free"}
+    extra_tokens: ClassVar[int] = 0
+
+    # --- from a recipe ---
+
+    @classmethod
+    def sketch(cls, config: RunConfig) -> RunConfig:
+        check_options(config, cls.options, ("mse", "mae", "huber"))
+        Settings.of(config.task)
+        source, model = config.data.source, config.model
+        choose("source", source.kind, SOURCES)
+        if "split" in source.options:
+            check_split(source.options["split"])
+        if model.family != "encoder":
+            raise ConfigError("task_family", task=cls.name, family="encoder")
+        if model.input.kind != "series" or model.head.kind != "regression":
+            raise ConfigError("forecast_model", input=model.input.kind, head=model.head.kind)
+        if model.input.options.get("channels", 1) != 1:
+            raise ConfigError("forecast_channels", channels=model.input.options["channels"])
+        return config
+
+    @classmethod
+    def begin(cls, config: RunConfig) -> SeriesMaterial:
+        """Scales and linear maps are learned from the training part; validation chooses the ridge of the maps."""
+        check(cls.sketch(config).model)
+        context, horizon = sizes(config)
+        read, chosen = panel(config.data.source), Settings.of(config.task)
+        read.check_length(context, horizon)
+        scaler = Scaler.fit(read, chosen.log)
+        windows = cut(config, read, scaler)
+        looked_at = windows["validation"] if len(windows["validation"]) else None
+        baselines = Baselines.fit(windows["train"], looked_at, chosen.checked_season(context))
+        return SeriesMaterial(
+            config=config, task=cls.make(config), panel=read, scaler=scaler, baselines=baselines, windows=windows
+        )
+
+    @classmethod
+    def again(cls, run: Run) -> SeriesMaterial:
+        config, scaler = run.config, Scaler.open(run.folder)
+        read = panel(config.data.source)
+        return SeriesMaterial(
+            config=config,
+            task=cls.make(config),
+            panel=read,
+            scaler=scaler,
+            baselines=Baselines.open(run.folder, Settings.of(config.task).season),
+            windows=cut(config, read, scaler),
+        )
+
+    @classmethod
+    def make(cls, config: RunConfig) -> Forecasting:
+        """As a recipe says: `task = "forecasting"`, or a table with the options of `Settings`."""
+        loss = config.train.loss
+        return cls(
+            horizon=sizes(config)[1],
+            criterion=make_loss(loss.kind, options("loss", loss)),
+            instance_norm=Settings.of(config.task).instance_norm,
+        )
+
+    # --- in training ---
+
+    def collate(self, examples: Sequence[Example], random: np.random.Generator | None = None) -> ArrayBatch:
+        past = torch.from_numpy(np.stack([past for past, _ in examples]))  # b context
+        future = torch.from_numpy(np.stack([future for _, future in examples]))  # b horizon
+        return ArrayBatch(past, future, future.numel())
+
+    def predict(self, model: nn.Module, past: Tensor) -> Tensor:
+        """b context → b horizon, both scaled."""
+        if not isinstance(model, EncoderOnly):
+            raise ConfigError("task_family", task=self.name, family="encoder")
+        if self.instance_norm == "none":
+            return model(past[:, None]).float()
+        centre = past[:, -1:] if self.instance_norm == "last" else past.mean(1, keepdim=True)  # b 1
+        deviation = (past.var(1, unbiased=False, keepdim=True) + EPS).sqrt()  # b 1
+        return centre + deviation * model(((past - centre) / deviation)[:, None]).float()
+
+    def loss(self, model: nn.Module, batch: ArrayBatch) -> Sum:
+        return self.criterion(self.predict(model, batch.inputs), batch.targets)
+
+    def scores(self, model: nn.Module, batch: ArrayBatch) -> dict[str, Sum]:
+        """The errors of the model, and beside them the squared error of saying that all stays as it is."""
+        found, last = self.predict(model, batch.inputs), batch.inputs[:, -1:].expand_as(batch.targets)
+        return {
+            "loss": self.criterion(found, batch.targets),
+            "mse": mean_squared_error(found, batch.targets),
+            "mae": mean_absolute_error(found, batch.targets),
+            "persistence": mean_squared_error(last, batch.targets),
+        }
+
+    def metrics(self, sums: Mapping[str, Sum]) -> dict[str, float]:
+        return means(sums)
+
+    def with_loss(self, loss: Loss) -> Forecasting:
+        return replace(self, criterion=loss)
+
+
+CENTRES = ("mean", "last", "none")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What a recipe may say beside the sizes.
+
+    `season`: rows in a season, 24 for hours; `drop_last`: a size of batches, so that the evaluation also gives the
+    number that comes out when the last, smaller batch of windows is left out, as in the literature.
+    """
+
+    instance_norm: str
+    log: bool
+    season: int
+    drop_last: int
+
+    @classmethod
+    def of(cls, task: Choice) -> Settings:
+        given = {**OPTIONS, **task.options}
+        return cls(
+            instance_norm=one_of("task.instance_norm", given["instance_norm"], CENTRES),
+            log=truth("task.log", given["log"]),
+            season=size("task.season", given["season"]),
+            drop_last=size("task.drop_last", given["drop_last"], low=0),
+        )
+
+    def checked_season(self, context: int) -> int:
+        if self.season > context:
+            raise ConfigError("season_long", season=self.season, context=context)
+        return self.season
+
+
+def sizes(config: RunConfig) -> tuple[int, int]:
+    """Context and horizon, as the model has them."""
+    return config.model.input.options["context"], config.model.head.options["outputs"]
+
+
+def cut(config: RunConfig, read: Panel, scaler: Scaler) -> dict[str, Windows]:
+    """The windows of each part, all on the same scaled values: nothing is copied."""
+    context, horizon = sizes(config)
+    positions = input_positions(config.model)
+    assert positions is not None
+    values = scaler.scaled(read.channels)
+    return {
+        part: Windows(values, read.starts(part, context, horizon), (context, horizon), positions)
+        for part in ("train", "validation", "test")
+    }

@@ -1,0 +1,1 @@
+"""Image classification: an image in, one of a few labels out."""

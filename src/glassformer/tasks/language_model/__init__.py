@@ -1,0 +1,1 @@
+"""Language modelling: after each token the next one; chat and free text."""

@@ -1,0 +1,71 @@
+"""Samples of a language model at every evaluation: how it goes on with the beginnings of validation texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from torch import nn
+
+from glassformer.data.documents import Documents
+from glassformer.decoding import Sampling
+from glassformer.loading import Loaded
+from glassformer.runs import Run
+from glassformer.tasks.language_model.task import Reading
+from glassformer.tasks.language_model.write import Writing, write
+from glassformer.tasks.samples import write_samples
+from glassformer.text import Vocabularies
+
+SHOWN, GIVEN, TOKENS = 4, 24, 60  # beginnings, characters of each, and tokens that are written behind it
+
+
+@dataclass(frozen=True)
+class Continuation:
+    """The beginning of a text, how it really goes on, and how the model goes on."""
+
+    prompt: str
+    real: str
+    written: str
+
+
+@dataclass(frozen=True)
+class Continuations:
+    """`Job.measure` of a language model: the same beginnings at every evaluation, drawn with the same seed.
+
+    Writes samples/step-00000500.json, and measures nothing: whether a text is good is for a person to say.
+    """
+
+    run: Run
+    vocabularies: Vocabularies
+    beginnings: Sequence[tuple[str, str]]  # (the beginning, how it goes on)
+
+    def __call__(self, model: nn.Module, step: int) -> dict[str, float]:
+        loaded = Loaded(model, self.vocabularies, self.run.config, self.run.folder, self.run.folder)
+        room = min(TOKENS, Reading.of(self.run.config).context // 2)
+        writing = Writing(tokens=room, sampling=Sampling(temperature=0.8), seed=0)
+        samples = [
+            Continuation(given, real, write(loaded, given, writing).text.strip("\n")) for given, real in self.beginnings
+        ]
+        write_samples(self.run, step, [asdict(sample) for sample in samples])
+        return {}
+
+
+def beginnings(texts: Documents, tokens: int) -> list[tuple[str, str]]:
+    """Where texts are cut: behind a word of the first few; of one long text at a few places, spread evenly.
+
+    `tokens`: a beginning never has more, whatever the tokens are.
+    """
+    given = min(GIVEN, max(tokens // 2, 1))
+    whole = [text for text in texts if len(text) > 1]
+    if len(whole) >= SHOWN:
+        pieces = whole[:SHOWN]
+    else:
+        pieces = [text[len(text) * i // SHOWN :] for text in whole[:1] for i in range(SHOWN)]
+    return [_cut(piece.strip(), given) for piece in pieces if piece.strip()]
+
+
+def _cut(text: str, given: int) -> tuple[str, str]:
+    given = min(given, len(text) // 2)
+    blank = text.rfind(" ", 1, given + 1)
+    at = blank if blank > 0 else max(given, 1)
+    return text[:at], text[at : at + 3 * GIVEN]

@@ -1,0 +1,1 @@
+"""Masked language modelling: the words that were hidden, from all around them."""

@@ -1,0 +1,140 @@
+"""Fill: the words that fit into the gaps of a text, each with its probability. What BERT was trained for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from glassformer.config.values import size
+from glassformer.data.moses import prepared_side
+from glassformer.decoding.rules import finite
+from glassformer.decoding.step import evaluating
+from glassformer.errors import InputError, shown
+from glassformer.loading import Loaded
+from glassformer.tasks.answers import Answers
+from glassformer.tasks.given import places
+from glassformer.tasks.verbs import check_verb
+from glassformer.text import Tokenizer
+from glassformer.text.normalisation import normalise
+from glassformer.text.special import FOREIGN
+from glassformer.text.tokenizer import holds_blanks
+
+GAP = "_{3,}"  # ___: who does not know how this tokenizer spells its mask
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A piece that may stand in the gap, and the text with it; other gaps stay open."""
+
+    word: str
+    probability: float
+    text: str
+    token: int
+
+
+@dataclass(frozen=True)
+class Filled:
+    """One gap, counted from 1, and what fits into it, the best first."""
+
+    mask: int
+    candidates: tuple[Candidate, ...]
+
+    columns: ClassVar[tuple[str, ...]] = ("mask", "word", "probability", "text")
+
+    def lines(self) -> list[list[str]]:
+        return [[str(self.mask), one.word, f"{one.probability:.4f}", one.text] for one in self.candidates]
+
+    def to_json(self) -> dict[str, Any]:
+        return {"mask": self.mask, "candidates": [vars(one) for one in self.candidates]}
+
+
+@torch.inference_mode()
+def fill(loaded: Loaded, text: str, top: int = 5, *, truncate: bool = False) -> Answers[Filled]:
+    """The `top` most probable words for each gap, each gap by itself: p(word | all that is written).
+
+    A gap is the mask as the tokenizer spells it, [MASK], <mask>, or ___. Special tokens are no words and are left out;
+    the probabilities of the others stay as the model gave them. With `truncate` the end of a text that is too long is
+    cut off, but never a gap.
+    """
+    check_verb(loaded, "fill")
+    size("top", top)
+    tokenizer = loaded.tokenizer
+    mask, parts = tokenizer.specials.need("mask"), split(tokenizer, normalise(text))
+    if len(parts) == 1:
+        raise InputError("no_mask", text=shown(text), mask=tokenizer.piece(mask))
+    ids = _fitted(loaded, around(loaded, parts[::2], mask), mask, truncate)
+    with evaluating(loaded.model):
+        logits = loaded.model(torch.tensor([ids], device=loaded.device))[0]  # t v
+    at = [place for place, token in enumerate(ids) if token == mask]
+    shares = finite(logits[at].float()).softmax(1).cpu()  # masks v
+    return Answers(
+        Filled(number + 1, _candidates(tokenizer, parts, number, row, top)) for number, row in enumerate(shares)
+    )
+
+
+def _fitted(loaded: Loaded, ids: list[int], mask: int, truncate: bool) -> list[int]:
+    most, end = places(loaded), loaded.frame.back
+    if most is None or len(ids) <= most:
+        return ids
+    if not truncate:
+        raise InputError("text_too_long", length=len(ids), most=most)
+    kept = ids[: most - len(end)] + end
+    if kept.count(mask) != ids.count(mask):
+        raise InputError("mask_cut", length=len(ids), most=most)
+    return kept
+
+
+def split(tokenizer: Tokenizer, text: str) -> list[str]:
+    """Text, gap, text, gap … text: gaps as they were written."""
+    names = {tokenizer.piece(tokenizer.specials.need("mask")), *FOREIGN["mask"]}
+    return re.split(f"({'|'.join([*map(re.escape, sorted(names)), GAP])})", text)
+
+
+def around(loaded: Loaded, texts: list[str], mask: int) -> list[int]:
+    """The ids of the texts with a mask between every two, in the frame that the model learned.
+
+    The mask stands for a whole piece. Where pieces hold the blank before them, the one before the mask is part of what
+    is masked, as it was in training.
+    """
+    data, frame = loaded.config.data, loaded.frame
+    prepare, whole = prepared_side(data.prepare, data.source_language), holds_blanks(loaded.tokenizer)
+    ids = frame.front
+    for number, text in enumerate(texts, 1):
+        last = number == len(texts)
+        part = text.rstrip(" ") if whole and not last else text
+        ids += loaded.tokenizer.encode(prepare(part)) if part else []
+        ids += frame.back if last else [mask]
+    return ids
+
+
+def _candidates(tokenizer: Tokenizer, parts: list[str], number: int, shares: Tensor, top: int) -> tuple[Candidate, ...]:
+    """Of the gap with this number, from 0."""
+    words = shares[: tokenizer.vocab_size].clone()  # v
+    words[list(tokenizer.specials.ids().values())] = -1.0
+    best = words.topk(min(top, len(words)))
+    before, behind = "".join(parts[: 2 * number + 1]), "".join(parts[2 * number + 2 :])
+    found = []
+    for token, share in zip(best.indices.tolist(), best.values.tolist(), strict=True):
+        if share >= 0:
+            word, joined = put(tokenizer, before, token)
+            found.append(Candidate(word, share, joined + behind, token))
+    return tuple(found)
+
+
+def put(tokenizer: Tokenizer, before: str, token: int) -> tuple[str, str]:
+    """A piece as a word, and the text before the gap with that word behind it, joined as the pieces say."""
+    piece, word = tokenizer.piece(token), tokenizer.decode([token])
+    if "\ufffd" in word:  # a part of a character: its bytes say more
+        return piece, before + piece
+    if tokenizer.kind == "characters":
+        return piece, before + word
+    if not holds_blanks(tokenizer):
+        inside = piece.startswith("##")
+        word = word.removeprefix("##").strip() if inside else word.strip()
+        return word, (before.rstrip(" ") if inside else before) + word
+    word, kept = word.strip(" "), before.rstrip(" ")
+    return word or piece, kept + (" " if kept and piece.startswith("▁") else "") + word

@@ -1,0 +1,177 @@
+"""Finding things: learned queries look at the patches of an image and say what is there and where, all at once.
+
+It shows where cross-attention went after translation: the decoder of Figure 1, asked by vectors instead of words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from glassformer.config.recipe import RunConfig, options
+from glassformer.config.values import positive
+from glassformer.data.batch import moved
+from glassformer.data.canvases import CLASSES, DARKEST, KIND, PLANNED, Plan
+from glassformer.data.examples import Example, Examples
+from glassformer.errors import ConfigError
+from glassformer.layers.head.objects import ObjectsHead
+from glassformer.losses import Loss, Sum, cross_entropy, make_loss
+from glassformer.metrics.boxes import claim, overlap
+from glassformer.models.check import input_positions
+from glassformer.runs import Run
+from glassformer.tasks.object_queries.matching import SetLoss
+from glassformer.tasks.options import check_options
+from glassformer.tasks.task import means
+
+WEIGHTS = {"nothing": 0.1, "l1": 5.0, "giou": 2.0}  # as DETR has them
+
+
+@dataclass(frozen=True)
+class CanvasBatch:
+    """Images, and what is on each of them."""
+
+    images: Tensor  # b 1 size size, 0 … 1
+    labels: Tensor  # b m; below 0: none
+    boxes: Tensor  # b m 4
+    count: int  # objects
+
+    def to(self, device: torch.device) -> CanvasBatch:
+        return moved(self, device)
+
+
+class Answers(NamedTuple):
+    """What each query says, b q: how sure it is, which class (below 0: nothing), and its box."""
+
+    sureness: Tensor
+    said: Tensor
+    boxes: Tensor
+
+
+def answers(y: Float[Tensor, "b q n"]) -> Answers:
+    """The likeliest of all classes and "nothing"; the sureness is its probability."""
+    logits, boxes = ObjectsHead.split(y)
+    sureness, said = logits.softmax(-1).max(-1)  # b q
+    return Answers(sureness, torch.where(said == logits.shape[-1] - 1, -1, said), boxes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Canvases:
+    """See `Material`."""
+
+    config: RunConfig
+    task: ObjectQueries
+    training: Examples
+    validation: Examples | None
+
+    def fill(self, run: Run) -> None:
+        """Nothing was learned from the data."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectQueries:
+    """Digits on a canvas. `nothing`, `l1` and `giou` weigh the parts of the loss: see `SetLoss`."""
+
+    criterion: Loss = cross_entropy
+    l1: float = WEIGHTS["l1"]
+    giou: float = WEIGHTS["giou"]
+
+    name: ClassVar[str] = "object_queries"
+    unit: ClassVar[str] = "objects"
+    options: ClassVar[Mapping[str, Any]] = WEIGHTS
+    sources: ClassVar[Mapping[str, Mapping[str, Any]]] = {KIND: PLANNED}
+    judged: ClassVar[Mapping[str, str]] = {
+        "loss": "less",
+        "found": "more",
+        "box_overlap": "more",
+        "false_alarms": "less",
+    }
+    shown: ClassVar[Mapping[str, str]] = {"found": "share", "box_overlap": "share"}
+    extra_tokens: ClassVar[int] = 0
+
+    # --- from a recipe ---
+
+    @classmethod
+    def sketch(cls, config: RunConfig) -> RunConfig:
+        check_options(config, cls.options, ("cross_entropy", "focal"))
+        weights(config)
+        plan, model = Plan.of(config.data), config.model
+        shape = {"size": plan.size, "channels": 1}
+        given = {key: model.input.options.get(key) for key in shape}
+        if model.input.kind != "image" or given != shape:
+            raise ConfigError("objects_input", size=plan.size, input=model.input.kind, given=given)
+        if (model.head.kind, model.head.options.get("classes")) != ("objects", CLASSES):
+            raise ConfigError("objects_head", head=model.head.kind, classes=CLASSES)
+        if model.queries < plan.most:
+            raise ConfigError("objects_queries", queries=model.queries, most=plan.most)
+        return config
+
+    @classmethod
+    def begin(cls, config: RunConfig) -> Canvases:
+        cls.sketch(config)
+        plan, positions = Plan.of(config.data), (input_positions(config.model) or 0) + config.model.queries
+        return Canvases(
+            config=config,
+            task=cls.make(config),
+            training=plan.examples("train", positions),
+            validation=plan.examples("validation", positions) if plan.validation else None,
+        )
+
+    @classmethod
+    def again(cls, run: Run) -> Canvases:
+        return cls.begin(run.config)
+
+    @classmethod
+    def make(cls, config: RunConfig) -> ObjectQueries:
+        """As a recipe says: `task = "object_queries"`, or a table with `nothing`, `l1`, `giou`."""
+        given, loss = weights(config), config.train.loss
+        of_classes = [1.0] * CLASSES + [given["nothing"]]
+        criterion = make_loss(loss.kind, {**options("loss", loss), "weights": of_classes})
+        return cls(criterion=criterion, l1=given["l1"], giou=given["giou"])
+
+    # --- in training ---
+
+    def collate(self, examples: Sequence[Example], random: np.random.Generator | None = None) -> CanvasBatch:
+        images, labels, boxes = (torch.from_numpy(np.stack(field)) for field in zip(*examples, strict=True))
+        return CanvasBatch(images[:, None].float() / DARKEST, labels, boxes, int((labels >= 0).sum()))
+
+    @property
+    def set_loss(self) -> SetLoss:
+        return SetLoss(criterion=self.criterion, l1=self.l1, giou=self.giou)
+
+    def loss(self, model: nn.Module, batch: CanvasBatch) -> Sum:
+        return self.set_loss(model(batch.images), batch.labels, batch.boxes)
+
+    def scores(self, model: nn.Module, batch: CanvasBatch) -> dict[str, Sum]:
+        """found: right class, overlap of at least half, each object once; box_overlap: of the boxes that are matched;
+
+        false_alarms: answers on a canvas that found nothing, or what another had found.
+        """
+        y = model(batch.images)  # b q n
+        said, (labels, boxes) = answers(y), (batch.labels, batch.boxes)
+        claims, matched = claim(*said, labels, boxes), self.set_loss.match(y, labels, boxes)
+        share, _ = overlap(said.boxes[matched.rows, matched.queries], boxes[matched.rows, matched.objects])  # n
+        count, canvases = (labels >= 0).sum(), torch.tensor(len(labels), device=y.device)
+        return {
+            "loss": self.set_loss(y, labels, boxes),
+            "found": Sum(claims.found.sum(), count),
+            "box_overlap": Sum(share.sum(), count),
+            "false_alarms": Sum(((said.said >= 0) & ~claims.right).sum(), canvases),
+        }
+
+    def metrics(self, sums: Mapping[str, Sum]) -> dict[str, float]:
+        return means(sums)
+
+    def with_loss(self, loss: Loss) -> ObjectQueries:
+        return replace(self, criterion=loss)
+
+
+def weights(config: RunConfig) -> dict[str, float]:
+    """The weights of the parts of the loss, those that a recipe does not give as DETR has them."""
+    given: dict[str, Any] = {key: positive(f"task.{key}", value) for key, value in config.task.options.items()}
+    return {**WEIGHTS, **given}

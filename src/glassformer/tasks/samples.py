@@ -1,0 +1,80 @@
+"""What a run keeps of every evaluation: what the model said by then, and where it looked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from glassformer.files import disk, read_json, write_json
+from glassformer.runs import Run
+from glassformer.trace.trace import Trace
+
+SHOWN = 8  # examples that are written down
+MOST_TOKENS = 24  # rows and columns of a map of attention
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A sentence, what it should become, and what the model makes of it."""
+
+    source: str
+    target: str
+    translation: str
+
+
+def samples_file(run: Run, step: int) -> Path:
+    return run.samples / f"step-{step:08d}.json"
+
+
+def attention_file(run: Run, step: int) -> Path:
+    return run.samples / f"step-{step:08d}.attention.safetensors"
+
+
+@dataclass(frozen=True)
+class Looked:
+    """Where a model looked: from each row's token to each column's, the mean over the heads of the last layer."""
+
+    kind: str  # "cross_attention", "self_attention" or "patch_attention"
+    rows: list[str]
+    columns: list[str]
+    weights: list[list[float]]
+
+
+def looked_at(run: Run, step: int) -> Looked | None:
+    """What was kept of the first sample of a step: of a translator over the source, of a forecaster over its patches.
+
+    Weights are b h t s; `tokens` of the trace are those of the source, and behind them those of the target.
+    """
+    path = attention_file(run, step)
+    if not path.is_file():
+        return None
+    trace = Trace.open(path)
+    across = trace.attention("cross_attention")
+    weights = (across or trace.attention())[-1][0].mean(0)  # t s
+    columns, rows = trace.tokens[: weights.shape[1]], trace.tokens[weights.shape[1] :] if across else trace.tokens
+    few = weights[:MOST_TOKENS, :MOST_TOKENS].tolist()
+    kind = "cross_attention" if across else "patch_attention"
+    return Looked(kind, rows[:MOST_TOKENS], columns[:MOST_TOKENS], few)
+
+
+def last_samples(run: Run) -> tuple[int, list[dict[str, str]]]:
+    """The step of the last samples, and the samples."""
+    for path in sorted(run.samples.glob("step-????????.json"), reverse=True):
+        step = int(path.stem.removeprefix("step-"))
+        if found := read_samples(run, step):
+            return step, found
+    return 0, []
+
+
+def write_samples(run: Run, step: int, samples: Sequence[Mapping[str, str]]) -> None:
+    """What was said at a step, of any task: the first value of a row is what a person could ask the model again."""
+    with disk(run.samples):
+        run.samples.mkdir(exist_ok=True)
+    write_json(samples_file(run, step), [dict(sample) for sample in samples])
+
+
+def read_samples(run: Run, step: int) -> list[dict[str, str]]:
+    """What was said at a step; nothing where no evaluation was made."""
+    path = samples_file(run, step)
+    return [{name: str(text) for name, text in row.items()} for row in read_json(path)] if path.is_file() else []

@@ -1,0 +1,70 @@
+"""Sample translations at every evaluation: what the model says by now, how often it is right, where it looks."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import torch
+from torch import nn
+
+from glassformer.data.pairs import Pairs
+from glassformer.metrics.translation import Outputs, bleu, exact_match
+from glassformer.runs import Run
+from glassformer.tasks.samples import SHOWN, Sample, attention_file, write_samples
+from glassformer.tasks.translation.translate import GREEDY, Search, as_trained, candidates
+from glassformer.text import Frame, Vocabularies
+from glassformer.trace.record import record
+from glassformer.trace.trace import Trace
+
+SCORED = 50  # sentences that the score is of
+ATTENTION = "*.cross_attention.weights"
+
+
+@dataclass(frozen=True)
+class Samples:
+    """`Job.measure` of a translator: the same sentences at every evaluation, greedily, so that steps can be compared.
+
+    Writes samples/step-00000500.json and, for the first sentence, samples/step-00000500.attention.safetensors. The
+    mean of the last checkpoints, which is evaluated at the very end, replaces what was written at the last step.
+    """
+
+    run: Run
+    vocabularies: Vocabularies
+    pairs: Pairs
+    shown: int = SHOWN
+
+    def __call__(self, model: nn.Module, step: int) -> dict[str, float]:
+        found = candidates(model, self.vocabularies, self.pairs.sources, self.search)
+        outputs = Outputs([best.text for best, *_ in found], self.pairs.targets)
+        rows = map(Sample, self.pairs.sources, self.pairs.targets, outputs.hypotheses)
+        samples = [sample for sample, _ in zip(rows, range(self.shown), strict=False)]
+        write_samples(self.run, step, [asdict(sample) for sample in samples])
+        self.attention(model, samples[0]).save(attention_file(self.run, step))
+        return {"sample_bleu": bleu(outputs, resamples=0).value, "exact": exact_match(outputs).value}
+
+    @property
+    def search(self) -> Search:
+        return as_trained(GREEDY, self.run.config)
+
+    def attention(self, model: nn.Module, sample: Sample) -> Trace:
+        """The weights of every cross-attention, b h t s: from bos and each token said so far to the framed source.
+
+        `tokens` of the trace are those of the source, s, and behind them those of the target, t.
+        """
+        source, target = self.vocabularies.source, self.vocabularies.target
+        device, room = next(model.parameters()).device, self.run.config.model.max_len
+        ids = Frame.of(self.run.config, source.specials).around(source.encode(sample.source))
+        said = [target.specials.need(self.search.start), *target.encode(sample.translation)][:room]
+        with record(model, ATTENTION) as trace:
+            model(torch.tensor([ids], device=device), torch.tensor([said], device=device))
+        trace.tokens = [*map(source.piece, ids), *map(target.piece, said)]
+        return trace
+
+
+def chosen(pairs: Pairs, fits: np.ndarray, shown: int = SHOWN, scored: int = SCORED) -> Pairs:
+    """The first few of those that fit, and others spread evenly over the rest: a file may be sorted."""
+    usable = np.flatnonzero(fits)
+    first, rest = usable[:shown], usable[shown:]
+    spread = np.linspace(0, len(rest) - 1, min(scored - len(first), len(rest))).round().astype(int)
+    return pairs.chosen([*first.tolist(), *rest[spread].tolist()])

@@ -1,0 +1,216 @@
+"""Translate: sentences in, sentences out, many at a time and in the order in which they came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from glassformer.config.recipe import RunConfig
+from glassformer.config.values import one_of, size
+from glassformer.data.batch import pad
+from glassformer.data.moses import prepared_side
+from glassformer.decoding import Hypothesis, beam_search, greedy
+from glassformer.errors import ConfigError, InputError
+from glassformer.hub.generation import read_generation
+from glassformer.layers.position import table_size
+from glassformer.loading import Loaded
+from glassformer.models.encoder_decoder import EncoderDecoder
+from glassformer.tasks.given import every_text, places
+from glassformer.tasks.produced import end_ids, first_said, forbidden_ids, forbidden_roles, say_unheeded, spelled_ids
+from glassformer.tasks.verbs import check_verb
+from glassformer.text import Frame, Tokenizer, Vocabularies
+from glassformer.text.frame import roles
+from glassformer.text.special import ROLES, Specials
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """How to look for a translation: beam 1 is greedy; the rest is as in `beam_search`.
+
+    The second half says how the model was trained, by roles of special tokens, see `as_trained`: what stands before a
+    source and behind it, what the target starts from, which token is forced as its first and which where it has grown
+    too long, what is never produced (None: every special token but eos), and the ids that end it (None: eos).
+    """
+
+    beam: int = 4
+    length_norm: str = "gnmt"
+    alpha: float = 0.6
+    stop: str = "bound"
+    n_best: int = 1
+    max_len: int | None = None
+    batch: int = 64
+    begin: str = "none"
+    end: str = "eos"
+    start: str = "bos"
+    first: str = "none"
+    last: str = "none"
+    forbidden: tuple[str, ...] | None = None
+    ends: tuple[int, ...] | None = None
+    suppressed: tuple[int, ...] = ()
+    min_len: int = 0
+    truncate: bool = False
+
+
+@dataclass(frozen=True)
+class Translated:
+    """One candidate: the text, its score (as the search ranks it) and its log-probability."""
+
+    text: str
+    score: float
+    log_probability: float
+
+
+GREEDY = Search(beam=1)
+
+
+def search_for(
+    loaded: Loaded,
+    *,
+    beam: int | None = None,
+    length_penalty: float | None = None,
+    length_norm: str | None = None,
+    stop: str | None = None,
+    nbest: int = 1,
+    truncate: bool = False,
+) -> Search:
+    """The search that a person asks for; what is left open is as the model's makers say, else as in the paper."""
+    told = read_generation(loaded.foreign)
+    say_unheeded(told)
+    usual, norm = Search(), length_norm
+    if norm is None and length_penalty is None and told.length_penalty is not None:
+        norm = "power"  # what they call a length penalty
+    if norm is None and length_penalty is None and told.beam is not None:
+        norm, length_penalty = "power", 1.0  # theirs, where nothing is said
+    width = size("beam", first_said(beam, told.beam, usual.beam))
+    return Search(
+        beam=width,
+        alpha=first_said(length_penalty, told.length_penalty if norm == "power" else None, usual.alpha),
+        length_norm=first_said(norm, usual.length_norm),
+        stop=first_said(stop, told.stop, usual.stop),
+        n_best=size("nbest", nbest, 1, width),
+        max_len=told.longest(1),  # before them stands the token that starts a target
+        min_len=told.fewest(1),
+        suppressed=told.suppressed,
+        truncate=truncate,
+    )
+
+
+def as_trained(search: Search, config: RunConfig) -> Search:
+    """The same search on sources that look as they did in training, with targets that begin as they did."""
+    options, known = config.task.options, ("none", *ROLES)
+    begin, end = roles(config)
+    return replace(
+        search,
+        begin=begin,
+        end=end,
+        start=one_of("task.start", options.get("start", "bos"), ROLES),
+        first=one_of("task.first", options.get("first", "none"), known),
+        last=one_of("task.last", options.get("last", "none"), known),
+        forbidden=forbidden_roles(options),
+        ends=end_ids(options),
+    )
+
+
+def sources(loaded: Loaded, texts: Sequence[str]) -> list[str]:
+    """Texts as a person types them → as the model learned to read them. What it answers stays as it was learned."""
+    data = loaded.config.data
+    change = prepared_side(data.prepare, data.source_language)
+    return [change(text) for text in texts]
+
+
+def translate(loaded: Loaded, texts: str | Sequence[str], search: Search = Search()) -> list[str]:  # noqa: B008
+    """The best translation of each sentence."""
+    return [best.text for best, *_ in translations(loaded, texts, replace(search, n_best=1))]
+
+
+def translations(loaded: Loaded, texts: str | Sequence[str], search: Search) -> list[list[Translated]]:
+    """The `n_best` translations of each sentence."""
+    check_verb(loaded, "translate")
+    every = sources(loaded, every_text(texts))
+    return candidates(loaded.model, loaded.vocabularies, every, as_trained(search, loaded.config), places(loaded))
+
+
+def candidates(
+    model: nn.Module, vocabularies: Vocabularies, texts: Sequence[str], search: Search, most: int | None = None
+) -> list[list[Translated]]:
+    """The `n_best` translations of each sentence, in its order; sentences of like length are searched together.
+
+    `most`: how many positions a source may have; a longer one is refused, or with `search.truncate` its end is cut.
+    """
+    if not isinstance(model, EncoderDecoder):
+        raise ConfigError("task_family", task="translation", family="encoder-decoder")
+    encoded = [_fitted(tokens, search, most) for tokens in vocabularies.source.encode_batch(list(texts))]
+    found: list[list[Translated]] = [[Translated("", 0.0, 0.0)] for _ in texts]
+    order = sorted((i for i, tokens in enumerate(encoded) if tokens), key=lambda i: len(encoded[i]))
+    for some in _chunks(order, search.batch):
+        for i, hypotheses in zip(some, _search(model, vocabularies, [encoded[i] for i in some], search), strict=True):
+            found[i] = [
+                Translated(_text(vocabularies.target, one), one.score, one.log_probability) for one in hypotheses
+            ]
+    return found
+
+
+def _fitted(tokens: list[int], search: Search, most: int | None) -> list[int]:
+    around = (search.begin != "none") + (search.end != "none")
+    if most is None or len(tokens) + around <= most:
+        return tokens
+    if not search.truncate:
+        raise InputError("text_too_long", length=len(tokens) + around, most=most)
+    return tokens[: max(most - around, 1)]
+
+
+def _text(target: Tokenizer, hypothesis: Hypothesis) -> str:
+    return target.decode(spelled_ids(target, hypothesis.tokens))
+
+
+def _search(
+    model: EncoderDecoder, vocabularies: Vocabularies, sources: Sequence[Sequence[int]], search: Search
+) -> list[list[Hypothesis]]:
+    source, target = vocabularies.source.specials, vocabularies.target.specials
+    device = next(model.parameters()).device
+    frame = Frame.named(search.begin, search.end, source)
+    plain = [np.array(tokens, dtype=np.int32) for tokens in sources]
+    tokens, real = pad(plain, source.ids().get("pad", 0), frame)
+    mask = None if real.all() else torch.from_numpy(real).to(device)
+    ends = search.ends or (target.need("eos"),)
+    limits: dict[str, Any] = {
+        "bos": target.need(search.start),
+        "eos": ends,
+        "forbidden": {*forbidden_ids(target, search.forbidden, search.ends), *search.suppressed} - set(ends),
+        "first": _one(target, search.first),
+        "last": _one(target, search.last),
+        "max_len": _room(model, search.max_len),
+        "min_len": search.min_len,
+    }
+    if search.beam == 1 and search.n_best == 1:
+        return greedy(model, tokens.to(device), mask, **limits)
+    return beam_search(
+        model,
+        tokens.to(device),
+        mask,
+        beam=search.beam,
+        length_norm=search.length_norm,
+        alpha=search.alpha,
+        stop=search.stop,
+        n_best=search.n_best,
+        **limits,
+    )
+
+
+def _room(model: EncoderDecoder, wanted: int | None) -> int | None:
+    """A length that was asked for is never more than the decoder has positions."""
+    places = table_size(model.decoder.positions)
+    return wanted if wanted is None or places is None else min(wanted, places)
+
+
+def _one(specials: Specials, role: str) -> int | None:
+    return None if role == "none" else specials.need(role)
+
+
+def _chunks(order: Sequence[int], size: int) -> Iterator[Sequence[int]]:
+    return (order[i : i + size] for i in range(0, len(order), size))

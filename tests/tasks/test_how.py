@@ -1,0 +1,15 @@
+from __future__ import annotations
+
+from glassformer.tasks.how import How, set_apart
+from glassformer.tasks.translation.translate import Search
+
+
+def test_by_default_nothing_is_chosen_and_nobody_told() -> None:
+    how = How()
+    assert (how.search, how.forensics) == (Search(), False)
+    how.progress(1, 2)
+
+
+def test_what_is_longer_than_training_stands_apart_unless_it_stands_alone() -> None:
+    assert set_apart(["seen-like", "long"]) == ("long",)
+    assert set_apart(["long"]) == set_apart(["test"]) == ()

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from glassformer.data.corpus import Corpus
+from glassformer.data.pairs import Pairs
+from glassformer.errors import ConfigError, GlassformerWarning, InputError
+from glassformer.loading import load
+from glassformer.tasks.evaluation import evaluate
+from glassformer.tasks.readings import Readings
+from glassformer.tasks.translation import evaluation as translation
+from glassformer.tasks.translation.translate import GREEDY
+from small_translator import ENGLISH, KOREAN, trained
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return trained(tmp_path)
+
+
+def test_what_was_learned_by_heart_is_right(run: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    found = evaluate(run, "test", progress=lambda done, total: seen.append((done, total)))
+    assert (found.total.exact.hits, found.total.sentences) == (20, 20)
+    assert found.total.bleu.value == pytest.approx(100)
+    assert 0 < found.total.surprise.nats < 0.5
+    assert found.hypotheses == {"test": ENGLISH}
+    assert (found.groups["test"], found.apart, found.forensics) == (found.total, (), [])
+    assert seen[-1] == (20, 20)
+
+
+def test_every_reading_of_the_test_set_is_written_down(run: Path) -> None:
+    assert evaluate(run, "validation", GREEDY).readings == 1
+    assert [evaluate(run, "test", GREEDY).readings for _ in range(2)] == [1, 2]
+    last = Readings(run).read()[-1]
+    assert (last["split"], last["checkpoint"], last["exact"]) == ("test", "step-00000120", 1.0)
+    assert last["search"]["beam"] == 1
+
+
+def test_the_json_has_the_keys_of_the_contract(run: Path) -> None:
+    table = evaluate(load(run), search=GREEDY).to_json()
+    assert {"bleu", "signature", "chrf", "sentences", "loss", "groups", "readings"} <= set(table)
+    assert (table["split"], table["checkpoint"]) == ("validation", "step-00000120")
+
+
+def grouped(monkeypatch: pytest.MonkeyPatch, groups: dict[str, Pairs]) -> None:
+    monkeypatch.setattr(translation, "corpus", lambda config: Corpus(lambda split: groups))
+
+
+def test_long_sentences_stand_apart(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = Pairs(KOREAN[:4], ["something else entirely here"] * 4)
+    groups = {"seen-like": Pairs(KOREAN, ENGLISH), "verb-place": Pairs(KOREAN[:5], ENGLISH[:5]), "long": wrong}
+    grouped(monkeypatch, groups)
+    found = evaluate(run, "test", GREEDY)
+    assert found.apart == ("long",)
+    assert (found.total.sentences, found.total.exact.hits) == (25, 25)
+    assert found.groups["long"].exact.hits == 0
+    first, second = found.groups["seen-like"].surprise, found.groups["verb-place"].surprise
+    both = (first.nats * first.tokens + second.nats * second.tokens) / (first.tokens + second.tokens)
+    assert found.total.surprise.nats == pytest.approx(both)
+
+
+def test_long_sentences_alone_are_the_main_number(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    grouped(monkeypatch, {"long": Pairs(KOREAN, ENGLISH)})
+    found = evaluate(run, "test", GREEDY)
+    assert (found.apart, found.total.sentences) == ((), 20)
+
+
+def test_the_conventions_side_by_side(run: Path) -> None:
+    rows = {row.key: row for row in evaluate(run, forensics=True, search=GREEDY).forensics}
+    assert rows["sacrebleu"].value == pytest.approx(100) and len(rows) >= 5
+
+
+def test_conventions_of_text_that_is_cut_already_are_refused(run: Path) -> None:
+    loaded = load(run)
+    cut = replace(loaded, config=replace(loaded.config, data=replace(loaded.config.data, prepare="moses")))
+    with pytest.raises(ConfigError, match="forensics needs text as it is, and prepare='moses' has cut it into tokens"):
+        evaluate(cut, forensics=True)
+
+
+def test_a_split_without_sentences_is_refused(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    grouped(monkeypatch, {})
+    with pytest.raises(InputError, match=r"the split 'test' of .* holds no examples; name another split"):
+        evaluate(run, "test")
+    assert not Readings(run).read()
+
+
+def test_an_unknown_split_is_refused(run: Path) -> None:
+    with pytest.raises(ConfigError, match="split='dev' is unknown; use one of: train, validation, test"):
+        evaluate(run, "dev")
+
+
+def test_a_run_that_cannot_be_written_into_is_scored_all_the_same_and_it_is_said(run: Path) -> None:
+    written = evaluate(run)
+    (run / "evaluations.jsonl").unlink()
+    (run / "evaluations.jsonl").mkdir()
+    with pytest.warns(GlassformerWarning, match=r"evaluations\.jsonl cannot be written \(Is a directory\)"):
+        assert evaluate(run).to_json() == written.to_json()
