@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 import pytest
+from matplotlib.figure import Figure
 
 import legible
 from glassformer.lessons.catalogue import LESSONS, PATHS, lesson
@@ -83,25 +84,58 @@ def test_a_recorded_result_is_judged_in_words(name: str) -> None:
                 assert "{{" not in fill(texts["claims"][claim][part], verdict.measured)
 
 
+class Pictures:
+    """The pictures of a recorded result, drawn once in each language and theme for all that is asked of them."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.data = name, recorded(name).data
+        self.figures: dict[tuple[str, Theme], Figure] = {}
+        self.svgs: dict[tuple[str, Theme], str] = {}
+        self.laid_out: dict[tuple[str, Theme], Figure] = {}
+
+    def draw(self, lang: str, theme: Theme) -> Figure:
+        self.figures[lang, theme] = drawn(lesson(self.name), self.data, Words(self.name, lang), theme)
+        return self.figures[lang, theme]
+
+    def write(self, lang: str, theme: Theme) -> str:
+        figure = self.draw(lang, theme)
+        self.svgs[lang, theme] = as_svg(figure, self.name, lang, "what is seen", theme)
+        return self.svgs[lang, theme]
+
+    def svg(self, lang: str, theme: Theme) -> str:
+        return self.svgs.get((lang, theme)) or self.write(lang, theme)
+
+    def on_the_page(self, lang: str, theme: Theme) -> Figure:
+        """A figure with everything in its place."""
+        if (lang, theme) not in self.laid_out:
+            figure = self.figures.get((lang, theme)) or self.draw(lang, theme)
+            self.laid_out[lang, theme] = legible.laid_out(figure)
+        return self.laid_out[lang, theme]
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def pictures(request: pytest.FixtureRequest) -> Pictures:
+    """Lesson after lesson: pytest asks everything of one before it goes on to the next."""
+    return Pictures(request.param)
+
+
 @pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("name", NAMES)
-def test_it_draws_itself_from_the_recorded_result(name: str, lang: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_it_draws_itself_from_the_recorded_result(
+    pictures: Pictures, lang: str, caplog: pytest.LogCaptureFixture
+) -> None:
     """A glyph that no font has is a warning, and warnings are errors; inside mathematics it is only logged."""
-    data = recorded(name).data
-    figure = drawn(lesson(name), data, Words(name, lang), LIGHT)
-    assert max(figure.get_size_inches()) <= 12
-    svg = as_svg(figure, name, lang, "what is seen")
+    svg = pictures.write(lang, LIGHT)
+    assert max(pictures.figures[lang, LIGHT].get_size_inches()) <= 12
     assert svg.startswith('<svg role="img" aria-label="what is seen"') and len(svg) < 600_000
     assert LIGHT.ink not in re.sub(r"var\([^)]*\)", "", svg)
-    assert as_png(drawn(lesson(name), data, Words(name, lang), DARK), lang, DARK)
+    assert as_png(pictures.draw(lang, DARK), lang, DARK)
     assert [entry for entry in caplog.records if entry.levelno >= logging.WARNING] == []
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("name", NAMES)
-def test_its_picture_can_be_read(name: str, lang: str) -> None:
+def test_its_picture_can_be_read(pictures: Pictures, lang: str) -> None:
     """Numbers as people print them, nothing cut off or written over, every colour explained."""
-    figure = legible.laid_out(drawn(lesson(name), recorded(name).data, Words(name, lang), LIGHT))
+    figure = pictures.on_the_page(lang, LIGHT)
     assert legible.misprints(figure) == []
     assert legible.cut_off(figure) == []
     assert legible.crossing(figure) == []
@@ -109,9 +143,8 @@ def test_its_picture_can_be_read(name: str, lang: str) -> None:
     assert legible.unexplained(figure) == []
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_its_axes_do_not_mislead(name: str) -> None:
-    figure = legible.laid_out(drawn(lesson(name), recorded(name).data, Words(name, "en"), LIGHT))
+def test_its_axes_do_not_mislead(pictures: Pictures) -> None:
+    figure = pictures.on_the_page("en", LIGHT)
     assert legible.rounded_ticks(figure) == []
     assert legible.bars_off_zero(figure) == []
     assert legible.unmarked_cuts(figure) == []
@@ -119,17 +152,13 @@ def test_its_axes_do_not_mislead(name: str) -> None:
 
 
 @pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
-@pytest.mark.parametrize("name", NAMES)
-def test_its_texts_stand_out_from_what_is_below_them(name: str, theme: Theme) -> None:
-    figure = legible.laid_out(drawn(lesson(name), recorded(name).data, Words(name, "en"), theme))
-    assert legible.faint(figure, theme) == []
+def test_its_texts_stand_out_from_what_is_below_them(pictures: Pictures, theme: Theme) -> None:
+    assert legible.faint(pictures.on_the_page("en", theme), theme) == []
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_one_drawing_serves_light_and_dark(name: str) -> None:
+def test_one_drawing_serves_light_and_dark(pictures: Pictures) -> None:
     """On a page only the variables change: the drawing itself must not depend on the theme, nor bring other colours."""
-    data, words = recorded(name).data, Words(name, "en")
-    light, dark = (as_svg(drawn(lesson(name), data, words, theme), name, "en", "", theme) for theme in (LIGHT, DARK))
+    light, dark = (pictures.svg("en", theme) for theme in (LIGHT, DARK))
     light, dark = (re.sub(r"var\(--(\w+), #\w+\)", r"var(--\1)", svg) for svg in (light, dark))
     images = re.compile(r'xlink:href="data:[^"]*"|id="[^"]*"|url\([^)]*\)|xlink:href="#[^"]*"')
     assert images.sub("", light) == images.sub("", dark)

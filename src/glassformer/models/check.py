@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping
+from functools import cache
 from typing import Any
 
 from glassformer.config.model import Choice, ModelConfig
@@ -96,10 +97,14 @@ def _kinds(config: ModelConfig, norms: Collection[str]) -> None:
         one_of(key, kind, known)
 
 
+@cache
+def _parameters(box: Any) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(box).parameters
+
+
 def _keywords(box: Any, own: Collection[str] = ()) -> dict[str, inspect.Parameter]:
     """What a person may set of a box."""
-    parameters = inspect.signature(box).parameters
-    return {name: p for name, p in parameters.items() if name not in GIVEN or name in own}
+    return {name: p for name, p in _parameters(box).items() if name not in GIVEN or name in own}
 
 
 def box_options(config: ModelConfig) -> dict[str, dict[str, Any]]:
@@ -139,7 +144,7 @@ def _option_value(key: str, option: str, value: object, annotation: str) -> None
 
 def _complete(choice: Choice, boxes: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a choice, those that are not given as the box has them by default."""
-    parameters = inspect.signature(boxes[choice.kind]).parameters
+    parameters = _parameters(boxes[choice.kind])
     return {name: p.default for name, p in parameters.items() if p.default is not p.empty} | dict(choice.options)
 
 
