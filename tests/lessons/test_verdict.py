@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from glassformer.lessons.record import RECORDED, Result
 from glassformer.lessons.shelf import Shelf
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import tables
-from glassformer.lessons.verdict import WORDS, Side, exact, greater, judged, less, over, together, within
+from glassformer.lessons.verdict import WORDS, Side, Verdict, exact, greater, less, over, together, within
 from glassformer.textbook.book import Page
 from glassformer.textbook.tables import meanings
 from glassformer.words import LANGUAGES, say
@@ -77,12 +78,30 @@ def test_a_verdict_stands_whatever_the_open_sides_turn_out_to_be(sides: Any, _: 
 
 
 def test_sides_are_named_by_their_word() -> None:
-    found = judged({"2": "confirmed", "6": {"loss": "confirmed", "spread": "refuted"}, "12": "undecided"}, {"n": 1})
+    found = Verdict.of({"2": "confirmed", "6": {"loss": "confirmed", "spread": "refuted"}, "12": "undecided"}, {"n": 1})
     assert found.verdict == "depends" and found.sides["6"] == Side(
         "refuted", {"loss": "confirmed", "spread": "refuted"}
     )
     assert found.measured == {"n": 1, "confirms": "2", "refutes": "6", "open": "12", "held": 1, "asked": 3}
     assert found.sides["6"].to_json() == {"verdict": "refuted", "parts": {"loss": "confirmed", "spread": "refuted"}}
+
+
+def test_a_claim_without_conditions_has_no_sides() -> None:
+    assert Verdict.of("refuted", {"n": 1}) == Verdict("refuted", {"n": 1}, {})
+
+
+def test_the_recorded_numbers_give_the_published_verdicts() -> None:
+    """All of them: what the table of the documents says about each claim is what the rule makes of its numbers."""
+    table = (ROOT / "docs" / "en" / "textbook.md").read_text("utf-8")
+    published = {
+        claim: word for word, claim in re.findall(r"\| \*\*(\w+)\*\* \|.*`glassformer claims ([\w-]+) --fresh`", table)
+    }
+    computed = {
+        claim: found.verdict
+        for name in LESSONS
+        for claim, found in Result.read(RECORDED / f"{name}.json").verdicts().items()
+    }
+    assert computed == published and len(computed) == 56
 
 
 def uncertain(data: Any) -> Any:
@@ -169,5 +188,5 @@ def test_the_words_are_told_apart_on_every_surface() -> None:
 
     assert set(MARKS) == set(WORDS)
     assert len({mark for mark, _ in MARKS.values()}) == len({style for _, style in MARKS.values()}) == len(WORDS)
-    style = (ROOT / "src/glassformer/report/templates/style.css").read_text("utf-8")
+    style = (ROOT / "src/glassformer/textbook/templates/style.css").read_text("utf-8")
     assert all(f".{word} {{" in style for word in WORDS)

@@ -12,7 +12,7 @@ from glassformer.lessons.catalogue import LESSONS, lesson
 from glassformer.lessons.record import Result, recorded
 from glassformer.lessons.statistics import LEVEL
 from glassformer.lessons.texts import HOLE, fill, look_up, shown, tables
-from glassformer.lessons.verdict import Side, Verdict, Word, listed
+from glassformer.lessons.verdict import NAMED, Side, Verdict, Word, listed
 from glassformer.words import say, sentences
 
 MISFITS = (AttributeError, IndexError, KeyError, TypeError, ValueError)  # a result of another time, read by this code
@@ -180,10 +180,9 @@ def says(text: str, verdict: Verdict, lang: str) -> str:
     sentence = fill(text, verdict.measured)
     if len(verdict.sides) < 2 or not any(side.verdict == "undecided" for side in verdict.sides.values()):
         return sentence
-    words = {"confirms": "confirmed", "refutes": "refuted", "open": "undecided"}
     named = {
         key: listed(_named(name, lang) for name, side in verdict.sides.items() if side.verdict == word)
-        for key, word in words.items()
+        for key, word in NAMED.items()
     }
     return f"{sentence} {say('lesson.open_sides', lang, **named)}"
 

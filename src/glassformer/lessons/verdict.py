@@ -1,4 +1,4 @@
-"""The four words of a verdict, and the one rule that leads to them. Every lesson judges with what stands here.
+"""The four words of a verdict and the one rule that leads to them; every lesson judges by it.
 
 confirmed: the interval lies on the claim's side.
 refuted: it lies on the other side, or inside a bound stated beforehand within which an effect counts as none.
@@ -17,18 +17,30 @@ from typing import Any, Literal
 
 Word = Literal["confirmed", "refuted", "depends", "undecided"]
 WORDS: tuple[Word, ...] = ("confirmed", "refuted", "depends", "undecided")
+NAMED: dict[str, Word] = {
+    "confirms": "confirmed",
+    "refutes": "refuted",
+    "open": "undecided",
+}  # key of a sentence → word
 NOTHING = "–"
 
 
 @dataclass(frozen=True)
 class Side:
-    """One condition, or one reading, under which a claim is asked; all its parts must hold on it."""
+    """One condition, or one reading, under which a claim is tested; all its parts must hold."""
 
     verdict: Word
     parts: Mapping[str, Word] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, found: Word | Mapping[str, Word]) -> Side:
+        return cls(found) if isinstance(found, str) else cls(together(*found.values()), found)
+
     def to_json(self) -> dict[str, Any]:
         return {"verdict": self.verdict, **({"parts": dict(self.parts)} if self.parts else {})}
+
+
+Sides = Mapping[str, Word | Mapping[str, Word]]  # condition → word, or part of the claim → word
 
 
 @dataclass(frozen=True)
@@ -39,19 +51,36 @@ class Verdict:
     measured: Mapping[str, Any]
     sides: Mapping[str, Side] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, sides: Word | Sides, measured: Mapping[str, Any]) -> Verdict:
+        """The verdict over all conditions, or the one word of a claim that has no conditions.
+
+        `measured` also gets the names of the sides by what they say, `confirms`, `refutes` and `open`, and how many of
+        them confirm the claim: `held` of `asked`.
+        """
+        if isinstance(sides, str):
+            return cls(sides, measured)
+        found = {name: Side.of(side) for name, side in sides.items()}
+        names = {
+            key: listed(name for name, side in found.items() if side.verdict == word) for key, word in NAMED.items()
+        }
+        held = sum(side.verdict == "confirmed" for side in found.values())
+        word = over(side.verdict for side in found.values())
+        return cls(word, {**measured, **names, "held": held, "asked": len(found)}, found)
+
 
 # --- one number against one bound ---
 
 
 def exact(holds: bool) -> Word:
-    """Of what is counted or proved: no chance is in it, so nothing stays undecided."""
+    """For what is counted or proved: chance plays no part, so nothing stays undecided."""
     return "confirmed" if holds else "refuted"
 
 
 def greater(effect: Mapping[str, Any], bound: float = 0.0) -> Word:
     """The claim says that the effect is above the bound; `effect` is an interval over seeds (see statistics.py).
 
-    One seed has no interval, and neither have seeds of which one has no number: they decide nothing.
+    A single seed has no interval, nor have seeds of which one gave no number: they decide nothing.
     """
     if effect["low"] is None or effect.get("n") == 1:
         return "undecided"
@@ -65,7 +94,7 @@ def less(effect: Mapping[str, Any], bound: float = 0.0) -> Word:
 
 
 def within(effect: Mapping[str, Any], low: float, high: float) -> Word:
-    """The claim says that the effect is about so large: between two bounds that were stated beforehand."""
+    """The claim says roughly how large the effect is: between two bounds stated beforehand."""
     return together(greater(effect, low), less(effect, high))
 
 
@@ -73,39 +102,20 @@ def within(effect: Mapping[str, Any], low: float, high: float) -> Word:
 
 
 def together(*parts: Word) -> Word:
-    """A sentence that says several things: one that is refuted refutes it, and it is confirmed by all of them."""
+    """A sentence that says several things: one refuted part refutes it; to confirm it takes all of them."""
     if "refuted" in parts:
         return "refuted"
     return "confirmed" if all(part == "confirmed" for part in parts) else "undecided"
 
 
 def over(sides: Iterable[Word]) -> Word:
-    """A claim under several conditions. What is still undecided counts as either: where it could change the verdict,
+    """A claim under several conditions. An undecided one may turn out either way: where that could change the verdict,
     the verdict is undecided.
     """
     found = set(sides)
     if {"confirmed", "refuted"} <= found:
         return "depends"
     return found.pop() if len(found) == 1 else "undecided"
-
-
-def judged(sides: Mapping[str, Word | Mapping[str, Word]], measured: Mapping[str, Any]) -> Verdict:
-    """The verdict over all sides. `measured` gets their names by word, `confirms`, `refutes` and `open`, and how many
-    confirm it of how many: `held` and `asked`.
-    """
-    found = {name: _side(side) for name, side in sides.items()}
-    names = {
-        key: listed(name for name, side in found.items() if side.verdict == word)
-        for key, word in (("confirms", "confirmed"), ("refutes", "refuted"), ("open", "undecided"))
-    }
-    held = sum(side.verdict == "confirmed" for side in found.values())
-    return Verdict(
-        over(side.verdict for side in found.values()), {**measured, **names, "held": held, "asked": len(found)}, found
-    )
-
-
-def _side(side: Word | Mapping[str, Word]) -> Side:
-    return Side(side) if isinstance(side, str) else Side(together(*side.values()), side)
 
 
 def listed(names: Iterable[str]) -> str:

@@ -19,7 +19,7 @@ from glassformer.lessons.stacks.small_translators import SmallTranslators
 from glassformer.lessons.statistics import difference
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
-from glassformer.lessons.verdict import Verdict, exact, greater, judged
+from glassformer.lessons.verdict import Verdict, exact, greater
 from glassformer.models.build import build
 from glassformer.trace.sentence import follow
 
@@ -102,7 +102,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "least": {"name": least, **{key: data["apart"][least]["more"][key] for key in ("mean", "low", "high")}},
         "most": {"name": most, **{key: data["apart"][most]["more"][key] for key in ("mean", "low", "high")}},
     }
-    return {"softmax-sums": Verdict(exact(right), dict(sums)), "heads-differ": judged(sides, measured)}
+    return {"softmax-sums": Verdict.of(exact(right), dict(sums)), "heads-differ": Verdict.of(sides, measured)}
 
 
 def draw(data: Data, theme: Theme, words: Words) -> Figure:

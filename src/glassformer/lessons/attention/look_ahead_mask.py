@@ -93,7 +93,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     cannot pass, the outputs at the changed token must move in every configuration.
     """
     measured = {name: data[name] for name in ("configurations", "passes", "before", "after", "unmasked", "leaks")}
-    return {"causal": Verdict(exact(data["before"] == 0.0 and data["after"] > 0.0), measured)}
+    return {"causal": Verdict.of(exact(data["before"] == 0.0 and data["after"] > 0.0), measured)}
 
 
 def draw(data: Data, theme: Theme, words: Words) -> Figure:

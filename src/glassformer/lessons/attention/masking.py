@@ -163,7 +163,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "unmasked": data["trained"]["unmasked"],
         "alone": data["trained"]["alone"],
     }
-    return {"pad-blocked": Verdict(exact(data["largest"] == 0.0), measured)}
+    return {"pad-blocked": Verdict.of(exact(data["largest"] == 0.0), measured)}
 
 
 def draw(data: Data, theme: Theme, words: Words) -> Figure:

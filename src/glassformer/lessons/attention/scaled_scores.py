@@ -19,7 +19,7 @@ from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.statistics import interval
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
-from glassformer.lessons.verdict import Verdict, Word, judged, within
+from glassformer.lessons.verdict import Verdict, Word, within
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -125,7 +125,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         **{f"gradient_{kind}": last[kind]["gradient"]["mean"] for kind in KINDS},
         **{f"middle_{kind}": middle[kind]["gradient"]["mean"] for kind in KINDS},
     }
-    return {"scale-variance": judged(sides, measured)}
+    return {"scale-variance": Verdict.of(sides, measured)}
 
 
 def _verdict_row(row: Data) -> dict[str, Word]:

@@ -122,7 +122,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     """Exact: every recorded shape is the one that the claim says. Nothing is rounded."""
     same = {name: data["shapes"].get(name) == shape for name, shape in CLAIMED.items()}
     measured = {**data["written"], "stations": len(CLAIMED), "right": sum(same.values())}
-    return {"worked-shapes": Verdict(exact(all(same.values())), measured)}
+    return {"worked-shapes": Verdict.of(exact(all(same.values())), measured)}
 
 
 STRIPS = ("input", "q", "k", "v", "heads", "output")

@@ -18,7 +18,7 @@ from glassformer.lessons.short import Experiment
 from glassformer.lessons.statistics import interval
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
-from glassformer.lessons.verdict import Verdict, greater, judged
+from glassformer.lessons.verdict import Verdict, greater
 from glassformer.models.build import build
 from glassformer.text.special import ROLES
 
@@ -132,7 +132,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "inside": sine["before"]["inside"]["mean"],
         "inside_after": sine["after"]["inside"]["mean"],
     }
-    return {"special-distinct": judged(sides, measured)}
+    return {"special-distinct": Verdict.of(sides, measured)}
 
 
 def draw(data: Data, theme: Theme, words: Words) -> Figure:

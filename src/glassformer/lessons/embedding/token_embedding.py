@@ -23,7 +23,7 @@ from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.statistics import interval
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
-from glassformer.lessons.verdict import Verdict, Word, exact, judged, less, within
+from glassformer.lessons.verdict import Verdict, exact, less, within
 from glassformer.loading import Loaded
 from glassformer.models.build import build
 
@@ -162,7 +162,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
 
 def _verdict_norms(data: Data) -> Verdict:
     initial, expected = data["initial"], data["expected"]["cosine"]
-    parts: dict[str, Word] = {
+    parts = {
         "normal": less(initial["away_from_normal"], 0.05),
         "centred": within(initial["cosine"], -0.1 * expected, 0.1 * expected),
         "spread": within(initial["cosine_spread"], 0.9 * expected, 1.1 * expected),
@@ -175,7 +175,7 @@ def _verdict_norms(data: Data) -> Verdict:
         "expected": expected,
         "tokens": data["tokens"],
     }
-    return judged({"start": parts}, measured)
+    return Verdict.of({"start": parts}, measured)
 
 
 def _verdict_scale(data: Data) -> Verdict:
@@ -190,7 +190,7 @@ def _verdict_scale(data: Data) -> Verdict:
         for start, rows in starts.items()
     }
     at = {row["start"]: row for row in data["balance"] if row["d_model"] == data["d_model"]}
-    return judged(sides, {"d_model": data["d_model"], **{start: at[start] for start in starts}})
+    return Verdict.of(sides, {"d_model": data["d_model"], **{start: at[start] for start in starts}})
 
 
 def draw(data: Data, theme: Theme, words: Words) -> Figure:

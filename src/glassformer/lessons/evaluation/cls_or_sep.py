@@ -80,7 +80,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "max_difference": data["cls_minus"]["max"],
         "seeds": data["seeds"],
     }
-    return {"cls-not-sep": Verdict(greater(effect), measured)}
+    return {"cls-not-sep": Verdict.of(greater(effect), measured)}
 
 
 def draw(data: Data, theme: Theme, words: Words) -> Figure:

@@ -20,7 +20,7 @@ from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
-from glassformer.lessons.verdict import Verdict, Word, exact, judged
+from glassformer.lessons.verdict import Verdict, exact
 from glassformer.metrics.language import NGrams
 from glassformer.text.kinds import train
 
@@ -90,7 +90,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     curve bends down.
     """
     reported = data["reported"]
-    sides: dict[str, Word | dict[str, Word]] = {
+    sides = {
         str(row["vocab_size"]): {
             "validation": exact(reported["validation"] >= row["unigram"]),
             "training": exact(reported["training"] >= row["bigram"]),
@@ -106,7 +106,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "unigram": data["budget"]["unigram"],
         "scale": data["budget"]["scale"],
     }
-    return {"wmt-loss": judged(sides, measured)}
+    return {"wmt-loss": Verdict.of(sides, measured)}
 
 
 def draw(data: Data, theme: Theme, words: Words) -> Figure:

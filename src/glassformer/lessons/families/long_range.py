@@ -17,7 +17,7 @@ from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.statistics import above, difference, share
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
-from glassformer.lessons.verdict import Verdict, Word, exact, greater, judged
+from glassformer.lessons.verdict import Verdict, exact, greater
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,7 +92,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     logarithm of their ratio over the rounds (0 is its natural bound). The sides are the lengths.
     """
     steps = data["learning"]["step"]
-    sides: dict[str, Word | dict[str, Word]] = {
+    sides = {
         str(step): {
             "chance": greater(data["learning"]["transformer"][steps.index(step)], data["chance"]),
             "lstm": greater(_verdict_ahead(data, steps.index(step))),
@@ -108,7 +108,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "early": data["early"] or {"step": 0, "mean": 0.0},
         "seeds": data["seeds"],
     }
-    return {"long-range": judged(sides, recall), "parallel": _verdict_parallel(data)}
+    return {"long-range": Verdict.of(sides, recall), "parallel": _verdict_parallel(data)}
 
 
 def _verdict_ahead(data: Data, at: int) -> dict[str, Any]:
@@ -119,13 +119,11 @@ def _verdict_parallel(data: Data) -> Verdict:
     rows, timed = data["chains"], data["times"]
     flat = len({row["attention"] for row in rows}) == 1
     slopes = {(b["lstm"] - a["lstm"]) / (b["length"] - a["length"]) for a, b in pairwise(rows)}
-    parts: dict[str, Word] = {
+    parts = {
         "one_product": exact(flat),
         "sequential": exact(len(slopes) == 1 and all(slope > 0 for slope in slopes)),
     }
-    sides: dict[str, Word | dict[str, Word]] = {
-        str(row["length"]): {**parts, "faster": greater(row["faster"])} for row in timed
-    }
+    sides = {str(row["length"]): {**parts, "faster": greater(row["faster"])} for row in timed}
     measured = {
         "length": rows[-1]["length"],
         "attention": rows[-1]["attention"],
@@ -133,7 +131,7 @@ def _verdict_parallel(data: Data) -> Verdict:
         "first": {"length": timed[0]["length"], "ratio": timed[0]["ratio"]},
         "last": {"length": timed[-1]["length"], "ratio": timed[-1]["ratio"]},
     }
-    return judged(sides, measured)
+    return Verdict.of(sides, measured)
 
 
 def draw(data: Data, theme: Theme, words: Words) -> Figure:

@@ -18,7 +18,7 @@ from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
-from glassformer.lessons.verdict import Verdict, exact, judged
+from glassformer.lessons.verdict import Verdict, exact
 from glassformer.models.block import EncoderBlock
 from glassformer.models.build import build
 from glassformer.models.presets import PRESETS
@@ -161,7 +161,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "count-classifier": {**classifier["counted"], "built": classifier["built_five"]},
         "count-lesson": {**lesson["counted"], "built": lesson["built_six"]},
     }
-    found = {claim: Verdict(exact(right[claim]), measured[claim]) for claim in right}
+    found = {claim: Verdict.of(exact(right[claim]), measured[claim]) for claim in right}
     return {**found, "attention-most": verdict_most(data), "ffn-two-thirds": verdict_thirds(data)}
 
 
@@ -175,13 +175,13 @@ def verdict_most(data: Data) -> Verdict:
     measured = {
         **{name.replace("-", "_").replace(".", "_"): row for name, row in data["by_name"].items()},
     }
-    return judged(sides, measured)
+    return Verdict.of(sides, measured)
 
 
 def verdict_thirds(data: Data) -> Verdict:
     """See `verdicts`."""
     sides = {place: exact(abs(share - 2 / 3) <= ABOUT) for place, share in data["feed_forward"].items()}
-    return judged(sides, dict(data["feed_forward"]))
+    return Verdict.of(sides, dict(data["feed_forward"]))
 
 
 STRENGTH = 0.42  # of a colour with a number on it, which is in ink

@@ -13,7 +13,7 @@ from glassformer.lessons.families.parts_that_matter_experiment import WAYS, Clas
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
-from glassformer.lessons.verdict import Verdict, Word, exact, greater, judged
+from glassformer.lessons.verdict import Verdict, Word, exact, greater
 from glassformer.models.presets import PRESETS
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
 
 def _verdict_part(data: Data, part: str) -> Verdict:
     models = {"small": data, "mini": data["mini"]}
-    sides: dict[str, Word | dict[str, Word]] = {}
+    sides = {}
     for name, model in models.items():
         little: dict[str, Word] = {} if part == "feed_forward" else {"small": exact(model["share"][part] < SMALL)}
         for way in WAYS:
@@ -71,7 +71,7 @@ def _verdict_part(data: Data, part: str) -> Verdict:
         }
         for name, model in models.items()
     }
-    return judged(sides, {**measured, "chance": data["chance"]})
+    return Verdict.of(sides, {**measured, "chance": data["chance"]})
 
 
 PARTS = ("attention", "feed_forward", "norm", "classifier")

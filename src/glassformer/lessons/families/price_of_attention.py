@@ -25,7 +25,7 @@ from glassformer.lessons.families.clock import in_turn
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
-from glassformer.lessons.verdict import Verdict, Word, exact, judged
+from glassformer.lessons.verdict import Verdict, exact
 from glassformer.models.build import build
 from glassformer.models.encoder import EncoderOnly
 
@@ -112,9 +112,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     """
     rows = data["rows"]
     quadratic = exact(all(b["pairs"] == 4 * a["pairs"] and b["rest"] == 2 * a["rest"] for a, b in pairwise(rows)))
-    sides: dict[str, Word | dict[str, Word]] = {
-        str(row["length"]): {"quadratic": quadratic, "price": exact(row["share"] > 0.5)} for row in rows
-    }
+    sides = {str(row["length"]): {"quadratic": quadratic, "price": exact(row["share"] > 0.5)} for row in rows}
     measured = {
         "first": rows[0],
         "last": rows[-1],
@@ -123,7 +121,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "d_model": data["d_model"],
         "clock": data["clock"][-1],
     }
-    return {"attention-quadratic": judged(sides, measured)}
+    return {"attention-quadratic": Verdict.of(sides, measured)}
 
 
 def draw(data: Data, theme: Theme, words: Words) -> Figure:

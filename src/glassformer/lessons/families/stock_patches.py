@@ -21,7 +21,7 @@ from glassformer.lessons.short import Experiment
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
-from glassformer.lessons.verdict import Verdict, Word, exact, greater, judged, less
+from glassformer.lessons.verdict import Verdict, exact, greater, less
 from glassformer.loading import Loaded
 from glassformer.models.build import build
 from glassformer.models.encoder import EncoderOnly
@@ -157,7 +157,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     patches, heads, even = data["patches"], data["heads"], data["even"]
     nine = patches["shape"][1] == patches["positions"] == 9 and patches["context"] == CONTEXT
     near, far = heads["trained"]["near"], heads["trained"]["far"]
-    parts: dict[str, Word] = {
+    parts = {
         "near": less(near, even),
         "far": greater(far, even),
         "gained": greater(heads["gained"]),
@@ -166,8 +166,8 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     measured["untrained"] = heads["untrained"]["spread"]
     measured["trained"] = heads["trained"]["spread"]
     return {
-        "patches-nine": Verdict(exact(nine), {**patches, "count": patches["shape"][1]}),
-        "heads-terms": judged({"trained": parts}, measured),
+        "patches-nine": Verdict.of(exact(nine), {**patches, "count": patches["shape"][1]}),
+        "heads-terms": Verdict.of({"trained": parts}, measured),
     }
 
 

@@ -16,7 +16,7 @@ from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.statistics import difference
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
-from glassformer.lessons.verdict import Verdict, Word, exact, greater, judged, less
+from glassformer.lessons.verdict import Verdict, exact, greater, less
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,18 +63,18 @@ def verdict_per_token(found: Data) -> Verdict:
     boxes = found["boxes"].values()
     others, own = max(box["others"] for box in boxes), min(box["own"] for box in boxes)
     measured = {"others": others, "own": own, "kinds": found["kinds"], "attention": found["attention"]["others"]}
-    return Verdict(exact(others == 0.0 and own > 0.0), measured)
+    return Verdict.of(exact(others == 0.0 and own > 0.0), measured)
 
 
 def verdict_nonlinear(found: Data) -> Verdict:
     """See `verdicts`."""
-    parts: dict[str, Word] = {
+    parts = {
         "one": exact(found["apart"] <= ROUNDING and found["rank"] <= found["d_model"]),
         "no_better": less(difference(found["straight"]["values"], found["best_line"]["values"]), CHANCE),
         "bend": greater(found["gain"]),
     }
     measured = {key: found[key] for key in ("apart", "rank", "d_model", "d_ff", "bent", "straight", "gain")}
-    return judged({"activation": parts}, measured)
+    return Verdict.of({"activation": parts}, measured)
 
 
 def verdict_four_times(found: Data) -> Verdict:
@@ -86,7 +86,7 @@ def verdict_four_times(found: Data) -> Verdict:
         **{key: found[key] for key in ("gain_equal", "gain_free", "further_equal", "budget")},
     }
     sides = {"equal_parameters": greater(found["gain_equal"]), "equal_width": greater(found["gain_free"])}
-    return judged(sides, measured)
+    return Verdict.of(sides, measured)
 
 
 def draw(data: Data, theme: Theme, words: Words) -> Figure:

@@ -22,7 +22,7 @@ from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
-from glassformer.lessons.verdict import Verdict, Word, greater, judged
+from glassformer.lessons.verdict import Verdict, greater
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,7 +78,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     same damage to copying, which needs that way and no fact, is subtracted. Two things are said: with all feed-forward
     networks off the facts lose more than the copying does, and this surplus is larger than attention's.
     """
-    parts: dict[str, Word] = {
+    parts = {
         "stored": greater(data["specific"]["feed_forward"]),
         "more": greater(data["more_specific"]),
     }
@@ -89,7 +89,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "attention": data["specific"]["attention"],
         "more": data["more_specific"],
     }
-    return {"ffn-memory": judged({"feed_forward": parts}, measured)}
+    return {"ffn-memory": Verdict.of({"feed_forward": parts}, measured)}
 
 
 def draw(data: Data, theme: Theme, words: Words) -> Figure:

@@ -17,7 +17,7 @@ from glassformer.lessons.norm.letters import first_gradients, letters
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
-from glassformer.lessons.verdict import Verdict, Word, exact, judged, less
+from glassformer.lessons.verdict import Verdict, exact, less
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -81,7 +81,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     token, others = data["token"], data["others"]
     rounding = data["d_model"] * EPSILON
     normal = token["mean"] <= rounding and token["off"] <= rounding and token["deviation_low"] > 0.99
-    sides: dict[str, Word | dict[str, Word]] = {
+    sides = {
         f"{row['depth']}/{row['rate']:g}": {"loss": less(row["loss"]["less"]), "spread": less(row["spread"]["less"])}
         for row in data["settings"]
     }
@@ -90,9 +90,9 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "last": _row(data["settings"][-1]),
     }
     return {
-        "norm-zero-one": Verdict(exact(normal), {**token, "d_model": data["d_model"]}),
-        "norm-batch-free": Verdict(exact(others["layer"] == 0.0), dict(others)),
-        "norm-stabilises": judged(sides, measured),
+        "norm-zero-one": Verdict.of(exact(normal), {**token, "d_model": data["d_model"]}),
+        "norm-batch-free": Verdict.of(exact(others["layer"] == 0.0), dict(others)),
+        "norm-stabilises": Verdict.of(sides, measured),
     }
 
 

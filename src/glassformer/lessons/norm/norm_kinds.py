@@ -14,7 +14,7 @@ from glassformer.lessons.norm.norm_kinds_experiment import KINDS, SIZES, experim
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
-from glassformer.lessons.verdict import Verdict, Word, greater, judged
+from glassformer.lessons.verdict import Verdict, greater
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,7 +49,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     differences over the seeds. BatchNorm is taken as it is, padding counted, and with padding left out of its averages;
     both have to be worse than LayerNorm. The sides are the sizes of a batch.
     """
-    sides: dict[str, Word | dict[str, Word]] = {
+    sides = {
         str(row["size"]): {"batch": greater(row["batch_more"]), "batch_real": greater(row["batch_real_more"])}
         for row in data["rows"]
     }
@@ -66,7 +66,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
                 f"{kind}_{end}": row[f"{kind}_more"][end] for kind in ("batch", "batch_real") for end in ("low", "high")
             },
         }
-    return {"layer-not-batch": judged(sides, measured)}
+    return {"layer-not-batch": Verdict.of(sides, measured)}
 
 
 def draw(data: Data, theme: Theme, words: Words) -> Figure:

@@ -15,7 +15,7 @@ from glassformer.lessons.short import Experiment
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
-from glassformer.lessons.verdict import Verdict, greater, judged, less
+from glassformer.lessons.verdict import Verdict, greater, less
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -139,7 +139,7 @@ def _verdict_stable(data: Data) -> Verdict:
         name: {"depth": row["depth"], **{order: row[order]["mean"] for order in ORDERS}, **_verdict_ends(row["less"])}
         for name, row in (("shallow", rows[0]), ("deep", rows[-1]))
     }
-    return judged({str(row["depth"]): less(row["less"]) for row in rows}, measured)
+    return Verdict.of({str(row["depth"]): less(row["less"]) for row in rows}, measured)
 
 
 def _verdict_always(data: Data) -> Verdict:
@@ -159,7 +159,7 @@ def _verdict_always(data: Data) -> Verdict:
             **_verdict_ends(deep["less"]),
         },
     }
-    return judged({"shallow": less(shallow), "deep": less(deep["less"])}, measured)
+    return Verdict.of({"shallow": less(shallow), "deep": less(deep["less"])}, measured)
 
 
 def _verdict_final(data: Data) -> Verdict:
@@ -169,7 +169,7 @@ def _verdict_final(data: Data) -> Verdict:
     for name, row in (("shallow", rows[0]), ("deep", deepest), ("longer", rows[-1])):
         losses = {kind: row[kind]["mean"] for kind in ("with", "without")}
         measured[name] = {"depth": row["depth"], "steps": row["steps"], **losses, **_verdict_ends(row["more"])}
-    return judged({f"{row['depth']}/{row['steps']}": greater(row["more"]) for row in rows}, measured)
+    return Verdict.of({f"{row['depth']}/{row['steps']}": greater(row["more"]) for row in rows}, measured)
 
 
 def _verdict_ends(effect: dict[str, Any]) -> dict[str, Any]:

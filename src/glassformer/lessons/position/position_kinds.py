@@ -18,7 +18,7 @@ from glassformer.lessons.short import Experiment
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
-from glassformer.lessons.verdict import Verdict, judged, less
+from glassformer.lessons.verdict import Verdict, less
 from glassformer.losses import cross_entropy
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         **{kind: data["kinds"][kind]["five"] for kind in data["kinds"]},
     }
     sides = {str(data["lengths"][i]): less(found["more"][i], NONE) for i in unseen}
-    return {"pe-unseen": judged(sides, measured)}
+    return {"pe-unseen": Verdict.of(sides, measured)}
 
 
 def draw(data: Data, theme: Theme, words: Words) -> Figure:

@@ -19,7 +19,7 @@ from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
-from glassformer.lessons.verdict import Verdict, exact, judged
+from glassformer.lessons.verdict import Verdict, exact
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -148,11 +148,11 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "frequency": {"first": periods[0], "last": periods[-1], "pairs": len(periods)},
     }
     return {
-        "pe-linear": Verdict(exact(linear <= tolerance), measured["linear"]),
-        "pe-difference": Verdict(exact(literal <= tolerance), measured["difference"]),
-        "pe-distance": Verdict(exact(spread <= tolerance * data["d_model"] ** 0.5), measured["distance"]),
+        "pe-linear": Verdict.of(exact(linear <= tolerance), measured["linear"]),
+        "pe-difference": Verdict.of(exact(literal <= tolerance), measured["difference"]),
+        "pe-distance": Verdict.of(exact(spread <= tolerance * data["d_model"] ** 0.5), measured["distance"]),
         "pe-near": _verdict_near(data),
-        "pe-frequency": Verdict(exact(rising), measured["frequency"]),
+        "pe-frequency": Verdict.of(exact(rising), measured["frequency"]),
     }
 
 
@@ -161,7 +161,7 @@ def _verdict_near(data: Data) -> Verdict:
     sides = {
         width: exact(all(far < near for near, far in pairwise(found))) for width, found in data["similarity"].items()
     }
-    return judged(sides, {"near": bands[0], "far": bands[-1], "falling": data["falling"]})
+    return Verdict.of(sides, {"near": bands[0], "far": bands[-1], "falling": data["falling"]})
 
 
 def draw(data: Data, theme: Theme, words: Words) -> Figure:

@@ -17,7 +17,7 @@ from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.statistics import interval
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
-from glassformer.lessons.verdict import Verdict, exact, judged
+from glassformer.lessons.verdict import Verdict, exact
 from glassformer.models.build import build
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "decoder": data["cases"]["decoder_none"]["sentences"]["mean"],
     }
     sides = {name: exact(lost(f"{name}_none")) for name in ("encoder", "decoder")}
-    return {"order-lost": judged(sides, measured)}
+    return {"order-lost": Verdict.of(sides, measured)}
 
 
 def draw(data: Data, theme: Theme, words: Words) -> Figure:

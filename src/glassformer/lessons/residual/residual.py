@@ -17,7 +17,7 @@ from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.residual.residual_depths import depths
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
-from glassformer.lessons.verdict import Verdict, exact, greater, judged
+from glassformer.lessons.verdict import Verdict, exact, greater
 from glassformer.models.block import EncoderBlock
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     """
     found = data["identity"]
     passed = {order: exact(found[order] == 0.0) for order in ("pre", "parallel", "post")}
-    return {"residual-identity": judged(passed, dict(found)), "residual-gradient": verdict_gradient(data)}
+    return {"residual-identity": Verdict.of(passed, dict(found)), "residual-gradient": verdict_gradient(data)}
 
 
 def verdict_gradient(data: Data) -> Verdict:
@@ -89,7 +89,7 @@ def verdict_gradient(data: Data) -> Verdict:
         "deepest": data["deepest"],
         "highest": max(rows.values(), key=lambda row: row["times"]["mean"] or 0.0),
     }
-    return judged(sides, measured)
+    return Verdict.of(sides, measured)
 
 
 def draw(data: Data, theme: Theme, words: Words) -> Figure:

@@ -17,7 +17,7 @@ from glassformer.lessons.short import Experiment
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
-from glassformer.lessons.verdict import Verdict, Word, judged, less
+from glassformer.lessons.verdict import Verdict, less
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -105,7 +105,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
 
     A smaller gap alone may be mere under-fitting, hence both. The sides are few images and all of them.
     """
-    sides: dict[str, Word | dict[str, Word]] = {
+    sides = {
         size: {"gap": less(data[size]["gap_change"]), "validation": less(data[size]["validation_change"])}
         for size in ("few", "all")
     }
@@ -113,7 +113,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "highest": data["highest"],
         **{size: {"images": data["images"][size], **data[size]} for size in ("few", "all")},
     }
-    return {"stochastic-depth": judged(sides, measured)}
+    return {"stochastic-depth": Verdict.of(sides, measured)}
 
 
 def draw(data: Data, theme: Theme, words: Words) -> Figure:

@@ -16,7 +16,7 @@ from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.stacks.sentences import SENTENCE, follow
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
-from glassformer.lessons.verdict import Verdict, Word, exact, judged
+from glassformer.lessons.verdict import Verdict, exact
 from glassformer.loading import Loaded
 from glassformer.models.block import DecoderBlock
 from glassformer.models.encoder_decoder import EncoderDecoder
@@ -116,14 +116,14 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     v have one from memory and none from the stream, and the output has both.
     """
     layers = data["direct"]
-    parts: dict[str, Word] = {
+    parts = {
         "q": exact(all(one["q"]["decoder"] > 0 and one["q"]["encoder"] == 0 for one in layers)),
         "k": exact(all(one["k"]["encoder"] > 0 and one["k"]["decoder"] == 0 for one in layers)),
         "v": exact(all(one["v"]["encoder"] > 0 and one["v"]["decoder"] == 0 for one in layers)),
         "output": exact(all(one["output"]["encoder"] > 0 and one["output"]["decoder"] > 0 for one in layers)),
     }
     measured = {"layers": len(layers), **{part: layers[0][part] for part in (*PARTS, "output")}}
-    return {"cross-attention": judged({"cross_attention": parts}, measured)}
+    return {"cross-attention": Verdict.of({"cross_attention": parts}, measured)}
 
 
 def draw(data: Data, theme: Theme, words: Words) -> Figure:

@@ -21,7 +21,7 @@ from glassformer.lessons.stacks.small_translators import SmallTranslators
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
-from glassformer.lessons.verdict import Verdict, Word, greater, judged
+from glassformer.lessons.verdict import Verdict, greater
 from glassformer.losses import IGNORE, cross_entropy
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.trace.edit import edit, zero
@@ -108,7 +108,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     These are the sides. On each, two things are said, as paired differences over the seeds: self-attention gives more
     than feed-forward, and feed-forward more than cross-attention.
     """
-    sides: dict[str, Word | dict[str, Word]] = {
+    sides = {
         reading: {"first": greater(data["first"][reading]), "second": greater(data["second"][reading])}
         for reading in MEASURES
     }
@@ -118,7 +118,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "second": data["second"],
         "seeds": data["first"]["update"]["n"],
     }
-    return {"sublayer-order": judged(sides, measured)}
+    return {"sublayer-order": Verdict.of(sides, measured)}
 
 
 SHOWN_NAMES = ("self_attention", "cross_attention", "feed_forward")

@@ -17,7 +17,7 @@ from glassformer.lessons.stacks.sentences import SENTENCE, held_out, plain
 from glassformer.lessons.stacks.untrained_picture import untrained
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
-from glassformer.lessons.verdict import Verdict, Word, greater, judged, less
+from glassformer.lessons.verdict import Verdict, greater, less
 from glassformer.loading import Loaded
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.trace.record import record
@@ -71,7 +71,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     control, which was added after the first result and decides nothing.
     """
     slopes = data["slopes"]
-    sides: dict[str, Word | dict[str, Word]] = {
+    sides = {
         "attention": {"entropy": greater(slopes["entropy"]), "distance": greater(slopes["distance"])},
         "content": {"structure": greater(slopes["structure"]), "surface": less(slopes["surface"])},
     }
@@ -85,7 +85,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "layers": data["depth"],
         "seeds": slopes["entropy"]["n"],
     }
-    return {"abstraction": judged(sides, measured)}
+    return {"abstraction": Verdict.of(sides, measured)}
 
 
 def draw(data: Data, theme: Theme, words: Words) -> Figure:

@@ -21,7 +21,7 @@ from glassformer.lessons.stacks.untrained_picture import untrained
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
-from glassformer.lessons.verdict import Verdict, Word, greater, judged, less
+from glassformer.lessons.verdict import Verdict, greater, less
 from glassformer.models.build import build
 from glassformer.models.encoder_decoder import EncoderDecoder
 
@@ -129,7 +129,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     The claim speaks of trained models, so the rule looks at them; the same models before training stand beside it as a
     control, which was added after the first result and decides nothing.
     """
-    sides: dict[str, Word | dict[str, Word]] = {
+    sides = {
         order: {
             "early": greater(data["orders"][order]["early"]),
             **{name: less(data["orders"][order]["slopes"][name]) for name in ("self_attention", "feed_forward")},
@@ -147,7 +147,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         }
         for order in ORDERS
     }
-    return {"early-layers": judged(sides, {**measured, "layers": data["n_layers"]})}
+    return {"early-layers": Verdict.of(sides, {**measured, "layers": data["n_layers"]})}
 
 
 def draw(data: Data, theme: Theme, words: Words) -> Figure:

@@ -21,7 +21,7 @@ from glassformer.lessons.stacks.transformer_attention_experiment import (
 )
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
-from glassformer.lessons.verdict import Verdict, Word, judged, less
+from glassformer.lessons.verdict import Verdict, less
 from glassformer.loading import Loaded
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     rate is below that of each baseline (diagonal, chance, the same model untrained with the same freedom to choose) and
     below 0.5: in plain words, most links are right. The sides are the readings.
     """
-    sides: dict[str, Word | dict[str, Word]] = {
+    sides = {
         reading: {
             **{name: less(data["against"][reading][name]) for name in BASELINES},
             "plain": less(data["rates"][reading], PLAIN),
@@ -82,7 +82,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     }
     measured = {name: data["rates"][name] for name in (*READINGS, *BASELINES)}
     measured |= {"least": data["least"], "seeds": data["rates"]["best"]["n"], "trained": data["trained"]["best"]}
-    return {"cross-alignment": judged(sides, measured)}
+    return {"cross-alignment": Verdict.of(sides, measured)}
 
 
 RATES = ("best", "mean", "diagonal", "chance", "untrained")

@@ -21,7 +21,7 @@ from glassformer.lessons.short import CPU, Experiment
 from glassformer.lessons.statistics import interval
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
-from glassformer.lessons.verdict import Verdict, exact, judged
+from glassformer.lessons.verdict import Verdict, exact
 from glassformer.models.build import build
 from glassformer.training.meter import Meter
 from glassformer.training.optimizer import make_optimizer
@@ -141,7 +141,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "parts": data["parts"][1],
         "tolerance": tolerance,
     }
-    return {"accumulation": judged(sides, measured)}
+    return {"accumulation": Verdict.of(sides, measured)}
 
 
 def draw(data: Data, theme: Theme, words: Words) -> Figure:

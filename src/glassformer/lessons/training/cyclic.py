@@ -22,7 +22,7 @@ from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.training.curves_picture import curves
 from glassformer.lessons.training.letters import curve, letters
-from glassformer.lessons.verdict import Verdict, judged, less
+from glassformer.lessons.verdict import Verdict, less
 from glassformer.training.schedule import learning_rate
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     for kind, seen in data["schedules"].items():
         measured |= {f"training_{kind}": seen["training"]["mean"], f"validation_{kind}": seen["validation"]["mean"]}
         measured[f"peak_{kind}"] = data["best"][kind]
-    return {"cyclic-escapes": judged({other: less(data["effects"][other]) for other in OTHERS}, measured)}
+    return {"cyclic-escapes": Verdict.of({other: less(data["effects"][other]) for other in OTHERS}, measured)}
 
 
 def draw(data: Data, theme: Theme, words: Words) -> Figure:

@@ -22,7 +22,7 @@ from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.training.few_digits import answers, digits, training_images
-from glassformer.lessons.verdict import Verdict, Word, exact, greater, judged
+from glassformer.lessons.verdict import Verdict, exact, greater
 from glassformer.losses import cross_entropy, focal
 from glassformer.tasks.image_classification.task import ImageClassification
 
@@ -141,7 +141,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     """
     factor = data["factors"][_name(PAPER)]
     falls = all(later < earlier for earlier, later in pairwise(factor))
-    sides: dict[str, Word | dict[str, Word]] = {
+    sides = {
         "weight": {"factor": exact(falls), "share": greater(data["effects"]["share"])},
         "rare": greater(data["effects"]["recall"]),
     }
@@ -155,7 +155,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         "recall_focal": data["recalls"][_name(PAPER)]["rare"]["mean"],
         "recall": data["effects"]["recall"],
     }
-    return {"focal-hard": judged(sides, measured)}
+    return {"focal-hard": Verdict.of(sides, measured)}
 
 
 def draw(data: Data, theme: Theme, words: Words) -> Figure:

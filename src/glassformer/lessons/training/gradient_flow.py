@@ -21,7 +21,7 @@ from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.training.curves_picture import curves, finer
 from glassformer.lessons.training.letters import curve, letters
-from glassformer.lessons.verdict import Verdict, judged, less
+from glassformer.lessons.verdict import Verdict, less
 from glassformer.models.build import build
 from glassformer.training.resume import Trained
 
@@ -111,7 +111,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
         measured[f"loss_he_{order}"] = data["orders"][order]["he"]["loss"]["mean"]
         measured[f"ratio_xavier_{order}"] = data["orders"][order]["xavier"]["ratio"]
         measured[f"ratio_he_{order}"] = data["orders"][order]["he"]["ratio"]
-    return {"xavier-not-he": judged(sides, measured)}
+    return {"xavier-not-he": Verdict.of(sides, measured)}
 
 
 def draw(data: Data, theme: Theme, words: Words) -> Figure:

@@ -20,7 +20,7 @@ from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.training.few_digits import Answers, answers, digits, training_images
-from glassformer.lessons.verdict import Verdict, Word, judged, less
+from glassformer.lessons.verdict import Verdict, less
 from glassformer.losses import cross_entropy
 from glassformer.metrics.classification import calibration
 
@@ -117,7 +117,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     lower ECE together, and its verdict was refuted.
     """
     over = {size: verdict_over_confidence(data["sizes"][size]) for size in SIZES}
-    sides: dict[str, Word | dict[str, Word]] = {
+    sides = {
         "over_confidence": {size: less(over[size]["change"]) for size in SIZES},
         "calibration": {size: less(data["effects"][size]["error"]) for size in SIZES},
     }
@@ -129,7 +129,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
             measured[f"{name}_{size}_smoothed"] = smoothed[name]["mean"]
         measured[f"effect_{size}"] = data["effects"][size]["error"]
         measured[f"over_{size}"] = over[size]
-    return {"smoothing-calibrates": judged(sides, measured)}
+    return {"smoothing-calibrates": Verdict.of(sides, measured)}
 
 
 def verdict_over_confidence(size: Data) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from glassformer.lessons.drawing import bars, lines
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
-from glassformer.lessons.verdict import Verdict, Word, judged, within
+from glassformer.lessons.verdict import Verdict, Word, within
 from glassformer.losses import IGNORE
 from glassformer.metrics.interval import wilson
 from glassformer.text.kinds import train
@@ -95,7 +95,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     """
     sides = {group: {name: _verdict_share(data[group][name], said) for name, said in SAID.items()} for group in GROUPS}
     measured = {group: {name: data[group][name] for name in SAID} for group in (*GROUPS, "all")}
-    return {"mlm-rates": judged(sides, {**measured, "shortest": data["shortest"]})}
+    return {"mlm-rates": Verdict.of(sides, {**measured, "shortest": data["shortest"]})}
 
 
 def _verdict_share(share: Data, said: float) -> Word:

@@ -20,7 +20,7 @@ from glassformer.lessons.texts import Words
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.training.curves_picture import curves, finer
 from glassformer.lessons.training.letters import curve, letters
-from glassformer.lessons.verdict import Verdict, judged, less
+from glassformer.lessons.verdict import Verdict, less
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -99,7 +99,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
             measured[f"{name}_{order}"] = data["effects"][order][name]
             measured[f"{name}_{order}_with"] = data["orders"][order][str(data["judged"])][name]["mean"]
             measured[f"{name}_{order}_without"] = data["orders"][order]["0"][name]["mean"]
-    return {"warmup-stabilises": judged(sides, measured)}
+    return {"warmup-stabilises": Verdict.of(sides, measured)}
 
 
 def draw(data: Data, theme: Theme, words: Words) -> Figure:
