@@ -11,7 +11,7 @@ from typing import Any
 
 from glassformer.api import train
 from glassformer.lessons.catalogue import lesson
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 
 LESS: dict[str, dict[str, Any]] = {
     "ko-en": {"data.source.count": 2000, "data.validation": 40, "text.vocab_size": 1000},
@@ -41,7 +41,7 @@ def tiny(recipe: str, seed: int = 0) -> Path:
     return folder
 
 
-def tiny_desk(name: str, *, seed: int = 0, others: Mapping[str, Path] | None = None) -> Desk:
+def tiny_desk(name: str, *, seed: int = 0, others: Mapping[str, Path] | None = None) -> LessonSetup:
     """A desk for a lesson at hardly any effort, with tiny models for those it asks for."""
     models = {recipe: tiny(recipe, seed) for recipe in lesson(name).models}
-    return Desk(seeds=(0, 1), effort=0.01, models={**models, **(others or {})})
+    return LessonSetup(seeds=(0, 1), effort=0.01, models={**models, **(others or {})})

@@ -16,7 +16,7 @@ from glassformer.models.build import build
 from glassformer.runs import Run
 from glassformer.tasks import Translation
 from glassformer.text import Frame
-from glassformer.training import Job, train
+from glassformer.training import Training, train
 from glassformer.training.events import Event
 
 VOCABULARY = 24
@@ -80,7 +80,7 @@ def small_model(config: RunConfig) -> nn.Module:
     return build(config.model, seed=config.train.seed)
 
 
-def job(run: Run, config: RunConfig | None = None, **keys: Any) -> Job:
+def job(run: Run, config: RunConfig | None = None, **keys: Any) -> Training:
     config = config or run.config
     table: dict[str, Any] = {
         "run": run,
@@ -90,7 +90,7 @@ def job(run: Run, config: RunConfig | None = None, **keys: Any) -> Job:
         "validation": examples(20, seed=1),
         "config": config,
     }
-    return Job(**table | keys)
+    return Training(**table | keys)
 
 
 def trained(folder: Path, config: RunConfig, **keys: Any) -> tuple[Run, list[Event]]:

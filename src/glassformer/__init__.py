@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -46,8 +47,8 @@ if TYPE_CHECKING:
     from glassformer.ledger.named import Presets as Presets
     from glassformer.ledger.parameters import Ledger as Ledger
     from glassformer.ledger.plan import Plan as Plan
-    from glassformer.lessons.shelf import Answer as Answer
-    from glassformer.lessons.told import Told as Told
+    from glassformer.lessons.shelf import JudgedClaim as JudgedClaim
+    from glassformer.lessons.told import LessonView as LessonView
     from glassformer.loading import Loaded as Loaded
     from glassformer.models.block import DecoderBlock as DecoderBlock
     from glassformer.models.block import EncoderBlock as EncoderBlock
@@ -79,8 +80,8 @@ if TYPE_CHECKING:
     from glassformer.verbs import translate as translate
 
 _HOME = {
-    "Answer": "lessons.shelf",
-    "Told": "lessons.told",
+    "JudgedClaim": "lessons.shelf",
+    "LessonView": "lessons.told",
     "AlibiPositions": "layers.position",
     "Cache": "layers.attention",
     "Choice": "config.model",
@@ -159,10 +160,19 @@ _MODULES = {
     "tokenizers": "text",
 }
 
+# old name → new name, for one release: the old one still works, with a warning
+_RENAMED = {
+    "Answer": "JudgedClaim",
+    "Told": "LessonView",
+}
+
 __all__ = ["__version__", *_HOME, *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _RENAMED:
+        warnings.warn(f"gf.{name} is now gf.{_RENAMED[name]}", DeprecationWarning, stacklevel=2)
+        name = _RENAMED[name]
     if name in _MODULES:
         return import_module(f"glassformer.{_MODULES[name]}")
     if name not in _HOME:

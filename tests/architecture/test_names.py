@@ -8,6 +8,8 @@ import subprocess
 import sys
 from types import ModuleType
 
+import pytest
+
 import glassformer as gf
 
 ALL = [found.name for found in pkgutil.walk_packages(gf.__path__, "glassformer.") if "__main__" not in found.name]
@@ -30,3 +32,17 @@ def test_verbs_stay_verbs_whatever_was_imported() -> None:
 def test_every_metric_is_the_thing_itself_and_no_module() -> None:
     names = {name for name in vars(gf.metrics) if not name.startswith("_")}
     assert {"accuracy", "bleu", "chrf", "calibration", "confusion", "f1", "perplexity", "mse", "wilson"} <= names
+
+
+@pytest.mark.parametrize(("old", "new"), sorted(gf._RENAMED.items()))
+def test_a_renamed_name_works_for_one_release_with_a_warning(old: str, new: str) -> None:
+    with pytest.warns(DeprecationWarning, match=f"gf.{old} is now gf.{new}"):
+        served = getattr(gf, old)
+    assert served is getattr(gf, new)
+    assert new in gf.__all__
+    assert old not in gf.__all__
+
+
+def test_a_name_that_never_was_is_no_renamed_one() -> None:
+    with pytest.raises(AttributeError, match="NeverWas"):
+        gf.NeverWas  # noqa: B018

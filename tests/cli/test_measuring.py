@@ -8,7 +8,7 @@ import pytest
 
 from glassformer.cli.measuring import cores, measured, watched
 from glassformer.lessons import batch
-from glassformer.lessons.batch import Began, Done, Failed, Job, Moved
+from glassformer.lessons.batch import Began, Done, Failed, Moved, WorkerJob
 from glassformer.lessons.record import RECORDED, Result
 
 NAME = "scaled_scores"
@@ -33,7 +33,7 @@ def happening(*events: Any) -> Any:
 def test_lessons_models_and_failures(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    job, model, bad = Job("lesson", NAME), Job("model", "digits"), Job("lesson", "bad")
+    job, model, bad = WorkerJob("lesson", NAME), WorkerJob("model", "digits"), WorkerJob("lesson", "bad")
     result = Result.read(RECORDED / f"{NAME}.json")
     events = [Began(model), Moved(model, "digits", 0.5), Done(model, None), Began(bad), Failed(bad, "no room")]
     monkeypatch.setattr(batch, "measure_all", happening(*events, Began(job), Done(job, result)))
@@ -45,7 +45,7 @@ def test_lessons_models_and_failures(
 
 def test_somebody_stops_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     result = Result.read(RECORDED / f"{NAME}.json")
-    monkeypatch.setattr(batch, "measure_all", happening(Done(Job("lesson", NAME), result), KeyboardInterrupt))
+    monkeypatch.setattr(batch, "measure_all", happening(Done(WorkerJob("lesson", NAME), result), KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         measured([NAME, "other"], tmp_path, 1, quiet=False)
     assert "stopped after 1 of 2 lessons; the same command goes on from there" in capsys.readouterr().err

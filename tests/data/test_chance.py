@@ -3,12 +3,12 @@ from __future__ import annotations
 import numpy as np
 
 from glassformer.data.chance import of_batch, of_example
-from glassformer.data.sampler import Place
+from glassformer.data.sampler import EpochPosition
 
 
 def test_a_batch_draws_the_same_wherever_it_is_made_and_another_elsewhere() -> None:
     def drawn(seed: int, *place: int) -> float:
-        return float(of_batch(seed, Place(*place)).random())
+        return float(of_batch(seed, EpochPosition(*place)).random())
 
     assert drawn(1, 2, 3) == drawn(1, 2, 3)
     others = [drawn(1, 2, 3), drawn(0, 2, 3), drawn(1, 1, 3), drawn(1, 2, 4), drawn(1, 3, 2), drawn(1, 2, 0)]
@@ -16,7 +16,7 @@ def test_a_batch_draws_the_same_wherever_it_is_made_and_another_elsewhere() -> N
 
 
 def test_it_is_not_what_the_order_is_drawn_from() -> None:
-    assert of_batch(1, Place(2, 0)).random() != np.random.default_rng([1, 2]).random()
+    assert of_batch(1, EpochPosition(2, 0)).random() != np.random.default_rng([1, 2]).random()
 
 
 def test_an_example_draws_the_same_whatever_stands_beside_it() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from glassformer.data.moments import Step, check_order, gap, read_moments, refuse_gaps, step_of, written
+from glassformer.data.moments import TimeStep, check_order, gap, read_moments, refuse_gaps, step_of, written
 from glassformer.errors import FileError
 
 
@@ -64,27 +64,27 @@ def test_dates_go_forward_and_come_once() -> None:
 @pytest.mark.parametrize(
     ("texts", "step", "said", "following"),
     [
-        (("2024-01-01T00", "2024-01-01T01", "2024-01-01T02"), Step(seconds=3600), "1 hour", "2024-01-01 04:00"),
-        (("2024-01-05", "2024-01-06", "2024-01-07"), Step(seconds=86400), "1 day", "2024-01-09"),
-        (("2024-01-01", "2024-01-08", "2024-01-15"), Step(seconds=604800), "1 week", "2024-01-29"),
+        (("2024-01-01T00", "2024-01-01T01", "2024-01-01T02"), TimeStep(seconds=3600), "1 hour", "2024-01-01 04:00"),
+        (("2024-01-05", "2024-01-06", "2024-01-07"), TimeStep(seconds=86400), "1 day", "2024-01-09"),
+        (("2024-01-01", "2024-01-08", "2024-01-15"), TimeStep(seconds=604800), "1 week", "2024-01-29"),
         (
             ("2024-01-03", "2024-01-04", "2024-01-05", "2024-01-08", "2024-01-09"),
-            Step(weekdays=True),
+            TimeStep(weekdays=True),
             "a weekday",
             "2024-01-11",
         ),
-        (("2023-11-30", "2023-12-31", "2024-01-31"), Step(months=1), "1 month", "2024-03-31"),
-        (("2023-01-15", "2023-04-15", "2023-07-15"), Step(months=3), "3 months", "2024-01-15"),
+        (("2023-11-30", "2023-12-31", "2024-01-31"), TimeStep(months=1), "1 month", "2024-03-31"),
+        (("2023-01-15", "2023-04-15", "2023-07-15"), TimeStep(months=3), "3 months", "2024-01-15"),
         (
             ("2024-01-01T00:00", "2024-01-01T00:15", "2024-01-01T00:30"),
-            Step(seconds=900),
+            TimeStep(seconds=900),
             "15 minutes",
             "2024-01-01 01:00",
         ),
-        (("2024-01-01T00:00:00", "2024-01-01T00:00:01"), Step(seconds=1), "1 second", "2024-01-01 00:00:03"),
+        (("2024-01-01T00:00:00", "2024-01-01T00:00:01"), TimeStep(seconds=1), "1 second", "2024-01-01 00:00:03"),
     ],
 )
-def test_a_step_is_found_and_gone_on_with(texts: tuple[str, ...], step: Step, said: str, following: str) -> None:
+def test_a_step_is_found_and_gone_on_with(texts: tuple[str, ...], step: TimeStep, said: str, following: str) -> None:
     given = moments(*texts)
     assert step_of(given) == step and gap(given, step) is None
     assert step.phrase.say("en") == said
@@ -92,14 +92,14 @@ def test_a_step_is_found_and_gone_on_with(texts: tuple[str, ...], step: Step, sa
 
 
 def test_months_end_where_they_end() -> None:
-    ahead = Step(months=1).after(np.datetime64("2024-01-31T00:00:00"), 3)
+    ahead = TimeStep(months=1).after(np.datetime64("2024-01-31T00:00:00"), 3)
     assert [written(each) for each in ahead] == ["2024-02-29", "2024-03-31", "2024-04-30"]
-    ahead = Step(months=1).after(np.datetime64("2024-01-30T06:00:00"), 2)
+    ahead = TimeStep(months=1).after(np.datetime64("2024-01-30T06:00:00"), 2)
     assert [written(each) for each in ahead] == ["2024-02-29 06:00", "2024-03-30 06:00"]
 
 
 def test_friday_is_followed_by_monday() -> None:
-    ahead = Step(weekdays=True).after(np.datetime64("2024-01-05T16:00:00"), 1)
+    ahead = TimeStep(weekdays=True).after(np.datetime64("2024-01-05T16:00:00"), 1)
     assert written(ahead[0]) == "2024-01-08 16:00"
 
 
@@ -132,4 +132,4 @@ def test_gaps_are_refused(texts: tuple[str, ...], line: str) -> None:
 
 def test_holidays_are_no_gaps() -> None:
     trade = moments("2001-09-06", "2001-09-07", "2001-09-10", "2001-09-17", "2001-09-18")
-    assert refuse_gaps(trade, range(2, 9), "f.csv") == Step(weekdays=True)
+    assert refuse_gaps(trade, range(2, 9), "f.csv") == TimeStep(weekdays=True)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glassformer.data.sampler import Indexes, Place, Sampler, cut
+from glassformer.data.sampler import EpochPosition, Indexes, Sampler, cut
 from glassformer.errors import ConfigError, InputError
 
 LENGTHS = np.random.default_rng(0).integers(1, 20, (200, 2))
@@ -71,7 +71,7 @@ def test_the_order_depends_on_seed_and_epoch_and_on_nothing_else() -> None:
 
 def test_it_goes_on_in_the_middle_of_an_epoch() -> None:
     """Two numbers are enough: a fresh sampler continues as if it had been there all along, across epochs."""
-    place, seen = Place(), []
+    place, seen = EpochPosition(), []
     places = []
     for _ in range(60):
         places.append(place)
@@ -86,7 +86,7 @@ def test_it_goes_on_in_the_middle_of_an_epoch() -> None:
 def test_no_batch_is_lost_at_the_end_of_an_epoch() -> None:
     one = sampler(accumulate=3)
     expected = [batch for epoch in range(3) for batch in one.batches(epoch)]
-    place, seen = Place(), []
+    place, seen = EpochPosition(), []
     while place.epoch < 3:
         group, place = one.group(place)
         assert len(group) == 3
@@ -97,13 +97,13 @@ def test_no_batch_is_lost_at_the_end_of_an_epoch() -> None:
 
 def test_a_group_may_be_larger_than_an_epoch() -> None:
     one = Sampler(lengths=np.array([[3], [4]]), batch_tokens=10, accumulate=5)
-    group, place = one.group(Place())
-    assert len(group) == 5 and place == Place(5, 0)
+    group, place = one.group(EpochPosition())
+    assert len(group) == 5 and place == EpochPosition(5, 0)
 
 
 @pytest.mark.parametrize(("accumulate", "world"), [(4, 1), (2, 2), (1, 4)])
 def test_ranks_and_accumulation_see_the_same_examples_in_every_step(accumulate: int, world: int) -> None:
-    place, places = Place(), [Place()] * world
+    place, places = EpochPosition(), [EpochPosition()] * world
     for _ in range(15):
         expected, place = sampler(accumulate=4).group(place)
         found: list[tuple[int, ...]] = []

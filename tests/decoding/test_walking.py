@@ -10,7 +10,7 @@ from glassformer.decoding import Hypothesis, greedy
 from glassformer.decoding.limits import Limits
 from glassformer.decoding.state import State
 from glassformer.decoding.step import Start, decodable
-from glassformer.decoding.walking import Step, accumulated, collect, walk
+from glassformer.decoding.walking import DecodingStep, accumulated, collect, walk
 from glassformer.errors import InputError
 from glassformer.layers.attention import Cache
 
@@ -50,8 +50,8 @@ def test_finished_sentences_leave_and_no_work_is_spent_on_them() -> None:
 def test_the_end_counts_in_the_log_probability() -> None:
     third = torch.tensor([0.5]).log()
     steps = [
-        Step(torch.tensor([0, 1]), torch.tensor([3, 2]), third.expand(2)),
-        Step(torch.tensor([0]), torch.tensor([2]), third),
+        DecodingStep(torch.tensor([0, 1]), torch.tensor([3, 2]), third.expand(2)),
+        DecodingStep(torch.tensor([0]), torch.tensor([2]), third),
     ]
     limits = Limits.of(10, 2, (), 4, CPU)
     first, second = collect(iter(steps), 2, limits)

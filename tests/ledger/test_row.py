@@ -7,17 +7,17 @@ import pytest
 import glassformer as gf
 from glassformer.formula import evaluate
 from glassformer.ledger import row as row_module
-from glassformer.ledger.row import Held, Row, within
+from glassformer.ledger.row import NamedTensor, Row, within
 
 VALUES = {"d_model": 32, "d_ff": 48, "max_len": 400}
 
 
-def held(name: str, *shape: str, buffer: bool = False) -> Held:
-    return Held(name, shape, "×".join(shape), buffer)
+def held(name: str, *shape: str, buffer: bool = False) -> NamedTensor:
+    return NamedTensor(name, shape, "×".join(shape), buffer)
 
 
-def linear(name: str, d_in: str, d_out: str) -> tuple[Held, ...]:
-    return Held(f"{name}.weight", (d_out, d_in), f"{d_in}×{d_out}"), held(f"{name}.bias", d_out)
+def linear(name: str, d_in: str, d_out: str) -> tuple[NamedTensor, ...]:
+    return NamedTensor(f"{name}.weight", (d_out, d_in), f"{d_in}×{d_out}"), held(f"{name}.bias", d_out)
 
 
 def test_a_row_adds_inside_each_owner_first() -> None:

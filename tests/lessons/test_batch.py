@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from glassformer.lessons import batch
-from glassformer.lessons.batch import Began, Done, Failed, Happening, Job, Moved, jobs, measure_all
+from glassformer.lessons.batch import Began, Done, Failed, Happening, Moved, WorkerJob, jobs, measure_all
 from glassformer.lessons.journal import Journal
 from glassformer.lessons.record import Result, current
 
@@ -28,7 +28,7 @@ def measured(folder: Path, workers: int = 1) -> Iterator[Happening]:
 
 def test_a_lesson_in_a_process_of_its_own(tmp_path: Path) -> None:
     events = list(measured(tmp_path, workers=3))
-    job = Job("lesson", NAME)
+    job = WorkerJob("lesson", NAME)
     assert events[0] == Began(job)
     assert isinstance(events[1], Moved) and events[1].what == "d_k"
     last = events[-1]
@@ -46,7 +46,7 @@ def test_what_was_interrupted_goes_on(tmp_path: Path) -> None:
 
 
 def test_a_lesson_that_fails_stops_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch, "jobs", lambda names: [Job("lesson", "no_such_lesson"), Job("lesson", NAME)])
+    monkeypatch.setattr(batch, "jobs", lambda names: [WorkerJob("lesson", "no_such_lesson"), WorkerJob("lesson", NAME)])
     events = list(measured(tmp_path))
     failed = [event for event in events if isinstance(event, Failed)]
     assert [event.job.name for event in failed] == ["no_such_lesson"]

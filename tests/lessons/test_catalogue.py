@@ -16,7 +16,7 @@ from glassformer.lessons.fingerprint import ROOT
 from glassformer.lessons.index import claims
 from glassformer.lessons.record import RECORDED, Result, rounded
 from glassformer.lessons.svg import as_png, as_svg, drawn
-from glassformer.lessons.texts import HOLE, Words, fill, tables
+from glassformer.lessons.texts import HOLE, PictureWords, fill, tables
 from glassformer.lessons.theme import DARK, LIGHT, THEMES, Theme
 from glassformer.words import LANGUAGES
 from lesson_models import tiny_desk
@@ -94,7 +94,7 @@ class Pictures:
         self.laid_out: dict[tuple[str, Theme], Figure] = {}
 
     def draw(self, lang: str, theme: Theme) -> Figure:
-        self.figures[lang, theme] = drawn(lesson(self.name), self.data, Words(self.name, lang), theme)
+        self.figures[lang, theme] = drawn(lesson(self.name), self.data, PictureWords(self.name, lang), theme)
         return self.figures[lang, theme]
 
     def write(self, lang: str, theme: Theme) -> str:
@@ -174,7 +174,7 @@ def test_it_runs(name: str) -> None:
     assert json.loads(json.dumps(data, allow_nan=False)) == data
     assert set(found.verdicts(data)) == set(found.claims)
     for lang in LANGUAGES:
-        drawn(found, data, Words(name, lang))
+        drawn(found, data, PictureWords(name, lang))
 
 
 def test_a_claim_is_answered_once() -> None:

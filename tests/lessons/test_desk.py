@@ -5,25 +5,25 @@ from pathlib import Path
 import pytest
 
 from glassformer.lessons import desk as module
-from glassformer.lessons.desk import SEEDS, Desk, nobody
+from glassformer.lessons.desk import SEEDS, LessonSetup, nobody
 from glassformer.lessons.trained import Watch
 from small_translator import trained
 
 
 def test_recorded_results_are_made_with_five_seeds_and_full_effort() -> None:
-    assert (len(Desk().seeds), Desk().effort) == (SEEDS, 1.0)
+    assert (len(LessonSetup().seeds), LessonSetup().effort) == (SEEDS, 1.0)
     assert SEEDS >= 5
 
 
 def test_effort_makes_sizes_smaller_but_never_nothing() -> None:
-    assert Desk().some(300) == 300
-    little = Desk(effort=0.01)
+    assert LessonSetup().some(300) == 300
+    little = LessonSetup(effort=0.01)
     assert (little.some(300), little.some(10), little.some(300, least=20)) == (3, 1, 20)
 
 
 def test_whoever_watches_sees_how_far_it_is() -> None:
     seen: list[tuple[str, float]] = []
-    found = list(Desk(watch=lambda what, share: seen.append((what, share))).each("layer", "ab"))
+    found = list(LessonSetup(watch=lambda what, share: seen.append((what, share))).each("layer", "ab"))
     assert found == ["a", "b"]
     assert seen == [("layer", 0.0), ("layer", 0.5), ("layer", 1.0)]
     nobody("layer", 1.0)
@@ -31,7 +31,7 @@ def test_whoever_watches_sees_how_far_it_is() -> None:
 
 def test_a_model_of_ones_own_takes_the_place_of_the_trained_one(tmp_path: Path) -> None:
     folder = trained(tmp_path)
-    desk = Desk(models={"ko-en": folder})
+    desk = LessonSetup(models={"ko-en": folder})
     assert desk.folder("ko-en") == folder
     assert desk.run("ko-en").folder == folder
     assert desk.model("ko-en").folder == folder
@@ -45,5 +45,5 @@ def test_else_the_recipe_is_trained(monkeypatch: pytest.MonkeyPatch, tmp_path: P
         return tmp_path
 
     monkeypatch.setattr(module, "trained", train)
-    assert Desk().folder("digits") == tmp_path
+    assert LessonSetup().folder("digits") == tmp_path
     assert asked == ["digits"]

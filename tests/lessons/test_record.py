@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from glassformer.errors import FileError
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.record import RECORDED, Result, current, measure, own, recorded, rounded
 
 NAME = "scaled_scores"
@@ -22,7 +22,7 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def result() -> Result:
-    return measure(NAME, Desk(seeds=(0, 1)))
+    return measure(NAME, LessonSetup(seeds=(0, 1)))
 
 
 def test_a_result_knows_where_it_comes_from(result: Result) -> None:
@@ -35,12 +35,12 @@ def test_a_result_knows_where_it_comes_from(result: Result) -> None:
 def test_code_that_is_edited_meanwhile_leaves_a_stale_result(monkeypatch: pytest.MonkeyPatch) -> None:
     marks = iter(("before", "after"))
     monkeypatch.setattr("glassformer.lessons.record.current", lambda name: next(marks))
-    assert measure(NAME, Desk(seeds=(0,))).stale
+    assert measure(NAME, LessonSetup(seeds=(0,))).stale
 
 
 def test_measuring_leaves_the_threads_as_they_were() -> None:
     before = torch.get_num_threads()
-    measure(NAME, Desk(seeds=(0,)))
+    measure(NAME, LessonSetup(seeds=(0,)))
     assert torch.get_num_threads() == before
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from glassformer.lessons.index import claims
 from glassformer.lessons.record import RECORDED, Result, own
-from glassformer.lessons.shelf import FEW, NUMBER, Shelf, beginning, in_line, says, source, unfilled
+from glassformer.lessons.shelf import FEW, NUMBER, LessonResults, beginning, in_line, says, source, unfilled
 from glassformer.lessons.statistics import interval
 from glassformer.lessons.texts import HOLE
 from glassformer.lessons.verdict import judged
@@ -42,7 +42,7 @@ def with_variance(result: Result, plain: float, scaled: float, spread: float = 0
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_claim_with_its_verdict_in_words(lang: str) -> None:
-    answer = Shelf().answer(CLAIM, lang)
+    answer = LessonResults().answer(CLAIM, lang)
     assert answer is not None
     assert answer.verdict == "confirmed" and answer.condition is None
     assert not HOLE.search(answer.says) and str(answer.measured["d_k"]) in answer.says
@@ -51,7 +51,7 @@ def test_a_claim_with_its_verdict_in_words(lang: str) -> None:
 
 
 def test_the_document_for_programs() -> None:
-    answer = Shelf().answer(CLAIM, "en")
+    answer = LessonResults().answer(CLAIM, "en")
     assert answer is not None
     found = answer.to_json()
     assert list(found)[:4] == ["id", "claim", "verdict", "measured"]
@@ -65,7 +65,7 @@ def test_another_measurement_is_another_verdict(result: Result) -> None:
         (1.0, 3.0, 0.0, "depends"),
         (1.0, 1.0, 3.0, "undecided"),
     ):
-        answer = Shelf({NAME: with_variance(result, plain, scaled, spread)}).answer(CLAIM, "en")
+        answer = LessonResults({NAME: with_variance(result, plain, scaled, spread)}).answer(CLAIM, "en")
         assert answer is not None and answer.verdict == verdict
         assert (answer.condition is not None) == (verdict == "depends")
         assert ("Confirmed: 4. Refuted: –. Undecided: 8, 16" in answer.says) == (verdict == "undecided")
@@ -79,22 +79,22 @@ def test_open_sides_are_named_in_words() -> None:
 
 
 def test_what_other_code_measured_is_stale(result: Result) -> None:
-    assert not Shelf({NAME: replace(result, fingerprint=result.fingerprint)}).stale(NAME) or result.stale
-    shelf = Shelf({NAME: replace(result, fingerprint="another")})
+    assert not LessonResults({NAME: replace(result, fingerprint=result.fingerprint)}).stale(NAME) or result.stale
+    shelf = LessonResults({NAME: replace(result, fingerprint="another")})
     answer = shelf.answer(CLAIM, "en")
     assert shelf.stale(NAME) and answer is not None and answer.stale
 
 
 def test_what_this_code_cannot_read_is_not_measured(result: Result, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("glassformer.lessons.shelf.recorded", lambda name: replace(result, data={"other": 1}))
-    shelf = Shelf()
+    shelf = LessonResults()
     assert shelf.result(NAME) is None and not shelf.stale(NAME)
     assert shelf.answer(CLAIM, "en") is None
     assert "glassformer claims scale-variance --fresh" in in_line(None, CLAIM, "en")
 
 
 def test_what_stands_in_other_texts() -> None:
-    shelf = Shelf()
+    shelf = LessonResults()
     assert shelf.insert("en", NAME, f"{{{{{NAME}:last.d_k}}}}") == "512"
     assert shelf.insert("en", NAME, f"{{{{{NAME}:last.nothing|.2f}}}}") == "–"
     assert shelf.insert("en", "no_such_lesson", "{{no_such_lesson:x}}") == "–"
@@ -103,15 +103,15 @@ def test_what_stands_in_other_texts() -> None:
 
 
 def test_every_claim_that_was_measured() -> None:
-    found = Shelf().answers("ko")
-    assert [answer.id for answer in found] == [claim for claim in claims() if Shelf().answer(claim, "ko")]
+    found = LessonResults().answers("ko")
+    assert [answer.id for answer in found] == [claim for claim in claims() if LessonResults().answer(claim, "ko")]
     assert CLAIM in [answer.id for answer in found]
 
 
 def test_an_own_result_is_taken(result: Result) -> None:
     changed = replace(result, seconds=1234.5)
     changed.write(own())
-    found = Shelf().result(NAME)
+    found = LessonResults().result(NAME)
     assert found is not None and (found.seconds == 1234.5 or result.stale)
     assert source(changed)["seconds"] == 1234.5
 
@@ -123,7 +123,7 @@ def test_without_numbers_a_text_has_dashes() -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_claim_is_told_by_the_few_numbers_that_decide(lang: str) -> None:
     """What is read at once is short and has a number; all others are in what is folded; none is lost."""
-    for answer in Shelf().answers(lang):
+    for answer in LessonResults().answers(lang):
         shown, folded = answer.decisive, " ".join(answer.further)
         at_once = NUMBER.findall(shown)
         assert at_once and len(shown) <= 330, answer.id

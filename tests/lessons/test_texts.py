@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from glassformer.lessons.texts import Words, fill, look_up, shown, tables, typeset
+from glassformer.lessons.texts import PictureWords, fill, look_up, shown, tables, typeset
 
 
 def test_numbers_are_put_in_where_they_are_named() -> None:
@@ -37,7 +37,7 @@ def test_what_is_not_finite_is_a_dash() -> None:
 
 
 def test_the_words_of_a_picture() -> None:
-    words = Words("scaled_scores", "en")
+    words = PictureWords("scaled_scores", "en")
     assert words("plain") == tables("en", "lessons", "scaled_scores")["picture"]["plain"]
     with pytest.raises(KeyError):
         words("nothing")

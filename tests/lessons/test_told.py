@@ -8,10 +8,10 @@ from rich.console import Console
 
 from glassformer.errors import FileError, UsageError
 from glassformer.lessons.record import RECORDED, Result
-from glassformer.lessons.shelf import Shelf
+from glassformer.lessons.shelf import LessonResults
 from glassformer.lessons.texts import HOLE, tables
 from glassformer.lessons.theme import DARK
-from glassformer.lessons.told import Told, provenance
+from glassformer.lessons.told import LessonView, provenance
 from glassformer.words import LANGUAGES
 from small_disk import no_file_larger_than
 
@@ -26,30 +26,30 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("depth", ["easy", "deep"])
 def test_texts_have_their_numbers(lang: str, depth: str) -> None:
-    told = Told(NAME, lang)
+    told = LessonView(NAME, lang)
     assert not HOLE.search(told.text(depth))
-    assert told.text(depth, "en") == Told(NAME, "en").text(depth)
+    assert told.text(depth, "en") == LessonView(NAME, "en").text(depth)
     assert "512" in told.part("caption" if depth == "easy" else "alt") or depth == "easy"
 
 
 def test_a_depth_that_there_is_not() -> None:
     with pytest.raises(UsageError, match="easy, deep"):
-        Told(NAME, "en").text("deeper")
+        LessonView(NAME, "en").text("deeper")
 
 
 def test_it_prints_and_shows_itself_in_a_notebook() -> None:
-    told = Told(NAME, "en")
+    told = LessonView(NAME, "en")
     assert "confirmed  Dot products grow with d_k" in repr(told)
     html = told._repr_html_()
     assert "<svg" in html and "<b>confirmed</b>" in html
     console = Console(width=100)
     with console.capture() as text:
-        console.print(Told(NAME, "ko").shown("deep"))
+        console.print(LessonView(NAME, "ko").shown("deep"))
     assert "확인됨" in text.get() and "src/glassformer/layers/attention/kernel.py" in text.get()
 
 
 def test_the_picture_in_a_file(tmp_path: Path) -> None:
-    told = Told(NAME, "ko")
+    told = LessonView(NAME, "ko")
     svg = told.save(tmp_path / "new" / "picture.svg").read_text(encoding="utf-8")
     assert svg.startswith("<svg ") and "var(--" not in svg and "xmlns" in svg
     assert told.save(tmp_path / "picture.PNG", DARK).read_bytes().startswith(b"\x89PNG")
@@ -59,12 +59,12 @@ def test_the_picture_in_a_file(tmp_path: Path) -> None:
 
 def test_a_full_disk_leaves_no_half_picture(tmp_path: Path) -> None:
     with no_file_larger_than(2048), pytest.raises(FileError, match="cannot be written"):
-        Told(NAME, "en").save(tmp_path / "full" / "picture.svg")
+        LessonView(NAME, "en").save(tmp_path / "full" / "picture.svg")
     assert list((tmp_path / "full").iterdir()) == []
 
 
 def test_the_document_for_programs() -> None:
-    found = Told(NAME, "en").to_json()
+    found = LessonView(NAME, "en").to_json()
     assert found["name"] == NAME and found["data"]["keys"] == 64
     assert found["verdicts"][0]["id"] == "scale-variance"
     assert found["sources"] == ["src/glassformer/layers/attention/kernel.py"]
@@ -72,7 +72,7 @@ def test_the_document_for_programs() -> None:
 
 def test_a_lesson_that_was_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("glassformer.lessons.shelf.recorded", lambda name: None)
-    told = Told(NAME, "en", Shelf())
+    told = LessonView(NAME, "en", LessonResults())
     assert told.result is None and told.data == {} and told.answers() == [] and not told.stale
     assert "–" in told.text("deep") and not HOLE.search(told.text("deep"))
     assert told.to_json()["source"] == {}
@@ -90,15 +90,15 @@ def test_where_the_numbers_come_from() -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_what_was_chosen_is_said_in_words(lang: str) -> None:
-    shelf = Shelf()
+    shelf = LessonResults()
     result = shelf.result("transformer_attention")
     assert result is not None
     known = tables(lang, "lessons", "transformer_attention")["words"]
     for layer, head, row in (("all", "mean", "said"), ("2", "mean", "read"), ("1", "3", "said")):
         data = {**result.data, "trained": {**result.data["trained"], "choice": [layer, head, row]}}
-        text = Told("transformer_attention", lang, Shelf({"transformer_attention": replace(result, data=data)})).text(
-            "deep"
-        )
+        text = LessonView(
+            "transformer_attention", lang, LessonResults({"transformer_attention": replace(result, data=data)})
+        ).text("deep")
         assert f"{layer}/{head}/{row}" not in text and known["row"][row] in text
         for kind, value in (("layer", layer), ("head", head)):
             assert known[kind].get(value, known[kind]["number"].format(number=value)) in text

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from glassformer.lessons.catalogue import LESSONS, lesson
 from glassformer.lessons.record import RECORDED, Result
-from glassformer.lessons.shelf import Shelf
+from glassformer.lessons.shelf import LessonResults
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import tables
 from glassformer.lessons.verdict import WORDS, Side, Verdict, exact, greater, less, over, together, within
@@ -163,7 +163,7 @@ def test_every_page_says_the_four_words_in_the_same_sentences(lang: str) -> None
     for page in ("welcome", "conclusion"):
         source = tables(lang, "pages", page)["body"]
         assert all(f"{{{{meaning:{word}}}}}" in source for word in WORDS)
-        text = Page(page, lang).text(Shelf(), lambda claim: "")
+        text = Page(page, lang).text(LessonResults(), lambda claim: "")
         assert all(sentence in text for sentence in sentences)
     terms = Page("glossary", lang).terms
     assert [terms[word]["meaning"] for word in WORDS] == sentences
@@ -179,7 +179,7 @@ def test_the_decision_says_them_too() -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_welcome_page_says_how_many_verdicts_chance_alone_would_give(lang: str) -> None:
     claims = sum(len(lesson(name).claims) for name in LESSONS)
-    text = Page("welcome", lang).text(Shelf(), lambda claim: "")
+    text = Page("welcome", lang).text(LessonResults(), lambda claim: "")
     assert str(claims) in text and str(round(0.05 * claims)) in text and "{{" not in text
 
 

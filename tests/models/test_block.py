@@ -12,7 +12,7 @@ from glassformer.errors import ConfigError, InputError
 from glassformer.layers.attention import LayerCache, Mask
 from glassformer.layers.norm import RMSNorm
 from glassformer.layers.residual import StochasticDepth
-from glassformer.models.block import DecoderBlock, EncoderBlock, Memory, Place
+from glassformer.models.block import DecoderBlock, EncoderBlock, Memory, PositionEffect
 from glassformer.trace.record import record
 
 SIZES = {"d_model": 16, "n_heads": 4, "d_ff": 24}
@@ -120,7 +120,7 @@ def test_a_bias_reaches_the_scores_of_self_attention_only() -> None:
     bias = torch.zeros(4, 3, 3).double()
     bias[:, :, 0] = 50.0  # everyone looks at the first
     with record(block) as trace:
-        block(x, memory, place=Place(bias=bias))
+        block(x, memory, place=PositionEffect(bias=bias))
     assert trace["self_attention.weights"][..., 0].min().item() > 0.999
     assert trace["cross_attention.weights"][..., 0].max().item() < 0.999
 

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from glassformer.tasks.how import How, set_apart
+from glassformer.tasks.how import EvaluationOptions, set_apart
 from glassformer.tasks.translation.translate import Search
 
 
 def test_by_default_nothing_is_chosen_and_nobody_told() -> None:
-    how = How()
+    how = EvaluationOptions()
     assert (how.search, how.forensics) == (Search(), False)
     how.progress(1, 2)
 

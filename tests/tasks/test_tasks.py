@@ -19,7 +19,7 @@ from glassformer.training.loop import train
 from glassformer.training.meter import Meter
 from glassformer.training.optimizer import make_optimizer
 from glassformer.training.precision import LossScale
-from glassformer.training.resume import Trained
+from glassformer.training.resume import TrainingState
 from glassformer.training.step import Stepper
 from glassformer.training.watch import NotShown, watched
 from glassformer.words import LANGUAGES, sentences
@@ -89,8 +89,8 @@ def test_a_task_goes_on_bit_for_bit(name: str, tmp_path: Path) -> None:
     made = material(name, dropout=0.1)
     config, run = made.config, Run.create(tmp_path / "run", made.config)
 
-    def fresh() -> Trained:
-        return Trained.begin(config, build(config.model, seed=0), made.task, made.training, CPU)
+    def fresh() -> TrainingState:
+        return TrainingState.begin(config, build(config.model, seed=0), made.task, made.training, CPU)
 
     one, other = fresh(), fresh()
     for _ in range(3):
@@ -136,10 +136,10 @@ def test_a_task_lists_what_its_evaluation_reports(name: str, tmp_path: Path) -> 
 def test_other_data_is_noticed(name: str, tmp_path: Path) -> None:
     made = material(name)
     run = Run.create(tmp_path / "run", made.config)
-    one = Trained.begin(made.config, build(made.config.model, seed=0), made.task, made.training, CPU)
+    one = TrainingState.begin(made.config, build(made.config.model, seed=0), made.task, made.training, CPU)
     one.checkpoint().save(run.checkpoint(1))
     fewer = made.training.select(range(len(made.training) - 1))
-    other = Trained.begin(made.config, build(made.config.model, seed=0), made.task, fewer, CPU)
+    other = TrainingState.begin(made.config, build(made.config.model, seed=0), made.task, fewer, CPU)
     with pytest.raises(
         FileError, match=r"holds checkpoints, 1 of them, and none can be used; .* was made with another data"
     ):

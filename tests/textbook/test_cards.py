@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from glassformer.lessons.shelf import Answer, Shelf
+from glassformer.lessons.shelf import JudgedClaim, LessonResults
 from glassformer.lessons.verdict import WORDS
 from glassformer.textbook.book import Book, Stop, turns
 from glassformer.textbook.cards import Say, badge, card, claims_table, figure, inline, turn
@@ -16,16 +16,16 @@ CLAIM = "scale-variance"
 
 
 @pytest.fixture
-def answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Answer:
+def answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> JudgedClaim:
     monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path))
-    found = Shelf().answer(CLAIM, "en")
+    found = LessonResults().answer(CLAIM, "en")
     assert found is not None
     return replace(found, says="a < b")
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("verdict", ["confirmed", "refuted", "depends"])
-def test_a_verdict_is_a_sign_and_a_word(lang: str, verdict: str, answer: Answer) -> None:
+def test_a_verdict_is_a_sign_and_a_word(lang: str, verdict: str, answer: JudgedClaim) -> None:
     words = Say(lang)
     made = badge(replace(answer, verdict=verdict), words)
     assert words.verdict(verdict) in made and f'class="badge {verdict}"' in made and 'aria-hidden="true"' in made
@@ -33,7 +33,7 @@ def test_a_verdict_is_a_sign_and_a_word(lang: str, verdict: str, answer: Answer)
     assert words("unmeasured") in badge(None, words)
 
 
-def test_a_card_says_what_how_and_how_again(answer: Answer) -> None:
+def test_a_card_says_what_how_and_how_again(answer: JudgedClaim) -> None:
     made = card(CLAIM, "A claim", replace(answer, condition="only if"), Say("en"))
     assert "a &lt; b" in made and "only if" in made and "glassformer claims scale-variance --fresh" in made
     assert f'id="claim-{CLAIM}"' in made
@@ -43,7 +43,7 @@ def test_a_card_says_what_how_and_how_again(answer: Answer) -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("verdict", WORDS)
-def test_a_card_says_the_rule_of_its_verdict(lang: str, verdict: str, answer: Answer) -> None:
+def test_a_card_says_the_rule_of_its_verdict(lang: str, verdict: str, answer: JudgedClaim) -> None:
     words = Say(lang)
     made = card(CLAIM, "A claim", replace(answer, verdict=verdict), words)
     assert made.count(escape(say(f"meanings.{verdict}", lang))) == 1
@@ -52,7 +52,7 @@ def test_a_card_says_the_rule_of_its_verdict(lang: str, verdict: str, answer: An
     assert 'class="rule"' not in card(CLAIM, "A claim", None, words)
 
 
-def test_inside_a_text_it_leads_to_its_card(answer: Answer) -> None:
+def test_inside_a_text_it_leads_to_its_card(answer: JudgedClaim) -> None:
     assert f'<a href="#claim-{CLAIM}">' in inline(CLAIM, answer, Say("ko"))
     assert "<a " not in inline("unknown", None, Say("ko"))
 
@@ -68,7 +68,7 @@ def test_the_table_of_all_is_in_order_of_verdicts() -> None:
         assert f'id="claims-{verdict}"' in group and f"#claim-{claims[0]}" in group
 
 
-def test_a_card_shows_what_decides_and_folds_the_rest_once(answer: Answer) -> None:
+def test_a_card_shows_what_decides_and_folds_the_rest_once(answer: JudgedClaim) -> None:
     made = card(CLAIM, "A claim", replace(answer, says="first 1.5 of 1, 2, 3, 4, 5, 6, 7, 8. Second 2.5."), Say("en"))
     shown, folded = made.split("<details>")
     assert "first 1.5" in shown and "Second 2.5" in folded and made.count("2.5") == made.count("1.5") == 1

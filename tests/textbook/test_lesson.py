@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from glassformer.lessons.record import RECORDED, Result
-from glassformer.lessons.shelf import Shelf
-from glassformer.lessons.told import Told
+from glassformer.lessons.shelf import LessonResults
+from glassformer.lessons.told import LessonView
 from glassformer.textbook.book import Book
 from glassformer.textbook.cards import Say
 from glassformer.textbook.lesson import lesson_html, source_id
@@ -21,12 +21,12 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path))
 
 
-def made(shelf: Shelf, lang: str = "en", *, unfinished: bool = False) -> str:
-    return lesson_html(Told(NAME, lang, shelf), Book(lang, shelf), Say(lang), unfinished=unfinished)
+def made(shelf: LessonResults, lang: str = "en", *, unfinished: bool = False) -> str:
+    return lesson_html(LessonView(NAME, lang, shelf), Book(lang, shelf), Say(lang), unfinished=unfinished)
 
 
 def test_all_that_belongs_to_a_lesson() -> None:
-    shelf = Shelf()
+    shelf = LessonResults()
     picture = Book("en", shelf).pictures[NAME]
     draw([picture], 1, lambda name, share: None)
     html = made(shelf)
@@ -37,19 +37,19 @@ def test_all_that_belongs_to_a_lesson() -> None:
 
 
 def test_a_picture_that_is_not_drawn_yet() -> None:
-    assert "The picture is being drawn" in made(Shelf(), unfinished=True)
-    assert "The picture is missing" in made(Shelf())
+    assert "The picture is being drawn" in made(LessonResults(), unfinished=True)
+    assert "The picture is missing" in made(LessonResults())
 
 
 def test_a_stale_result_is_marked() -> None:
     result = replace(Result.read(RECORDED / f"{NAME}.json"), fingerprint="another")
-    html = made(Shelf({NAME: result}), "ko")
+    html = made(LessonResults({NAME: result}), "ko")
     assert "측정한 뒤에 코드가 바뀌었습니다" in html and "갱신 필요" in html
 
 
 def test_a_lesson_that_was_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("glassformer.lessons.shelf.recorded", lambda name: None)
-    html = made(Shelf())
+    html = made(LessonResults())
     assert "not been measured yet" in html and "glassformer lesson scaled_scores --fresh" in html
     assert "<figure>" not in html and "<footer>" not in html
 

@@ -29,7 +29,7 @@ def test_a_notebook_is_what_the_lessons_give(name: str, lang: str) -> None:
 
 
 # What was recorded is shown, fresh or stale: a stale result would be measured again, which takes minutes a lesson.
-AS_RECORDED = "from glassformer.lessons.shelf import Shelf; Shelf.stale = lambda self, name: False"
+AS_RECORDED = "from glassformer.lessons.shelf import LessonResults; LessonResults.stale = lambda self, name: False"
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from threading import Thread
 
 import pytest
 
-from glassformer.lessons.told import Told
+from glassformer.lessons.told import LessonView
 from glassformer.textbook import pictures
 from glassformer.textbook.pictures import Picture, draw, picture
 
@@ -23,7 +23,7 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def found() -> Picture:
-    made = picture(Told(NAME, "en"))
+    made = picture(LessonView(NAME, "en"))
     assert made is not None
     return made
 
@@ -47,13 +47,13 @@ def test_what_is_old_is_drawn_again(found: Picture) -> None:
 
 
 def test_other_numbers_and_languages_are_other_pictures(found: Picture) -> None:
-    korean = picture(Told(NAME, "ko"))
+    korean = picture(LessonView(NAME, "ko"))
     assert korean is not None and korean.file != found.file
 
 
 def test_a_lesson_without_numbers_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("glassformer.lessons.shelf.recorded", lambda name: None)
-    assert picture(Told(NAME, "en")) is None
+    assert picture(LessonView(NAME, "en")) is None
 
 
 def test_what_cannot_be_drawn_is_said(found: Picture) -> None:

@@ -27,7 +27,7 @@ from glassformer.config.model import Choice, ModelConfig
 from glassformer.layers.position.rotary import rotate
 from glassformer.loading import load
 from glassformer.models.build import build
-from glassformer.trace.sentence import Reader, Reading, Story, follow
+from glassformer.trace.sentence import Reader, Story, TokenizedText, follow
 
 TEXT, TARGET = "가 나 다 라 나", "a b c"
 SIZES: dict[str, Any] = {"vocab_size": 31, "max_len": 16, "d_model": 16, "n_heads": 4, "d_ff": 18, "dropout": 0.0}
@@ -65,10 +65,10 @@ BOUND = 1e-12  # relative, in float64
 # --- the stories ---
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> TokenizedText:
     """Words, numbered."""
     words = text.split()
-    return Reading(words, torch.tensor([[3 + sorted(set(words)).index(word) for word in words]]))
+    return TokenizedText(words, torch.tensor([[3 + sorted(set(words)).index(word) for word in words]]))
 
 
 def reader(model: nn.Module) -> Reader:

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from glassformer.training.meter import Meter, Reading
+from glassformer.training.meter import Meter, MeterReading
 
 CPU = torch.device("cpu")
 
@@ -18,7 +18,7 @@ def test_sums_since_the_last_line() -> None:
     add(meter, 6.0, 2, 1.0)
     add(meter, 3.0, 4, 3.0)
     reading = meter.read()
-    assert reading == Reading(total=9.0, count=6.0, norm=4.0, steps=2.0, skipped=0.0, in_a_row=0.0)
+    assert reading == MeterReading(total=9.0, count=6.0, norm=4.0, steps=2.0, skipped=0.0, in_a_row=0.0)
     assert (reading.loss, reading.gradient_norm) == (1.5, 2.0)
     meter.begin_line()
     assert math.isnan(meter.read().loss) and math.isnan(meter.read().gradient_norm)
@@ -29,10 +29,10 @@ def test_a_skipped_step_adds_to_nothing_but_the_skipped() -> None:
     add(meter, 6.0, 2, 1.0)
     add(meter, float("nan"), 2, float("inf"), bad=True)
     add(meter, float("inf"), 2, float("nan"), bad=True)
-    assert meter.read() == Reading(total=6.0, count=2.0, norm=1.0, steps=1.0, skipped=2.0, in_a_row=2.0)
+    assert meter.read() == MeterReading(total=6.0, count=2.0, norm=1.0, steps=1.0, skipped=2.0, in_a_row=2.0)
     meter.begin_line()
     add(meter, 1.0, 1, 1.0)
-    assert meter.read() == Reading(total=1.0, count=1.0, norm=1.0, steps=1.0, skipped=2.0, in_a_row=0.0)
+    assert meter.read() == MeterReading(total=1.0, count=1.0, norm=1.0, steps=1.0, skipped=2.0, in_a_row=0.0)
 
 
 def test_it_comes_back_bit_for_bit() -> None:

@@ -18,18 +18,18 @@ from glassformer.errors import FileError
 from glassformer.runs import Run, write_manifest
 from glassformer.tasks import Translation
 from glassformer.training.events import CheckpointRefused
-from glassformer.training.resume import Trained
+from glassformer.training.resume import TrainingState
 from glassformer.training.validate import validate
 from small_run import examples, run_config, small_model, trained, translation
 
 CPU = torch.device("cpu")
 
 
-def fresh(config: RunConfig, seed: int = 0) -> Trained:
-    return Trained.begin(config, small_model(config), translation(config), examples(seed=seed), CPU)
+def fresh(config: RunConfig, seed: int = 0) -> TrainingState:
+    return TrainingState.begin(config, small_model(config), translation(config), examples(seed=seed), CPU)
 
 
-def restored(trained_model: Trained, run: Run) -> tuple[list[Any], Path | None]:
+def restored(trained_model: TrainingState, run: Run) -> tuple[list[Any], Path | None]:
     """The events, and what was returned."""
     events, generator = [], trained_model.restore(run)
     while True:
@@ -89,10 +89,10 @@ class Noisy(Translation):
         return super().collate(examples)
 
 
-def noisy(config: RunConfig) -> Trained:
+def noisy(config: RunConfig) -> TrainingState:
     plain = translation(config)
     task = Noisy(pad=plain.pad, bos=plain.bos, eos=plain.eos, frame=plain.frame, criterion=plain.criterion, drawn=[])
-    return Trained.begin(config, small_model(config), task, examples(), CPU)
+    return TrainingState.begin(config, small_model(config), task, examples(), CPU)
 
 
 def test_chance_in_batches_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -234,7 +234,7 @@ def test_where_none_is_left_nothing_is_touched(finished: Run, tmp_path: Path) ->
 def test_weights_of_another_shape_under_the_right_name(finished: Run, tmp_path: Path) -> None:
     run = copy(finished, tmp_path)
     config = run_config(evaluate_every=0)
-    one = Trained.begin(config, small_model(run_config({"d_ff": 64})), translation(config), examples(), CPU)
+    one = TrainingState.begin(config, small_model(run_config({"d_ff": 64})), translation(config), examples(), CPU)
     with pytest.raises(FileError, match="none can be used"):
         restored(one, run)
 

@@ -35,14 +35,14 @@ def command(
     from glassformer.cli.measuring import cores, measured
     from glassformer.lessons.claims import Claims
     from glassformer.lessons.record import own
-    from glassformer.lessons.shelf import Shelf
+    from glassformer.lessons.shelf import LessonResults
 
-    shelf, well = Shelf(), True
+    shelf, well = LessonResults(), True
     wanted = asked if fresh else [name for name in asked if shelf.result(name) is None]
     failed: set[str] = set()
     if wanted:
         results, well = measured(wanted, record or own(), workers or cores(), quiet=json)
-        shelf, failed = Shelf(results), set(wanted) - set(results)
+        shelf, failed = LessonResults(results), set(wanted) - set(results)
     lessons = index.claims()
     # an old number must not stand for a measurement that has just failed
     answers = [

@@ -32,22 +32,22 @@ def command(
         raise UsageError("usage_bad_value", name="--depth", value=depth, expected="easy, deep")
     from glassformer.cli.measuring import watched
     from glassformer.lessons.record import desk_of, measure, own
-    from glassformer.lessons.shelf import Shelf
-    from glassformer.lessons.told import Told, check_picture
+    from glassformer.lessons.shelf import LessonResults
+    from glassformer.lessons.told import LessonView, check_picture
     from glassformer.lessons.trained import cache
     from glassformer.runs.output import claim
 
     if picture is not None:
         check_picture(picture)
         claim(picture, force=force)
-    shelf = Shelf()
+    shelf = LessonResults()
     if fresh or shelf.result(name) is None or shelf.stale(name):
-        with watched(Told(name, language(), shelf).title, quiet=json) as watch:
+        with watched(LessonView(name, language(), shelf).title, quiet=json) as watch:
             result = measure(name, desk_of(name, watch))
         result.write(own())
-        shelf = Shelf({name: result})
+        shelf = LessonResults({name: result})
     warn_of_fonts()
-    told = Told(name, language(), shelf)
+    told = LessonView(name, language(), shelf)
     if not json:
         print_rich(told.shown(depth))  # before the picture: where no file can be written there is still a text to read
     path = told.save(picture or cache() / "pictures" / f"{name}.{language()}.svg")

@@ -14,7 +14,7 @@ from glassformer.words import say
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from glassformer.lessons.batch import Job
+    from glassformer.lessons.batch import WorkerJob
     from glassformer.lessons.record import Result
     from glassformer.lessons.trained import Watch
 
@@ -65,7 +65,7 @@ class _View:
         self.shown, self.count, self.quiet = shown, count, quiet
         self.failed = False
         self.whole = shown.add_task(say("lesson.all", done=0, count=count), total=count)
-        self.tasks: dict[Job, Any] = {}
+        self.tasks: dict[WorkerJob, Any] = {}
 
     def see(self, event: Any, found: dict[str, Result]) -> None:
         from glassformer.lessons import batch
@@ -96,7 +96,7 @@ class _View:
             values = {"done": done, "count": self.count, "name": result.name, "seconds": f"{result.seconds:g}"}
             self.shown.console.print(say("lesson.finished", **values))
 
-    def _name(self, job: Job) -> str:
+    def _name(self, job: WorkerJob) -> str:
         return job.name if job.kind == "lesson" else say("lesson.training", recipe=job.name)
 
 

@@ -21,7 +21,7 @@ from glassformer.tasks.samples import read_samples
 from glassformer.tasks.verbs import VERBS
 from glassformer.training import events
 from glassformer.training.events import Event
-from glassformer.training.loop import Job
+from glassformer.training.loop import Training
 from glassformer.training.start import Start
 from glassformer.training.watch import NotShown
 from glassformer.words import language, say, sentences
@@ -48,7 +48,7 @@ def make_console() -> Console:
 
 
 def show(
-    happening: Iterable[Event | NotShown], job: Job, *, quiet: bool, console: Console | None = None
+    happening: Iterable[Event | NotShown], job: Training, *, quiet: bool, console: Console | None = None
 ) -> dict[str, Any]:
     """Follow training to its end; returns what is known then."""
     console = console or make_console()
@@ -92,7 +92,7 @@ def remember(last: dict[str, Any], event: Event | NotShown) -> None:
 class Display:
     """The bar, below it the numbers and the last sample translation; redrawn a few times a second."""
 
-    def __init__(self, console: Console, job: Job) -> None:
+    def __init__(self, console: Console, job: Training) -> None:
         self.run, self.kind = job.run, job.task
         left = (TimeRemainingColumn(), TextColumn(say("watch.remaining")))
         self.bar = Progress(BarColumn(None), MofNCompleteColumn(), *left, console=console, expand=True)

@@ -38,17 +38,17 @@ def command(
     from glassformer.files import disk
     from glassformer.lessons.catalogue import LESSONS
     from glassformer.lessons.record import own
-    from glassformer.lessons.shelf import Shelf
+    from glassformer.lessons.shelf import LessonResults
     from glassformer.runs.output import claim_folder, mark
     from glassformer.textbook.build import Order, Report
 
     claim_folder(out, "report", force=force or any(out.glob("report.*.html")))  # an older one has no marker
     if run is not None:
         Report(Order(out, (), run=run))  # a folder that is no run is refused before anything is measured
-    shelf, well = Shelf(), True
+    shelf, well = LessonResults(), True
     if fresh:
         results, well = measured(list(LESSONS), own(), cores(), quiet=json)
-        shelf = Shelf(results)
+        shelf = LessonResults(results)
     warn_of_fonts()
     report = Report(Order(out, CHOICES[lang], shelf, run, workers=cores()))
     with disk(out):

@@ -14,7 +14,7 @@ from glassformer.words import language, say
 
 if TYPE_CHECKING:
     from glassformer.config.recipe import RunConfig
-    from glassformer.training import Job
+    from glassformer.training import Training
     from glassformer.training.begin import Reading
 
 Recipe = Annotated[str, typer.Argument(help=say("help.recipe"), metavar="RECIPE|FILE", show_default=False)]
@@ -126,7 +126,9 @@ def _show_dry_run(recipe: str, changes: dict[str, Any], reading: Reading, json: 
     return config
 
 
-def prepare(recipe: str, out: Path | None, resume: bool, changes: dict[str, Any], reading: Reading) -> tuple[Job, bool]:
+def prepare(
+    recipe: str, out: Path | None, resume: bool, changes: dict[str, Any], reading: Reading
+) -> tuple[Training, bool]:
     """The job, and whether it goes on with a run."""
     from glassformer.training.begin import again, begin_or_again
 

@@ -7,12 +7,12 @@ import zlib
 import numpy as np
 
 from glassformer.data.examples import Example
-from glassformer.data.sampler import Place
+from glassformer.data.sampler import EpochPosition
 
 BATCH = 1  # apart from the sampler's own [seed, epoch]: numpy takes missing numbers for zeros
 
 
-def of_batch(seed: int, place: Place) -> np.random.Generator:
+def of_batch(seed: int, place: EpochPosition) -> np.random.Generator:
     """What masks, crops and mixes a training batch: it depends on where the batch stands, and on nothing before it."""
     return np.random.default_rng([seed, place.epoch, place.position, BATCH])
 

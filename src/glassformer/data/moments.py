@@ -88,7 +88,7 @@ def check_order(moments: Moments, lines: Sequence[int], path: str | Path) -> Non
 
 
 @dataclass(frozen=True)
-class Step:
+class TimeStep:
     """From one row to the next: so many seconds; or so many months; or the next weekday, as at a stock exchange."""
 
     seconds: int = 0
@@ -124,16 +124,16 @@ class Step:
         return last + ahead * np.timedelta64(self.seconds, "s")
 
 
-def step_of(moments: Moments) -> Step:
+def step_of(moments: Moments) -> TimeStep:
     """The step that is there most often; days without a Saturday or Sunday are weekdays."""
     seconds = np.diff(moments).astype(np.int64)
     common = Counter(seconds.tolist()).most_common(1)[0][0]
     if common == DAY and seconds.max() > DAY and np.is_busday(moments.astype("datetime64[D]")).all():
-        return Step(weekdays=True)
+        return TimeStep(weekdays=True)
     if seconds.min() >= 28 * DAY and _same_day(moments):
         months = Counter(np.diff(moments.astype("datetime64[M]")).astype(np.int64).tolist())
-        return Step(months=months.most_common(1)[0][0])
-    return Step(seconds=common)
+        return TimeStep(months=months.most_common(1)[0][0])
+    return TimeStep(seconds=common)
 
 
 def _same_day(moments: Moments) -> bool:
@@ -144,7 +144,7 @@ def _same_day(moments: Moments) -> bool:
     return bool((inside == inside[0]).all() or (behind == behind[0]).all())
 
 
-def gap(moments: Moments, step: Step) -> int | None:
+def gap(moments: Moments, step: TimeStep) -> int | None:
     """The first row that does not come one step after the row before it."""
     if step.weekdays:
         wrong = np.diff(moments).astype(np.int64) > LONGEST_HOLIDAY
@@ -155,7 +155,7 @@ def gap(moments: Moments, step: Step) -> int | None:
     return int(np.argmax(wrong)) + 1 if wrong.any() else None
 
 
-def refuse_gaps(moments: Moments, lines: Sequence[int], path: str | Path) -> Step:
+def refuse_gaps(moments: Moments, lines: Sequence[int], path: str | Path) -> TimeStep:
     """The step of a series that goes on evenly; weekends and holidays are no gaps where there are only weekdays."""
     if len(moments) < 2:
         raise FileError("series_rows", path=path, rows=len(moments))

@@ -17,7 +17,7 @@ from glassformer.errors import ConfigError, InputError
 Indexes = NDArray[np.int64]
 
 
-class Place(NamedTuple):
+class EpochPosition(NamedTuple):
     """How far one has come: the epoch, and how many of its batches are behind."""
 
     epoch: int = 0
@@ -27,7 +27,7 @@ class Place(NamedTuple):
 class Taken(NamedTuple):
     """A batch, and where it stands in the order."""
 
-    place: Place
+    place: EpochPosition
     indexes: Indexes
 
 
@@ -102,17 +102,17 @@ class Sampler:
         most, lengths = self.max_sentences, self.lengths
         return cut(lengths, order, batch_tokens=self.batch_tokens, max_sentences=most, pad_to=self.pad_to)
 
-    def group(self, place: Place) -> tuple[list[Taken], Place]:
+    def group(self, place: EpochPosition) -> tuple[list[Taken], EpochPosition]:
         """The batches of this rank for one optimiser step, each with its place, and where the next step begins."""
         epoch, position = place
         taken: list[Taken] = []
         while len(taken) < self.accumulate * self.world:
             some = self.batches(epoch)[position : position + self.accumulate * self.world - len(taken)]
-            taken += [Taken(Place(epoch, position + i), indexes) for i, indexes in enumerate(some)]
+            taken += [Taken(EpochPosition(epoch, position + i), indexes) for i, indexes in enumerate(some)]
             position += len(some)
             if position >= len(self.batches(epoch)):
                 epoch, position = epoch + 1, 0
-        return taken[self.rank :: self.world], Place(epoch, position)
+        return taken[self.rank :: self.world], EpochPosition(epoch, position)
 
     def in_order(self) -> list[Indexes]:
         """Every example once, by length, for evaluation: this rank's share."""

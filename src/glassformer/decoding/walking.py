@@ -18,7 +18,7 @@ Choose = Callable[[Tensor, Tensor, int], Tensor]  # logits b v, sentences b, how
 
 
 @dataclass(frozen=True)
-class Step:
+class DecodingStep:
     """The tokens of one step, for the sentences that are still going on."""
 
     sentences: Tensor  # b: which ones
@@ -26,7 +26,7 @@ class Step:
     log_probabilities: Tensor  # b: under the model as it is, before any filter; 0 for a token that is forced
 
 
-def walk(model: Decodable, start: Start, limits: Limits, choose: Choose) -> Iterator[Step]:
+def walk(model: Decodable, start: Start, limits: Limits, choose: Choose) -> Iterator[DecodingStep]:
     """Choose a token, give it to the model, until every sentence has ended. The finished ones leave the batch.
 
     The host waits for the device once a step, to hear whether a sentence has ended.
@@ -41,7 +41,7 @@ def walk(model: Decodable, start: Start, limits: Limits, choose: Choose) -> Iter
         must = limits.forced(before, limit)  # b
         chosen = chosen if must is None else torch.where(must == FREE, chosen, must)
         logs = logits.log_softmax(1).gather(1, chosen[:, None])[:, 0]  # b
-        yield Step(sentences, chosen, logs if must is None else logs.masked_fill(must != FREE, 0.0))
+        yield DecodingStep(sentences, chosen, logs if must is None else logs.masked_fill(must != FREE, 0.0))
         done = limits.ended(chosen) | (limit <= before + 1)  # b
         tokens = chosen[:, None]  # b 1
         if bool(done.any()):
@@ -52,7 +52,7 @@ def walk(model: Decodable, start: Start, limits: Limits, choose: Choose) -> Iter
             tokens, limit, sentences = tokens[keep], limit[keep], sentences[keep]
 
 
-def collect(steps: Iterator[Step], b: int, limits: Limits) -> list[Hypothesis]:
+def collect(steps: Iterator[DecodingStep], b: int, limits: Limits) -> list[Hypothesis]:
     """The steps of a walk, put together: one hypothesis for each of the b sentences."""
     taken = list(steps)
     sentences = torch.cat([step.sentences for step in taken]).tolist()

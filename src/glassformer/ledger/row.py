@@ -11,7 +11,7 @@ from glassformer.formula import evaluate, in_numbers, symbols, total
 
 
 @dataclass(frozen=True)
-class Held:
+class NamedTensor:
     """One tensor: its name in the module, its shape in symbols, and the product as people write it."""
 
     name: str
@@ -26,7 +26,7 @@ class Row:
 
     name: str  # where it is: "encoder.blocks.0.self_attention.qkv"
     kind: str  # what it is: the key of its name in words/
-    tensors: tuple[Held, ...]
+    tensors: tuple[NamedTensor, ...]
     values: Mapping[str, int] = field(default_factory=dict)
     tied: str = ""  # the path of the tensor that it shares instead of holding its own
 
@@ -65,7 +65,7 @@ class Row:
 
     def inside(self, path: str) -> Row:
         """The same row below a path. What it holds is not computed again: a stack has thousands of equal layers."""
-        tensors = tuple(Held(_joined(path, t.name), t.shape, t.formula, t.buffer) for t in self.tensors)
+        tensors = tuple(NamedTensor(_joined(path, t.name), t.shape, t.formula, t.buffer) for t in self.tensors)
         moved = Row(_joined(path, self.name), self.kind, tensors, self.values, self.tied)
         vars(moved).update(formula=self.formula, parameters=self.parameters, buffers=self.buffers)
         return moved
@@ -75,7 +75,7 @@ class Row:
         return {t.name: tuple(evaluate(size, self.values) for size in t.shape) for t in self.tensors}
 
 
-def _terms(tensors: Iterable[Held]) -> list[str]:
+def _terms(tensors: Iterable[NamedTensor]) -> list[str]:
     """One sum for each owner: w_q.weight and w_q.bias are one term."""
     owners = groupby(tensors, key=lambda tensor: tensor.name.rpartition(".")[0])
     return [total(tensor.formula for tensor in group) for _, group in owners]

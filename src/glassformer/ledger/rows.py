@@ -11,7 +11,7 @@ from glassformer.config.model import ModelConfig
 from glassformer.layers.attention import MultiHeadAttention
 from glassformer.layers.head import LanguageModelHead
 from glassformer.ledger.groups import CONTAINERS, group_of, groups_of
-from glassformer.ledger.row import Held, Row, within
+from glassformer.ledger.row import NamedTensor, Row, within
 from glassformer.models.in_symbols import InSymbols, in_symbols, named
 from glassformer.models.plan import Box
 from glassformer.symbols.run import Run
@@ -49,12 +49,12 @@ def _walk(module: nn.Module, path: str, found: InSymbols, shared: str) -> Iterat
 
 def _box_rows(box: nn.Module, shared: str) -> Iterator[Row]:
     """The rows of one box, named from inside it; `shared` is whose matrix a tied head uses."""
-    tensors: dict[str, list[Held]] = {}
+    tensors: dict[str, list[NamedTensor]] = {}
     sizes: dict[str, int] = {}
     for name, x in _tensors(box):
         shape = tuple(_size(box, size) for size in x.shape)
         tensors.setdefault(group_of(type(box), name.partition(".")[0]).name, []).append(
-            Held(name, tuple(map(_text, shape)), _formula(box, name, shape), buffer=not x.requires_grad)
+            NamedTensor(name, tuple(map(_text, shape)), _formula(box, name, shape), buffer=not x.requires_grad)
         )
         sizes |= values(shape)
     for group in groups_of(type(box)):

@@ -15,7 +15,7 @@ from glassformer.words import say
 _BLOCK = re.compile(r"^(.*)\.blocks\.(\d+)\.(.+)$")
 
 
-class Place(NamedTuple):
+class PartLocation(NamedTuple):
     """Where a part of a block stands: in which stack and layer, and its path inside the block."""
 
     stack: str
@@ -23,10 +23,10 @@ class Place(NamedTuple):
     inside: str
 
 
-def place(path: str) -> Place:
+def place(path: str) -> PartLocation:
     """The place of a part by its path; a part outside of the blocks has no stack."""
     found = _BLOCK.match(path)
-    return Place(*found.groups()) if found else Place("", "", path)
+    return PartLocation(*found.groups()) if found else PartLocation("", "", path)
 
 
 @dataclass(frozen=True)

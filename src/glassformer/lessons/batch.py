@@ -24,7 +24,7 @@ PACKAGE = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
-class Job:
+class WorkerJob:
     """What a process does: measure a lesson, or train a model that lessons will ask for."""
 
     kind: str  # "lesson" or "model"
@@ -35,14 +35,14 @@ class Job:
 class Began:
     """A process has started."""
 
-    job: Job
+    job: WorkerJob
 
 
 @dataclass(frozen=True)
 class Moved:
     """How far a job is."""
 
-    job: Job
+    job: WorkerJob
     what: str
     share: float
 
@@ -51,7 +51,7 @@ class Moved:
 class Done:
     """A process has ended well."""
 
-    job: Job
+    job: WorkerJob
     result: Result | None  # None: of a model
 
 
@@ -59,18 +59,18 @@ class Done:
 class Failed:
     """A process has ended otherwise; in one line why."""
 
-    job: Job
+    job: WorkerJob
     why: str
 
 
 Happening = Began | Moved | Done | Failed
 
 
-def jobs(names: Sequence[str]) -> list[Job]:
+def jobs(names: Sequence[str]) -> list[WorkerJob]:
     """Models that are not there yet come first: more than one lesson waits for each."""
     recipes = dict.fromkeys(recipe for name in names for recipe in lesson(name).models)
-    missing = [Job("model", recipe) for recipe in recipes if not is_trained(recipe)]
-    return [*missing, *(Job("lesson", name) for name in sorted(names, key=_seconds, reverse=True))]
+    missing = [WorkerJob("model", recipe) for recipe in recipes if not is_trained(recipe)]
+    return [*missing, *(WorkerJob("lesson", name) for name in sorted(names, key=_seconds, reverse=True))]
 
 
 def _seconds(name: str) -> float:
@@ -86,7 +86,7 @@ def measure_all(names: Sequence[str], folder: Path, workers: int, journal: Journ
     """
     done = journal.results()
     for name, result in done.items():
-        yield Done(Job("lesson", name), result)
+        yield Done(WorkerJob("lesson", name), result)
     waiting = deque(jobs([name for name in names if name not in done]))
     happening: SimpleQueue[Happening | None] = SimpleQueue()
     running: set[subprocess.Popen[str]] = set()
@@ -117,7 +117,7 @@ def measure_all(names: Sequence[str], folder: Path, workers: int, journal: Journ
 
 
 def _work(
-    waiting: deque[Job],
+    waiting: deque[WorkerJob],
     folder: Path,
     happening: SimpleQueue[Happening | None],
     running: set[subprocess.Popen[str]],
@@ -139,7 +139,7 @@ def _work(
 
 
 def _run(
-    job: Job, folder: Path, happening: SimpleQueue[Happening | None], running: set[subprocess.Popen[str]]
+    job: WorkerJob, folder: Path, happening: SimpleQueue[Happening | None], running: set[subprocess.Popen[str]]
 ) -> Done | Failed:
     command = [sys.executable, "-m", "glassformer.lessons.worker", job.kind, job.name, str(folder)]
     with TemporaryFile("w+", encoding="utf-8", errors="replace") as complaints:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from glassformer.lessons.shelf import Answer
+from glassformer.lessons.shelf import JudgedClaim
 from glassformer.lessons.told import MARKS
 from glassformer.lessons.verdict import WORDS
 from glassformer.show import Column, Kind, Sheet, Styled, Table, as_html, as_text
@@ -13,10 +13,10 @@ from glassformer.words import language, say
 COLUMNS: dict[str, Kind] = {"id": "name", "verdict": "name", "claim": "text", "measured": "text"}
 
 
-class Claims(list[Answer]):
+class Claims(list[JudgedClaim]):
     """A list like any other; only its looks are different."""
 
-    def __init__(self, answers: Iterable[Answer], lang: str | None = None) -> None:
+    def __init__(self, answers: Iterable[JudgedClaim], lang: str | None = None) -> None:
         super().__init__(answers)
         self.lang = lang or language()
 

@@ -20,7 +20,7 @@ def nobody(what: str, share: float) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Desk:
+class LessonSetup:
     """What is given to `Lesson.run`. Recorded results are made with what stands here by default.
 
     `effort` makes trainings and samples smaller: a test of the code needs no result. `models` names run folders to look

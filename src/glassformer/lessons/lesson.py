@@ -11,8 +11,8 @@ from glassformer.lessons.verdict import Verdict
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from glassformer.lessons.desk import Desk
-    from glassformer.lessons.texts import Words
+    from glassformer.lessons.desk import LessonSetup
+    from glassformer.lessons.texts import PictureWords
     from glassformer.lessons.theme import Theme
 
 SEEDS = 5  # the fewest that give an interval worth the name
@@ -26,9 +26,9 @@ class Lesson:
     What they hand on is JSON, so that a result of last year, or of another machine, is judged and drawn the same way.
     """
 
-    run: Callable[[Desk], Data]
+    run: Callable[[LessonSetup], Data]
     verdicts: Callable[[Data], Mapping[str, Verdict]]
-    draw: Callable[[Data, Theme, Words], Figure]
+    draw: Callable[[Data, Theme, PictureWords], Figure]
     claims: tuple[str, ...] = ()  # the ids that `verdicts` answers
     seeds: int = SEEDS  # more where the effect is small against its spread
     models: tuple[str, ...] = ()  # recipes whose trained models are looked into

@@ -12,7 +12,7 @@ from typing import Any
 
 from glassformer.files import disk, write_text
 from glassformer.lessons.catalogue import lesson, module_of
-from glassformer.lessons.desk import Desk, nobody
+from glassformer.lessons.desk import LessonSetup, nobody
 from glassformer.lessons.fingerprint import fingerprint
 from glassformer.lessons.trained import Watch, cache
 from glassformer.lessons.verdict import Verdict
@@ -62,12 +62,12 @@ def current(name: str) -> str:
     return fingerprint(module_of(name), found.models, found.seeds)
 
 
-def desk_of(name: str, watch: Watch = nobody) -> Desk:
+def desk_of(name: str, watch: Watch = nobody) -> LessonSetup:
     """At which a lesson is measured: with as many seeds as it asks for."""
-    return Desk(seeds=tuple(range(lesson(name).seeds)), watch=watch)
+    return LessonSetup(seeds=tuple(range(lesson(name).seeds)), watch=watch)
 
 
-def measure(name: str, desk: Desk) -> Result:
+def measure(name: str, desk: LessonSetup) -> Result:
     """Run a lesson now, on one thread: the same numbers on any number of cores.
 
     The fingerprint is taken first: whoever edits the code while it runs gets a stale result, not a wrong one.

@@ -24,7 +24,7 @@ _CLAUSES = re.compile(r"(?<=[가-힣]\. )|(?<=[a-z)\]%\d]\. )(?=[A-Z가-힣\[\d]
 
 
 @dataclass(frozen=True)
-class Answer:
+class JudgedClaim:
     """A claim, what was measured about it, and what that says."""
 
     id: str
@@ -77,7 +77,7 @@ def beginning(text: str) -> tuple[str, str]:
     return first, rest
 
 
-class Shelf:
+class LessonResults:
     """`given` results come first, then a person's own, then those of the package."""
 
     def __init__(self, given: Mapping[str, Result] | None = None) -> None:
@@ -117,7 +117,7 @@ class Shelf:
             self._verdicts[name] = {} if result is None else result.verdicts()
         return self._verdicts[name]
 
-    def answer(self, claim: str, lang: str) -> Answer | None:
+    def answer(self, claim: str, lang: str) -> JudgedClaim | None:
         """None where it was not measured, or no lesson is about it."""
         name = index.claims().get(claim)
         verdict = None if name is None else self.verdicts(name).get(claim)
@@ -125,7 +125,7 @@ class Shelf:
         if name is None or verdict is None or result is None:
             return None
         words = tables(lang, "lessons", name)["claims"][claim]
-        return Answer(
+        return JudgedClaim(
             id=claim,
             lesson=name,
             claim=words["claim"],
@@ -138,7 +138,7 @@ class Shelf:
             source=source(result),
         )
 
-    def answers(self, lang: str) -> list[Answer]:
+    def answers(self, lang: str) -> list[JudgedClaim]:
         """Of every claim that was measured, in the order of reading."""
         found = (self.answer(claim, lang) for claim in index.claims())
         return [answer for answer in found if answer is not None]
@@ -198,7 +198,7 @@ def condition(text: str, verdict: Verdict) -> str | None:
     return fill(text, verdict.measured) if verdict.verdict == "depends" else None
 
 
-def in_line(answer: Answer | None, claim: str, lang: str) -> str:
+def in_line(answer: JudgedClaim | None, claim: str, lang: str) -> str:
     """A claim with its verdict inside a text."""
     if answer is None:
         return say("lesson.claim_unmeasured", lang, command=f"glassformer claims {claim} --fresh")

@@ -15,7 +15,7 @@ from glassformer.data.examples import Examples
 from glassformer.loading import open_recipe
 from glassformer.models.build import build
 from glassformer.tasks import Material, kind_of
-from glassformer.training.resume import Trained
+from glassformer.training.resume import TrainingState
 from glassformer.training.validate import validate
 
 CPU = torch.device("cpu")
@@ -89,7 +89,7 @@ class Experiment:
         config = self.config(changes or {}, seed)
         model = make(config) if make is not None else build(config.model, seed=seed)
         task, store = self.material.task, self.material.training if training is None else training
-        trained = Trained.begin(config, model, task, store, CPU)
+        trained = TrainingState.begin(config, model, task, store, CPU)
         losses, norms = [], []
         for _ in range(config.train.steps):
             trained.advance()

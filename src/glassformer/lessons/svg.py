@@ -16,7 +16,7 @@ from glassformer.lessons.drawing import TINT
 from glassformer.lessons.finish import finish
 from glassformer.lessons.hover import MARK
 from glassformer.lessons.lesson import Data, Lesson
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import LIGHT, Theme
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def styled(theme: Theme, lang: str) -> Iterator[None]:
         fonts.setLevel(before)
 
 
-def drawn(lesson: Lesson, data: Data, words: Words, theme: Theme = LIGHT) -> Figure:
+def drawn(lesson: Lesson, data: Data, words: PictureWords, theme: Theme = LIGHT) -> Figure:
     """The figure of a lesson in a theme and a language."""
     with styled(theme, words.lang):
         return finish(lesson.draw(data, theme, words))

@@ -32,7 +32,7 @@ def tables(lang: str, kind: str, name: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Words:
+class PictureWords:
     """What stands in the picture of a lesson: `words("x_axis", d_k=64)` is [picture] x_axis with {d_k} filled in."""
 
     name: str

@@ -16,9 +16,9 @@ from glassformer.lessons.catalogue import lesson
 from glassformer.lessons.index import Entry, entry
 from glassformer.lessons.lesson import Lesson
 from glassformer.lessons.record import Result
-from glassformer.lessons.shelf import Answer, Shelf, source, unfilled
+from glassformer.lessons.shelf import JudgedClaim, LessonResults, source, unfilled
 from glassformer.lessons.svg import as_png, as_svg, drawn
-from glassformer.lessons.texts import HOLE, Words, fill, look_up, tables
+from glassformer.lessons.texts import HOLE, PictureWords, fill, look_up, tables
 from glassformer.lessons.theme import LIGHT, Theme
 from glassformer.lessons.verdict import Verdict
 from glassformer.show import prose_and_tables
@@ -35,12 +35,12 @@ _VARIABLE = re.compile(r"var\(--\w+, ([^()]+)\)")
 
 
 @dataclass(frozen=True, repr=False)
-class Told:
+class LessonView:
     """A lesson with its result, in a language. `data` are the numbers, `figure()` the picture drawn from them."""
 
     name: str
     lang: str = field(default_factory=language)
-    shelf: Shelf = field(default_factory=Shelf)
+    shelf: LessonResults = field(default_factory=LessonResults)
 
     # --- what was measured ---
 
@@ -103,14 +103,14 @@ class Told:
             raise UsageError("usage_bad_value", name="depth", value=depth, expected=", ".join(DEPTHS))
         return self.part(depth, lang).strip()
 
-    def answers(self, lang: str | None = None) -> list[Answer]:
+    def answers(self, lang: str | None = None) -> list[JudgedClaim]:
         found = (self.shelf.answer(claim, lang or self.lang) for claim in self.lesson.claims)
         return [answer for answer in found if answer is not None]
 
     # --- the picture ---
 
     def figure(self, theme: Theme = LIGHT, lang: str | None = None) -> Figure:
-        return drawn(self.lesson, self.data, Words(self.name, lang or self.lang), theme)
+        return drawn(self.lesson, self.data, PictureWords(self.name, lang or self.lang), theme)
 
     def svg(self, theme: Theme = LIGHT) -> str:
         """For a page: colours are variables of its style sheet."""
@@ -202,7 +202,7 @@ class Told:
         return f'<div style="{paper}"><h3>{escape(self.title)}</h3>{self.svg()}<ul>{rows}</ul></div>'
 
 
-def _folded(answer: Answer, lang: str) -> str:
+def _folded(answer: JudgedClaim, lang: str) -> str:
     rest = "".join(f"<p>{escape(part)}</p>" for part in answer.further)
     return f"<details><summary>{escape(say('report.further', lang))}</summary>{rest}</details>" if rest else ""
 

@@ -19,7 +19,7 @@ OFTEN = 0.2  # seconds between two lines, at least
 
 
 class Teller:
-    """`Desk.watch` that writes lines. Nobody reads them any more: whoever started this is gone, so it ends too."""
+    """`LessonSetup.watch` that writes lines. Ends the process when nobody reads them: whoever started it is gone."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream

@@ -24,7 +24,7 @@ from glassformer.runs.weights import check_finite, load_weights, read_tensors
 from glassformer.show import Column, Table, as_text
 from glassformer.text import Frame, Tokenizer, Vocabularies
 from glassformer.text.seen import Seen, unknown
-from glassformer.trace.sentence import Reader, Reading
+from glassformer.trace.sentence import Reader, TokenizedText
 from glassformer.words import say
 
 
@@ -143,8 +143,8 @@ class Loaded:
         """How it reads, for whoever follows a sentence: the source framed, the target begun."""
         source, target = self.vocabularies.source, self.vocabularies.target
 
-        def read(tokenizer: Tokenizer, ids: list[int]) -> Reading:
-            return Reading([tokenizer.piece(i) for i in ids], torch.tensor([ids], device=self.device))
+        def read(tokenizer: Tokenizer, ids: list[int]) -> TokenizedText:
+            return TokenizedText([tokenizer.piece(i) for i in ids], torch.tensor([ids], device=self.device))
 
         return Reader(
             self.model,

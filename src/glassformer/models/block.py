@@ -22,7 +22,7 @@ from glassformer.tap import observed, tap
 
 
 @dataclass(frozen=True)
-class Place:
+class PositionEffect:
     """What the positions of one pass give to attention: a rotation of q and k, or a bias on the scores."""
 
     rotation: Rotation | None = None
@@ -37,7 +37,7 @@ class Memory:
     mask: Mask
 
 
-NOWHERE = Place()
+NOWHERE = PositionEffect()
 
 
 class Block(nn.Module):
@@ -119,14 +119,18 @@ class Block(nn.Module):
         self.feed_forward_norm = None if parallel else add_norm_norm()
         self.drop = nn.Sequential(nn.Dropout(dropout), StochasticDepth(stochastic_depth))
 
-    def run(self, x: Tensor, mask: Mask, memory: Memory | None, place: Place, cache: LayerCache | None) -> Tensor:
+    def run(
+        self, x: Tensor, mask: Mask, memory: Memory | None, place: PositionEffect, cache: LayerCache | None
+    ) -> Tensor:
         """`sublayers`, or `sublayers` twice: whoever looks is shown each tensor once, so then nothing is recomputed."""
         if self.recompute and torch.is_grad_enabled() and cache is None and not observed():
             again: Tensor = checkpoint(self.sublayers, x, mask, memory, place, None, use_reentrant=False)
             return again
         return self.sublayers(x, mask, memory, place, cache)
 
-    def sublayers(self, x: Tensor, mask: Mask, memory: Memory | None, place: Place, cache: LayerCache | None) -> Tensor:
+    def sublayers(
+        self, x: Tensor, mask: Mask, memory: Memory | None, place: PositionEffect, cache: LayerCache | None
+    ) -> Tensor:
         """The sub-layers in order. `place` is what positions give to attention; `memory` is for cross-attention."""
 
         def self_attention(y: Tensor) -> Tensor:
@@ -175,7 +179,7 @@ class EncoderBlock(Block):
         mask: Mask | Tensor | None = None,
         *,
         real: Tensor | None = None,
-        place: Place = NOWHERE,
+        place: PositionEffect = NOWHERE,
     ) -> Float[Tensor, "b t d_model"]:
         """`mask`, True = may look: t s, b t s or b h t s. `real`, True = a token, not padding: b t."""
         b, t = x.shape[:2]
@@ -197,7 +201,7 @@ class DecoderBlock(Block):
         *,
         real: Tensor | None = None,
         memory_real: Tensor | None = None,
-        place: Place = NOWHERE,
+        place: PositionEffect = NOWHERE,
         cache: LayerCache | None = None,
     ) -> Float[Tensor, "b t d_model"]:
         """`mask` (besides the look-ahead mask) and `memory_mask`, True = may look: t s, b t s or b h t s.

@@ -18,7 +18,7 @@ from glassformer.config.model import ModelConfig
 from glassformer.layers.attention import Cache, KeyValues, LayerCache
 from glassformer.layers.patch import SeriesPatches
 from glassformer.layers.position import POSITIONS
-from glassformer.models.block import Block, Memory, Place
+from glassformer.models.block import Block, Memory, PositionEffect
 from glassformer.models.check import GIVEN, check, input_positions
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.models.plan import MODELS, Box, plan
@@ -177,7 +177,7 @@ def _mark(run: Run, path: str) -> Any:
     """What enters a block: the stream, the memory, and what positions give to attention."""
 
     def enter(block: nn.Module, given: tuple[Any, ...], keywords: dict[str, Any]) -> None:
-        place: Place = keywords["place"]
+        place: PositionEffect = keywords["place"]
         inputs = [each.x if isinstance(each, Memory) else each for each in given]
         angles = [] if place.rotation is None else [place.rotation.cos, place.rotation.sin]
         tensors = [x for x in (*inputs, *angles, place.bias) if isinstance(x, Symbolic)]

@@ -18,7 +18,7 @@ from glassformer.layers.embedding import check_vectors
 from glassformer.layers.norm import NORMS
 from glassformer.layers.position import POSITIONS
 from glassformer.layers.residual import StochasticDepth
-from glassformer.models.block import Block, Place
+from glassformer.models.block import Block, PositionEffect
 from glassformer.models.options import BlockOptions
 from glassformer.tap import tap
 
@@ -75,7 +75,7 @@ class Stack(nn.Module):
 
     def enter(
         self, x: Tensor, real: Tensor | None, past: int = 0, documents: Tensor | None = None
-    ) -> tuple[Tensor, Place]:
+    ) -> tuple[Tensor, PositionEffect]:
         """Give the tokens their places: in the stream, in queries and keys, or in the scores.
 
         Places count real tokens only: padding in front of a sentence does not move it. In each of several `documents`
@@ -83,15 +83,15 @@ class Stack(nn.Module):
         """
         x = check_vectors(x, self.d_model)
         at = places(real, x.shape[1], past, x.device) if documents is None else places_in(documents)
-        place, t = Place(), x.shape[1]
+        place, t = PositionEffect(), x.shape[1]
         positions: Any = self.positions
         match positions.acts_on:
             case "stream":
                 x = positions(x, at)
             case "queries and keys":
-                place = Place(rotation=positions.rotation(at, x.dtype))
+                place = PositionEffect(rotation=positions.rotation(at, x.dtype))
             case "scores":
-                place = Place(bias=positions(t, past + t, x))
+                place = PositionEffect(bias=positions(t, past + t, x))
         if self.embedding_norm is not None:
             x = self.embedding_norm(x)
         return self.dropout(tap("input", x)), place

@@ -15,7 +15,7 @@ from glassformer.loading import Loaded, load
 from glassformer.loading.loaded import refuse_not_finite
 from glassformer.tasks.classification.evaluation import evaluate_classification
 from glassformer.tasks.forecasting.evaluation import evaluate_forecasting
-from glassformer.tasks.how import How, Progress
+from glassformer.tasks.how import EvaluationOptions, Progress
 from glassformer.tasks.image_classification.evaluation import evaluate_image_classification
 from glassformer.tasks.language_model.evaluation import evaluate_language_model
 from glassformer.tasks.masked_language_model.evaluation import evaluate_masked
@@ -58,7 +58,7 @@ class Evaluation(Protocol):
         """A table, in the language of the process."""
 
 
-EVALUATIONS: dict[str, Callable[[Loaded, str, How], Evaluation]] = {
+EVALUATIONS: dict[str, Callable[[Loaded, str, EvaluationOptions], Evaluation]] = {
     "translation": evaluate_translation,
     "classification": evaluate_classification,
     "masked_language_model": evaluate_masked,
@@ -88,7 +88,7 @@ def evaluate(
         raise ConfigError("forensics_task", task=loaded.task)
     _refuse_without_data(loaded)
     refuse_not_finite(loaded.model, loaded.checkpoint)
-    how = How(search=search or search_for(loaded), forensics=forensics, progress=progress)
+    how = EvaluationOptions(search=search or search_for(loaded), forensics=forensics, progress=progress)
     found = judge(loaded, split, how)
     loss = found.to_json().get("loss")
     if isinstance(loss, float) and not math.isfinite(loss):

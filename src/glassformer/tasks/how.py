@@ -12,7 +12,7 @@ APART = ("long",)  # longer than anything trained on: reported as it comes out, 
 
 
 @dataclass(frozen=True, kw_only=True)
-class How:
+class EvaluationOptions:
     """`search` and `forensics` are for tasks that say sentences."""
 
     search: Search = Search()

@@ -11,9 +11,9 @@ from typing import Any
 import glassformer.words
 from glassformer.lessons import index
 from glassformer.lessons.catalogue import CHAPTERS, NUMBERS
-from glassformer.lessons.shelf import Answer, Shelf
+from glassformer.lessons.shelf import JudgedClaim, LessonResults
 from glassformer.lessons.texts import fill, tables
-from glassformer.lessons.told import MARKS, Told
+from glassformer.lessons.told import MARKS, LessonView
 from glassformer.textbook.pictures import Picture, picture
 
 FIRST = ("welcome",)
@@ -44,10 +44,10 @@ class Page:
     def terms(self) -> Mapping[str, Mapping[str, str]]:
         """Of the glossary: term, the same in the other language, meaning."""
         found: Mapping[str, Mapping[str, str]] = self.table.get("terms", {})
-        insert = partial(Shelf().insert, self.lang)
+        insert = partial(LessonResults().insert, self.lang)
         return {key: {**term, "meaning": fill(term["meaning"], {}, insert)} for key, term in found.items()}
 
-    def text(self, shelf: Shelf, insert: Insert) -> str:
+    def text(self, shelf: LessonResults, insert: Insert) -> str:
         """Markdown with the numbers, claims as `insert` gives them."""
 
         def others(of: str, hole: str) -> str:
@@ -64,7 +64,7 @@ class Chapter:
     name: str
     number: int
     title: str
-    lessons: tuple[Told, ...]
+    lessons: tuple[LessonView, ...]
 
     @property
     def stop(self) -> Stop:
@@ -98,7 +98,7 @@ class Book:
     """All of it, in one language."""
 
     lang: str
-    shelf: Shelf = field(default_factory=Shelf)
+    shelf: LessonResults = field(default_factory=LessonResults)
 
     @cached_property
     def first(self) -> list[Page]:
@@ -115,12 +115,12 @@ class Book:
     def chapters(self) -> list[Chapter]:
         titles = index.chapters(self.lang)
         return [
-            Chapter(name, number, title, tuple(Told(one, self.lang, self.shelf) for one in CHAPTERS[name]))
+            Chapter(name, number, title, tuple(LessonView(one, self.lang, self.shelf) for one in CHAPTERS[name]))
             for number, (name, title) in enumerate(titles.items(), 1)
         ]
 
     @cached_property
-    def lessons(self) -> list[Told]:
+    def lessons(self) -> list[LessonView]:
         return [told for chapter in self.chapters for told in chapter.lessons]
 
     @cached_property
@@ -137,7 +137,7 @@ class Book:
         return {name: each for name, each in found.items() if each is not None}
 
     @cached_property
-    def answers(self) -> dict[str, Answer | None]:
+    def answers(self) -> dict[str, JudgedClaim | None]:
         """Every claim; None: not measured yet."""
         return {claim: self.shelf.answer(claim, self.lang) for claim in index.claims()}
 
@@ -157,7 +157,7 @@ class Book:
         return {path: (root / path).read_text(encoding="utf-8") for path in paths if (root / path).is_file()}
 
 
-def stop(told: Told) -> Stop:
+def stop(told: LessonView) -> Stop:
     return Stop(told.name, f"{NUMBERS[told.name]} {told.title}")
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from glassformer.files import disk, write_text
-from glassformer.lessons.shelf import Shelf
+from glassformer.lessons.shelf import LessonResults
 from glassformer.textbook import pictures
 from glassformer.textbook.book import Book
 from glassformer.textbook.markdown import write_markdown
@@ -31,7 +31,7 @@ class Order:
 
     out: Path
     langs: Sequence[str] = LANGUAGES
-    shelf: Shelf = field(default_factory=Shelf)
+    shelf: LessonResults = field(default_factory=LessonResults)
     run: Path | None = None
     workers: int = 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
-from glassformer.lessons.shelf import Answer
+from glassformer.lessons.shelf import JudgedClaim
 from glassformer.lessons.told import MARKS
 from glassformer.textbook.book import Book, Turn
 from glassformer.textbook.prose import boxed
@@ -35,7 +35,7 @@ def sign(verdict: str, words: Say) -> str:
     return f'<span class="badge {verdict or "open"}"><span aria-hidden="true">{mark}</span> {escape(word)}</span>'
 
 
-def badge(answer: Answer | None, words: Say) -> str:
+def badge(answer: JudgedClaim | None, words: Say) -> str:
     """The verdict on a claim, and whether it is stale."""
     if answer is None:
         return sign("", words)
@@ -43,7 +43,7 @@ def badge(answer: Answer | None, words: Say) -> str:
     return f"{sign(answer.verdict, words)}{stale}"
 
 
-def card(claim: str, sentence: str, answer: Answer | None, words: Say) -> str:
+def card(claim: str, sentence: str, answer: JudgedClaim | None, words: Say) -> str:
     """A claim with all that is known about it: what decides is read at once, with the rule, and the rest unfolds."""
     command = f"glassformer claims {claim} --fresh"
     rest = "" if answer is None else "".join(f"<p>{escape(part)}</p>" for part in answer.further)
@@ -57,7 +57,7 @@ def card(claim: str, sentence: str, answer: Answer | None, words: Say) -> str:
     )
 
 
-def _decisive(answer: Answer | None, words: Say) -> str:
+def _decisive(answer: JudgedClaim | None, words: Say) -> str:
     if answer is None:
         return ""
     if answer.condition:
@@ -65,7 +65,7 @@ def _decisive(answer: Answer | None, words: Say) -> str:
     return f"<p>{escape(answer.decisive)}</p>"
 
 
-def inline(claim: str, answer: Answer | None, words: Say) -> str:
+def inline(claim: str, answer: JudgedClaim | None, words: Say) -> str:
     """A claim inside a text of another place, with a way to its card, where its numbers are."""
     if answer is None:
         command = f"<code>glassformer claims {escape(claim)} --fresh</code>"

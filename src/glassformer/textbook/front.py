@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from html import escape
 
 from glassformer.lessons.catalogue import PATHS
-from glassformer.lessons.texts import Words
-from glassformer.lessons.told import MARKS, Told
+from glassformer.lessons.texts import PictureWords
+from glassformer.lessons.told import MARKS, LessonView
 from glassformer.textbook.book import Book, Stop, stop
 from glassformer.textbook.cards import Say, figure
 
@@ -41,12 +41,12 @@ BOXES = (
 )
 
 
-def _lessons(book: Book) -> dict[str, Told]:
+def _lessons(book: Book) -> dict[str, LessonView]:
     return {told.name: told for told in book.lessons}
 
 
 def _label(box: Box, lang: str) -> str:
-    return Words(MAP, lang)(box.label).replace("\n", " ")
+    return PictureWords(MAP, lang)(box.label).replace("\n", " ")
 
 
 def _link(to: Stop) -> str:

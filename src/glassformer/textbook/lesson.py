@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from glassformer.lessons.catalogue import NUMBERS
-from glassformer.lessons.told import Told, provenance
+from glassformer.lessons.told import LessonView, provenance
 from glassformer.textbook import numbers
 from glassformer.textbook.book import Book
 from glassformer.textbook.cards import Say, card, figure, turn
@@ -13,7 +13,7 @@ from glassformer.textbook.mathematics import mathml
 from glassformer.textbook.prose import boxed, html, line
 
 
-def lesson_html(told: Told, book: Book, words: Say, *, unfinished: bool = False) -> str:
+def lesson_html(told: LessonView, book: Book, words: Say, *, unfinished: bool = False) -> str:
     """`unfinished`: pictures are still being drawn."""
     found, title = told.lesson, escape(told.title)
     claims = "".join(
@@ -37,7 +37,7 @@ def lesson_html(told: Told, book: Book, words: Say, *, unfinished: bool = False)
     )
 
 
-def _warning(told: Told, words: Say) -> str:
+def _warning(told: LessonView, words: Say) -> str:
     """Not measured, or stale; nothing where all is well."""
     if told.result is None:
         why = words("lesson_unmeasured")
@@ -49,7 +49,7 @@ def _warning(told: Told, words: Say) -> str:
     return f'<p class="note">{escape(why)} <code>{command}</code></p>'
 
 
-def _figure(told: Told, book: Book, words: Say, unfinished: bool) -> str:
+def _figure(told: LessonView, book: Book, words: Say, unfinished: bool) -> str:
     picture = book.pictures.get(told.name)
     if picture is None:
         return ""
@@ -65,7 +65,7 @@ def source_id(path: str) -> str:
     return "source-" + path.removesuffix(".py").replace("/", "-")
 
 
-def _facts(told: Told, words: Say) -> str:
+def _facts(told: LessonView, words: Say) -> str:
     files = ", ".join(
         f'<a href="#{source_id(path)}"><code>src/glassformer/{escape(path)}</code></a>' for path in told.lesson.sources
     )
@@ -74,7 +74,7 @@ def _facts(told: Told, words: Say) -> str:
     return f'<dl class="facts">{parts}</dl>'
 
 
-def _source(told: Told, words: Say) -> str:
+def _source(told: LessonView, words: Say) -> str:
     """Where the numbers come from, and the numbers."""
     if told.result is None:
         return ""

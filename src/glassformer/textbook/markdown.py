@@ -8,7 +8,7 @@ from pathlib import Path
 from glassformer.files import disk, write_bytes, write_text
 from glassformer.lessons.catalogue import NUMBERS
 from glassformer.lessons.shelf import in_line
-from glassformer.lessons.told import Told, provenance
+from glassformer.lessons.told import LessonView, provenance
 from glassformer.textbook.book import Book, Page
 from glassformer.textbook.cards import Say
 from glassformer.textbook.front import MAP, map_markdown, paths_markdown, tally_markdown
@@ -90,7 +90,7 @@ def _table(verdict: str, claims: list[str], book: Book) -> str:
     return "\n".join([f'<a id="claims-{verdict or "open"}"></a>', "", f"**{word}: {len(claims)}**", "", *lines])
 
 
-def _lesson(told: Told, book: Book) -> Iterator[str]:
+def _lesson(told: LessonView, book: Book) -> Iterator[str]:
     found = told.lesson
     yield f'<a id="{told.name}"></a>\n\n### {NUMBERS[told.name]} {told.title}'
     yield f"*{told.question}*"

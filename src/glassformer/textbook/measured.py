@@ -24,7 +24,7 @@ STEPS = 3  # the optimiser's state is there from the second on
 
 
 @dataclass(frozen=True)
-class Step:
+class MeasuredStep:
     """Both sides; None: too large to be tried here."""
 
     predicted_flops: int
@@ -33,14 +33,14 @@ class Step:
     measured_bytes: int | None = None
 
 
-def step(config: ModelConfig, size: Pass) -> Step:
+def step(config: ModelConfig, size: Pass) -> MeasuredStep:
     """What the ledger predicts for a step of this size, and what a real one does on the CPU."""
     flops = sum(cost.forward + cost.backward for cost in costs(config, size).values())
     peak = memory(config, size).peak
     room = free_memory()
     if flops > MOST_FLOPS or (room is not None and 3 * peak > room):
-        return Step(flops, peak)
-    return Step(flops, peak, _flops(config, size), _bytes(config, size))
+        return MeasuredStep(flops, peak)
+    return MeasuredStep(flops, peak, _flops(config, size), _bytes(config, size))
 
 
 def _flops(config: ModelConfig, size: Pass) -> int:

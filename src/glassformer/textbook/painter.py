@@ -13,12 +13,12 @@ from typing import Any
 from glassformer.files import write_bytes
 from glassformer.lessons.catalogue import lesson
 from glassformer.lessons.svg import as_png, as_svg, drawn
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 
 
 def paint(name: str, lang: str, data: dict[str, Any], alternative: str, to: Path) -> None:
     """TO.svg and TO.png; each appears whole or not at all, the .png first."""
-    words = Words(name, lang)
+    words = PictureWords(name, lang)
     figure = drawn(lesson(name), data, words)
     svg, png = as_svg(figure, name, lang, alternative), as_png(figure, lang)
     for path, content in ((to.with_suffix(".png"), png), (to.with_suffix(".svg"), svg.encode("utf-8"))):

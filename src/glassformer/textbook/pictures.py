@@ -20,7 +20,7 @@ from typing import Any
 import glassformer.lessons
 from glassformer.files import disk
 from glassformer.fonts import hangul_font
-from glassformer.lessons.told import Told
+from glassformer.lessons.told import LessonView
 from glassformer.lessons.trained import cache
 from glassformer.textbook.painter import paint
 
@@ -55,7 +55,7 @@ class Picture:
         return path.read_bytes() if path.is_file() else b""
 
 
-def picture(told: Told) -> Picture | None:
+def picture(told: LessonView) -> Picture | None:
     """None where there are no numbers to draw."""
     if told.result is None:
         return None
@@ -76,7 +76,7 @@ def _way() -> str:
     return digest.hexdigest()
 
 
-def _words(told: Told) -> str:
+def _words(told: LessonView) -> str:
     from glassformer.lessons.texts import tables
 
     return json.dumps(tables(told.lang, "lessons", told.name)["picture"])

@@ -12,7 +12,7 @@ from glassformer.lessons.theme import LIGHT, Theme
 from glassformer.tasks import kind_of
 from glassformer.textbook.run import RunChapter
 from glassformer.training.forecast_picture import draw_sample
-from glassformer.training.panels import Look, Story, Words, draw_loss, draw_rate, plain
+from glassformer.training.panels import Look, PanelWords, Story, draw_loss, draw_rate, plain
 from glassformer.training.pictures import BOARD, PANELS
 from glassformer.words import say
 
@@ -26,7 +26,7 @@ class Draughtsman:
 
     def __init__(self, chapter: RunChapter, lang: str, theme: Theme = LIGHT) -> None:
         self.chapter, self.lang, self.theme = chapter, lang, theme
-        self.words = Words(lang, kind_of(chapter.run.config))
+        self.words = PanelWords(lang, kind_of(chapter.run.config))
         self.look = Look(
             series=theme.series, ink=theme.ink, paper=theme.paper, muted=theme.muted, heat=theme.heat, mark=hover
         )

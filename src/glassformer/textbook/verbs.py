@@ -11,30 +11,30 @@ from glassformer.lessons.catalogue import module_of
 from glassformer.lessons.claims import Claims
 from glassformer.lessons.index import named
 from glassformer.lessons.record import desk_of, measure
-from glassformer.lessons.shelf import Shelf
-from glassformer.lessons.told import Told
+from glassformer.lessons.shelf import LessonResults
+from glassformer.lessons.told import LessonView
 from glassformer.textbook.build import Order, Report
 from glassformer.words import LANGUAGES, language
 
 
 @runtime_checkable
-class Trained(Protocol):
+class RunWithFolder(Protocol):
     """What training gave back: a run that knows its folder."""
 
     @property
     def folder(self) -> Path: ...
 
 
-def lesson(name: str, *, lang: str | None = None, fresh: bool = False) -> Told:
+def lesson(name: str, *, lang: str | None = None, fresh: bool = False) -> LessonView:
     """A lesson with its result: `.text("deep")`, `.verdicts`, `.data`, `.figure()`. It shows itself in a notebook.
 
     Measured now where there is no result, or with `fresh`; models that it looks into are trained on first use.
     """
     module_of(word("name", name))
-    spoken, shelf = _spoken(lang), Shelf()
+    spoken, shelf = _spoken(lang), LessonResults()
     if fresh or shelf.result(name) is None or shelf.stale(name):
-        shelf = Shelf({name: measure(name, desk_of(name))})
-    return Told(name, spoken, shelf)
+        shelf = LessonResults({name: measure(name, desk_of(name))})
+    return LessonView(name, spoken, shelf)
 
 
 def claims(*ids: str, lang: str | None = None) -> Claims:
@@ -44,13 +44,15 @@ def claims(*ids: str, lang: str | None = None) -> Claims:
     """
     spoken = _spoken(lang)
     wanted = named([word("id", each) for each in ids])  # a claim that there is not is refused
-    found = (answer for answer in Shelf().answers(spoken) if not ids or answer.id in wanted)
+    found = (answer for answer in LessonResults().answers(spoken) if not ids or answer.id in wanted)
     return Claims(found, spoken)
 
 
-def report(run: str | Path | Trained | None = None, *, out: str | Path = "report", lang: str = "both") -> list[Path]:
+def report(
+    run: str | Path | RunWithFolder | None = None, *, out: str | Path = "report", lang: str = "both"
+) -> list[Path]:
     """Write the textbook, with a chapter on a run where one is given; the files that were written."""
-    folder = None if run is None else run.folder if isinstance(run, Trained) else path_of("run", run)
+    folder = None if run is None else run.folder if isinstance(run, RunWithFolder) else path_of("run", run)
     langs = LANGUAGES if word("lang", lang) == "both" else (one_of("lang", lang, LANGUAGES),)
     return Report(Order(path_of("out", out), langs, run=folder, workers=os.cpu_count() or 1)).build()
 

@@ -28,7 +28,7 @@ MOST_TOKENS = 12  # rows and columns shown; --json and --save have them all
 
 
 @dataclass(frozen=True)
-class Step:
+class StoryLine:
     """One line of the story: what is computed, of which shape, a row of numbers for each token."""
 
     label: Label
@@ -73,12 +73,12 @@ class Story:
     def tokens(self) -> list[str]:
         return self.trace.tokens
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[StoryLine]:
         """The pass in order, through one layer of each stack. Heads: the chosen one, without the batch."""
         for label in self.labels:
             yield self._step(label)
 
-    def _step(self, label: Label) -> Step:
+    def _step(self, label: Label) -> StoryLine:
         x = self.trace[label.tap][0]  # without the batch
         shape = "×".join(map(str, x.shape)) or "1"
         if x.dim() == 3:
@@ -86,12 +86,14 @@ class Story:
         rows = x if x.dim() == 2 else x.reshape(1, -1)
         tokens = self._tokens_of(label) if x.dim() == 2 else [""]
         if label.key not in LIKELY:
-            return Step(label, rows, shape, tokens)
+            return StoryLine(label, rows, shape, tokens)
         rows = _squashed(label, rows)
         best = rows.topk(min(SHOWN, rows.shape[1]))
         pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
         named = str if label.says in ("class_logits", "classes") else self.name
-        return Step(label, rows, shape, tokens, [[(named(i), v) for i, v in zip(*row, strict=True)] for row in pairs])
+        return StoryLine(
+            label, rows, shape, tokens, [[(named(i), v) for i, v in zip(*row, strict=True)] for row in pairs]
+        )
 
     def _tokens_of(self, label: Label) -> list[str]:
         """Whose rows these are: the target's in the decoder of two stacks, but for keys and values of the memory."""
@@ -150,7 +152,7 @@ def _squashed(label: Label, logits: Tensor) -> Tensor:
     return logits.sigmoid() if label.formula.startswith("p = sigmoid") else logits.softmax(-1)
 
 
-def _rows(step: Step, count: int) -> list[str]:
+def _rows(step: StoryLine, count: int) -> list[str]:
     """The numbers as they are printed: all of scores and weights, of a longer vector the first."""
     if step.top is not None:
         return ["  ".join(f"{piece}:{value:.3f}" for piece, value in row) for row in step.top[:count]]
@@ -160,7 +162,7 @@ def _rows(step: Step, count: int) -> list[str]:
     return [f"{row}  …" for row in rows] if step.numbers.shape[1] > shown else rows
 
 
-class Reading(NamedTuple):
+class TokenizedText(NamedTuple):
     """A text as a model reads it: pieces for people, and their ids."""
 
     tokens: list[str]
@@ -172,8 +174,8 @@ class Reader:
     """A trained model, and how it reads the text of either side."""
 
     model: nn.Module
-    source: Callable[[str], Reading]
-    target: Callable[[str], Reading]
+    source: Callable[[str], TokenizedText]
+    target: Callable[[str], TokenizedText]
     name: Callable[[int], str]  # of a token that may come next
 
 
@@ -227,9 +229,9 @@ def _untrained(config: ModelConfig, seed: int, texts: str) -> Reader:
     order = numbered(split(texts), config)
     words = {token: word for word, token in order.items()}
 
-    def read(text: str) -> Reading:
+    def read(text: str) -> TokenizedText:
         tokens = split(text)
-        return Reading(tokens, torch.tensor([[order[token] for token in tokens]]))  # 1 t
+        return TokenizedText(tokens, torch.tensor([[order[token] for token in tokens]]))  # 1 t
 
     return Reader(build(config, seed=seed).eval(), read, read, lambda token: words.get(token, f"#{token}"))
 

@@ -1,5 +1,5 @@
 """Training: one optimiser step after the other, saved so that nothing is lost and continued bit for bit."""
 
-from glassformer.training.loop import Job, train
+from glassformer.training.loop import Training, train
 
-__all__ = ["Job", "train"]
+__all__ = ["Training", "train"]

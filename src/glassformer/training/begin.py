@@ -19,7 +19,7 @@ from glassformer.runs.paths import absolute
 from glassformer.tasks import Material, kind_of
 from glassformer.tasks.defaults import defaults
 from glassformer.text.kinds import check_tokenizer
-from glassformer.training.loop import Job
+from glassformer.training.loop import Training
 from glassformer.training.measures import MEASURES
 from glassformer.training.schedule import heed
 from glassformer.training.start import keep, open_start, put, take
@@ -33,7 +33,7 @@ def quietly(config: RunConfig) -> None:
     """Whoever calls from Python is told nothing of how the data is read."""
 
 
-def begin(config: RunConfig, out: str | Path, reading: Reading = quietly) -> Job:
+def begin(config: RunConfig, out: str | Path, reading: Reading = quietly) -> Training:
     """A new run: read the data, learn what is to be kept, write the folder, build the model.
 
     `reading` hears of it when all that can be refused without the data has been, just before the data is read.
@@ -72,7 +72,7 @@ def ready(config: RunConfig) -> Loaded | None:
 
 def begin_or_again(
     recipe: str | Path, out: str | Path | None, resume: bool, changes: Mapping[str, Any], reading: Reading = quietly
-) -> tuple[Job, bool]:
+) -> tuple[Training, bool]:
     """A new run, or with `resume` the one that stands in the folder already; and which of the two it is."""
     config = open_recipe(recipe, changes)
     folder = Path("runs") / config.name if out is None else Path(out)
@@ -84,7 +84,7 @@ def begin_or_again(
     return again(folder, changes), True
 
 
-def again(folder: str | Path, changes: Mapping[str, Any] | None = None) -> Job:
+def again(folder: str | Path, changes: Mapping[str, Any] | None = None) -> Training:
     """A run that was begun before: what it has learned, the same data. Its config.toml counts, not the recipe.
 
     `changes` may repeat what stands there. Only `train.steps` may be more than before: config.toml is then rewritten,
@@ -151,14 +151,14 @@ def _refuse_early(out: Path) -> None:
         draft.rmdir()
 
 
-def job(run: Run, material: Material) -> Job:
+def job(run: Run, material: Material) -> Training:
     """Without validation examples there is no evaluation."""
     config, looked_at = run.config, material.validation
     if looked_at is not None:
         make_sampler(looked_at, material.task, config.train)  # one longer than a batch is said now, not after hours
     measure = MEASURES.get(config.task.kind)
     model = build(config.model, seed=config.train.seed)
-    return Job(
+    return Training(
         run=run,
         model=model,
         task=material.task,

@@ -12,7 +12,7 @@ import torch
 from glassformer.config.recipe import RunConfig
 from glassformer.data.batch import ArrayBatch, Batch, PairBatch, TokenBatch
 from glassformer.data.packing import PackedBatch
-from glassformer.data.sampler import Place
+from glassformer.data.sampler import EpochPosition
 from glassformer.data.stream import StreamBatch
 from glassformer.ledger.devices import DEVICES
 from glassformer.ledger.full_batch import full_batch
@@ -128,7 +128,7 @@ def _seconds(material: Material, device: torch.device) -> float:
     """All steps, by the time of the second of two: the first warms up."""
     config = material.config
     model = build(config.model, seed=config.train.seed).to(device).train()
-    sampler, place, took = make_sampler(material.training, material.task, config.train), Place(0, 0), 0.0
+    sampler, place, took = make_sampler(material.training, material.task, config.train), EpochPosition(0, 0), 0.0
     for _ in range(2):
         taken, place = sampler.group(place)
         begun = time.perf_counter()

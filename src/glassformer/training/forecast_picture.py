@@ -13,7 +13,7 @@ from glassformer.fonts import hangul_font
 from glassformer.tasks.forecasting.forecast import Forecast, label
 from glassformer.tasks.forecasting.samples import Shown
 from glassformer.tasks.samples import Looked
-from glassformer.training.panels import Look, Words, attention_map, plain
+from glassformer.training.panels import Look, PanelWords, attention_map, plain
 from glassformer.training.pictures import BLUE, GREEN, GREY, LOOK, VERMILION, spoken, styled
 from glassformer.words import say
 
@@ -89,7 +89,7 @@ def brackets(axes: Axes, spans: Sequence[tuple[Any, Any]], values: Sequence[floa
     axes.set_ylim(low - step * (1.6 + 1.3 * len(lasts)), high + 4 * step)
 
 
-def draw_sample(axes: Axes, sample: Shown, words: Words, look: Look) -> None:
+def draw_sample(axes: Axes, sample: Shown, words: PanelWords, look: Look) -> None:
     """One window of a run: what it saw, what came, what it said; positions are counted from 1."""
     seen = len(sample.past)
     axes.plot(range(1, seen + 1), sample.past, color=look.ink, label=words("past"))

@@ -28,7 +28,7 @@ from glassformer.training.average import average
 from glassformer.training.checkpoint import retire
 from glassformer.training.environment import differences, environment
 from glassformer.training.events import Event
-from glassformer.training.resume import Trained
+from glassformer.training.resume import TrainingState
 from glassformer.training.seed import kept_random_state, settings
 from glassformer.training.signals import Asked, listening
 from glassformer.training.start import Start
@@ -38,7 +38,7 @@ Measure = Callable[[nn.Module, int], Mapping[str, float]]  # (model, step) → m
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class Training:
     """What to train, on what, where. `measure` adds metrics to every evaluation, and may write samples and pictures."""
 
     run: Run
@@ -55,7 +55,7 @@ class Job:
         return self.run.config if self.config is None else self.config
 
 
-def train(job: Job, *, resume: bool = False) -> Iterator[Event]:
+def train(job: Training, *, resume: bool = False) -> Iterator[Event]:
     """Train to the end, or until asked to stop; every event is yielded as it happens.
 
     A new run begins at step 0. With `resume` the newest whole checkpoint is taken, or the beginning if there is none.
@@ -67,7 +67,7 @@ def train(job: Job, *, resume: bool = False) -> Iterator[Event]:
         if not resume and job.run.checkpoints_by_step():
             raise FileError("run_exists", path=job.run.folder)
         leftovers = tuple(remove_leftovers(job.run.checkpoints_folder) + remove_leftovers(job.run.folder))
-        trained = Trained.begin(job.recipe, job.model, job.task, job.training, device)
+        trained = TrainingState.begin(job.recipe, job.model, job.task, job.training, device)
         loop = _Loop(job, config, trained, asked)
         try:
             came_from = (yield from trained.restore(job.run)) if resume else None
@@ -101,7 +101,7 @@ def _compare_environments(run: Run, device: torch.device) -> Iterator[Event]:
 class _Loop:
     """One session of training: from where `trained` stands to the end or until asked to stop."""
 
-    def __init__(self, job: Job, config: TrainConfig, trained: Trained, asked: Asked) -> None:
+    def __init__(self, job: Training, config: TrainConfig, trained: TrainingState, asked: Asked) -> None:
         self.job, self.config, self.trained, self.asked = job, config, trained, asked
         self.began = time.monotonic() - trained.progress.elapsed
         self.saved_step = -1

@@ -13,7 +13,7 @@ from glassformer.tasks.classification.task import LabelledTexts
 from glassformer.tasks.forecasting.samples import ForecastSamples
 from glassformer.tasks.forecasting.task import SeriesMaterial
 from glassformer.tasks.language_model.samples import Continuations, beginnings
-from glassformer.tasks.language_model.task import Reading, Writings
+from glassformer.tasks.language_model.task import WindowOptions, Writings
 from glassformer.tasks.object_queries.task import Canvases
 from glassformer.tasks.samples import SHOWN
 from glassformer.tasks.translation.samples import Samples, chosen
@@ -38,7 +38,7 @@ def of_classification(run: Run, material: LabelledTexts) -> Measure | None:
 
 def of_language_model(run: Run, material: Writings) -> Measure | None:
     """Every evaluation goes on with the beginnings of some validation texts."""
-    some = beginnings(material.looked_at, Reading.of(run.config).context)
+    some = beginnings(material.looked_at, WindowOptions.of(run.config).context)
     return Continuations(run, material.vocabularies, some) if some else None
 
 

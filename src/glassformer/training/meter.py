@@ -10,7 +10,7 @@ from torch import Tensor
 
 
 @dataclass(frozen=True)
-class Reading:
+class MeterReading:
     """Sums over the steps since the last line, and the steps that were skipped."""
 
     total: float  # of the loss
@@ -42,8 +42,8 @@ class Meter:
         self.sums += torch.where(bad, 0.0, step)
         self.skips = torch.stack((self.skips[0] + bad, (self.skips[1] + 1) * bad))
 
-    def read(self) -> Reading:
-        return Reading(*torch.cat((self.sums, self.skips)).tolist())
+    def read(self) -> MeterReading:
+        return MeterReading(*torch.cat((self.sums, self.skips)).tolist())
 
     def begin_line(self) -> None:
         self.sums.zero_()

@@ -19,8 +19,8 @@ from glassformer.tasks import Kind, kind_of
 from glassformer.training.panels import (
     Look,
     Panel,
+    PanelWords,
     Story,
-    Words,
     draw_attention,
     draw_loss,
     draw_norm,
@@ -117,7 +117,7 @@ def figures(story: Story, lang: str, kind: Kind) -> dict[str, Figure]:
     """Loss, learning rate, and the dashboard, as figures that nothing else holds on to (no pyplot)."""
     from matplotlib.figure import Figure
 
-    words = Words(lang, kind)
+    words = PanelWords(lang, kind)
     alone = {"left": 0.1, "right": 0.97, "bottom": 0.12, "top": 0.92}
     loss, rate = Figure(figsize=(8, 4.5)), Figure(figsize=(8, 4.5))
     draw_loss(loss.subplots(gridspec_kw=alone), story, words, LOOK)
@@ -128,7 +128,7 @@ def figures(story: Story, lang: str, kind: Kind) -> dict[str, Figure]:
     return {"loss_curves": loss, "learning_rate": rate, "dashboard": board}
 
 
-def dashboard(figure: Figure, margins: Mapping[str, float], story: Story, words: Words, look: Look) -> None:
+def dashboard(figure: Figure, margins: Mapping[str, float], story: Story, words: PanelWords, look: Look) -> None:
     """All of a run on one page: curves above, status and samples below, where it looks beside them."""
     places = figure.subplot_mosaic(BOARD, gridspec_kw=dict(margins))
     for name, panel in PANELS.items():

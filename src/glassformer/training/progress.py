@@ -11,7 +11,7 @@ from typing import Any
 
 from glassformer.config.recipe import RunConfig
 from glassformer.data.examples import Examples
-from glassformer.data.sampler import Place
+from glassformer.data.sampler import EpochPosition
 
 
 @dataclass
@@ -29,8 +29,8 @@ class Progress:
     since_best: int = 0  # evaluations
 
     @property
-    def place(self) -> Place:
-        return Place(self.epoch, self.position)
+    def place(self) -> EpochPosition:
+        return EpochPosition(self.epoch, self.position)
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

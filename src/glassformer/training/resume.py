@@ -33,7 +33,7 @@ from glassformer.training.validate import make_sampler
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trained:
+class TrainingState:
     """A model in training: its optimiser, its averages, its place in the data."""
 
     config: RunConfig
@@ -55,7 +55,7 @@ class Trained:
     @classmethod
     def begin(
         cls, config: RunConfig, model: nn.Module, task: Task[Any], store: Examples, device: torch.device
-    ) -> Trained:
+    ) -> TrainingState:
         """Step 0, every generator at the seed. The model is moved to the device first."""
         train = config.train
         seed_all(train.seed)

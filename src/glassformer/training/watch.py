@@ -10,7 +10,7 @@ from glassformer.runs import Run
 from glassformer.training import events
 from glassformer.training.board import Board
 from glassformer.training.events import Event
-from glassformer.training.loop import Job, train
+from glassformer.training.loop import Training, train
 from glassformer.training.pictures import draw
 from glassformer.training.status import Standing, write_block
 
@@ -23,7 +23,7 @@ class NotShown:
     error: Exception
 
 
-def watched(job: Job, *, resume: bool = False) -> Iterator[Event | NotShown]:
+def watched(job: Training, *, resume: bool = False) -> Iterator[Event | NotShown]:
     """`train`, with all that shows how it goes kept fresh in the run folder."""
     watcher: Watcher | None = None
     with closing(train(job, resume=resume)) as happening:  # type: ignore[type-var]

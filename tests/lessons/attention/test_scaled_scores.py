@@ -8,7 +8,7 @@ from torch import Tensor
 
 from glassformer.lessons.attention import scaled_scores
 from glassformer.lessons.attention.scaled_scores import run, verdicts
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 
 
 def rows(plain: float, scaled: float, spread: float = 0.01) -> dict[str, Any]:
@@ -29,26 +29,26 @@ def test_the_rule() -> None:
 
 
 def test_what_is_measured_changes_with_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = run(Desk(seeds=(0,)))
+    before = run(LessonSetup(seeds=(0,)))
 
     def flat(q: Tensor, k: Tensor, *_: Any, **__: Any) -> Tensor:
         return torch.full((*q.shape[:3], k.shape[2]), 1 / k.shape[2], dtype=q.dtype)
 
     monkeypatch.setattr(scaled_scores, "attention_weights", flat)
-    after = run(Desk(seeds=(0,)))
+    after = run(LessonSetup(seeds=(0,)))
     assert after["last"]["plain"]["entropy"]["mean"] == pytest.approx(6.0)
     assert before["last"]["plain"]["entropy"]["mean"] < 1.0
 
 
 def test_the_variance_is_that_of_a_sum_of_independent_products() -> None:
-    data = run(Desk())
+    data = run(LessonSetup())
     assert data["last"]["plain"]["variance"]["low"] < 540 and data["last"]["plain"]["variance"]["high"] > 490
     assert verdicts(data)["scale-variance"].verdict == "confirmed"
 
 
 def test_the_gradient_with_respect_to_the_product_has_the_factor_in_it() -> None:
     """At the paper's d_k softmax answers more strongly without the division, and to q·k always."""
-    data = run(Desk(seeds=(0, 1)))
+    data = run(LessonSetup(seeds=(0, 1)))
     paper, last = data["paper"], data["last"]
     assert paper["d_k"] == 64 and paper["plain"]["gradient"]["mean"] > paper["scaled"]["gradient"]["mean"]
     assert last["plain"]["gradient"]["mean"] < last["scaled"]["gradient"]["mean"]

@@ -5,7 +5,7 @@ import pytest
 
 from glassformer.data.sampler import Sampler
 from glassformer.lessons.data.dataset import _padding, _zipf, run
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 
 
 def test_padding_is_what_is_not_real() -> None:
@@ -22,7 +22,7 @@ def test_an_exact_law_is_found_again() -> None:
 
 
 def test_sorting_by_length_saves_padding() -> None:
-    data = run(Desk(effort=0.01))
+    data = run(LessonSetup(effort=0.01))
     waste = data["padding"]
     assert waste["sorted"]["waste"] < waste["pools"]["waste"] < waste["random"]["waste"] < waste["longest"]["waste"]
     for side in ("source", "target"):

@@ -6,10 +6,10 @@ import pytest
 
 from glassformer.lessons.data import tokenizer
 from glassformer.lessons.data.tokenizer import BYTES, EXAMPLE, run
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.text.kinds import train
 
-LITTLE = Desk(effort=0.01)
+LITTLE = LessonSetup(effort=0.01)
 
 
 def test_bytes_and_characters_are_counted_as_they_are() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.evaluation.cls_or_sep import POOLS, run, verdicts
 from glassformer.lessons.statistics import interval
 
@@ -23,7 +23,7 @@ def test_the_rule() -> None:
 
 @pytest.mark.slow
 def test_differences_are_taken_seed_by_seed() -> None:
-    found = run(Desk(seeds=(0, 1), effort=0.01))
+    found = run(LessonSetup(seeds=(0, 1), effort=0.01))
     assert all(0.0 <= one["low"] <= one["high"] <= 1.0 for one in found["accuracy"].values())
     for how in POOLS[1:]:
         pairs = zip(found["accuracy"]["cls"]["values"], found["accuracy"][how]["values"], strict=True)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.evaluation.confusion_matrix import EACH, _examples, _few, _of_class, run
 from glassformer.lessons.record import RECORDED, Result
 
@@ -23,7 +23,7 @@ def test_the_surest_mistake_stands_first() -> None:
 
 @pytest.mark.slow
 def test_every_image_is_counted_and_another_model_is_wrong_elsewhere() -> None:
-    first, second = (run(Desk(seeds=(seed,), effort=0.02)) for seed in (0, 1))
+    first, second = (run(LessonSetup(seeds=(seed,), effort=0.02)) for seed in (0, 1))
     for found in (first, second):
         assert np.sum(found["matrix"]) == found["images"]
         assert np.sum(found["matrix"]) - np.trace(found["matrix"]) == found["wrong"]

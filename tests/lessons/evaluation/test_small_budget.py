@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from glassformer.data.topics import topics
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.evaluation.small_budget import _entropies, run, verdicts
 from glassformer.lessons.evaluation.small_budget_experiment import _settings
 
@@ -51,6 +51,6 @@ def test_another_text_gives_other_entropies() -> None:
 
 @pytest.mark.slow
 def test_it_trains_both() -> None:
-    found = run(Desk(seeds=(0, 1), effort=0.01))["budget"]
+    found = run(LessonSetup(seeds=(0, 1), effort=0.01))["budget"]
     assert len(found["plain"]["validation"]["values"]) == 2
     assert found["plain"]["validation"]["values"] != found["own"]["validation"]["values"]

@@ -3,12 +3,12 @@ from __future__ import annotations
 import torch
 
 from glassformer.layers.attention.mask import Mask
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.families.families import SOURCE, TARGET, influence, run
 
 
 def test_the_masks_are_those_of_the_families() -> None:
-    found = run(Desk())["families"]
+    found = run(LessonSetup())["families"]
     s, t = len(SOURCE), len(TARGET)
     assert found["encoder"]["open"] == s * s
     assert found["decoder"]["open"] == t * (t + 1) // 2
@@ -24,7 +24,7 @@ def test_influence_is_measured() -> None:
 
 
 def test_other_weights_give_other_sizes_but_the_same_paths() -> None:
-    first, second = (run(Desk(seeds=(seed,)))["families"]["decoder"] for seed in (0, 1))
+    first, second = (run(LessonSetup(seeds=(seed,)))["families"]["decoder"] for seed in (0, 1))
     assert first["influence"] != second["influence"]
     assert first["open"] == second["open"]
     assert Mask(causal=True).causal

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.families.image_patches import _agreement, run
 
 
@@ -16,7 +16,7 @@ def test_equal_maps_agree_and_opposite_ones_do_not() -> None:
 
 @pytest.mark.slow
 def test_another_model_looks_elsewhere() -> None:
-    first, second = (run(Desk(seeds=(seed,), effort=0.01)) for seed in (0, 1))
+    first, second = (run(LessonSetup(seeds=(seed,), effort=0.01)) for seed in (0, 1))
     assert first["patches"] == 16 and first["tokens"] == 17
     assert first["mean_map"] != second["mean_map"]
     for row in first["examples"]:

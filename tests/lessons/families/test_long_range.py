@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.families.long_range import run, verdicts
 from glassformer.lessons.statistics import difference, interval
 
@@ -66,7 +66,7 @@ def test_the_rule_of_parallel() -> None:
 
 @pytest.mark.slow
 def test_it_measures_both() -> None:
-    found = run(Desk(seeds=(0, 1), effort=0.01))
+    found = run(LessonSetup(seeds=(0, 1), effort=0.01))
     assert abs(found["parameters"]["lstm"] / found["parameters"]["transformer"] - 1) < 0.03
     for kind in ("transformer", "lstm"):
         assert all(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from glassformer.ledger.parameters import count
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.families import parameters
 from glassformer.lessons.families.parameters import CLASSIFIER, LESSON_ENCODER, built, run, shares, verdicts
 from glassformer.models.presets import PRESETS
@@ -61,10 +61,10 @@ def test_a_count_that_is_off_by_one_is_refuted() -> None:
 
 
 def test_another_model_has_other_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = run(Desk())
+    before = run(LessonSetup())
     wider = replace(PRESETS["mini-classifier"](), d_ff=64)
     monkeypatch.setattr(parameters, "PRESETS", {**PRESETS, "mini-classifier": lambda: wider})
-    after = run(Desk())
+    after = run(LessonSetup())
     assert before["by_name"]["mini-classifier"]["built"] == before["by_name"]["mini-classifier"]["total"] == 1_009_057
     assert verdicts(before)["count-classifier"].verdict == "confirmed"
     assert verdicts(after)["count-classifier"].verdict == "refuted"

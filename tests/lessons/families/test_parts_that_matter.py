@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from glassformer.layers.norm import LayerNorm
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.families.parts_that_matter import CLAIMED, run, verdicts
 from glassformer.lessons.families.parts_that_matter_experiment import PARTS, Classifier
 from glassformer.lessons.short import Outcome
@@ -47,7 +47,7 @@ def test_the_rules() -> None:
 @pytest.fixture(scope="module")
 def classifier() -> Classifier:
     less = {"data.source.count": 120, "data.validation": 20, "train.steps": 2, "model.d_model": 32, "model.d_ff": 128}
-    return Classifier(Desk(seeds=(0, 1)), less)
+    return Classifier(LessonSetup(seeds=(0, 1)), less)
 
 
 @pytest.mark.slow
@@ -82,7 +82,7 @@ def test_what_is_left_out_does_not_learn(classifier: Classifier) -> None:
 @pytest.mark.slow
 def test_one_of_the_two_models_is_the_one_that_is_counted() -> None:
     """The mini-classifier to the last parameter: 976,704 + 5 × 6,464 + 33."""
-    found = run(Desk(seeds=(0,), effort=0.01))["mini"]
+    found = run(LessonSetup(seeds=(0,), effort=0.01))["mini"]
     assert found["parameters"] == 1_009_057
     assert found["share"]["classifier"] == pytest.approx(33 / 1_009_057)
     assert PRESETS["mini-classifier"]().norm_order == "post"

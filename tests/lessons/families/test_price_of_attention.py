@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.families import price_of_attention
 from glassformer.lessons.families.price_of_attention import run, verdicts
 
@@ -25,7 +25,7 @@ def test_the_rule() -> None:
 
 
 def test_the_formula_is_the_ledger() -> None:
-    found = run(Desk(effort=0.01))
+    found = run(LessonSetup(effort=0.01))
     d, d_ff, layers = found["d_model"], found["d_ff"], found["n_encoder_layers"]
     for row in found["rows"]:
         n = row["length"]
@@ -35,6 +35,6 @@ def test_the_formula_is_the_ledger() -> None:
 
 
 def test_another_model_has_another_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = run(Desk(effort=0.01))["first"]["share"]
+    before = run(LessonSetup(effort=0.01))["first"]["share"]
     monkeypatch.setattr(price_of_attention, "BASE", {**price_of_attention.BASE, "d_ff": 512})
-    assert run(Desk(effort=0.01))["first"]["share"] > before
+    assert run(LessonSetup(effort=0.01))["first"]["share"] > before

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.families.steps import D_MODEL, _compared, chains, longest, parts, times, unrolled
 
 
@@ -34,7 +34,7 @@ def test_the_cell_step_by_step_is_torchs_lstm() -> None:
 
 
 def test_times_have_a_ratio() -> None:
-    assert [row["length"] for row in times(Desk(effort=0.01))] == [16, 32]
+    assert [row["length"] for row in times(LessonSetup(effort=0.01))] == [16, 32]
     found = _compared(8, [1.0, 2.0, 10.0], [2.0, 6.0, 20.0])
     faster = found.pop("faster")
     assert found == {"length": 8, "attention": 2.0, "lstm": 6.0, "ratio": 2.0}

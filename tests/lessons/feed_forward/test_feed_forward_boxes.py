@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from glassformer.layers.feed_forward import FeedForward
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.feed_forward.feed_forward_boxes import (
     across,
     collapse,
@@ -24,7 +24,7 @@ def test_the_jacobian_of_a_box_that_mixes_positions_is_seen() -> None:
 
 
 def test_without_the_bend_a_network_is_a_line() -> None:
-    found = collapse(Desk(seeds=(0,)))
+    found = collapse(LessonSetup(seeds=(0,)))
     assert found["apart"] < 1e-12 and found["rank"] == 8
     assert found["bent"]["mean"] > 0.9 and abs(found["straight"]["mean"]) < 0.05
 
@@ -37,7 +37,7 @@ def test_a_bend_that_does_not_bend_explains_nothing(monkeypatch: pytest.MonkeyPa
         self.activation = lambda x: x
 
     monkeypatch.setattr(FeedForward, "__init__", straight)
-    assert collapse(Desk(seeds=(0,)))["bent"]["mean"] < 0.05
+    assert collapse(LessonSetup(seeds=(0,)))["bent"]["mean"] < 0.05
 
 
 def test_explained_and_curves() -> None:
@@ -50,7 +50,7 @@ def test_explained_and_curves() -> None:
 
 @pytest.mark.slow
 def test_another_model_has_other_silent_units() -> None:
-    desk = Desk(effort=0.01)
+    desk = LessonSetup(effort=0.01)
     first, second = (silence(desk, load(tiny("ko-en", seed), device="cpu")) for seed in (0, 1))
     assert [row["trained"] for row in first] != [row["trained"] for row in second]
     assert [row["side"] for row in first] == ["encoder", "encoder", "decoder", "decoder"]

@@ -8,7 +8,7 @@ from torch import nn
 
 from glassformer.config.model import ModelConfig
 from glassformer.config.recipe import RunConfig
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.norm.letters import final_loss, first_gradients, letters, stream_sizes, train
 from glassformer.lessons.short import Outcome
 
@@ -26,7 +26,7 @@ def test_a_model_that_has_exploded_counts_as_an_even_guess() -> None:
 
 @pytest.mark.slow
 def test_gradients_and_streams_have_a_number_for_each_layer() -> None:
-    material = letters(Desk(effort=0.01))
+    material = letters(LessonSetup(effort=0.01))
     for order in ("pre", "post"):
         gradients = first_gradients(material, 0, 3, order)
         assert len(gradients) == 3 and min(gradients) > 0.0

@@ -3,14 +3,14 @@ from __future__ import annotations
 import pytest
 import torch
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.norm.batch_norm import BatchNorm
 from glassformer.lessons.norm.norm_kinds_experiment import experiment, model_with, padded_share, train
 
 
 @pytest.mark.slow
 def test_only_batch_norm_differs_between_the_modes_and_padding_is_left_out_where_it_is_told() -> None:
-    material = experiment(Desk(effort=0.01))
+    material = experiment(LessonSetup(effort=0.01))
     found = {kind: train(material, kind, 8, 0, 3) for kind in ("layer", "rms", "batch", "batch_real")}
     assert found["layer"]["gap"] == 0.0 and found["rms"]["gap"] == 0.0
     assert found["batch"]["gap"] > 0.0 and found["batch_real"]["gap"] > 0.0

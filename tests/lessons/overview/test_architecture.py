@@ -6,7 +6,7 @@ import pytest
 
 from glassformer.config.model import ModelConfig
 from glassformer.ledger.rows import rows
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.fingerprint import ROOT
 from glassformer.lessons.overview import architecture
 from glassformer.lessons.overview.architecture import BOXES, run
@@ -14,7 +14,7 @@ from glassformer.loading import open_config
 
 
 def test_every_box_is_a_module_with_a_file_and_the_sum_is_the_ledgers() -> None:
-    data = run(Desk())
+    data = run(LessonSetup())
     assert data["total"] == sum(row.parameters for row in rows(open_config("paper-base")))
     assert set(data["boxes"]) == set(BOXES)
     for box in data["boxes"].values():
@@ -22,19 +22,19 @@ def test_every_box_is_a_module_with_a_file_and_the_sum_is_the_ledgers() -> None:
 
 
 def test_the_boxes_come_in_the_order_in_which_the_model_runs_them() -> None:
-    order = run(Desk())["order"]
+    order = run(LessonSetup())["order"]
     assert order.index("encoder") < order.index("decoder_self_attention") < order.index("decoder_cross_attention")
     assert order.index("decoder_cross_attention") < order.index("decoder_feed_forward") < order.index("head")
 
 
 def test_another_model_gives_another_map(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = run(Desk())
+    before = run(LessonSetup())
 
     def wider(name: str) -> ModelConfig:
         return replace(open_config(name), d_ff=1024)
 
     monkeypatch.setattr(architecture, "open_config", wider)
-    after = run(Desk())
+    after = run(LessonSetup())
     saved = 2 * 512 * 1024 + 1024
     assert before["boxes"]["encoder_layer"]["parameters"] - after["boxes"]["encoder_layer"]["parameters"] == saved
     assert after["boxes"]["encoder_feed_forward"]["shape"] == [1, 3, 512]

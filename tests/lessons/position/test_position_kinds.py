@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from glassformer.config.model import Choice, ModelConfig
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.position.position_kinds import KINDS, loss_at, run, shown, verdicts
 from glassformer.models.build import build
 
@@ -60,5 +60,5 @@ def test_what_is_shown_is_what_the_model_does(kind: str) -> None:
 
 @pytest.mark.slow
 def test_another_seed_has_other_numbers() -> None:
-    first, second = (run(Desk(seeds=(seed, seed + 2), effort=0.01)) for seed in (0, 1))
+    first, second = (run(LessonSetup(seeds=(seed, seed + 2), effort=0.01)) for seed in (0, 1))
     assert first["kinds"]["rotary"]["known"] != second["kinds"]["rotary"]["known"]

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from glassformer.layers.position.sinusoidal import sinusoid
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.position import positional_encoding
 from glassformer.lessons.position.positional_encoding import linear_map, run, values, verdicts
 
@@ -51,7 +51,7 @@ def test_the_map_of_an_offset_by_hand() -> None:
 
 
 def test_a_period_is_that_of_the_formula() -> None:
-    periods = run(Desk(seeds=(0,)))["periods"]
+    periods = run(LessonSetup(seeds=(0,)))["periods"]
     assert periods == pytest.approx([2 * torch.pi * 10000 ** (2 * i / 128) for i in range(64)])
 
 
@@ -61,12 +61,12 @@ def test_a_byte_keeps_what_a_picture_shows() -> None:
 
 
 def test_what_is_measured_changes_with_the_encoding(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = verdicts(run(Desk(seeds=(0,))))
+    before = verdicts(run(LessonSetup(seeds=(0,))))
 
     def straight(at: Tensor, d_model: int, **_: Any) -> Tensor:
         return (at.double()[:, None] + 1) * torch.ones(d_model, dtype=torch.float64)
 
     monkeypatch.setattr(positional_encoding, "sinusoid", straight)
-    after = verdicts(run(Desk(seeds=(0,))))
+    after = verdicts(run(LessonSetup(seeds=(0,))))
     assert before["pe-linear"].verdict == after["pe-difference"].verdict == "confirmed"
     assert after["pe-linear"].verdict == before["pe-difference"].verdict == "refuted"

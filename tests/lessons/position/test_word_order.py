@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.position import word_order
 from glassformer.lessons.position.word_order import CAT, MOUSE, TOLERANCE, apart, make, run, shuffled, verdicts
 
@@ -30,13 +30,13 @@ def test_both_sentences_are_the_same_bag() -> None:
 
 
 def test_what_is_measured_changes_with_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert run(Desk(seeds=(0,)))["cases"]["encoder_none"]["sentences"]["mean"] < TOLERANCE
+    assert run(LessonSetup(seeds=(0,)))["cases"]["encoder_none"]["sentences"]["mean"] < TOLERANCE
 
     def placed(family: str, position: str, seed: int) -> nn.Module:
         return make(family, "learned", seed)
 
     monkeypatch.setattr(word_order, "make", placed)
-    assert run(Desk(seeds=(0,)))["cases"]["encoder_none"]["sentences"]["mean"] > 0.001
+    assert run(LessonSetup(seeds=(0,)))["cases"]["encoder_none"]["sentences"]["mean"] > 0.001
 
 
 @pytest.mark.parametrize("position", ["sinusoidal", "learned", "rotary", "alibi", "relative"])

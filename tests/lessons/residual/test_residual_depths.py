@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from glassformer.config.model import ModelConfig
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.residual import residual_depths
 from glassformer.lessons.residual.residual_depths import depths
 from glassformer.lessons.residual.without_residual import build_stack
@@ -13,7 +13,7 @@ from glassformer.lessons.residual.without_residual import build_stack
 
 @pytest.mark.slow
 def test_what_is_compared_is_adding_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    desk = Desk(seeds=(0, 1), effort=0.01)
+    desk = LessonSetup(seeds=(0, 1), effort=0.01)
     before = depths(desk)
 
     def always(config: ModelConfig, seed: int, *, residual: bool, norm: bool) -> Any:

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.training.accumulation import TOLERANCE, error, run, verdicts
 from glassformer.training.step import Stepper
 
@@ -35,7 +35,7 @@ def test_the_error_is_relative() -> None:
 @pytest.mark.slow
 def test_a_step_that_divides_part_by_part_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """A stepper that takes the mean of means in place of the package's."""
-    before = run(Desk(seeds=(0,)))
+    before = run(LessonSetup(seeds=(0,)))
     assert before["worst"]["ragged"]["whole"] <= TOLERANCE
     right = Stepper.gradients
 
@@ -50,5 +50,5 @@ def test_a_step_that_divides_part_by_part_is_seen(monkeypatch: pytest.MonkeyPatc
         return total
 
     monkeypatch.setattr(Stepper, "gradients", naive)
-    after = run(Desk(seeds=(0,)))
+    after = run(LessonSetup(seeds=(0,)))
     assert after["worst"]["ragged"]["whole"] > 1e-3 > TOLERANCE

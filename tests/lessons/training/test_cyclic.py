@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from torch import nn
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.training.cyclic import between, run, verdicts
 from glassformer.training.schedule import SCHEDULES, Span, constant
 
@@ -44,7 +44,7 @@ def test_halfway_between_two_models() -> None:
 
 @pytest.mark.slow
 def test_what_is_measured_changes_with_the_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
-    desk = Desk(seeds=(0, 1), effort=0.01)
+    desk = LessonSetup(seeds=(0, 1), effort=0.01)
     before = run(desk)
     assert before["effects"]["constant"]["mean"] != 0.0
     assert before["rates"]["cyclic"][0] == pytest.approx(0.1)  # the first rise is the warm-up

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.training.few_digits import HELD_OUT, Answers, answers, digits, training_images
 from glassformer.models.build import build
 
@@ -16,7 +16,7 @@ def test_confidence_accuracy_and_recall() -> None:
 
 
 def test_nothing_held_out_is_trained_on() -> None:
-    experiment = digits(Desk(effort=0.01), {"kind": "cross_entropy"})
+    experiment = digits(LessonSetup(effort=0.01), {"kind": "cross_entropy"})
     seen = {image.tobytes() for image in training_images(experiment).fields["image"]}
     held_out = experiment.material.validation
     assert held_out is not None and abs(len(held_out) - HELD_OUT) <= 2

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.training import focal_loss
 from glassformer.lessons.training.few_digits import digits, training_images
 from glassformer.lessons.training.focal_loss import LEFT, PROBABILITIES, RARE, factors, run, verdicts
@@ -42,7 +42,7 @@ def test_the_factor_is_that_of_the_formula() -> None:
 
 
 def test_two_digits_are_rare_and_the_seed_chooses_which_images_are_left() -> None:
-    images = training_images(digits(Desk(effort=0.01), {"kind": "cross_entropy"}))
+    images = training_images(digits(LessonSetup(effort=0.01), {"kind": "cross_entropy"}))
     first, second = (focal_loss._imbalanced(images, seed) for seed in (0, 1))
     labels = np.asarray(first.fields["label"])
     assert [int((labels == k).sum()) for k in RARE] == [LEFT, LEFT]
@@ -52,7 +52,7 @@ def test_two_digits_are_rare_and_the_seed_chooses_which_images_are_left() -> Non
 
 @pytest.mark.slow
 def test_if_focal_loss_were_cross_entropy_nothing_would_shift(monkeypatch: pytest.MonkeyPatch) -> None:
-    desk = Desk(seeds=(0, 1), effort=0.3)
+    desk = LessonSetup(seeds=(0, 1), effort=0.3)
     assert run(desk)["effects"]["share"]["mean"] > 0.01
 
     def plain(logits: Any, targets: Any, *, gamma: float) -> Any:

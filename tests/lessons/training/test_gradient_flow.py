@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.training.gradient_flow import layer_gradients, run, verdicts
 from glassformer.lessons.training.letters import letters
 from glassformer.models.initialize import RULES
@@ -38,7 +38,7 @@ def test_the_rule() -> None:
 
 
 def test_each_layer_has_its_gradient_and_a_larger_start_changes_it() -> None:
-    experiment = letters(Desk(effort=0.01), {"model.n_decoder_layers": 3, "model.d_model": 16, "model.d_ff": 32})
+    experiment = letters(LessonSetup(effort=0.01), {"model.n_decoder_layers": 3, "model.d_model": 16, "model.d_ff": 32})
     post = {"model.norm_order": "post"}
     xavier = layer_gradients(experiment, {**post, "model.init": "xavier"}, seed=0)
     he = layer_gradients(experiment, {**post, "model.init": "he"}, seed=0)
@@ -51,5 +51,5 @@ def test_each_layer_has_its_gradient_and_a_larger_start_changes_it() -> None:
 def test_if_he_were_xavier_nothing_would_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(RULES, "he", {**RULES["xavier"]})
     monkeypatch.setattr("glassformer.models.initialize.UNIFORM", ("xavier", "he"))
-    effects = run(Desk(seeds=(0, 1), effort=0.01))["effects"]
+    effects = run(LessonSetup(seeds=(0, 1), effort=0.01))["effects"]
     assert {effect["mean"] for order in effects.values() for effect in order.values()} == {0.0}

@@ -4,14 +4,14 @@ import pytest
 from torch import nn
 
 from glassformer.config.model import ModelConfig
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.training import initialization
 from glassformer.lessons.training.initialization import run
 from glassformer.models.build import build
 
 
 def test_the_widths_are_those_of_the_formulas() -> None:
-    rules = run(Desk(seeds=(0, 1)))["rules"]
+    rules = run(LessonSetup(seeds=(0, 1)))["rules"]
     d_model, d_ff = 512, 2048
     assert rules["xavier"]["w_1"]["std"]["mean"] == pytest.approx((2 / (d_model + d_ff)) ** 0.5, rel=0.01)
     assert rules["he"]["w_1"]["std"]["mean"] == pytest.approx((2 / d_model) ** 0.5, rel=0.01)
@@ -21,7 +21,7 @@ def test_the_widths_are_those_of_the_formulas() -> None:
 
 
 def test_the_histogram_is_of_the_weights() -> None:
-    data = run(Desk(seeds=(0,)))
+    data = run(LessonSetup(seeds=(0,)))
     width = data["centres"][1] - data["centres"][0]
     for rule in ("xavier", "normal"):
         assert sum(data["rules"][rule]["w_1"]["density"]) * width == pytest.approx(1.0, rel=1e-3)
@@ -33,7 +33,7 @@ def test_the_histogram_is_of_the_weights() -> None:
 
 
 def test_what_is_measured_changes_with_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = run(Desk(seeds=(0,)))
+    before = run(LessonSetup(seeds=(0,)))
 
     def louder(config: ModelConfig, *, seed: int) -> nn.Module:
         model = build(config, seed=seed)
@@ -41,6 +41,6 @@ def test_what_is_measured_changes_with_the_model(monkeypatch: pytest.MonkeyPatch
         return model
 
     monkeypatch.setattr(initialization, "build", louder)
-    after = run(Desk(seeds=(0,)))
+    after = run(LessonSetup(seeds=(0,)))
     for rule in ("xavier", "he", "normal"):
         assert after["rules"][rule]["through"]["mean"] == pytest.approx(3 * before["rules"][rule]["through"]["mean"])

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.training import label_smoothing
 from glassformer.lessons.training.label_smoothing import run, soft_target, verdicts
 from glassformer.lessons.verdict import Verdict
@@ -73,7 +73,7 @@ def test_the_target_follows_the_loss(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_smoothing_makes_less_sure() -> None:
-    data = run(Desk(seeds=(0, 1), effort=0.3))
+    data = run(LessonSetup(seeds=(0, 1), effort=0.3))
     for size in ("few", "many"):
         assert data["sizes"][size]["e10"]["confidence"]["mean"] < data["sizes"][size]["e0"]["confidence"]["mean"]
         assert sum(one["count"] for one in data["sizes"][size]["e0"]["bins"]) == 2 * data["held_out"]

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from glassformer.data.masking import make_masking
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.training import mlm_masking
 from glassformer.lessons.training.mlm_masking import SAID, run, verdicts
 
-LITTLE = Desk(effort=0.2)
+LITTLE = LessonSetup(effort=0.2)
 
 
 def data(long: float, short: float, sure: float = 0.001) -> dict[str, Any]:

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.training.noam_schedule import run
 from glassformer.training.schedule import SCHEDULES, Span, noam
 
 
 def test_the_peak_lies_at_the_warm_up_and_is_as_high_as_the_formula() -> None:
-    data = run(Desk())
+    data = run(LessonSetup())
     assert data["late"] == 0 and data["error"] < 1e-12
     paper = data["paper"]
     assert (paper["warmup"], paper["d_model"]) == (4000, 512)
@@ -21,5 +21,5 @@ def test_a_changed_formula_changes_the_numbers(monkeypatch: pytest.MonkeyPatch) 
         return noam(step, Span(2 * span.warmup, span.steps, span.d_model), factor=factor)
 
     monkeypatch.setitem(SCHEDULES, "noam", late)
-    data = run(Desk())
+    data = run(LessonSetup())
     assert data["paper"]["step"] == 8000 and data["error"] > 0.1

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.training.warmup import jumps, run, verdicts
 from glassformer.training.schedule import SCHEDULES, Span
 
@@ -38,7 +38,7 @@ def test_jumps_are_factors_between_neighbouring_steps() -> None:
 
 @pytest.mark.slow
 def test_if_the_schedule_knew_no_warm_up_nothing_would_differ(monkeypatch: pytest.MonkeyPatch) -> None:
-    desk = Desk(seeds=(0, 1), effort=0.01)
+    desk = LessonSetup(seeds=(0, 1), effort=0.01)
     before = run(desk)["effects"]["post"]["loss"]["mean"]
 
     def flat(step: int, span: Span) -> float:

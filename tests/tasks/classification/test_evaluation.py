@@ -21,7 +21,7 @@ from glassformer.tasks.classification.evaluation import (
     evaluate_classification,
 )
 from glassformer.tasks.evaluation import evaluate
-from glassformer.tasks.how import How
+from glassformer.tasks.how import EvaluationOptions
 from glassformer.tasks.readings import Readings
 from small_classifier import REVIEWS, trained, write_tsv
 
@@ -70,7 +70,7 @@ def test_groups_and_what_stands_apart(run: Path, monkeypatch: pytest.MonkeyPatch
     wrong = Texts(TEXTS[:4], ["bad", "good", "good", "bad"])
     groups = {"seen-like": Texts(TEXTS, LABELS), "verb-place": Texts(TEXTS[:5], LABELS[:5]), "long": wrong}
     grouped(monkeypatch, groups)
-    found = evaluate_classification(load(run), "test", How())
+    found = evaluate_classification(load(run), "test", EvaluationOptions())
     assert (found.apart, found.total.examples, found.total.accuracy.hits) == (("long",), 45, 45)
     assert found.groups["long"].accuracy.hits == 0
     grouped(monkeypatch, {"long": Texts(TEXTS, LABELS)})

@@ -10,16 +10,16 @@ from glassformer.loading import open_recipe
 from glassformer.tasks.classification.samples import Guesses
 from glassformer.tasks.samples import Sample, read_samples
 from glassformer.training.begin import begin
-from glassformer.training.loop import Job, train
+from glassformer.training.loop import Training, train
 from small_classifier import REVIEWS, write_recipe
 
 
 @pytest.fixture
-def job(tmp_path: Path) -> Job:
+def job(tmp_path: Path) -> Training:
     return begin(open_recipe(write_recipe(tmp_path, steps=60)), tmp_path / "run")
 
 
-def test_a_few_texts_with_what_they_are_and_what_they_are_taken_for(job: Job) -> None:
+def test_a_few_texts_with_what_they_are_and_what_they_are_taken_for(job: Training) -> None:
     for _ in train(job):
         pass
     found = read_samples(job.run, 60)
@@ -27,7 +27,7 @@ def test_a_few_texts_with_what_they_are_and_what_they_are_taken_for(job: Job) ->
     assert len(read_samples(job.run, 30)) == 8
 
 
-def test_the_model_and_what_is_drawn_stay_as_they_are(job: Job) -> None:
+def test_the_model_and_what_is_drawn_stay_as_they_are(job: Training) -> None:
     assert isinstance(job.measure, Guesses)
     random, before = torch.random.get_rng_state(), {k: v.clone() for k, v in job.model.state_dict().items()}
     assert job.measure(job.model, 3) == {}
@@ -35,7 +35,7 @@ def test_the_model_and_what_is_drawn_stay_as_they_are(job: Job) -> None:
     assert all(torch.equal(value, before[name]) for name, value in job.model.state_dict().items())
 
 
-def test_a_folder_that_cannot_be_written_is_one_line(job: Job) -> None:
+def test_a_folder_that_cannot_be_written_is_one_line(job: Training) -> None:
     assert job.measure is not None
     job.run.samples.rmdir()
     job.run.samples.write_text("a file", encoding="utf-8")

@@ -20,7 +20,7 @@ from glassformer.loading import load, open_recipe
 from glassformer.losses import Sum
 from glassformer.models.build import build
 from glassformer.models.check import check
-from glassformer.tasks.language_model.task import LanguageModel, Reading, Writings, joined
+from glassformer.tasks.language_model.task import LanguageModel, WindowOptions, Writings, joined
 from glassformer.text import Specials
 from glassformer.training.compile import compile_parts
 from glassformer.training.events import Stopped
@@ -87,7 +87,7 @@ def test_the_same_rows_in_chunks() -> None:
         model = build(made.config.model, seed=0).double()
         batch = made.task.collate([made.training[i] for i in range(4)])
         plain = made.task.loss(model, batch)
-        chunked = LanguageModel(reading=Reading.of(made.config), chunk=7).loss(model, batch)
+        chunked = LanguageModel(reading=WindowOptions.of(made.config), chunk=7).loss(model, batch)
         torch.testing.assert_close(chunked.total, plain.total, rtol=1e-10, atol=0)
 
 
@@ -101,7 +101,7 @@ def test_offsets_are_random_only_in_training_and_only_if_asked_for() -> None:
 
 
 def test_bits_per_character_do_not_depend_on_the_tokens() -> None:
-    task = LanguageModel(reading=Reading(context=4, documents="stream", offsets="random"), characters=2.0)
+    task = LanguageModel(reading=WindowOptions(context=4, documents="stream", offsets="random"), characters=2.0)
     found = task.metrics({"loss": Sum(torch.tensor(40 * math.log(2)), torch.tensor(10))})
     assert found["loss"] == pytest.approx(4 * math.log(2)) and found["perplexity"] == pytest.approx(16)
     assert found["bits_per_character"] == pytest.approx(2.0)
@@ -166,7 +166,7 @@ def test_the_recipes_describe_models(name: str) -> None:
     config = open_recipe(name, {})
     sketch = LanguageModel.sketch(config)
     check(sketch.model)
-    assert config.task.kind == "language_model" and config.train.batch_tokens >= Reading.of(config).context
+    assert config.task.kind == "language_model" and config.train.batch_tokens >= WindowOptions.of(config).context
 
 
 @pytest.mark.slow

@@ -15,20 +15,20 @@ from glassformer.tasks.translation.samples import Samples, chosen
 from glassformer.tasks.translation.translate import GREEDY, candidates
 from glassformer.trace.trace import Trace
 from glassformer.training.begin import begin
-from glassformer.training.loop import Job
+from glassformer.training.loop import Training
 from tiny_translator import tiny
 
 NUMBERS = Pairs([str(i) for i in range(100)], [str(-i) for i in range(100)])
 
 
 @pytest.fixture(scope="module")
-def job(tmp_path_factory: pytest.TempPathFactory) -> Job:
+def job(tmp_path_factory: pytest.TempPathFactory) -> Training:
     made = begin(tiny(), tmp_path_factory.mktemp("samples") / "run")
     made.model.eval()
     return made
 
 
-def samples_of(job: Job) -> Samples:
+def samples_of(job: Training) -> Samples:
     assert isinstance(job.measure, Samples)
     return job.measure
 
@@ -51,7 +51,7 @@ def test_what_does_not_fit_is_no_sample() -> None:
     assert chosen(NUMBERS, np.arange(100) % 2 == 1).sources[:3] == ["1", "3", "5"]
 
 
-def test_the_file_holds_what_the_model_says_and_the_score_is_of_all(job: Job) -> None:
+def test_the_file_holds_what_the_model_says_and_the_score_is_of_all(job: Training) -> None:
     samples = samples_of(job)
     metrics = samples(job.model, 7)
     said = [best.text for best, *_ in candidates(job.model, samples.vocabularies, samples.pairs.sources, GREEDY)]
@@ -66,11 +66,11 @@ def test_the_file_holds_what_the_model_says_and_the_score_is_of_all(job: Job) ->
     assert read_samples(job.run, 7)[0] == vars(first)
 
 
-def test_where_nothing_was_evaluated_there_is_nothing_to_read(job: Job) -> None:
+def test_where_nothing_was_evaluated_there_is_nothing_to_read(job: Training) -> None:
     assert read_samples(job.run, 12345) == []
 
 
-def test_the_attention_is_from_each_token_said_to_the_source(job: Job) -> None:
+def test_the_attention_is_from_each_token_said_to_the_source(job: Training) -> None:
     samples = samples_of(job)
     samples(job.model, 8)
     trace = Trace.open(attention_file(job.run, 8))
@@ -82,14 +82,14 @@ def test_the_attention_is_from_each_token_said_to_the_source(job: Job) -> None:
     torch.testing.assert_close(weights.sum(-1), torch.ones(1, 2, said))
 
 
-def test_a_translation_longer_than_the_table_of_positions_is_cut(job: Job) -> None:
+def test_a_translation_longer_than_the_table_of_positions_is_cut(job: Training) -> None:
     samples = samples_of(job)
     endless = Sample(samples.pairs.sources[0], "", "word " * 500)
     (weights,) = samples.attention(job.model, endless).attention("cross_attention")
     assert weights.shape[2] == job.recipe.model.max_len
 
 
-def test_the_model_and_what_is_drawn_stay_as_they_are(job: Job) -> None:
+def test_the_model_and_what_is_drawn_stay_as_they_are(job: Training) -> None:
     before = {name: value.clone() for name, value in job.model.state_dict().items()}
     random = torch.random.get_rng_state()
     with torch.no_grad():
@@ -99,7 +99,7 @@ def test_the_model_and_what_is_drawn_stay_as_they_are(job: Job) -> None:
     assert all(torch.equal(value, before[name]) for name, value in job.model.state_dict().items())
 
 
-def test_a_folder_that_cannot_be_written_is_one_line(job: Job, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_one_line(job: Training, tmp_path: Path) -> None:
     (tmp_path / "samples").write_text("a file", encoding="utf-8")
     (tmp_path / "config.toml").write_text(job.run.config.to_toml(), encoding="utf-8")
     samples = Samples(type(job.run)(tmp_path), samples_of(job).vocabularies, samples_of(job).pairs)

@@ -8,7 +8,7 @@ import pytest
 from glassformer.data.corpus import Corpus
 from glassformer.data.pairs import Pairs
 from glassformer.loading import load
-from glassformer.tasks.how import How
+from glassformer.tasks.how import EvaluationOptions
 from glassformer.tasks.translation import evaluation as translation
 from glassformer.tasks.translation.evaluation import TranslationEvaluation, evaluate_translation
 from glassformer.tasks.translation.translate import GREEDY
@@ -22,7 +22,7 @@ def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TranslationEvaluat
     some = Pairs(KOREAN[:8], ENGLISH[:8])
     groups = {"seen-like": some, "verb-place": some, "long": some}
     monkeypatch.setattr(translation, "corpus", lambda config: Corpus(lambda split: groups))
-    return evaluate_translation(load(trained(tmp_path)), "test", How(search=GREEDY, forensics=True))
+    return evaluate_translation(load(trained(tmp_path)), "test", EvaluationOptions(search=GREEDY, forensics=True))
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from glassformer.data.grammar.pair import Pair
 from glassformer.data.grammar.sample import pairs
 from glassformer.lessons.attention.attention_patterns_experiment import heads_apart, rows_and_blocks
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, colour_bar, heat
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.stacks.sentences import batch_of
 from glassformer.lessons.stacks.small_translators import SmallTranslators
 from glassformer.lessons.statistics import difference
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact, greater
 from glassformer.models.build import build
@@ -35,7 +35,7 @@ EPSILON = 2.0**-23  # of float32
 MOST = ("attentions", "error", "leak", "longest", "dropped_high")  # of the seeds the largest counts
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """The picture shows the encoder's last layer of the trained translator, whose rows are summed up too.
 
     How far heads are apart is asked of several small translators: one model alone would only tell of itself.
@@ -79,7 +79,7 @@ def run(desk: Desk) -> Data:
     }
 
 
-def _sentences(desk: Desk, seed: int) -> list[Pair]:
+def _sentences(desk: LessonSetup, seed: int) -> list[Pair]:
     return pairs("test", desk.some(SENTENCES, 4), seed=seed)
 
 
@@ -105,7 +105,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     return {"softmax-sums": Verdict.of(exact(right), dict(sums)), "heads-differ": Verdict.of(sides, measured)}
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Maps side by side, two in a row; below them the divergences."""
     heads, tokens = data["heads"], [token.replace("▁", "") for token in data["tokens"]]
     rows = -(-len(heads) // 2)
@@ -126,7 +126,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     return figure
 
 
-def label(name: str, words: Words) -> str:
+def label(name: str, words: PictureWords) -> str:
     """cross-1 → as the language says it."""
     kind, _, layer = name.partition("-")
     return words(kind, layer=layer)

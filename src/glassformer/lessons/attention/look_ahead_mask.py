@@ -12,10 +12,10 @@ from torch import Tensor, nn
 
 from glassformer.config.model import ModelConfig
 from glassformer.lessons.attention.look_ahead_mask_experiment import configurations, probe
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import heat
 from glassformer.lessons.lesson import Data, Lesson
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact
 from glassformer.models.build import build
@@ -32,7 +32,7 @@ KERNELS = ("reference", "fused")
 SEEDS = 2  # of each configuration: what is exact needs no statistics
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """The trained translator shows it; every decoder that can be configured is asked."""
     loaded = desk.model("ko-en")
     assert isinstance(loaded.model, EncoderDecoder)
@@ -71,7 +71,7 @@ def _shown(model: EncoderDecoder, source: Tensor, target: Tensor) -> tuple[Tenso
     return trace["decoder.blocks.0.self_attention.weights"][0].mean(0), torch.stack(rows)
 
 
-def _ask(config: ModelConfig, desk: Desk, masked: bool = True) -> dict[str, float]:
+def _ask(config: ModelConfig, desk: LessonSetup, masked: bool = True) -> dict[str, float]:
     """Over kernels and seeds: the largest change before the changed token, the smallest at it."""
     seeds, kernels = (desk.seeds[:SEEDS], KERNELS) if masked else (desk.seeds[:1], KERNELS[1:])
     results = [probe(_built(config, seed, kernel, masked), seed) for kernel in kernels for seed in seeds]
@@ -96,7 +96,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     return {"causal": Verdict.of(exact(data["before"] == 0.0 and data["after"] > 0.0), measured)}
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Two triangles: row = who looks, column = at whom; row = what was changed, column = what moved."""
     figure = theme.figure(10, 5.2)
     tokens = [token.replace("▁", "") for token in data["tokens"]]

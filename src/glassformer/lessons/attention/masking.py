@@ -13,10 +13,10 @@ from torch import Tensor, nn
 from glassformer.config.model import Choice, ModelConfig
 from glassformer.data.batch import pad
 from glassformer.layers.attention.mask import causal, combine
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import mask, mask_legend
 from glassformer.lessons.lesson import Data, Lesson
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact
 from glassformer.loading.loaded import Loaded
@@ -36,7 +36,7 @@ KERNELS = ("reference", "fused")
 ORDERS = ("post", "pre", "parallel")
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """The trained translator on four sentences, then every kind of small model on random ragged batches."""
     loaded = desk.model("ko-en")
     tokens, mask = batch_of(loaded)
@@ -166,7 +166,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     return {"pad-blocked": Verdict.of(exact(data["largest"] == 0.0), measured)}
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Above: the batch with its padding. Below: the triangle, and the triangle without the padding."""
     figure = theme.figure(8.5, 7.4)
     grid = figure.add_gridspec(2, 2, height_ratios=[0.62, 1])

@@ -13,11 +13,11 @@ from torch import Tensor
 
 from glassformer.layers.attention.kernel import attention_weights
 from glassformer.layers.attention.mask import Mask
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, lines, logarithmic
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.statistics import interval
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, Word, within
 
@@ -36,7 +36,7 @@ SATURATED = 0.99  # a weight above it: softmax no longer answers to small change
 ABOUT = 0.1  # so near a variance must be to what is said
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """Queries and keys of independent numbers of variance 1, as at the beginning of a training, for every width."""
     rows = [
         {"d_k": d_k, **{kind: _look(desk, d_k, _scale(kind, d_k)) for kind in KINDS}}
@@ -58,7 +58,7 @@ def _scale(kind: str, d_k: int) -> float:
     return 1.0 if kind == "plain" else 1 / sqrt(d_k)
 
 
-def _look(desk: Desk, d_k: int, scale: float) -> dict[str, Any]:
+def _look(desk: LessonSetup, d_k: int, scale: float) -> dict[str, Any]:
     seen = [_once(seed, d_k, scale) for seed in desk.seeds]
     return {name: interval([one[name] for one in seen]) for name in seen[0]}
 
@@ -140,7 +140,7 @@ def _verdict_ends(effect: Data) -> dict[str, float]:
 SHOWN_KEYS = 10  # of a query's keys, the heaviest first
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Three panels over the same d_k; below, one query's softmax at three of them."""
     shown = data.get("weights", ())  # a result of another time may have none
     figure = theme.figure(10, 6.6 if shown else 3.6)

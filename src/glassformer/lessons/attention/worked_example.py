@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import colour_bar, heat
 from glassformer.lessons.lesson import Data, Lesson
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact
 from glassformer.models.presets import PRESETS
@@ -44,7 +44,7 @@ CLAIMED = {
 }
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """The base model as it is before training: its numbers are random, its shapes are those of every base model."""
     seed = desk.seeds[0]
     story = follow(MODEL, PRESETS[MODEL](), SENTENCE, seed=seed)
@@ -100,7 +100,7 @@ def _by_hand(stations: dict[str, Tensor]) -> dict[str, float]:
     }
 
 
-def _question(desk: Desk, seed: int) -> dict[str, Any]:
+def _question(desk: LessonSetup, seed: int) -> dict[str, Any]:
     """The last word asks: its weights in every head, in the untrained base model and in a trained translator."""
     untrained = follow(MODEL, PRESETS[MODEL](), ASKING, seed=seed)
     loaded = desk.model("ko-en")
@@ -129,7 +129,7 @@ STRIPS = ("input", "q", "k", "v", "heads", "output")
 TERMS = 4  # of the dot product, written out
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """From top to bottom: X; Q, K, V; scores, weights, what comes out; one score by hand; W_O; the second sentence."""
     figure = theme.figure(10, 9.4)
     parts: Any = figure.subfigures(2, 1, height_ratios=(3.6, 1))
@@ -141,7 +141,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     return figure
 
 
-def _draw_stations(figure: Any, data: Data, theme: Theme, words: Words) -> None:
+def _draw_stations(figure: Any, data: Data, theme: Theme, words: PictureWords) -> None:
     """Every tensor in one scale, but for the weights, which are shares."""
     grid = figure.add_gridspec(5, 6, height_ratios=[1, 1, 1.7, 1.1, 1])
     tokens, numbers, shapes = data["tokens"], data["numbers"], data["written"]
@@ -175,7 +175,7 @@ def _draw_stations(figure: Any, data: Data, theme: Theme, words: Words) -> None:
     colour_bar(strips, theme, most, least=-most, label=words("number"))
 
 
-def _draw_by_hand(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
+def _draw_by_hand(axes: Axes, data: Data, theme: Theme, words: PictureWords) -> None:
     """One dot product written out: the first terms, the sum, the division, softmax of its row."""
     q, k = data["numbers"]["q"][-1], data["numbers"]["k"][1]
     found, row = data["by_hand"], data["numbers"]["scores"][0][-1]
@@ -196,7 +196,7 @@ def _signed(value: float) -> str:
     return f"({value:.2f})" if value < 0 else f"{value:.2f}"
 
 
-def _draw_question(axes: Axes, theme: Theme, words: Words, which: str, question: dict[str, Any]) -> None:
+def _draw_question(axes: Axes, theme: Theme, words: PictureWords, which: str, question: dict[str, Any]) -> None:
     """A row for each head: how much the word that asks looks at each."""
     columns = question["tokens"] if which == "untrained" else [piece.replace("▁", "") for piece in question["pieces"]]
     matrix = question[which]

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from glassformer.data.sampler import Sampler
 from glassformer.data.store import Store
 from glassformer.data.topics import topics
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, logarithmic
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.short import Experiment
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.training.validate import make_sampler
 
@@ -31,7 +31,7 @@ POINTS = 60  # of the curve by rank
 ORDERS = {"random": 1, "pools": 10, "sorted": 0}  # `train.pool`: what is sorted by length before it is cut
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """The training part of ko-en, smaller: tokens of both sides."""
     changes = {"data.source.count": desk.some(SENTENCES, 2000), "data.validation": 40, "text.vocab_size": 1000}
     experiment = Experiment("ko-en", changes)
@@ -100,7 +100,7 @@ SHOWN_ORDERS = ("longest", "random", "pools", "sorted")
 SIDES = ("source", "target")
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Lengths above; padding and Zipf's law below."""
     figure = theme.figure(9, 7)
     panels = figure.subplot_mosaic([["lengths", "lengths"], ["padding", "zipf"]])
@@ -119,7 +119,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     return figure
 
 
-def _draw_lengths(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
+def _draw_lengths(axes: Axes, data: Data, theme: Theme, words: PictureWords) -> None:
     for number, side in enumerate(SIDES):
         counts = data["lengths"][side]["counts"]
         places = [length + (number - 0.5) * 0.42 for length in range(len(counts))]
@@ -132,7 +132,7 @@ def _draw_lengths(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
     axes.legend()
 
 
-def _draw_zipf(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
+def _draw_zipf(axes: Axes, data: Data, theme: Theme, words: PictureWords) -> None:
     """Points as counted, a line as fitted."""
     for number, side in enumerate((*SIDES, "natural")):
         found, colour = data["zipf"][side], theme.series[number]

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glassformer.data.grammar import Pair, pairs
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, lines, logarithmic
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.text.kinds import train
 from glassformer.text.special import NAMES
@@ -32,7 +32,7 @@ EXAMPLE = "나는 학교에 간다"
 LANGUAGES = ("ko", "en")
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """Every kind is learned from the same sentences, both languages together, and measured on others."""
     number = desk.some(SENTENCES, 1000)
     every = pairs("train", number + desk.some(UNSEEN, 100), level="full")  # all of them different
@@ -84,7 +84,7 @@ def _merged(tokenizer: Tokenizer, number: int) -> list[str]:
     return [piece for piece in pieces if "<" not in piece][:number]
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Histogram above, kinds and merges below."""
     figure = theme.figure(9, 7)
     panels = figure.subplot_mosaic([["lengths", "lengths"], ["kinds", "merges"]])
@@ -103,7 +103,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     return figure
 
 
-def _draw_lengths(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
+def _draw_lengths(axes: Axes, data: Data, theme: Theme, words: PictureWords) -> None:
     """Side by side, a bar for each length and language."""
     counts = data["kinds"]["bpe"]["counts"]
     longest = max(len(counts[lang]) for lang in LANGUAGES)

@@ -11,12 +11,12 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.layers.embedding import token_matrix
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, colour_bar, heat
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.short import Experiment
 from glassformer.lessons.statistics import interval
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, greater
 from glassformer.models.build import build
@@ -41,7 +41,7 @@ KINDS = {"sine": len(ROLES), "noise": 0}  # how many tokens begin as a sinusoid
 NEIGHBOURS = 4  # ordinary tokens beside the special ones in the picture
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """A masked language model, which uses [CLS], [SEP], [PAD] and [MASK], from both beginnings, for every seed."""
     experiment = Experiment("fill", SMALL)
     steps = desk.some(STEPS)
@@ -135,7 +135,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     return {"special-distinct": Verdict.of(sides, measured)}
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Two maps of cosines above, the separation below."""
     figure = theme.figure(10, 7.6)
     panels = figure.subplot_mosaic([["before", "after"], ["separation"] * 2], height_ratios=(3, 2))

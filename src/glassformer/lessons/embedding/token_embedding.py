@@ -17,11 +17,11 @@ from glassformer.config.recipe import RunConfig, override
 from glassformer.data.corpus import corpus
 from glassformer.layers.embedding import token_matrix
 from glassformer.layers.position.sinusoidal import sinusoid
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import lines, logarithmic
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.statistics import interval
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact, less, within
 from glassformer.loading import Loaded
@@ -39,7 +39,7 @@ SENTENCES = 4000  # pairs of the corpus in which the used tokens are looked for
 TOKENS = 500  # in each model of `balance`: their mean norm is known to a fraction of a percent
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """The vectors of the Korean-English translator as it began and as it ended; then the balance at other widths."""
     trained = desk.model("ko-en")
     config = trained.config.model
@@ -133,7 +133,7 @@ def _histogram(before: Tensor, after: Tensor) -> dict[str, list[float]]:
     return {"at": centres, **found}
 
 
-def _balance(desk: Desk, config: ModelConfig) -> list[dict[str, Any]]:
+def _balance(desk: LessonSetup, config: ModelConfig) -> list[dict[str, Any]]:
     """Mean norm of the embeddings by that of the positions, for every start and width, without the factor and with."""
     rows = []
     for start in desk.each("initialisation", STARTS):
@@ -193,7 +193,7 @@ def _verdict_scale(data: Data) -> Verdict:
     return Verdict.of(sides, {"d_model": data["d_model"], **{start: at[start] for start in starts}})
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Norms and cosines above; below the ratio to the positions, without the factor and with it."""
     figure = theme.figure(10, 7)
     (norms, cosines), (plain, scaled) = figure.subplots(2, 2)
@@ -212,7 +212,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     return figure
 
 
-def _ratio(axes: Axes, data: Data, theme: Theme, words: Words, which: str) -> None:
+def _ratio(axes: Axes, data: Data, theme: Theme, words: PictureWords, which: str) -> None:
     widths = sorted({row["d_model"] for row in data["balance"]})
     starts = list(dict.fromkeys(row["start"] for row in data["balance"]))
     curves = {words(start): [row[which] for row in data["balance"] if row["start"] == start] for start in starts}

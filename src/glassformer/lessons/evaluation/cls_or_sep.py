@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.short import Experiment
 from glassformer.lessons.statistics import difference, interval, share
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, greater
 
@@ -32,7 +32,7 @@ STEPS = 100
 SMALL = {"d_model": 32, "d_ff": 128, "n_heads": 4, "n_encoder_layers": 2}
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """The recipe `sentiment`, smaller; only the pooling differs, and with the same seed everything else is the same."""
     learned, unseen = desk.some(SENTENCES, 1000), desk.some(VALIDATION, 40)
     changes = {"data.source.count": learned + unseen, "data.validation": 40}  # all of them different
@@ -83,7 +83,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     return {"cls-not-sep": Verdict.of(greater(effect), measured)}
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Two panels."""
     from matplotlib.ticker import MultipleLocator
 
@@ -113,7 +113,7 @@ def _accuracy(axes: Axes, place: int, name: str, found: Data, theme: Theme) -> N
     axes.annotate(f"{found['mean']:.1%}", (place, found["mean"]), (9, 0), textcoords="offset points", va="center")
 
 
-def _differences(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
+def _differences(axes: Axes, data: Data, theme: Theme, words: PictureWords) -> None:
     """A point for each seed, the mean and its interval; right of the line [CLS] is better."""
     others = POOLS[1:]
     for row, how in enumerate(others):

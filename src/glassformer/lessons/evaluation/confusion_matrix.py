@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glassformer.data.arrays import Arrays
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, pixels
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.training.few_digits import answers, digits, training_images
 from glassformer.metrics.classification import confusion, f1, most_confused
@@ -32,7 +32,7 @@ PAIRS = 5
 EACH = 10  # training images of each digit
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """A small ViT on a few images of each digit, then all images that it did not see."""
     experiment = digits(desk, {"kind": "cross_entropy"})
     images, unseen = training_images(experiment), experiment.material.validation
@@ -110,7 +110,7 @@ def _mean(values: NDArray[np.float64]) -> float | None:
 COLUMNS = 6
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """The matrix on the left, recall on the right; wrong images below, where there are any."""
     figure = theme.figure(10, 7)
     examples = [f"image{number}" for number in range(COLUMNS)]
@@ -128,7 +128,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     return figure
 
 
-def _matrix(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
+def _matrix(axes: Axes, data: Data, theme: Theme, words: PictureWords) -> None:
     """Right answers in one colour, wrong ones in the other, each as strong as its count among its kind."""
     from matplotlib.patches import Rectangle
 
@@ -152,7 +152,7 @@ def _matrix(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
     axes.set_ylabel(words("true"))
 
 
-def _recall(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
+def _recall(axes: Axes, data: Data, theme: Theme, words: PictureWords) -> None:
     name = words("recall")
     spread = {name: [(one["low"], one["high"]) for one in data["classes"]]}
     values = {name: [one["recall"] for one in data["classes"]]}

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glassformer.data.store import Store
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import lines
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.short import CPU, Experiment
 from glassformer.lessons.statistics import interval
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.models.build import build
-from glassformer.training.resume import Trained
+from glassformer.training.resume import TrainingState
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,7 +29,7 @@ SETTINGS = {"train.learning_rate": 3e-3, "train.warmup": 40, "train.schedule": "
 LOOKED_AT = 150  # of the training sentences; of the validation sentences as many
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """The same small translator on few and on many sentences; both parts are looked at every 20 steps."""
     changes = {"data.source.count": MANY, "data.validation": LOOKED_AT, "text.vocab_size": 1000, "train.pool": 1}
     experiment = Experiment("ko-en", {**changes, **SETTINGS, **{f"model.{key}": value for key, value in SMALL.items()}})
@@ -41,14 +41,14 @@ def run(desk: Desk) -> Data:
     return {**found, "steps": found["few"]["step"][-1], "seeds": len(desk.seeds)}
 
 
-def _curves(desk: Desk, experiment: Experiment, number: int, seed: int) -> dict[str, list[float]]:
+def _curves(desk: LessonSetup, experiment: Experiment, number: int, seed: int) -> dict[str, list[float]]:
     """Loss and accuracy on what was learned from and on what was not, every `EVERY` steps."""
     config = experiment.config({}, seed)
     store = experiment.material.training
     assert isinstance(store, Store)
     some = store.select(np.arange(min(number, len(store))))
     seen = some.select(np.arange(min(LOOKED_AT, len(some))))
-    trained = Trained.begin(config, build(config.model, seed=seed), experiment.material.task, some, CPU)
+    trained = TrainingState.begin(config, build(config.model, seed=seed), experiment.material.task, some, CPU)
     found: dict[str, list[float]] = {name: [] for name in ("step", *NAMES)}
     for step in range(desk.some(STEPS, 2 * EVERY) + 1):
         if step % EVERY == 0:
@@ -88,7 +88,7 @@ def _summary(curves: list[dict[str, list[float]]]) -> dict[str, Any]:
 PARTS = ("training", "validation")
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Loss above, accuracy below; few on the left, many on the right."""
     figure = theme.figure(9, 6.6)
     panels = figure.subplots(2, 2, sharex=True, sharey="row")

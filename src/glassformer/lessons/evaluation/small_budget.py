@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glassformer.errors import ConfigError
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import lines, logarithmic
 from glassformer.lessons.evaluation.docstrings import docstrings
 from glassformer.lessons.evaluation.small_budget_experiment import train_both
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact
 from glassformer.metrics.language import NGrams
@@ -35,7 +35,7 @@ ASSUMED = 37_000  # the vocabulary of that run is not known; the paper's own for
 FIRST = 0x4E00  # tokens as characters of a large alphabet: the n-grams of this package count characters
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """Entropies of a text that people wrote, at several vocabularies; then the same small budget, spent twice."""
     sizes = SIZES[: desk.some(len(SIZES), 2)]
     texts = {part: docstrings(part) for part in ("train", "validation")}
@@ -109,7 +109,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     return {"wmt-loss": Verdict.of(sides, measured)}
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Two panels."""
     figure = theme.figure(10, 4.4)
     left, right = figure.subplots(1, 2)
@@ -127,7 +127,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     return figure
 
 
-def _assumed(axes: Axes, data: Data, theme: Theme, words: Words, names: tuple[str, ...]) -> None:
+def _assumed(axes: Axes, data: Data, theme: Theme, words: PictureWords, names: tuple[str, ...]) -> None:
     """What was not measured: dotted on to a hollow mark."""
     last, far = data["rows"][-1], data["assumed"]
     for number, name in enumerate(names):
@@ -137,7 +137,7 @@ def _assumed(axes: Axes, data: Data, theme: Theme, words: Words, names: tuple[st
         hover(mark, words("assumed", name=words(name), value=f"{far[name]:.2f}"))
 
 
-def _draw_entropies(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
+def _draw_entropies(axes: Axes, data: Data, theme: Theme, words: PictureWords) -> None:
     rows = data["rows"]
     sizes = [row["vocab_size"] for row in rows]
     names = ("uniform", "unigram", "bigram")

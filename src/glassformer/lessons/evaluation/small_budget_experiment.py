@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from glassformer.data.store import Store
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.short import Experiment, Outcome
 from glassformer.lessons.statistics import difference, interval
 from glassformer.loading import open_recipe
@@ -21,7 +21,7 @@ POINTS = 50  # of each curve
 FIRST = 0x4E00
 
 
-def train_both(desk: Desk) -> dict[str, Any]:
+def train_both(desk: LessonSetup) -> dict[str, Any]:
     """Validation loss of both after the same steps, over the seeds, beside counting on the same sentences."""
     steps = desk.some(open_recipe(RECIPES["own"]).train.steps // SCALE, 3)
     pairs = max(steps * SENTENCES // EPOCHS, 1)

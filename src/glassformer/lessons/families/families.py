@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from glassformer.config.model import ModelConfig
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import colour_bar, heat
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.models.build import build
 from glassformer.models.decoder import DecoderOnly
@@ -31,7 +31,7 @@ LAYERS = 2
 HEADS: dict[str, Any] = {"encoder": {"kind": "classifier", "classes": 2}, "decoder": "language_model"}
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """Each family with two layers and random weights: a path that the architecture closes is closed for any weights."""
     return {
         "layers": LAYERS,
@@ -110,7 +110,7 @@ FLOWS: dict[str, tuple[tuple[Box, ...], tuple[tuple[int, int], ...]]] = {
 }
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """A column for each family; the third is wider, since it has two inputs."""
     figure = theme.figure(10, 6.6)
     panels = figure.subplots(2, 3, width_ratios=[1, 1.25, 1.7], height_ratios=[1, 1.45])
@@ -135,7 +135,7 @@ def _border(axes: Axes, source: int, every: int, theme: Theme) -> None:
     axes.plot([-0.5, every - 0.5], [source - 0.5] * 2, color=theme.ink, linewidth=1)
 
 
-def _flow(axes: Axes, family: str, theme: Theme, words: Words) -> None:
+def _flow(axes: Axes, family: str, theme: Theme, words: PictureWords) -> None:
     boxes, arrows = FLOWS[family]
     for x, y, name in boxes:
         body = name in ("encoder", "decoder")

@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from glassformer.decoding.step import evaluating
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import colour_bar, heat, pixels
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.short import Experiment, Outcome
 from glassformer.lessons.statistics import interval
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.tasks.image_classification.task import ImageClassification, corpus_of
 from glassformer.trace.record import record
@@ -31,7 +31,7 @@ STEPS = 1200
 FINER = {"model.input.patch": 2, "model.max_len": 17, "train.batch_tokens": 17 * 64}
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """The recipe `digits` with finer patches; its test part: roll-out, and the same images with a patch left out."""
     experiment = Experiment("digits", {**FINER, "train.steps": desk.some(STEPS, 4)})
     task = experiment.material.task
@@ -127,7 +127,7 @@ def _agreement(first: Tensor, second: Tensor) -> dict[str, Any]:
     }
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """A column for each digit, three rows: its patches, the roll-out laid over it, what its loss is without each."""
     figure = theme.figure(10, 6.6)
     examples = data["examples"]

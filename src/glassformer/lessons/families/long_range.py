@@ -9,13 +9,13 @@ from itertools import pairwise
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import lines, logarithmic
 from glassformer.lessons.families.recall import DISTANCES, KEYS, LONGEST, STEPS, Course, models, train
 from glassformer.lessons.families.steps import chains, times
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.statistics import above, difference, share
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact, greater
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 KINDS = ("transformer", "lstm")
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """Recall after training, by distance; then chains of dependent operations and times, by length."""
     courses: dict[str, list[Course]] = {kind: [] for kind in KINDS}
     for seed in desk.each("recall", desk.seeds):
@@ -134,7 +134,7 @@ def _verdict_parallel(data: Data) -> Verdict:
     return Verdict.of(sides, measured)
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Memory above, time below."""
     figure = theme.figure(9, 6.8)
     (recall, learning), (chains, times) = figure.subplots(2, 2)
@@ -154,7 +154,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     return figure
 
 
-def _recall(axes: Axes, x: list[int], found: Data, theme: Theme, words: Words) -> None:
+def _recall(axes: Axes, x: list[int], found: Data, theme: Theme, words: PictureWords) -> None:
     curves = {words(kind): [one["mean"] for one in found[kind]] for kind in KINDS}
     spread = {words(kind): [(max(0.0, one["low"]), min(1.0, one["high"])) for one in found[kind]] for kind in KINDS}
     lines(axes, theme, x, curves, spread=spread, form=".1%")

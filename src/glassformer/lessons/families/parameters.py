@@ -13,10 +13,10 @@ from glassformer.config.model import ModelConfig
 from glassformer.ledger.parameters import Total, count
 from glassformer.ledger.row import Row
 from glassformer.ledger.rows import rows_of_box
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact
 from glassformer.models.block import EncoderBlock
@@ -49,7 +49,7 @@ LESSON_ENCODER = {"six_layers": 4_739_072, "one_of_them": 789_760, "final_norm":
 ABOUT = 0.05  # "about 2/3" is what rounds to 0.65 … 0.7: within 5 points
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """Ledgers need no weights: the largest models are counted as quickly as the smallest."""
     models = [_model(name, PRESETS[name]()) for name in desk.each("model", NAMED)]
     return {
@@ -188,7 +188,7 @@ STRENGTH = 0.42  # of a colour with a number on it, which is in ink
 WIDE_ENOUGH = 0.09  # a share that has room for its number
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Two panels: left the whole model, right its layers alone."""
     figure = theme.figure(10, 4.2)
     panels = figure.subplots(1, 2, sharey=True)
@@ -201,7 +201,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     return figure
 
 
-def _stacked(axes: Axes, theme: Theme, words: Words, models: list[dict[str, Any]], whole: str) -> None:
+def _stacked(axes: Axes, theme: Theme, words: PictureWords, models: list[dict[str, Any]], whole: str) -> None:
     colours = dict(zip(PARTS, (theme.sky, theme.vermilion, theme.blue, theme.green, theme.purple), strict=True))
     for at, row in enumerate(models):
         left = 0.0

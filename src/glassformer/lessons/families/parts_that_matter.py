@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars
 from glassformer.lessons.families.parts_that_matter_experiment import WAYS, Classifier
 from glassformer.lessons.lesson import Data, Lesson
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, Word, exact, greater
 from glassformer.models.presets import PRESETS
@@ -26,7 +26,7 @@ SHAPE = {"model.d_model": 32, "model.d_ff": 128}  # two layers, norms first
 CLAIMED = {"ffn-matters": "feed_forward", "norm-matters": "norm", "classifier-matters": "classifier"}
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """Two small classifiers: a pre-norm one, and that of the lesson `parameters`, counted there to the last number."""
     counted = PRESETS["mini-classifier"]()
     mini = {
@@ -77,7 +77,7 @@ def _verdict_part(data: Data, part: str) -> Verdict:
 PARTS = ("attention", "feed_forward", "norm", "classifier")
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Left: how large. Right: how much accuracy is left."""
     figure = theme.figure(10, 4)
     size, lost = figure.subplots(1, 2, width_ratios=(1, 1.9), sharey=True)

@@ -15,7 +15,7 @@ from glassformer.config.model import ModelConfig
 from glassformer.config.recipe import RunConfig
 from glassformer.layers.norm import NORMS, LayerNorm
 from glassformer.ledger.parameters import count
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.families.parameters import shares
 from glassformer.lessons.residual.without_residual import NoNorm
 from glassformer.lessons.short import Experiment, Outcome
@@ -46,7 +46,7 @@ WAYS = ("switched_off", "left_out")
 class Classifier:
     """How a Korean sentence feels, by a model of one shape; `vocab_size`: rows of its table, if more than words."""
 
-    def __init__(self, desk: Desk, changes: Mapping[str, Any], vocab_size: int | None = None) -> None:
+    def __init__(self, desk: LessonSetup, changes: Mapping[str, Any], vocab_size: int | None = None) -> None:
         self.desk, self.vocab_size = desk, vocab_size
         self.experiment = Experiment("sentiment", {**RECIPE, "train.steps": desk.some(STEPS), **changes})
 

@@ -19,11 +19,11 @@ from glassformer.config.model import ModelConfig
 from glassformer.layers.attention.kernel import KERNELS
 from glassformer.layers.attention.mask import Mask
 from glassformer.ledger.costs import Pass, costs
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import lines, logarithmic
 from glassformer.lessons.families.clock import in_turn
 from glassformer.lessons.lesson import Data, Lesson
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact
 from glassformer.models.build import build
@@ -41,7 +41,7 @@ ROUNDS = 21
 OF_PAIRS = ("scores", "heads")  # the two products that every pair of positions takes part in
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """The paper's encoder by formula at every length; a small one by the clock."""
     rows = [_flops(length) for length in LENGTHS]
     clocked = [n for n in CLOCKED if n <= desk.some(CLOCKED[-1], 128)]
@@ -73,7 +73,7 @@ def _flops(length: int) -> dict[str, Any]:
     return {"length": length, "pairs": pairs, "rest": every - pairs, "share": pairs / every}
 
 
-def _clock(desk: Desk, lengths: list[int]) -> list[dict[str, Any]]:
+def _clock(desk: LessonSetup, lengths: list[int]) -> list[dict[str, Any]]:
     """Milliseconds of attention's kernel alone and of a whole layer, one thread, medians of interleaved rounds."""
     model = build(_config(SMALL, CLOCKED[-1]), seed=0).eval()
     assert isinstance(model, EncoderOnly)
@@ -124,7 +124,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     return {"attention-quadratic": Verdict.of(sides, measured)}
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Three panels."""
     figure = theme.figure(10, 3.9)
     flops, share, clock = figure.subplots(1, 3)

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.layers.attention.multi_head import MultiHeadAttention
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.families.clock import in_turn
 from glassformer.lessons.statistics import interval
 
@@ -73,7 +73,7 @@ def longest(y: Tensor) -> int:
     return depth[y.grad_fn]
 
 
-def times(desk: Desk) -> list[dict[str, Any]]:
+def times(desk: LessonSetup) -> list[dict[str, Any]]:
     """Milliseconds of one forward pass of each, one thread: medians of interleaved rounds.
 
     The ratio is the median of the ratios within a round, in which both stand side by side; `faster` is the interval of

@@ -13,13 +13,13 @@ from torch import Tensor, nn
 
 from glassformer.decoding.step import evaluating
 from glassformer.layers.patch import SeriesPatches
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, heat, lines
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.short import Experiment
 from glassformer.lessons.statistics import difference, interval
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact, greater, less
 from glassformer.loading import Loaded
@@ -39,7 +39,7 @@ WINDOWS = 400  # of the test part, evenly spread, for attention
 STEPS = 600  # of each training, as in the recipe
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """The model of the recipe for forecast and attention; trainings of several seeds for what its heads do."""
     loaded = desk.model("prices")
     experiment = Experiment("prices", {"train.steps": desk.some(STEPS, 2)})
@@ -98,7 +98,7 @@ def _even() -> float:
     return _distances(torch.full((1, 1, number, number), 1 / number))[0]
 
 
-def _heads(desk: Desk, experiment: Experiment, past: Tensor) -> dict[str, Any]:
+def _heads(desk: LessonSetup, experiment: Experiment, past: Tensor) -> dict[str, Any]:
     """Nearest and farthest head of every seed, before and after training from the same initial weights."""
     task = experiment.material.task
     assert isinstance(task, Forecasting)
@@ -174,7 +174,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
 METHODS = ("model", "persistence", "nlinear", "dlinear")
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Above what goes in and comes out; below attention, errors, heads."""
     figure = theme.figure(10, 7.6)
     panels = figure.subplot_mosaic([["series"] * 3, ["attention", "errors", "heads"]], height_ratios=[1, 1.1])
@@ -199,7 +199,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     return figure
 
 
-def _series(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
+def _series(axes: Axes, data: Data, theme: Theme, words: PictureWords) -> None:
     """30 days of prices, nine brackets below them, five days ahead."""
     example, patches = data["example"], data["patches"]
     past, future = example["past"], example["future"]
@@ -229,7 +229,7 @@ def _series(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
     axes.legend(loc="upper right", fontsize=9, ncols=3)
 
 
-def _draw_heads(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
+def _draw_heads(axes: Axes, data: Data, theme: Theme, words: PictureWords) -> None:
     """Every head of the model as a point; the line is attention spread evenly."""
     layers = data["distance"]
     heads = list(range(1, len(layers[0]) + 1))

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, logarithmic
 from glassformer.lessons.feed_forward.feed_forward_boxes import collapse, curves, independence, silence
 from glassformer.lessons.feed_forward.feed_forward_widths import widths
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.statistics import difference
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact, greater, less
 
@@ -27,7 +27,7 @@ ROUNDING = 1e-12  # of sums of 32 products in float64, relative to the largest o
 CHANCE = 0.02  # R² of a straight line on fresh points: 1 / √1024 is 0.03, so less than that tells nothing
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """The box by itself, the box in the trained translator, and short trainings of several widths."""
     loaded = desk.model("ko-en")
     layers = silence(desk, loaded)
@@ -89,7 +89,7 @@ def verdict_four_times(found: Data) -> Verdict:
     return Verdict.of(sides, measured)
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Four panels, two by two."""
     figure = theme.figure(9.5, 7)
     (bends, silent), (wide, kinds) = figure.subplots(2, 2)
@@ -100,7 +100,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     return figure
 
 
-def _bends(axes: Axes, curves: dict[str, list[float]], theme: Theme, words: Words) -> None:
+def _bends(axes: Axes, curves: dict[str, list[float]], theme: Theme, words: PictureWords) -> None:
     for number, name in enumerate(("relu", "gelu", "silu")):
         colour, pattern = theme.series[number], theme.lines[number]
         (line,) = axes.plot(curves["x"], curves[name], color=colour, linestyle=pattern, label=words(name))
@@ -110,7 +110,7 @@ def _bends(axes: Axes, curves: dict[str, list[float]], theme: Theme, words: Word
     axes.set_xlabel("x")
 
 
-def _kinds(axes: Axes, found: dict[str, Any], theme: Theme, words: Words) -> None:
+def _kinds(axes: Axes, found: dict[str, Any], theme: Theme, words: PictureWords) -> None:
     for at, (name, row) in enumerate(found.items()):
         loss = row["loss"]
         axes.plot([at, at], [loss["low"], loss["high"]], color=theme.ink, linewidth=1.2)
@@ -124,7 +124,7 @@ def _kinds(axes: Axes, found: dict[str, Any], theme: Theme, words: Words) -> Non
     axes.set_ylabel(words("loss"))
 
 
-def _silent(axes: Axes, rows: list[dict[str, Any]], theme: Theme, words: Words) -> None:
+def _silent(axes: Axes, rows: list[dict[str, Any]], theme: Theme, words: PictureWords) -> None:
     labels = [words(row["side"], layer=row["layer"] + 1) for row in rows]
     bars(axes, theme, labels, {words(kind): [row[kind] for row in rows] for kind in ("fresh", "trained")}, form=".0%")
     axes.set_ylim(0, 1.3)
@@ -134,7 +134,7 @@ def _silent(axes: Axes, rows: list[dict[str, Any]], theme: Theme, words: Words) 
     axes.set_title(words("silent"))
 
 
-def _widths(axes: Axes, found: dict[str, Any], theme: Theme, words: Words) -> None:
+def _widths(axes: Axes, found: dict[str, Any], theme: Theme, words: PictureWords) -> None:
     for number, kind in enumerate(("equal", "free")):
         rows = found[kind]
         x = [row["d_ff"] / row["d_model"] for row in rows]

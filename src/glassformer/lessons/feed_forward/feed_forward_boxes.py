@@ -13,7 +13,7 @@ from torch.autograd.functional import jacobian
 
 from glassformer.data.corpus import corpus
 from glassformer.layers.feed_forward import ACTIVATIONS, FEED_FORWARDS, FeedForward
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.statistics import difference, interval
 from glassformer.loading import Loaded
 from glassformer.models.build import build
@@ -67,7 +67,7 @@ def independence(loaded: Loaded) -> dict[str, Any]:
     return {"tokens": x.shape[1], "boxes": measured, "attention": attention, "kinds": len(measured)}
 
 
-def collapse(desk: Desk) -> dict[str, Any]:
+def collapse(desk: LessonSetup) -> dict[str, Any]:
     """Without its activation the network is one matrix; what either can learn of y = |x|."""
     seen = [_learn(desk, seed) for seed in desk.seeds]
     fits = {name: [one[name] for one in seen] for name in ("bent", "straight", "best_line")}
@@ -81,7 +81,7 @@ def collapse(desk: Desk) -> dict[str, Any]:
     }
 
 
-def _learn(desk: Desk, seed: int) -> dict[str, float]:
+def _learn(desk: LessonSetup, seed: int) -> dict[str, float]:
     random = torch.Generator().manual_seed(seed)
     x, fresh = torch.randn(2, EXAMPLES, D_MODEL, generator=random, dtype=torch.float64)  # n d_model
     with torch.random.fork_rng(devices=[]):
@@ -119,7 +119,7 @@ def explained(said: Tensor, true: Tensor) -> float:
     return float(1 - (said - true).square().mean() / (true - true.mean(0)).square().mean())
 
 
-def silence(desk: Desk, loaded: Loaded) -> list[dict[str, Any]]:
+def silence(desk: LessonSetup, loaded: Loaded) -> list[dict[str, Any]]:
     """The share of hidden units that ReLU sets to 0, layer by layer, trained and as it was before training."""
     pairs = corpus(loaded.config.data).validation
     chosen = list(pairs)[: desk.some(SENTENCES, least=2)]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from glassformer.ledger.parameters import count
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.short import Experiment
 from glassformer.lessons.statistics import difference, interval
 
@@ -33,7 +33,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 
 
-def widths(desk: Desk) -> dict[str, Any]:
+def widths(desk: LessonSetup) -> dict[str, Any]:
     """Loss on held-out text: widths at equal parameters, widths at equal d_model, activations at equal parameters."""
     experiment = Experiment("characters", {**RECIPE, "train.steps": desk.some(STEPS)})
     budget = size(experiment, {})

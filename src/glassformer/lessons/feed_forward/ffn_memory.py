@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars
 from glassformer.lessons.feed_forward.ffn_memory_experiment import (
     CONFIG,
@@ -20,7 +20,7 @@ from glassformer.lessons.feed_forward.ffn_memory_experiment import (
 )
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.statistics import difference, interval
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, greater
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 STEPS = 250
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """Each seed has its own facts and its own model."""
     seen: list[dict[str, Any]] = []
     for seed in desk.each("training", desk.seeds):
@@ -92,7 +92,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     return {"ffn-memory": Verdict.of({"feed_forward": parts}, measured)}
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Left: sub-layers switched off. Right: a few hidden units."""
     figure = theme.figure(10, 4.6)
     parts, units = figure.subplots(1, 2, width_ratios=(2.2, 1))
@@ -120,7 +120,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     return figure
 
 
-def _label(words: Words, name: str) -> str:
+def _label(words: PictureWords, name: str) -> str:
     part, _, layer = name.rpartition("_")
     if name == "nothing":
         return words("nothing")
@@ -131,7 +131,7 @@ def _ends(found: dict[str, Any]) -> tuple[float, float]:
     return max(0.0, found["low"]), min(1.0, found["high"])
 
 
-def _as_share(axes: Axes, chance: float, theme: Theme, words: Words) -> None:
+def _as_share(axes: Axes, chance: float, theme: Theme, words: PictureWords) -> None:
     axes.set_xlim(0, 1.15)
     axes.set_xticks([0, 0.25, 0.5, 0.75, 1])
     axes.xaxis.set_major_formatter(lambda x, _: f"{x:.0%}")

@@ -8,14 +8,14 @@ from __future__ import annotations
 from math import log
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import lines, logarithmic
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.norm.layer_norm_experiment import inside, settings, with_and_without
 from glassformer.lessons.norm.letters import first_gradients, letters
 from glassformer.lessons.statistics import difference, interval
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact, less
 
@@ -29,7 +29,7 @@ STEPS = 80
 EPSILON = 2.0**-23  # of float32
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """The trained translator from inside; the gradient by depth in both orders; trainings with and without norm."""
     material = letters(desk)
     gradients = {
@@ -103,7 +103,7 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
     return {"depth": row["depth"], "rate": row["rate"], **means, **ends}
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Four panels, two in a row."""
     figure = theme.figure(9, 7)
     (left, right), (lower, last) = figure.subplots(2, 2)
@@ -127,7 +127,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     return figure
 
 
-def _tokens(axes: Axes, data: Data, theme: Theme, words: Words, name: str) -> None:
+def _tokens(axes: Axes, data: Data, theme: Theme, words: PictureWords, name: str) -> None:
     """A line for each token, from one deviation below its mean to one above; both panels have one scale."""
     for place, token in enumerate(data["by_token"][name], 1):
         mean, deviation = token["mean"], token["deviation"]

@@ -14,7 +14,7 @@ from glassformer.config.model import Choice
 from glassformer.data.grammar.sample import pairs
 from glassformer.layers.norm import NORMS, LayerNorm
 from glassformer.lessons.attention.attention_patterns_experiment import read
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.norm.batch_norm import BatchNorm, NoNorm
 from glassformer.lessons.norm.letters import final_loss
 from glassformer.lessons.short import Experiment
@@ -33,7 +33,7 @@ def settings() -> list[dict[str, Any]]:
     return [{"depth": depth, "rate": rate} for depth in DEPTHS for rate in RATES]
 
 
-def inside(desk: Desk) -> dict[str, Any]:
+def inside(desk: LessonSetup) -> dict[str, Any]:
     """Every LayerNorm of the trained translator on real sentences: what enters, what leaves, what it depends on."""
     loaded = desk.model("ko-en")
     chosen = pairs("test", desk.some(SENTENCES, 4), seed=desk.seeds[0])

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.short import Experiment, Outcome
 from glassformer.models.build import build
 from glassformer.trace.record import record
@@ -17,7 +17,7 @@ from glassformer.training.validate import make_sampler
 RATE = 3e-3
 
 
-def letters(desk: Desk) -> Experiment:
+def letters(desk: LessonSetup) -> Experiment:
     """Four rows of 64 letters in a batch, 32 numbers for a letter; no clipping: nothing else may steady it."""
     return Experiment(
         "characters",

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.norm.norm_kinds_experiment import KINDS, SIZES, experiment, padded_share, train
 from glassformer.lessons.statistics import difference, interval
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, greater
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 STEPS = 140
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """Each kind of norm with each size of batch, the same seeds, data and number of steps for all."""
     material = experiment(desk)
     rows: list[dict[str, Any]] = []
@@ -69,7 +69,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     return {"layer-not-batch": Verdict.of(sides, measured)}
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Above the loss, below the gap."""
     figure = theme.figure(8.5, 6.4)
     labels = [words("size", n=row["size"]) for row in data["rows"]]

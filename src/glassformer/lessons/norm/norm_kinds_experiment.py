@@ -12,7 +12,7 @@ from glassformer.config.model import Choice
 from glassformer.config.recipe import RunConfig
 from glassformer.data.batch import PairBatch
 from glassformer.layers.norm import NORMS, Norm
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.norm.batch_norm import BatchNorm, told_of_padding
 from glassformer.lessons.short import Experiment
 from glassformer.models.build import build
@@ -23,7 +23,7 @@ KINDS = ("layer", "rms", "batch", "batch_real")  # batch_real: padding is left o
 SIZES = (2, 8, 32)
 
 
-def experiment(desk: Desk) -> Experiment:
+def experiment(desk: LessonSetup) -> Experiment:
     """Sentences of all lengths side by side (`pool` 1), so that padding is there."""
     return Experiment(
         "ko-en",

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, lines, logarithmic
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.norm.letters import final_loss, letters, stream_sizes, train
 from glassformer.lessons.short import Experiment
 from glassformer.lessons.statistics import difference, interval
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, greater, less
 
@@ -28,7 +28,7 @@ WARMUP = 0.3  # share of the steps
 SHALLOW, SHALLOW_RATES = 2, (3e-3, 1e-2)
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """Depth × warm-up × order; the best of each order when shallow; pre-norm with its final norm left out."""
     material = letters(desk)
     steps, longer = desk.some(STEPS, 3), desk.some(LONGER, 3)
@@ -50,7 +50,7 @@ def _changes(order: str, warm: int, steps: int) -> dict[str, Any]:
     return {"model.norm_order": order, "train.warmup": round(WARMUP * steps) if warm else 0}
 
 
-def _cell(material: Experiment, desk: Desk, depth: int, warm: int, steps: int) -> dict[str, Any]:
+def _cell(material: Experiment, desk: LessonSetup, depth: int, warm: int, steps: int) -> dict[str, Any]:
     """Both orders, all seeds; of the first seed also how the stream grows."""
     found = {
         order: [train(material, seed, depth, steps, _changes(order, warm, steps)) for seed in desk.seeds]
@@ -80,7 +80,7 @@ def _worst(cells: list[dict[str, Any]], depth: int) -> dict[str, Any]:
     }
 
 
-def _shallow(material: Experiment, desk: Desk, rate: float, steps: int) -> dict[str, Any]:
+def _shallow(material: Experiment, desk: LessonSetup, rate: float, steps: int) -> dict[str, Any]:
     """Two layers, warmed up, trained for longer and to the end (half a cosine down), at one learning rate.
 
     "open" is pre-norm without the final norm.
@@ -97,7 +97,7 @@ def _shallow(material: Experiment, desk: Desk, rate: float, steps: int) -> dict[
     return {"rate": rate, **{name: interval(each) for name, each in losses.items()}}
 
 
-def _final_norm(material: Experiment, desk: Desk, cell: dict[str, Any], steps: int) -> dict[str, Any]:
+def _final_norm(material: Experiment, desk: LessonSetup, cell: dict[str, Any], steps: int) -> dict[str, Any]:
     """Pre-norm without the final norm, against the cell that has it; and how the stream has grown where it has."""
     without = [
         train(material, seed, cell["depth"], steps, {**_changes("pre", 1, steps), "model.final_norm": False})
@@ -179,7 +179,7 @@ def _verdict_ends(effect: dict[str, Any]) -> dict[str, Any]:
 KINDS = ("with", "without")
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Above: the two columns of the grid. Below: the stream by layer, and pre-norm without its final norm."""
     figure = theme.figure(9, 7)
     (cold, warm), (stream, final) = figure.subplots(2, 2)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.fingerprint import ROOT
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.loading import open_config
 from glassformer.models.build import build
@@ -51,7 +51,7 @@ BOXES = {
 }
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """Build the paper's base model without memory (on "meta"), send a sentence through, ask every box what it is."""
     config = open_config(MODEL)
     model = build(config, device="meta")
@@ -126,7 +126,7 @@ PLACES: dict[str, tuple[float, float]] = {
 EMBEDDED, POSITIONED, HEAD, SOFTMAX = 1.05, 2.05, 9.35, 10.25
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Encoder on the left, decoder on the right, read from the bottom to the top."""
     figure = theme.figure(8.4, 8)
     axes = figure.subplots()
@@ -155,7 +155,7 @@ def _colour(theme: Theme, name: str) -> str:
     return theme.green if name.endswith("norm") else next(colour for kind, colour in kinds.items() if kind in name)
 
 
-def _draw_box(axes: Axes, theme: Theme, words: Words, data: Data, name: str, at: tuple[float, float]) -> None:
+def _draw_box(axes: Axes, theme: Theme, words: PictureWords, data: Data, name: str, at: tuple[float, float]) -> None:
     found = data["boxes"][name]
     height = NORM if name.endswith("norm") else TALL
     label = words("norm") if name.endswith("norm") else words(name)
@@ -208,7 +208,7 @@ def _plain_box(
     return patch
 
 
-def _layers(axes: Axes, theme: Theme, words: Words, data: Data) -> None:
+def _layers(axes: Axes, theme: Theme, words: PictureWords, data: Data) -> None:
     """The grey frames of Figure 1 with N×."""
     from matplotlib.patches import FancyBboxPatch
 
@@ -263,7 +263,7 @@ def _bypasses(axes: Axes, theme: Theme) -> None:
                 _path(axes, theme, [(x, foot - 0.13), (x + away, foot - 0.13), (x + away, foot)])
 
 
-def _memory(axes: Axes, theme: Theme, words: Words) -> None:
+def _memory(axes: Axes, theme: Theme, words: PictureWords) -> None:
     """The bridge: what the encoder has read becomes keys and values of every decoder layer."""
     top, foot = 6.85, PLACES["decoder_cross_attention"][1] - TALL / 2
     middle = (LEFT + RIGHT) / 2
@@ -275,7 +275,7 @@ def _memory(axes: Axes, theme: Theme, words: Words) -> None:
     axes.text(RIGHT + 0.08, foot - 0.02, "Q", fontsize=8, ha="left", va="top", color=theme.muted)
 
 
-def _positions(axes: Axes, theme: Theme, words: Words, data: Data, side: str, x: float) -> None:
+def _positions(axes: Axes, theme: Theme, words: PictureWords, data: Data, side: str, x: float) -> None:
     from matplotlib.patches import Circle
 
     out = -1 if x == LEFT else 1
@@ -297,7 +297,7 @@ def _positions(axes: Axes, theme: Theme, words: Words, data: Data, side: str, x:
     )
 
 
-def _texts(axes: Axes, theme: Theme, words: Words, data: Data) -> None:
+def _texts(axes: Axes, theme: Theme, words: PictureWords, data: Data) -> None:
     said = data["sentence"]
     axes.text(LEFT, 0.22, words("source", text=said["source"]), ha="center", va="top", fontsize=9)
     axes.text(RIGHT, 0.22, words("target", text=said["target"]), ha="center", va="top", fontsize=9)

@@ -11,12 +11,12 @@ import torch
 from torch import nn
 
 from glassformer.layers.position import AlibiPositions, RelativePositions, RotaryPositions
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import heat, lines
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.short import Experiment
 from glassformer.lessons.statistics import difference, interval
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, less
 from glassformer.losses import cross_entropy
@@ -47,7 +47,7 @@ SMALL = {
 NONE = 0.05  # nats: a smaller loss of quality counts as none
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """A small language model of letters for each kind and seed, trained on 24 of them, asked at 6 to 120."""
     experiment = Experiment("characters", SMALL)
     tokens = experiment.material.validation.tokens  # type: ignore[union-attr]
@@ -137,7 +137,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     return {"pe-unseen": Verdict.of(sides, measured)}
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Five small maps above, the curves below."""
     figure = theme.figure(10, 7)
     panels = figure.subplot_mosaic([list(data["does"]), ["loss"] * len(data["does"])], height_ratios=(2, 3))

@@ -13,11 +13,11 @@ import torch
 from torch import Tensor
 
 from glassformer.layers.position.sinusoidal import sinusoid
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import heat
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact
 
@@ -37,7 +37,7 @@ EPS = float(torch.finfo(torch.float64).eps)
 TOLERANCE = 8 * EPS * (LAST + max(OFFSETS))
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """All in float64, but for one look at the table of float32 that a model uses."""
     table = sinusoid(torch.arange(LAST), D_MODEL, dtype=torch.float64)  # p d_model
     offsets = [_offset(table, k) for k in desk.each("offsets", OFFSETS)]
@@ -88,7 +88,7 @@ def _offset(table: Tensor, k: int) -> dict[str, float]:
     }
 
 
-def _noise(desk: Desk) -> dict[str, float]:
+def _noise(desk: LessonSetup) -> dict[str, float]:
     """What the best linear map leaves for a table of noise, by least squares: the control of pe-linear."""
     random = torch.Generator().manual_seed(desk.seeds[0])
     table = torch.randn(LAST, D_MODEL, generator=random, dtype=torch.float64)
@@ -164,7 +164,7 @@ def _verdict_near(data: Data) -> Verdict:
     return Verdict.of(sides, {"near": bands[0], "far": bands[-1], "falling": data["falling"]})
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Table and waves above, similarities and linear map below."""
     figure = theme.figure(10, 8)
     (table, waves), (dots, linear) = figure.subplots(2, 2)
@@ -189,7 +189,7 @@ def values(rows: list[str]) -> list[list[float]]:
     return [[byte / 127.5 - 1 for byte in bytes.fromhex(row)] for row in rows]
 
 
-def _waves(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
+def _waves(axes: Axes, data: Data, theme: Theme, words: PictureWords) -> None:
     """One above the other: crossing lines could not be followed."""
     for number, (dimension, wave) in enumerate(data["waves"].items()):
         middle = -2.4 * number

@@ -11,11 +11,11 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.config.model import Choice, ModelConfig
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.statistics import interval
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact
 from glassformer.models.build import build
@@ -35,7 +35,7 @@ SHUFFLES = 8
 TOLERANCE = 1e4 * float(torch.finfo(torch.float64).eps)
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """Untrained models in float64, every seed: with and without positions, as an encoder and as a causal decoder."""
     cases = {
         "encoder_none": ("encoder", "none"),
@@ -127,7 +127,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     return {"order-lost": Verdict.of(sides, measured)}
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """The encoder above, the decoder below, with and without positions."""
     figure = theme.figure(9, 6)
     panels = figure.subplots(2, 1, sharey=True)

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import lines, logarithmic
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.residual.residual_depths import depths
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact, greater
 from glassformer.models.block import EncoderBlock
@@ -29,7 +29,7 @@ REPORTED = 600.0  # times
 EPS = 1e-5
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """Blocks whose last matrices are 0; then decoders of every depth, with and without "Add"."""
     return {"identity": identity(), "reported": REPORTED, **depths(desk)}
 
@@ -92,7 +92,7 @@ def verdict_gradient(data: Data) -> Verdict:
     return Verdict.of(sides, measured)
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Above: layers of one deep model, without norms and in pre-norm order. Below: over the depth."""
     figure = theme.figure(9.5, 7.2)
     (bare, normed), (ratio, alike) = figure.subplots(2, 2)
@@ -115,7 +115,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     return figure
 
 
-def _ratio(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
+def _ratio(axes: Axes, data: Data, theme: Theme, words: PictureWords) -> None:
     depths = [row["depth"] for row in data["by_depth"]["pre"]]
     orders = ("no_norm", "pre", "post")
     lines(

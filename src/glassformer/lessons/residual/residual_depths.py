@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from glassformer.config.recipe import RunConfig
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.residual.without_residual import build_stack
 from glassformer.lessons.short import Experiment
 from glassformer.lessons.statistics import difference, interval
@@ -37,7 +37,7 @@ RECIPE: dict[str, Any] = {
 }
 
 
-def depths(desk: Desk) -> dict[str, Any]:
+def depths(desk: LessonSetup) -> dict[str, Any]:
     """Every order and depth, seed by seed with the same weights on both sides."""
     experiment = Experiment("characters", {**RECIPE, "train.steps": desk.some(STEPS)})
     material = experiment.material
@@ -99,7 +99,7 @@ def _row(depth: int, both: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
     }
 
 
-def learning(desk: Desk, experiment: Experiment) -> dict[str, Any]:
+def learning(desk: LessonSetup, experiment: Experiment) -> dict[str, Any]:
     """The paper's depth in pre-norm order, trained for a few steps: the loss on new text."""
     changes = {"model.n_decoder_layers": PAPER, "model.norm_order": "pre"}
     losses: dict[str, list[float]] = {kind: [] for kind in KINDS}

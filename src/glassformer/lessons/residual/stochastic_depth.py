@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from glassformer.layers.residual import StochasticDepth
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, lines
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.short import Experiment
 from glassformer.lessons.statistics import difference, interval
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, less
 
@@ -45,7 +45,7 @@ RECIPE: dict[str, Any] = {
 RATES = {"without": 0.0, "with": HIGHEST}
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """Handwritten digits, few and all of them, the same steps; nothing else that regularises but weight decay."""
     experiment = Experiment("digits", {**RECIPE, "train.steps": desk.some(STEPS)})
     whole = experiment.material.training
@@ -116,7 +116,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     return {"stochastic-depth": Verdict.of(sides, measured)}
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Three panels: the schedule, few images, all images."""
     figure = theme.figure(10, 4)
     survival, few, whole = figure.subplots(1, 3)
@@ -138,7 +138,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     return figure
 
 
-def _losses(axes: Axes, theme: Theme, words: Words, found: dict[str, Any]) -> None:
+def _losses(axes: Axes, theme: Theme, words: PictureWords, found: dict[str, Any]) -> None:
     kinds, splits = ("without", "with"), ("train", "validation")
     groups = {words(kind): [found[kind][split]["mean"] for split in splits] for kind in kinds}
     ends = {words(kind): [_ends(found[kind][split]) for split in splits] for kind in kinds}

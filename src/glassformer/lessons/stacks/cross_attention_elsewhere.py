@@ -8,11 +8,11 @@ import torch
 from torch import Tensor
 
 from glassformer.data.canvases import DARKEST, Plan
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import colour_bar, heat, pixels
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.loading import Loaded
 from glassformer.metrics.boxes import claim
@@ -28,7 +28,7 @@ SHOWN = 4  # queries whose maps are drawn: those that found a digit
 POINTS = 40  # centres of each query
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """The trained queries on held-out canvases: one of them in full, and over all of them where the queries look."""
     loaded = desk.model("object-queries")
     batch = _batch(loaded, desk.some(CANVASES, 8))
@@ -102,7 +102,7 @@ def _centres(said: Answers, query: int) -> list[list[float]]:
     return said.boxes[:, query, :2][said.said[:, query] >= 0][:POINTS].tolist()
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Above: the canvas and the places of all queries; below: one map for each query that answered."""
     figure = theme.figure(10, 6.8)
     parts: Any = figure.subfigures(2, 1, height_ratios=(1.25, 1))
@@ -155,7 +155,7 @@ def _frame(axes: Axes, theme: Theme, answer: dict[str, Any], side: int, named: b
         axes.text(corner[0] + w + 0.4, corner[1], str(answer["query"] + 1), va="top", fontsize=9, color=theme.ink)
 
 
-def _places(axes: Axes, theme: Theme, words: Words, data: Data) -> None:
+def _places(axes: Axes, theme: Theme, words: PictureWords, data: Data) -> None:
     """The centre of everything that a query found, over all canvases."""
     for query, centres in enumerate(data["centres"]):
         if centres:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import colour_bar, heat
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.stacks.sentences import SENTENCE, follow
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact
 from glassformer.loading import Loaded
@@ -45,7 +45,7 @@ class Keeper(Watcher):
         return x
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """One translation of the trained translator: where its decoder looks, and which way the gradients go."""
     loaded = desk.model("ko-en")
     target = translate(loaded, SENTENCE, Search(max_len=LONGEST))[0]
@@ -126,7 +126,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     return {"cross-attention": Verdict.of({"cross_attention": parts}, measured)}
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """A row for each layer: its two attentions, and its table of paths."""
     figure = theme.figure(10, 7.2)
     grid = figure.subplots(data["n_layers"], 3, width_ratios=(1.15, 1, 0.5), squeeze=False)
@@ -152,7 +152,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     return figure
 
 
-def _paths(axes: Axes, theme: Theme, words: Words, data: Data, layer: int) -> None:
+def _paths(axes: Axes, theme: Theme, words: PictureWords, data: Data, layer: int) -> None:
     """1 where a gradient comes back, 0 where there is no path; the length under the pointer."""
     found = data["direct"][layer]
     sides, parts = ("decoder", "encoder"), ("q", "k", "v", "output")

@@ -12,14 +12,14 @@ import torch
 from torch import nn
 
 from glassformer.data.batch import PairBatch
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.stacks.contribution import SUBLAYERS, contributions
 from glassformer.lessons.stacks.sentences import batch_of, held_out
 from glassformer.lessons.stacks.small_translators import SmallTranslators
 from glassformer.lessons.statistics import difference, interval
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, greater
 from glassformer.losses import IGNORE, cross_entropy
@@ -36,7 +36,7 @@ MEASURES = ("update", "worth")
 JUDGED = 200  # sentences
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """Small translators of several seeds with three decoder layers, and the trained translator with its two."""
     translators = SmallTranslators(desk, LAYERS)
     material = translators.material
@@ -124,7 +124,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
 SHOWN_NAMES = ("self_attention", "cross_attention", "feed_forward")
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Above: several seeds with their intervals; below: the one trained model."""
     figure = theme.figure(10, 6.6)
     grid = figure.subplots(2, 2)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import colour_bar, heat, lines
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.stacks.encoder_attention_experiment import MEASURES, depth
 from glassformer.lessons.stacks.sentences import SENTENCE, held_out, plain
 from glassformer.lessons.stacks.untrained_picture import untrained
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, greater, less
 from glassformer.loading import Loaded
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 NEIGHBOURS = 40  # the longest of so many sentences stands beside ours in the batch
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """The trained translator ko-en on one sentence, then deeper encoders of several seeds on many."""
     return {"sentence": SENTENCE, **_maps(desk.model("ko-en")), **depth(desk)}
 
@@ -88,7 +88,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     return {"abstraction": Verdict.of(sides, measured)}
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Maps in a row for each layer, then the curves."""
     figure = theme.figure(10, 8)
     parts: Any = figure.subfigures(2, 1, height_ratios=(1.75, 1))
@@ -98,7 +98,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     return figure
 
 
-def _draw_maps(figure: Any, theme: Theme, words: Words, data: Data) -> None:
+def _draw_maps(figure: Any, theme: Theme, words: PictureWords, data: Data) -> None:
     grid = figure.subplots(data["n_layers"], data["n_heads"], squeeze=False)
     for layer, row in enumerate(grid):
         for head, axes in enumerate(row):
@@ -122,7 +122,7 @@ def _draw_maps(figure: Any, theme: Theme, words: Words, data: Data) -> None:
     colour_bar(list(grid.flat), theme, 1.0, label=words("weight"))
 
 
-def _curves(figure: Any, theme: Theme, words: Words, data: Data) -> None:
+def _curves(figure: Any, theme: Theme, words: PictureWords, data: Data) -> None:
     left, middle, right = figure.subplots(1, 3)
     for axes, names in ((left, ("entropy",)), (middle, ("distance",)), (right, ("surface", "structure"))):
         labels = {name: words("trained") if len(names) == 1 else words(name) for name in names}

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from glassformer.data import grammar
 from glassformer.data.batch import PairBatch
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.stacks.contribution import slope
 from glassformer.lessons.stacks.probes import probe
 from glassformer.lessons.stacks.sentences import batch_of, held_out
@@ -37,7 +37,7 @@ class Group(NamedTuple):
         return torch.ones_like(self.batch.source, dtype=torch.bool) if mask is None else mask
 
 
-def depth(desk: Desk) -> dict[str, Any]:
+def depth(desk: LessonSetup) -> dict[str, Any]:
     """For every measure a curve over the layers, mean and interval over the seeds, and the slope of each seed.
 
     Beside it the same for the same models as they were built, and what training adds to their slopes.

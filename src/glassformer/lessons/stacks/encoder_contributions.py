@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.data.batch import TokenBatch
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, lines
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.short import Experiment
@@ -19,7 +19,7 @@ from glassformer.lessons.stacks.contribution import contributions, halves, slope
 from glassformer.lessons.stacks.sentences import batch_of, held_out
 from glassformer.lessons.stacks.untrained_picture import untrained
 from glassformer.lessons.statistics import difference, interval
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, greater, less
 from glassformer.models.build import build
@@ -34,7 +34,7 @@ ORDERS = ("pre", "post")
 NAMES = ("self_attention", "feed_forward", "whole")
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """Six-layer encoders of several seeds, once with each order of the norms; then the encoder of the translator."""
     experiment = Experiment(
         "sentiment",
@@ -63,7 +63,7 @@ def run(desk: Desk) -> Data:
     }
 
 
-def _order(desk: Desk, experiment: Experiment, order: str) -> dict[str, Any]:
+def _order(desk: LessonSetup, experiment: Experiment, order: str) -> dict[str, Any]:
     """The trained models, beside them the same models as they were built, and what training adds to these."""
     before, after, accuracy = [], [], []
     for seed in desk.each(f"{order}-norm", desk.seeds):
@@ -105,7 +105,7 @@ def _look(experiment: Experiment, model: nn.Module) -> dict[str, list[float]]:
     return contributions(model, "encoder", lambda: model(batch.tokens, mask), real)
 
 
-def _translator(desk: Desk) -> dict[str, Any]:
+def _translator(desk: LessonSetup) -> dict[str, Any]:
     loaded, model = (found := desk.model("ko-en")), found.model
     assert isinstance(model, EncoderDecoder)
     pairs = held_out(desk.some(100, 10))
@@ -150,7 +150,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     return {"early-layers": Verdict.of(sides, {**measured, "layers": data["n_layers"]})}
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Two curves' panels and one of bars."""
     figure = theme.figure(10, 3.9)
     *both, last = figure.subplots(1, 3, width_ratios=(1, 1, 0.8))

@@ -8,12 +8,12 @@ import torch
 
 from glassformer.decoding.beam import beam_search
 from glassformer.decoding.tree import ROOT, Tree
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import heat
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.stacks.sentences import plain
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.loading import Loaded
 from glassformer.tasks.produced import forbidden_ids
@@ -31,7 +31,7 @@ CANDIDATES = 3
 LONGEST = 24  # tokens; a model that was hardly trained does not know when to stop
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """Beam search of the trained translator, recorded; then its best sentence once more, with a look inside."""
     loaded = desk.model("ko-en")
     target, special = loaded.vocabularies.target, loaded.vocabularies.target.specials
@@ -111,7 +111,7 @@ def _tree(tree: Tree, target: Tokenizer) -> dict[str, Any]:
     return {"nodes": nodes, "count": len(nodes), **counts}
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """The map and the candidates share their rows; the tree grows below them from left to right."""
     figure = theme.figure(10, 8.6)
     parts: Any = figure.subfigures(2, 1, height_ratios=(1.2, 1))
@@ -127,7 +127,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     return figure
 
 
-def _candidates(axes: Axes, theme: Theme, words: Words, data: Data) -> None:
+def _candidates(axes: Axes, theme: Theme, words: PictureWords, data: Data) -> None:
     """A bar of probability for each step, cut where the candidates meet."""
     for row, step in enumerate(data["steps"]):
         begin = 0.0
@@ -145,7 +145,7 @@ def _candidates(axes: Axes, theme: Theme, words: Words, data: Data) -> None:
     axes.set_title(words("candidates"))
 
 
-def _draw_tree(axes: Axes, theme: Theme, words: Words, tree: Data) -> None:
+def _draw_tree(axes: Axes, theme: Theme, words: PictureWords, tree: Data) -> None:
     """The sentences that came to an end, one in a row, the best on top; where they part, the tree forks."""
     nodes = tree["nodes"]
     places = _places(nodes)

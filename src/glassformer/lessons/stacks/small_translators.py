@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.short import Experiment, Outcome
 from glassformer.tasks.material import TextMaterial
 
@@ -28,7 +28,7 @@ STEPS = 300
 class SmallTranslators:
     """The same sentences and vocabulary for every seed; `changes` are keys of the recipe ko-en."""
 
-    def __init__(self, desk: Desk, changes: Mapping[str, Any]) -> None:
+    def __init__(self, desk: LessonSetup, changes: Mapping[str, Any]) -> None:
         self.desk = desk
         sizes = {"data.source.count": desk.some(SENTENCES, 600), "train.steps": desk.some(STEPS, 2)}
         self.experiment = Experiment("ko-en", {**SMALL, **sizes, **changes})

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, colour_bar, heat
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
@@ -19,7 +19,7 @@ from glassformer.lessons.stacks.transformer_attention_experiment import (
     chosen_map,
     measure_seeds,
 )
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, less
 from glassformer.loading import Loaded
@@ -33,7 +33,7 @@ CHOOSING, JUDGED = 100, 200  # validation sentences to choose head and layer by,
 PLAIN = 0.5  # an error rate below it: more than half of the links are right
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """Alignments of several small translators and of the trained one; then one sentence of it in full."""
     choosing, judged = desk.some(CHOOSING, 10), desk.some(JUDGED, 10)
     pairs = held_out(choosing + judged)
@@ -88,7 +88,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
 RATES = ("best", "mean", "diagonal", "chance", "untrained")
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Encoder, decoder and cross-attention above; the words' alignment and the error rates below."""
     figure = theme.figure(10, 8)
     parts: Any = figure.subfigures(2, 1, height_ratios=(1, 1))
@@ -112,7 +112,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     return figure
 
 
-def _alignment(axes: Axes, theme: Theme, words: Words, data: Data) -> None:
+def _alignment(axes: Axes, theme: Theme, words: PictureWords, data: Data) -> None:
     from matplotlib.patches import Rectangle
 
     page = data["page"]
@@ -134,7 +134,7 @@ def _alignment(axes: Axes, theme: Theme, words: Words, data: Data) -> None:
     axes.set_title(words("alignment"), fontsize=10)
 
 
-def _rates(axes: Axes, theme: Theme, words: Words, data: Data) -> None:
+def _rates(axes: Axes, theme: Theme, words: PictureWords, data: Data) -> None:
     rates = data["rates"]
     names = ["trained", *RATES]
     values = {"": [data["trained"]["best"], *(rates[name]["mean"] for name in RATES)]}

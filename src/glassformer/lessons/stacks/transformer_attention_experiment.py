@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from glassformer.config.recipe import RunConfig
 from glassformer.data import grammar
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.stacks.alignment import (
     Links,
     chance,
@@ -100,7 +100,9 @@ def chosen_map(loaded: Loaded, pair: grammar.Pair, choice: Sequence[str]) -> lis
     return found
 
 
-def measure_seeds(desk: Desk, choosing: Sequence[grammar.Pair], judged: Sequence[grammar.Pair]) -> dict[str, Any]:
+def measure_seeds(
+    desk: LessonSetup, choosing: Sequence[grammar.Pair], judged: Sequence[grammar.Pair]
+) -> dict[str, Any]:
     """One small translator for each seed, and the same before its training; then what needs no model."""
     translators = SmallTranslators(desk, LAYERS)
     material = translators.material

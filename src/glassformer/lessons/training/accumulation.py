@@ -14,12 +14,12 @@ from torch import Tensor
 
 from glassformer.data.batch import Batch
 from glassformer.data.examples import Example
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import lines, logarithmic
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.short import CPU, Experiment
 from glassformer.lessons.statistics import interval
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact
 from glassformer.models.build import build
@@ -47,7 +47,7 @@ PARTS = (2, 4, 8, 16, 32)
 TOLERANCE = 1e4 * float(torch.finfo(torch.float64).eps)
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """A translator in float64; sentences of many lengths, and of one; a new model and other sentences for each seed."""
     experiment = Experiment("ko-en", SMALL)
     seen = {
@@ -144,7 +144,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     return {"accumulation": Verdict.of(sides, measured)}
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """One panel for sentences of many lengths, one for equal lengths."""
     figure = theme.figure(9, 4.2)
     panels = figure.subplots(1, 2, sharey=True)

@@ -13,12 +13,12 @@ from torch import nn
 
 from glassformer.config.recipe import TrainConfig
 from glassformer.data.examples import Examples
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, lines
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.short import Experiment, Outcome
 from glassformer.lessons.statistics import difference, interval
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.training.curves_picture import curves
 from glassformer.lessons.training.letters import curve, letters
@@ -38,7 +38,7 @@ EXAMPLES = 48  # few enough to be seen ten times over, so that there are minima 
 BETWEEN = (0.25, 0.5, 0.75)  # places on the line from one bottom to the next
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """Three schedules at three peaks, the same steps, batches and first numbers."""
     warmup = desk.some(WARMUP, 2)
     steps = 2 * warmup * CYCLES
@@ -77,7 +77,7 @@ def run(desk: Desk) -> Data:
     }
 
 
-def _train(desk: Desk, experiment: Experiment, some: Examples, kind: str, peak: float) -> list[Outcome]:
+def _train(desk: LessonSetup, experiment: Experiment, some: Examples, kind: str, peak: float) -> list[Outcome]:
     changes = {"train.schedule": kind, "train.learning_rate": peak}
     return [experiment.train(seed, changes, training=some) for seed in desk.seeds]
 
@@ -147,7 +147,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     return {"cyclic-escapes": Verdict.of({other: less(data["effects"][other]) for other in OTHERS}, measured)}
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Three panels; a schedule has its colour in all of them."""
     figure = theme.figure(10, 6.6)
     places = figure.subplot_mosaic([["rate", "rate"], ["loss", "end"]], height_ratios=(2, 3))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from glassformer.data.arrays import Arrays
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.short import Experiment
 from glassformer.tasks.image_classification.task import ImageClassification
 
@@ -23,7 +23,7 @@ STEPS = 200
 HELD_OUT = 700  # images that no training sees
 
 
-def digits(desk: Desk, loss: Mapping[str, Any]) -> Experiment:
+def digits(desk: LessonSetup, loss: Mapping[str, Any]) -> Experiment:
     """The material with a loss; the same images for every loss."""
     return Experiment(
         "digits",

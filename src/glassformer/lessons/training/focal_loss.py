@@ -14,12 +14,12 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.data.arrays import Arrays
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, lines
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.short import Experiment
 from glassformer.lessons.statistics import difference, interval
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.training.few_digits import answers, digits, training_images
 from glassformer.lessons.verdict import Verdict, exact, greater
@@ -39,7 +39,7 @@ PROBABILITIES = [round(0.02 * n, 2) for n in range(1, 50)]
 EASY_AT, HARD_AT = PROBABILITIES.index(0.9), PROBABILITIES.index(0.1)
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """The factor by itself; the gradient of a half-trained model; whole trainings with each γ."""
     experiments = {gamma: digits(desk, {"kind": "focal", "gamma": gamma}) for gamma in GAMMAS}
     plain = experiments[0.0]
@@ -158,7 +158,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     return {"focal-hard": Verdict.of(sides, measured)}
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Three panels, the same colours for the same γ."""
     figure = theme.figure(10, 4.2)
     first, second, third = figure.subplots(1, 3)
@@ -174,7 +174,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     return figure
 
 
-def _bars(axes: Axes, theme: Theme, words: Words, of: Mapping[str, Any], names: tuple[str, str]) -> None:
+def _bars(axes: Axes, theme: Theme, words: PictureWords, of: Mapping[str, Any], names: tuple[str, str]) -> None:
     bars(
         axes,
         theme,

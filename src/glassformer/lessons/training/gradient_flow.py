@@ -12,18 +12,18 @@ import torch
 from torch import nn
 
 from glassformer.data.chance import of_batch
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import lines, logarithmic
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.short import CPU, Experiment
 from glassformer.lessons.statistics import difference, interval
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.training.curves_picture import curves, finer
 from glassformer.lessons.training.letters import curve, letters
 from glassformer.lessons.verdict import Verdict, less
 from glassformer.models.build import build
-from glassformer.training.resume import Trained
+from glassformer.training.resume import TrainingState
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,7 +34,7 @@ ORDERS = ("post", "pre")
 LAYERS, D_MODEL, STEPS, WARMUP = 6, 48, 100, 30
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """Six layers: the gradient of the first batch, layer by layer; then a short training from the same numbers."""
     steps = desk.some(STEPS, 4)
     experiment = letters(
@@ -61,7 +61,7 @@ def run(desk: Desk) -> Data:
     }
 
 
-def _look(desk: Desk, experiment: Experiment, order: str, rule: str) -> dict[str, Any]:
+def _look(desk: LessonSetup, experiment: Experiment, order: str, rule: str) -> dict[str, Any]:
     changes = {"model.norm_order": order, "model.init": rule}
     norms = [layer_gradients(experiment, changes, seed) for seed in desk.seeds]
     outcomes = [experiment.train(seed, changes) for seed in desk.seeds]
@@ -79,7 +79,7 @@ def layer_gradients(experiment: Experiment, changes: dict[str, Any], seed: int) 
     """‖∂L/∂θ‖ of every block before the first step: its batch is the one that training begins with."""
     config = experiment.config(changes, seed)
     model = build(config.model, seed=seed)
-    trained = Trained.begin(config, model, experiment.material.task, experiment.material.training, CPU)
+    trained = TrainingState.begin(config, model, experiment.material.task, experiment.material.training, CPU)
     groups, _ = trained.sampler.group(trained.progress.place)
     batches = [trained.task.collate([trained.store[i] for i in rows], of_batch(seed, at)) for at, rows in groups]
     trained.stepper.gradients(batches, sum(batch.count for batch in batches))
@@ -114,7 +114,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     return {"xavier-not-he": Verdict.of(sides, measured)}
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Above the gradient norm of each layer, below the loss; post-norm left, pre-norm right."""
     figure = theme.figure(10, 6.6)
     panels = figure.subplots(2, 2, sharey="row")

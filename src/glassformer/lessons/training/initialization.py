@@ -8,11 +8,11 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.config.model import ModelConfig
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, lines
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.statistics import interval
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.models.build import build
 
@@ -26,7 +26,7 @@ WIDEST, BINS = 0.15, 50  # of the histogram: from −WIDEST to WIDEST
 ROWS = 512  # vectors that are sent through the feed-forward
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """One layer of the paper's base size, built by each rule with every seed."""
     base = {"family": "encoder", "n_encoder_layers": 1, "vocab_size": 1000, "max_len": 64}
     rules = {rule: _looks(desk, ModelConfig.from_dict({**base, "init": rule})) for rule in desk.each("init", RULES)}
@@ -36,7 +36,7 @@ def run(desk: Desk) -> Data:
     return {"d_model": config.d_model, "d_ff": config.d_ff, "centres": centres, "rules": rules}
 
 
-def _looks(desk: Desk, config: ModelConfig) -> dict[str, Any]:
+def _looks(desk: LessonSetup, config: ModelConfig) -> dict[str, Any]:
     models = [build(config, seed=seed) for seed in desk.seeds]
     found: dict[str, Any] = {name: _matrix([weight(model, name) for model in models]) for name in MATRICES}
     found["through"] = interval([_through(model, seed) for model, seed in zip(models, desk.seeds, strict=True)])
@@ -76,7 +76,7 @@ def _through(model: nn.Module, seed: int) -> float:
     return float(box(torch.randn(ROWS, width, generator=torch.Generator().manual_seed(seed))).std())
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Three panels: W_1, W_2, and the deviation behind the feed-forward."""
     figure = theme.figure(10, 3.8)
     first, second, third = figure.subplots(1, 3)

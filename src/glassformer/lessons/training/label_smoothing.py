@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.short import Experiment
 from glassformer.lessons.statistics import difference, interval
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.training.few_digits import Answers, answers, digits, training_images
 from glassformer.lessons.verdict import Verdict, less
@@ -37,7 +37,7 @@ MEASURES = ("confidence", "error")
 BINS = 10  # of the diagram; the error itself is taken over 15
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """Every smoothing on every size; the seed chooses the images and the first numbers."""
     experiments = {smoothing: digits(desk, _loss(smoothing)) for smoothing in SMOOTHINGS}
     places = [(size, smoothing) for size in SIZES for smoothing in SMOOTHINGS]
@@ -75,7 +75,7 @@ def soft_target(smoothing: float) -> list[float]:
     return wanted
 
 
-def _look(desk: Desk, experiment: Experiment, count: int) -> dict[str, Any]:
+def _look(desk: LessonSetup, experiment: Experiment, count: int) -> dict[str, Any]:
     found = [_train(experiment, seed, count) for seed in desk.seeds]
     together = Answers(
         np.concatenate([one.probabilities for one in found]), np.concatenate([one.labels for one in found])
@@ -147,7 +147,7 @@ def verdict_over_confidence(size: Data) -> dict[str, Any]:
 LEAST = 10  # answers in a bin, below which its accuracy says little
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Targets and errors above, two diagrams below."""
     figure = theme.figure(10, 7.4)
     places = figure.subplot_mosaic([["targets", "error"], ["few", "many"]], height_ratios=(2, 3))
@@ -164,7 +164,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     return figure
 
 
-def _errors(axes: Axes, data: Data, theme: Theme, words: Words, labels: Mapping[str, str]) -> None:
+def _errors(axes: Axes, data: Data, theme: Theme, words: PictureWords, labels: Mapping[str, str]) -> None:
     found = {labels[name]: [data["sizes"][size][name]["error"] for size in data["sizes"]] for name in labels}
     bars(
         axes,
@@ -179,7 +179,9 @@ def _errors(axes: Axes, data: Data, theme: Theme, words: Words, labels: Mapping[
     axes.legend().set_visible(False)  # the colours are those beside it
 
 
-def _reliability(axes: Axes, sizes: Mapping[str, Any], theme: Theme, words: Words, labels: Mapping[str, str]) -> None:
+def _reliability(
+    axes: Axes, sizes: Mapping[str, Any], theme: Theme, words: PictureWords, labels: Mapping[str, str]
+) -> None:
     axes.plot([0, 1], [0, 1], color=theme.muted, linestyle=":", linewidth=1.2, label=words("perfect"))
     for number, (name, seen) in enumerate(sizes.items()):
         some = [one for one in seen["bins"] if one["count"] >= LEAST]

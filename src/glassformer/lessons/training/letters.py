@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.short import Experiment
 from glassformer.lessons.statistics import interval
 
@@ -16,7 +16,7 @@ SENTENCES = 2000
 POINTS = 40  # of a curve
 
 
-def letters(desk: Desk, changes: Mapping[str, Any]) -> Experiment:
+def letters(desk: LessonSetup, changes: Mapping[str, Any]) -> Experiment:
     """The material, and what all of these trainings share: no clipping, no averages, the recipe's own peak of 3e-3."""
     setting = {
         "data.source.count": desk.some(SENTENCES, 400),

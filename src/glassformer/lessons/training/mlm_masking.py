@@ -13,10 +13,10 @@ import numpy as np
 from glassformer.data.grammar import pairs
 from glassformer.data.masking import Masking, make_masking
 from glassformer.data.store import Field
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, lines
 from glassformer.lessons.lesson import Data, Lesson
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, Word, within
 from glassformer.losses import IGNORE
@@ -34,7 +34,7 @@ LONGEST = 20  # in the curve by length
 PRINTED = 0.005  # the paper prints whole per cents
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """Masks of the Korean half of the built-in corpus, through the same code that trains a masked model."""
     texts = [pair.source_ko for pair in pairs("train", desk.some(SENTENCES, 1000))]
     tokenizer = train("bpe", texts, 700)
@@ -109,7 +109,7 @@ GROUPS = ("long", "short")
 SHARES = ("chosen", "masked", "random", "kept")
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Bars with intervals; a curve with its band."""
     figure = theme.figure(10, 4)
     left, right = figure.subplots(1, 2)

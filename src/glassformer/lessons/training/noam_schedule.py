@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from glassformer.config.recipe import TrainConfig
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import lines, logarithmic
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.training.schedule import learning_rate
 
@@ -22,7 +22,7 @@ PAPER = (4000, 512)  # warm-up and d_model of the base model
 STEPS, EVERY = 20_000, 500
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """Every step of every pair of warm-up and width, through the function that training calls."""
     found = {(warmup, width): _rates(warmup, width) for warmup in desk.each("warmup", WARMUPS) for width in WIDTHS}
     shown = [1, *range(EVERY, STEPS + 1, EVERY)]
@@ -58,7 +58,7 @@ def _peak(warmup: int, width: int, rates: list[float]) -> dict[str, Any]:
     }
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Two panels."""
     figure = theme.figure(10, 4.2)
     left, right = figure.subplots(1, 2)

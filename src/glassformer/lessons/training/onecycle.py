@@ -8,10 +8,10 @@ import torch
 from torch import nn
 
 from glassformer.config.recipe import TrainConfig
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import lines
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.training.schedule import learning_rate
 
@@ -23,7 +23,7 @@ STEPS, WARMUP, PEAK = 1000, 300, 0.01
 EVERY = 20
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """Every step of both; the momentum is PyTorch's, since our schedule leaves the optimiser's betas alone."""
     config = TrainConfig(schedule="one_cycle", steps=STEPS, warmup=WARMUP, learning_rate=PEAK)  # type: ignore[arg-type]
     ours = [learning_rate(step, config, 1) for step in desk.each("one_cycle", range(1, STEPS + 1))]
@@ -63,7 +63,7 @@ def _torch() -> tuple[list[float], list[float]]:
     return rates, momentum
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Two panels over the same steps; a dotted line where the rate turns."""
     figure = theme.figure(9, 5)
     above, below = figure.subplots(2, 1, sharex=True)

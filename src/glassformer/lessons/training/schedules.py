@@ -6,10 +6,10 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from glassformer.config.recipe import TrainConfig
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, lines
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.training.schedule import SCHEDULES, learning_rate
 
@@ -22,7 +22,7 @@ STEPS, WARMUP, D_MODEL = 1000, 100, 512
 EVERY = 20  # steps between two points of a curve
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """The rate of every step as the training loop asks for it, as a share of its own peak."""
     kinds = {kind: _shares(kind) for kind in desk.each("schedule", SCHEDULES)}
     shown = [*range(1, STEPS, EVERY), STEPS]
@@ -53,7 +53,7 @@ UNDER = 7.0  # points wide, under the others
 OTHERS = ("one_cycle", "cyclic", "constant")
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Two panels of curves over the same steps, and a bar for each schedule."""
     figure = theme.figure(10, 6.2)
     places = figure.subplot_mosaic([["fall", "others"], ["mean", "mean"]], height_ratios=(3, 2))
@@ -73,7 +73,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     return figure
 
 
-def _curves(axes: Axes, data: Data, theme: Theme, words: Words, kinds: tuple[str, ...]) -> None:
+def _curves(axes: Axes, data: Data, theme: Theme, words: PictureWords, kinds: tuple[str, ...]) -> None:
     lines(axes, theme, data["shown"], {words(kind): data["kinds"][kind]["curve"] for kind in kinds}, form=".2f")
     axes.lines[0].set(
         linewidth=UNDER, alpha=0.4, linestyle="-", zorder=1

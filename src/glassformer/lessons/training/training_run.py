@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from glassformer.config.recipe import RunConfig
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import lines, logarithmic
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.training.schedule import learning_rate
 
@@ -22,7 +22,7 @@ MOST = 60  # points of a curve
 FIELDS = ("loss", "gradient_norm", "learning_rate", "tokens_per_second")
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """The lines of log.jsonl as they were written while the model was trained; nothing is measured anew."""
     found = desk.run("ko-en")
     log = found.log.read()
@@ -59,7 +59,7 @@ def thinned(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return lines[::-1][::stride][::-1]
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Loss and gradient norm above, learning rate and throughput below."""
     figure = theme.figure(10, 6.4)
     (loss, norm), (rate, speed) = figure.subplots(2, 2, sharex=True)
@@ -76,7 +76,7 @@ def draw(data: Data, theme: Theme, words: Words) -> Figure:
     return figure
 
 
-def _loss(axes: Axes, data: Data, theme: Theme, words: Words) -> None:
+def _loss(axes: Axes, data: Data, theme: Theme, words: PictureWords) -> None:
     """Both losses over all steps at which either was written."""
     checked = dict(zip(data["validation"]["steps"], data["validation"]["loss"], strict=True))
     trained = dict(zip(data["steps"], data["loss"], strict=True))

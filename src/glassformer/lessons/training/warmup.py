@@ -11,12 +11,12 @@ from math import log
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.desk import Desk
+from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import logarithmic
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.short import Experiment
 from glassformer.lessons.statistics import difference, interval
-from glassformer.lessons.texts import Words
+from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.training.curves_picture import curves, finer
 from glassformer.lessons.training.letters import curve, letters
@@ -33,7 +33,7 @@ LAYERS, D_MODEL, STEPS = 6, 48, 120
 MEASURES = ("loss", "jumps")
 
 
-def run(desk: Desk) -> Data:
+def run(desk: LessonSetup) -> Data:
     """Up in a line to 3e-3 in so many steps, then constant; six layers, no clipping."""
     steps = desk.some(STEPS, 6)
     experiment = letters(
@@ -60,7 +60,7 @@ def run(desk: Desk) -> Data:
     }
 
 
-def _look(desk: Desk, experiment: Experiment, order: str, length: int) -> dict[str, Any]:
+def _look(desk: LessonSetup, experiment: Experiment, order: str, length: int) -> dict[str, Any]:
     changes = {"model.norm_order": order, "train.warmup": length}
     outcomes = [experiment.train(seed, changes) for seed in desk.seeds]
     return {
@@ -102,7 +102,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     return {"warmup-stabilises": Verdict.of(sides, measured)}
 
 
-def draw(data: Data, theme: Theme, words: Words) -> Figure:
+def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Above the loss, below the gradient norm; post-norm left, pre-norm right."""
     figure = theme.figure(10, 6.6)
     panels = figure.subplots(2, 2, sharey="row")

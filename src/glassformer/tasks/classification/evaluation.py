@@ -29,7 +29,7 @@ from glassformer.metrics.interval import Proportion
 from glassformer.show import Sheet, as_html, as_text
 from glassformer.tasks.classification import show
 from glassformer.tasks.classification.task import Classification
-from glassformer.tasks.how import How, set_apart
+from glassformer.tasks.how import EvaluationOptions, set_apart
 from glassformer.tasks.readings import Readings
 
 TEXTS = 64  # in a batch, of like length
@@ -135,7 +135,7 @@ class ClassificationEvaluation:
         return as_html(show.tables(self))
 
 
-def evaluate_classification(loaded: Loaded, split: str, how: How) -> ClassificationEvaluation:
+def evaluate_classification(loaded: Loaded, split: str, how: EvaluationOptions) -> ClassificationEvaluation:
     """Classify a split and score it; groups as in `evaluate_translation`."""
     readings = Readings(loaded.folder)
     found = {name: some for name, some in labelled_corpus(loaded.config.data).split(split).items() if len(some)}
@@ -164,7 +164,7 @@ def evaluate_classification(loaded: Loaded, split: str, how: How) -> Classificat
 
 @torch.no_grad()
 def _guesses(
-    loaded: Loaded, task: Classification, groups: Mapping[str, Texts], split: str, how: How
+    loaded: Loaded, task: Classification, groups: Mapping[str, Texts], split: str, how: EvaluationOptions
 ) -> dict[str, Guesses]:
     """Group by group, texts of like length together; probabilities are computed in float64."""
     every, done = sum(map(len, groups.values())), 0

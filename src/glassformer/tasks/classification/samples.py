@@ -17,7 +17,7 @@ from glassformer.tasks.samples import Sample, samples_file
 
 @dataclass(frozen=True)
 class Guesses:
-    """`Job.measure` of a classifier: writes samples/step-00000500.json. It measures nothing; the scores do."""
+    """`Training.measure` of a classifier: writes samples/step-00000500.json. It measures nothing; the scores do."""
 
     run: Run
     task: Classification

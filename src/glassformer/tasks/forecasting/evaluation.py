@@ -24,7 +24,7 @@ from glassformer.show import Sheet, as_html, as_text
 from glassformer.tasks.forecasting import show
 from glassformer.tasks.forecasting.baselines import pieces
 from glassformer.tasks.forecasting.task import Forecasting, SeriesMaterial, Settings
-from glassformer.tasks.how import How, Progress
+from glassformer.tasks.how import EvaluationOptions, Progress
 from glassformer.tasks.readings import Readings
 
 MODEL = "model"
@@ -171,7 +171,7 @@ class ForecastEvaluation:
         return as_html(show.tables(self))
 
 
-def evaluate_forecasting(loaded: Loaded, split: str, how: How) -> ForecastEvaluation:
+def evaluate_forecasting(loaded: Loaded, split: str, how: EvaluationOptions) -> ForecastEvaluation:
     """Forecast every window of a split. What was read is written into the run's evaluations.jsonl."""
     choose("split", split, dict.fromkeys(PARTS))
     readings = Readings(loaded.folder)

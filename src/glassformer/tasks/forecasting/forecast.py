@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from glassformer.config.values import path_of, truth, word
 from glassformer.data.channel import Channel, read_channels, read_sheet
 from glassformer.data.channel_sources import check_constant, series_form
-from glassformer.data.moments import Moments, Step, refuse_gaps, step_of, written
+from glassformer.data.moments import Moments, TimeStep, refuse_gaps, step_of, written
 from glassformer.data.scaler import Scale, Scaler
 from glassformer.decoding.rules import finite
 from glassformer.decoding.step import evaluating
@@ -48,7 +48,7 @@ class Forecast:
 
     path: str
     past: Channel  # what the model saw
-    step: Step
+    step: TimeStep
     moments: Moments
     said: Mapping[str, Numbers]
     patches: tuple[Patch, ...]

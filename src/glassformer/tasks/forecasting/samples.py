@@ -35,7 +35,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class ForecastSamples:
-    """`Job.measure` of a forecaster: the same windows at every evaluation. It measures nothing; the scores do.
+    """`Training.measure` of a forecaster: the same windows at every evaluation. It measures nothing; the scores do.
 
     Writes samples/step-00000500.json for people, step-00000500.forecast.json for the picture of the first window, and
     its attention like that of every other task.

@@ -12,14 +12,14 @@ from glassformer.decoding.step import evaluating
 from glassformer.errors import InputError
 from glassformer.loading import Loaded
 from glassformer.tasks.classification.evaluation import ClassificationEvaluation, Guesses, Scores
-from glassformer.tasks.how import How
+from glassformer.tasks.how import EvaluationOptions
 from glassformer.tasks.image_classification.task import ImageClassification, corpus_of
 from glassformer.tasks.readings import Readings
 
 IMAGES = 64  # in a batch
 
 
-def evaluate_image_classification(loaded: Loaded, split: str, how: How) -> ClassificationEvaluation:
+def evaluate_image_classification(loaded: Loaded, split: str, how: EvaluationOptions) -> ClassificationEvaluation:
     """Recognise every image of a split, none of them changed, and score what was said."""
     readings = Readings(loaded.folder)
     found = {name: some for name, some in corpus_of(loaded.config).split(split).items() if len(some)}
@@ -45,7 +45,9 @@ def evaluate_image_classification(loaded: Loaded, split: str, how: How) -> Class
 
 
 @torch.no_grad()
-def _guesses(loaded: Loaded, task: ImageClassification, groups: Mapping[str, Pictures], how: How) -> dict[str, Guesses]:
+def _guesses(
+    loaded: Loaded, task: ImageClassification, groups: Mapping[str, Pictures], how: EvaluationOptions
+) -> dict[str, Guesses]:
     """Group by group, in order; probabilities are computed in float64."""
     every, done = sum(map(len, groups.values())), 0
     found: dict[str, Guesses] = {}

@@ -18,10 +18,10 @@ from glassformer.loading import Loaded
 from glassformer.metrics.interval import Proportion, wilson
 from glassformer.metrics.language import NGrams, Surprise, bits_per_character, perplexity
 from glassformer.show import Sheet, as_html, as_text
-from glassformer.tasks.how import How, set_apart
+from glassformer.tasks.how import EvaluationOptions, set_apart
 from glassformer.tasks.language_model import show
 from glassformer.tasks.language_model.sliding import Foreseen, foresee
-from glassformer.tasks.language_model.task import Reading, joined
+from glassformer.tasks.language_model.task import WindowOptions, joined
 from glassformer.tasks.readings import Readings
 
 
@@ -98,7 +98,7 @@ class LanguageModelEvaluation:
         return as_html(show.tables(self))
 
 
-def evaluate_language_model(loaded: Loaded, split: str, how: How) -> LanguageModelEvaluation:
+def evaluate_language_model(loaded: Loaded, split: str, how: EvaluationOptions) -> LanguageModelEvaluation:
     """Every token of a split, each foreseen from at least half a context (the first ones from what there is).
 
     Bits per character are Σ −log₂ p over the number of characters, ends of texts foreseen but not counted, so that
@@ -108,7 +108,7 @@ def evaluate_language_model(loaded: Loaded, split: str, how: How) -> LanguageMod
     groups = {name: some for name, some in texts.split(split).items() if some.characters}
     if not groups:
         raise InputError("split_empty", split=split, path=loaded.folder)
-    reading = Reading.of(loaded.config)
+    reading = WindowOptions.of(loaded.config)
     baseline = NGrams.fit(texts.train.texts, closed=reading.packed)
     looked_at = texts.validation if texts.validation.characters else texts.train
     order = baseline.best_order(looked_at.texts)
@@ -138,9 +138,9 @@ class _Judge:
     """Texts → their scores."""
 
     loaded: Loaded
-    reading: Reading
+    reading: WindowOptions
     baseline: NGrams
-    how: How
+    how: EvaluationOptions
 
     def __call__(self, texts: Documents) -> WritingScores:
         model, context = self.loaded.model, self.reading.context

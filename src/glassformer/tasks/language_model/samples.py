@@ -11,7 +11,7 @@ from glassformer.data.documents import Documents
 from glassformer.decoding import Sampling
 from glassformer.loading import Loaded
 from glassformer.runs import Run
-from glassformer.tasks.language_model.task import Reading
+from glassformer.tasks.language_model.task import WindowOptions
 from glassformer.tasks.language_model.write import Writing, write
 from glassformer.tasks.samples import write_samples
 from glassformer.text import Vocabularies
@@ -30,7 +30,7 @@ class Continuation:
 
 @dataclass(frozen=True)
 class Continuations:
-    """`Job.measure` of a language model: the same beginnings at every evaluation, drawn with the same seed.
+    """`Training.measure` of a language model: the same beginnings at every evaluation, drawn with the same seed.
 
     Writes samples/step-00000500.json, and measures nothing: whether a text is good is for a person to say.
     """
@@ -41,7 +41,7 @@ class Continuations:
 
     def __call__(self, model: nn.Module, step: int) -> dict[str, float]:
         loaded = Loaded(model, self.vocabularies, self.run.config, self.run.folder, self.run.folder)
-        room = min(TOKENS, Reading.of(self.run.config).context // 2)
+        room = min(TOKENS, WindowOptions.of(self.run.config).context // 2)
         writing = Writing(tokens=room, sampling=Sampling(temperature=0.8), seed=0)
         samples = [
             Continuation(given, real, write(loaded, given, writing).text.strip("\n")) for given, real in self.beginnings

@@ -48,7 +48,7 @@ class Writings(TextMaterial):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class WindowOptions:
     """How texts are read. "stream" joins them all, with eos between them, and reads windows of `context` tokens.
 
     The windows begin at "random" `offsets`, as nanoGPT's do, or at "consecutive" ones, so that an epoch reads all once.
@@ -60,7 +60,7 @@ class Reading:
     offsets: str
 
     @classmethod
-    def of(cls, config: RunConfig) -> Reading:
+    def of(cls, config: RunConfig) -> WindowOptions:
         given = {**OPTIONS, **config.task.options}
         return cls(
             context=size("task.context", given["context"]),
@@ -108,7 +108,7 @@ class LanguageModel:
     `characters`: how many a token stands for on average in the validation text, the ends of texts among the tokens.
     """
 
-    reading: Reading
+    reading: WindowOptions
     pad: int = 0
     characters: float = 1.0
     criterion: Loss = cross_entropy
@@ -135,7 +135,7 @@ class LanguageModel:
         check_options(config, cls.options, ("cross_entropy", "focal"))
         if config.model.family != "decoder":
             raise ConfigError("task_family", task=cls.name, family="decoder")
-        how, model = Reading.of(config), config.model
+        how, model = WindowOptions.of(config), config.model
         if model.position.kind in WITH_TABLE and how.context > model.max_len:
             raise ConfigError("context_too_long", context=how.context, max_len=model.max_len)
         return sized(how.framed(config))
@@ -145,7 +145,7 @@ class LanguageModel:
         texts = document_corpus(config.data)
         tokenizer = learn_vocabularies(config, texts.train.texts)
         return replace(
-            cls._material(sized(Reading.of(config).framed(config), tokenizer), texts, tokenizer),
+            cls._material(sized(WindowOptions.of(config).framed(config), tokenizer), texts, tokenizer),
             seen=seen_in(config, texts.train.texts),
         )
 
@@ -158,7 +158,7 @@ class LanguageModel:
         """As a recipe says: `task = { kind = "language_model", context = 256, documents = "stream" }`."""
         train = config.train
         return cls(
-            reading=Reading.of(config),
+            reading=WindowOptions.of(config),
             pad=tokenizer.specials.pad or 0,
             characters=characters,
             criterion=make_loss(train.loss.kind, options("loss", train.loss)),

@@ -21,7 +21,7 @@ from glassformer.errors import InputError
 from glassformer.loading import Loaded
 from glassformer.metrics.interval import Proportion, wilson
 from glassformer.show import Sheet, as_html, as_text
-from glassformer.tasks.how import How, set_apart
+from glassformer.tasks.how import EvaluationOptions, set_apart
 from glassformer.tasks.masked_language_model import show
 from glassformer.tasks.masked_language_model.task import MaskedLanguageModel
 from glassformer.tasks.readings import Readings
@@ -105,7 +105,7 @@ class MaskedEvaluation:
         return as_html(show.tables(self))
 
 
-def evaluate_masked(loaded: Loaded, split: str, how: How) -> MaskedEvaluation:
+def evaluate_masked(loaded: Loaded, split: str, how: EvaluationOptions) -> MaskedEvaluation:
     """Hide and find, in every text of a split; groups as in `evaluate_translation`."""
     readings, task = Readings(loaded.folder), MaskedLanguageModel.make(loaded.config, loaded.tokenizer)
     groups = document_corpus(loaded.config.data).split(split)
@@ -158,7 +158,7 @@ def _encoded(loaded: Loaded, task: MaskedLanguageModel, texts: Documents) -> Sto
 
 @torch.no_grad()
 def _counted(
-    loaded: Loaded, task: MaskedLanguageModel, stores: Mapping[str, Store], how: How
+    loaded: Loaded, task: MaskedLanguageModel, stores: Mapping[str, Store], how: EvaluationOptions
 ) -> tuple[dict[str, Counted], dict[str, list[str]]]:
     every, done = sum(map(len, stores.values())), 0
     counts: dict[str, Counted] = {}

@@ -16,7 +16,7 @@ from glassformer.loading import Loaded
 from glassformer.metrics.boxes import Claims, claim
 from glassformer.metrics.interval import Proportion, wilson
 from glassformer.show import Column, Sheet, Table, as_html, as_text
-from glassformer.tasks.how import How
+from glassformer.tasks.how import EvaluationOptions
 from glassformer.tasks.object_queries.task import Answers, CanvasBatch, ObjectQueries, answers
 from glassformer.tasks.readings import Readings
 from glassformer.words import say
@@ -93,7 +93,7 @@ def _share(one: Proportion) -> str:
     return f"{100 * one.value:.1f} [{100 * one.low:.1f}–{100 * one.high:.1f}]"
 
 
-def evaluate_object_queries(loaded: Loaded, split: str, how: How) -> ObjectEvaluation:
+def evaluate_object_queries(loaded: Loaded, split: str, how: EvaluationOptions) -> ObjectEvaluation:
     """Look at every canvas of a split once. What was read is written into the run's evaluations.jsonl."""
     examples, task, readings = Plan.of(loaded.config.data).examples(split), _task(loaded), Readings(loaded.folder)
     if not len(examples):

@@ -14,7 +14,7 @@ from glassformer.loading import Loaded
 from glassformer.metrics.language import perplexity
 from glassformer.metrics.translation import Convention, Outputs, by_convention
 from glassformer.show import Sheet, as_html, as_text
-from glassformer.tasks.how import How, Progress, set_apart
+from glassformer.tasks.how import EvaluationOptions, Progress, set_apart
 from glassformer.tasks.readings import Readings
 from glassformer.tasks.translation import show
 from glassformer.tasks.translation.scores import Scores, judge
@@ -66,7 +66,7 @@ class TranslationEvaluation:
         return as_html(show.tables(self))
 
 
-def evaluate_translation(loaded: Loaded, split: str, how: How) -> TranslationEvaluation:
+def evaluate_translation(loaded: Loaded, split: str, how: EvaluationOptions) -> TranslationEvaluation:
     """Translate a split and score it.
 
     With several groups, as in the test set of the built-in corpus, the main number is that of all sentences but the

@@ -23,7 +23,7 @@ ATTENTION = "*.cross_attention.weights"
 
 @dataclass(frozen=True)
 class Samples:
-    """`Job.measure` of a translator: the same sentences at every evaluation, greedily, so that steps can be compared.
+    """`Training.measure` of a translator: translates the same sentences greedily at every evaluation, to compare steps.
 
     Writes samples/step-00000500.json and, for the first sentence, samples/step-00000500.attention.safetensors. The
     mean of the last checkpoints, which is evaluated at the very end, replaces what was written at the last step.
