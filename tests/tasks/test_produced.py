@@ -4,7 +4,7 @@ import pytest
 
 from glassformer.errors import ConfigError
 from glassformer.tasks.produced import forbidden_ids, forbidden_roles, spelled_ids
-from glassformer.text.special import Specials
+from glassformer.text.tokenizer import Specials
 from texts import trained
 
 

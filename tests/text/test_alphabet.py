@@ -6,10 +6,12 @@ from tokenizers.pre_tokenizers import ByteLevel
 from glassformer.text.alphabet import (
     BYTE_PIECES,
     cover,
+    fields,
     readable,
     spell_continued,
     spell_fallback,
     spell_visible,
+    surface_spans,
     visible_bytes,
 )
 
@@ -43,3 +45,18 @@ def test_a_part_of_a_syllable_covers_all_of_it() -> None:
     assert cover("한글", [4, 2]) == [(0, 2), (1, 2)]
     assert cover("abc", [2, 1]) == [(0, 2), (2, 3)]
     assert cover("", []) == []
+
+
+def piece(begin: int, end: int) -> bytes:
+    inside = bytes([1 << 3 | 2, 1, 97, 4 << 3, begin, 5 << 3, end])
+    return bytes([2 << 3 | 2, len(inside)]) + inside
+
+
+def test_bytes_of_the_record_become_characters() -> None:
+    record = bytes([1 << 3 | 2, 2, 97, 98]) + piece(0, 1) + piece(1, 4) + piece(4, 4) + piece(4, 8)
+    assert surface_spans("a한bc글", record) == [(0, 1), (1, 2), (2, 2), (2, 5)]
+
+
+def test_numbers_of_more_than_seven_bits() -> None:
+    assert list(fields(bytes([4 << 3, 0xAC, 0x02]))) == [(4, 300)]
+    assert list(fields(b"")) == []

@@ -11,7 +11,7 @@ from foreign_texts import hostile_pattern, t5_json
 from glassformer.errors import FileError, InputError
 from glassformer.text import Bpe, Unigram, open_tokenizer
 from glassformer.text.normalisation import normalise
-from glassformer.text.special import NAMES
+from glassformer.text.tokenizer import NAMES
 from texts import CORPUS, NASTY, SIZES, nasty_text, trained
 
 JSON_KINDS = [kind for kind in SIZES if kind != "sentencepiece"]

@@ -1,5 +1,3 @@
-"""What every tokenizer promises, for every kind."""
-
 from __future__ import annotations
 
 import hashlib
@@ -15,8 +13,31 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glassformer.errors import ConfigError, InputError
-from glassformer.text import Specials, Tokenizer, open_tokenizer, train
+from glassformer.text import Tokenizer, open_tokenizer, train
+from glassformer.text.tokenizer import NAMES, ROLES, Specials, find_specials
 from texts import CORPUS, EXACT, SIZES, nasty_text, trained
+
+
+def test_names_stand_in_the_order_of_their_ids() -> None:
+    assert NAMES == ("<pad>", "<bos>", "<eos>", "<unk>", "<cls>", "<sep>", "<mask>")
+    assert Specials().ids() == {role: number for number, role in enumerate(ROLES)}
+
+
+def test_all_but_the_unknown_are_left_out_of_text() -> None:
+    assert Specials().dropped() == {0, 1, 2, 4, 5, 6}
+
+
+def test_a_missing_one_that_is_needed_is_an_error() -> None:
+    assert Specials().need("eos") == 2
+    with pytest.raises(InputError, match="this tokenizer has no 'pad' token"):
+        Specials(pad=None).need("pad")
+
+
+def test_they_are_found_by_declaration_or_by_their_usual_names() -> None:
+    vocabulary = {"[PAD]": 0, "</s>": 7, "<s>": 8, "!": 9}
+    found = find_specials(vocabulary.get, {"unk": "!"})
+    assert found == Specials(pad=0, bos=8, eos=7, unk=9, cls=None, sep=None, mask=None)
+
 
 KINDS = tuple(SIZES)
 TESTS = Path(__file__).parents[1]

@@ -21,7 +21,7 @@ Options = Mapping[str, Mapping[str, Any]]  # of each choice, by key: name of the
 PRECISIONS = ("float32", "bf16", "fp16")
 MODES = ("triangular", "triangular2")
 LONGEST_NAME = 120  # bytes: a file system takes 255, and other names are made of it
-FRAMES = ("none", "bos", "eos", "cls", "sep")  # roles of special tokens: see text/special.py
+FRAMES = ("none", "bos", "eos", "cls", "sep")  # roles of special tokens: see text/tokenizer.py
 
 
 def _count(key: str, value: object) -> int:

@@ -10,7 +10,7 @@ from glassformer.data.moses import prepared_side
 from glassformer.errors import InputError, shown
 from glassformer.layers.position import WITH_TABLE
 from glassformer.loading import Loaded
-from glassformer.text.pairing import paired
+from glassformer.text.frame import paired
 
 Text = str | tuple[str, str]
 

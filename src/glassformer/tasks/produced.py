@@ -9,7 +9,7 @@ from glassformer.config.values import one_of
 from glassformer.errors import ConfigError, shown, warn
 from glassformer.hub.generation import Generation
 from glassformer.text import Tokenizer
-from glassformer.text.special import ROLES, Specials
+from glassformer.text.tokenizer import ROLES, Specials
 
 T = TypeVar("T")
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from glassformer.text.bpe import Bpe
 from glassformer.text.characters import Characters
-from glassformer.text.frame import Frame
-from glassformer.text.frame_of_file import framing, pair
+from glassformer.text.frame import Frame, framing, pair
 from glassformer.text.kinds import TOKENIZERS, open_tokenizer, train
 from glassformer.text.marian import Marian
 from glassformer.text.normalisation import normalise
 from glassformer.text.sentencepiece import SentencePiece
-from glassformer.text.special import Specials
-from glassformer.text.tokenizer import Tokenizer
+from glassformer.text.tokenizer import Specials, Tokenizer
 from glassformer.text.unigram import Unigram
 from glassformer.text.vocabularies import Vocabularies
 from glassformer.text.wordpiece import WordPiece

@@ -1,13 +1,10 @@
-"""How the pieces of a vocabulary spell bytes, so that no text is unknown: GPT-2's visible bytes, and byte fallback.
-
-From the spelling follow the readable form of a piece and the characters that it covers.
-"""
+"""How the pieces of a vocabulary spell bytes, so that no text is unknown, and which characters each piece covers."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import accumulate
 
@@ -15,6 +12,7 @@ Spelling = Callable[[str], bytes]
 
 BYTE_PIECES = tuple(f"<0x{byte:02X}>" for byte in range(256))
 BYTE_PIECE = re.compile(r"<0x([0-9A-F]{2})>")
+PIECE, BEGIN, END = 2, 4, 5  # numbers of fields: of SentencePieceText, and of a SentencePiece in it
 
 
 @cache
@@ -62,10 +60,54 @@ def cover(text: str, lengths: Sequence[int]) -> list[tuple[int, int]]:
     if text.isascii():
         ends = list(accumulate(lengths))
         return [(end - length, end) for end, length in zip(ends, lengths, strict=True)]
-    starts = [0, *accumulate(len(character.encode()) for character in text)]
-    spans, place = [], 0
+    starts, spans, place = _starts(text), [], 0
     for length in lengths:
         first, last = bisect_right(starts, place) - 1, bisect_right(starts, place + length - 1) - 1
         spans.append((first, last + 1))
         place += length
     return spans
+
+
+def _starts(text: str) -> list[int]:
+    """The byte at which each character begins, and where the last one ends."""
+    return [0, *accumulate(len(character.encode()) for character in text)]
+
+
+def surface_spans(text: str, record: bytes) -> list[tuple[int, int]]:
+    """The characters that each piece of a foreign SentencePiece model covers, from the library's own record.
+
+    The record is a protocol buffer: the few lines that read it spare the core a dependency. What normalisation has made
+    out of nothing covers nothing.
+    """
+    starts, spans = _starts(text), []
+    for field, piece in fields(record):
+        if field == PIECE and isinstance(piece, bytes):
+            ends = {name: place for name, place in fields(piece) if name in (BEGIN, END)}
+            begin, end = int(ends.get(BEGIN, 0)), int(ends.get(END, 0))
+            first = bisect_right(starts, begin) - 1
+            spans.append((first, max(first, bisect_right(starts, end - 1)) if end > begin else first))
+    return spans
+
+
+def fields(record: bytes) -> Iterator[tuple[int, int | bytes]]:
+    """Number and value of each field; only the two kinds of value that occur in these records."""
+    place = 0
+    while place < len(record):
+        key, place = _number(record, place)
+        value, place = _number(record, place)
+        if key & 7 == 0:
+            yield key >> 3, value
+        else:
+            yield key >> 3, record[place : place + value]
+            place += value
+
+
+def _number(record: bytes, place: int) -> tuple[int, int]:
+    """A whole number of any length, seven bits in each byte."""
+    value = shift = 0
+    while True:
+        byte = record[place]
+        value |= (byte & 127) << shift
+        place, shift = place + 1, shift + 7
+        if byte < 128:
+            return value, place

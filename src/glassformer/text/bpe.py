@@ -15,12 +15,10 @@ from tokenizers import Regex, decoders, models, pre_tokenizers, trainers
 from glassformer.config.values import size, truth
 from glassformer.errors import FileError
 from glassformer.text.alphabet import spell_visible, visible_bytes
-from glassformer.text.corpus import Corpus, reached, wanted
-from glassformer.text.declared import LLAMA, Declared, prefix_scheme
-from glassformer.text.files import read_text, read_vocabulary
-from glassformer.text.learn import BLANK
+from glassformer.text.files import LLAMA, Declared, prefix_scheme, read_text, read_vocabulary
+from glassformer.text.learn import BLANK, Corpus, reached, wanted
 from glassformer.text.pipeline import FILE, Pipeline, add_tokens, built, check_merges
-from glassformer.text.special import NAMES, Specials
+from glassformer.text.tokenizer import NAMES, Specials
 
 VOCABULARY_AND_MERGES = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 QWEN2 = "Qwen2Tokenizer"

@@ -14,9 +14,9 @@ from tokenizers import decoders, models
 
 from glassformer.config.values import size
 from glassformer.text.alphabet import BYTE_PIECES, spell_fallback
-from glassformer.text.corpus import Corpus, reached, wanted
+from glassformer.text.learn import Corpus, reached, wanted
 from glassformer.text.pipeline import Pipeline
-from glassformer.text.special import NAMES, Specials
+from glassformer.text.tokenizer import NAMES, Specials
 
 FIXED = (*NAMES, *BYTE_PIECES)
 

@@ -1,19 +1,49 @@
-"""The files of a tokenizer: read with a limit, checked before a library sees them, written whole."""
+"""The files of a tokenizer: read with a limit, checked before a library sees them, written whole.
+
+Beside the vocabulary a folder declares the tokenizer's class, its special tokens and the tokens added behind it. These
+files are kept byte for byte: saved again, every program finds in them what it found before.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from glassformer.config.values import truth
 from glassformer.errors import FileError, Phrase, shown
 from glassformer.files import disk, write_bytes
-from glassformer.text.corpus import LARGEST_VOCABULARY
+from glassformer.text.learn import LARGEST_VOCABULARY
+from glassformer.text.tokenizer import ROLES
 
+T = TypeVar("T")
 CONFIG = "tokenizer_config.json"  # Hugging Face's name and keys, with our own beside them
 LARGEST_TOKENIZER = 2**28  # the largest published ones have 35 MB
 FORMAT = 1
+MAP, ADDED = "special_tokens_map.json", "added_tokens.json"
+FILES = (  # whatever belongs to a tokenizer, by all the names that it goes by
+    *("tokenizer.json", CONFIG, MAP, ADDED, "vocab.json", "merges.txt", "encoder.json", "vocab.bpe", "vocab.txt"),
+    *("spm.model", "spiece.model", "tokenizer.model", "sentencepiece.bpe.model"),
+    *("source.spm", "target.spm", "target_vocab.json", "chat_template.jinja"),
+)
+CLASSES = {  # where only the model's own configuration tells whose the tokenizer is
+    "bert": "BertTokenizer",
+    "roberta": "RobertaTokenizer",
+    "bart": "BartTokenizer",
+    "gpt2": "GPT2Tokenizer",
+    "qwen2": "Qwen2Tokenizer",
+    "qwen3": "Qwen2Tokenizer",
+    "t5": "T5Tokenizer",
+    "marian": "MarianTokenizer",
+}
+LLAMA = "LlamaTokenizer"
+BY_ITS_FILE = ("mistral",)  # here `transformers` goes by the tokenizer's file, whatever class it names
+ANY = "PreTrainedTokenizerFast"
+GENERIC = ("PreTrainedTokenizer", "TokenizersBackend", "PythonBackend")
+NUMBER = re.compile("0|[1-9][0-9]{0,9}")
 
 
 def read_bytes(path: Path) -> bytes:
@@ -35,23 +65,23 @@ def read_text(path: Path) -> str:
 
 def read_table(path: Path) -> dict[str, Any]:
     """A JSON file that holds an object."""
+    return _parsed(path, dict)
+
+
+def _parsed(path: Path, kind: type[T]) -> T:
+    """A JSON file that holds an object, read as a dict or as `_Pairs`."""
     try:
-        table = json.loads(read_text(path))
+        table = json.loads(read_text(path), object_pairs_hook=kind)
     except (ValueError, RecursionError) as error:
         raise damaged(path, error) from error
-    if not isinstance(table, dict):
+    if not isinstance(table, kind):
         raise FileError("tokenizer_damaged", path=path, why=Phrase("expected.json_object"))
     return table
 
 
 def read_vocabulary(path: Path) -> dict[str, int]:
     """Piece → id, of a vocab.json: the ids from 0 on, each of them once."""
-    try:
-        table = json.loads(read_text(path), object_pairs_hook=_Pairs)
-    except (ValueError, RecursionError) as error:
-        raise damaged(path, error) from error
-    if not isinstance(table, _Pairs):
-        raise FileError("tokenizer_damaged", path=path, why=Phrase("expected.json_object"))
+    table = _parsed(path, _Pairs)
     if not 0 < len(table) <= LARGEST_VOCABULARY:
         raise FileError("tokenizer_ids", path=path, last=len(table) - 1, limit=LARGEST_VOCABULARY)
     pieces: dict[str, int] = {}
@@ -96,3 +126,116 @@ def write(folder: Path, files: Mapping[str, bytes]) -> None:
 
 def to_json(table: Mapping[str, Any]) -> bytes:
     return (json.dumps(table, ensure_ascii=False, indent=2) + "\n").encode()
+
+
+@dataclass(frozen=True)
+class Added:
+    """A token behind the vocabulary. One that is not special is a word of the text: it is recognised there."""
+
+    token: int
+    special: bool
+
+
+@dataclass(frozen=True)
+class Declared:
+    """The folder's own words. `maker` is the class of `transformers`, without Fast, or nothing where none is named."""
+
+    table: Mapping[str, Any] = field(default_factory=dict)
+    maker: str = ""
+    added: Mapping[str, Added] = field(default_factory=dict)
+    files: Mapping[str, bytes] = field(default_factory=dict)  # none of a tokenizer that was trained here
+
+    @classmethod
+    def read(cls, folder: Path) -> Declared:
+        table = read_config(folder)
+        if table.get("own") is True:
+            return cls(table)
+        files = {name: read_bytes(folder / name) for name in FILES if (folder / name).is_file()}
+        maker = _maker(table.get("tokenizer_class"), folder)
+        told = "tokenizer_class" in table
+        if maker != _class(table.get("tokenizer_class")) or (maker and not told):
+            # The model's own configuration, which decided it, stays behind.
+            files[CONFIG] = to_json({**table, "tokenizer_class": maker or ANY})
+        if MAP in files:
+            table = read_table(folder / MAP) | {key: value for key, value in table.items() if value is not None}
+        return cls(table, maker, _added(folder, table), files)
+
+    @property
+    def specials(self) -> dict[str, str]:
+        return declared_specials(self.table)
+
+    def truth(self, key: str, default: bool) -> bool:
+        """`None` counts as not said, as it does for `transformers`."""
+        value = self.table.get(key)
+        return default if value is None else truth(key, value)
+
+    def made_by(self, known: Collection[str], path: Path) -> None:
+        """A class may change the vocabulary in its code: one that we do not know is refused, never guessed."""
+        if self.maker and self.maker not in known:
+            raise FileError("tokenizer_class", path=path, found=self.maker, known=", ".join(known))
+
+
+def declared_specials(config: Mapping[str, Any]) -> dict[str, str]:
+    """Role → name, of a Hugging Face configuration: "eos_token": "</s>", or an object with its content."""
+    found = {}
+    for role in ROLES:
+        name = _name(config.get(f"{role}_token"))
+        if name is not None:
+            found[role] = name
+    return found
+
+
+def _name(value: object) -> str | None:
+    value = value.get("content") if isinstance(value, dict) else value
+    return value if isinstance(value, str) else None
+
+
+def _maker(named: object, folder: Path) -> str:
+    if not (folder / "config.json").is_file():
+        return _class(named)
+    model = read_table(folder / "config.json")
+    kind = model.get("model_type")
+    if named is None:
+        named = model.get("tokenizer_class") or (CLASSES.get(kind) if isinstance(kind, str) else None)
+    found = _class(named)
+    return "" if found == LLAMA and kind in BY_ITS_FILE else found
+
+
+def _class(named: object) -> str:
+    """A class without Fast; nothing for one that leaves everything to its files."""
+    maker = named.removesuffix("Fast") if isinstance(named, str) else ""
+    return "" if maker in GENERIC else maker
+
+
+def prefix_scheme(declared: Declared) -> str:
+    """Where Llama's class puts a blank: before every part of a text, before its first, never; if none is there."""
+    if not declared.truth("add_prefix_space", True):
+        return "never"
+    return "always" if declared.truth("legacy", False) else "first"
+
+
+def _added(folder: Path, table: Mapping[str, Any]) -> dict[str, Added]:
+    """added_tokens.json: name → id; added_tokens_decoder: id → name and whether it is special."""
+    special = set(declared_specials(table).values())
+    for key in ("additional_special_tokens", "extra_special_tokens"):
+        names = table.get(key)
+        special |= {name for value in names if (name := _name(value))} if isinstance(names, list) else set()
+    found: dict[str, Added] = {}
+    if (folder / ADDED).is_file():
+        for name, token in read_table(folder / ADDED).items():
+            found[name] = Added(_token(folder / ADDED, name, token), name in special)
+    entries = table.get("added_tokens_decoder")
+    for number, entry in entries.items() if isinstance(entries, dict) else ():
+        name = _name(entry)
+        if name is None:
+            raise FileError("added_token", path=folder / CONFIG, name=shown(entry), token=shown(number))
+        token = int(number) if NUMBER.fullmatch(number) else None
+        said = isinstance(entry, dict) and entry.get("special") is True
+        found[name] = Added(_token(folder / CONFIG, name, token), said or name in special)
+    return found
+
+
+def _token(path: Path, name: str, token: object) -> int:
+    if isinstance(token, bool) or not isinstance(token, int) or not 0 <= token < LARGEST_VOCABULARY:
+        raise FileError("added_token", path=path, name=shown(name), token=shown(token))
+    return token

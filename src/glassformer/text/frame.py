@@ -1,24 +1,47 @@
 """How a text is framed: which special tokens stand before it and behind it, and how long it may be.
 
-One object for training, use, samples, evaluation and export: what a model learned from is what it is asked with.
+One object for training, use, samples, evaluation and export: what a model learned from is what it is asked with. The
+files of a tokenizer made elsewhere say how it frames a text or a pair: [CLS] … [SEP] of BERT, … </s> of T5.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Self
+
+import tokenizers
+from tokenizers import models
+from tokenizers.processors import PostProcessor
 
 from glassformer.config.recipe import RunConfig
 from glassformer.config.values import truth
-from glassformer.text.special import Specials
+from glassformer.errors import FileError
+from glassformer.text.files import CONFIG, Declared
+from glassformer.text.kinds import open_tokenizer
+from glassformer.text.learn import LARGEST_VOCABULARY
+from glassformer.text.marian import Marian
+from glassformer.text.normalisation import normalise
+from glassformer.text.panic import contained
+from glassformer.text.pipeline import FILE, Pipeline, built
+from glassformer.text.sentencepiece import T5, SentencePiece
+from glassformer.text.tokenizer import Specials, Tokenizer
+from glassformer.text.wordpiece import MAKERS as BERT
+
+Roles = tuple[str, str]  # of the tokens before and behind a text: none, bos, eos, cls, sep
+BEGIN, END = ("bos", "cls", "eos", "sep"), ("eos", "sep", "bos", "cls")  # where one id has two roles: the first
+FIRST, SECOND = LARGEST_VOCABULARY, LARGEST_VOCABULARY + 1  # ids that no tokenizer has
+TWICE = ("RobertaTokenizer", "BartTokenizer")  # classes that end the first text twice, and know no segments
 
 
-def roles(config: RunConfig) -> tuple[str, str]:
+def roles(config: RunConfig) -> Roles:
     """The roles of the two special tokens, as [text] says them; "none" where there is none.
 
     A translator closes its source with eos where [text] names no other end, as the paper's code does: a place to look
-    at when there is no other. `task.source_end = false` leaves it away.
+    at when there is no other. `task.source_end = false` leaves it out.
     """
     begin, end = config.text.begin, config.text.end
     if end == "none" and config.task.kind == "translation":
@@ -61,3 +84,143 @@ class Frame:
     def room(self, config: RunConfig) -> int:
         """How many tokens of a text are read in training: as the recipe says, or what the table of positions holds."""
         return min(config.data.max_length, config.model.max_len - self.extra)
+
+
+def framing(folder: Path | str) -> Roles | None:
+    """The roles (none, bos, eos, cls, sep) of the special tokens before and behind a single text.
+
+    `add_bos_token` and `add_eos_token` come first, as they do for `transformers`; then what the post-processor of
+    tokenizer.json does to a text; then the class. None where nobody says.
+    """
+    folder = Path(folder)
+    declared = Declared.read(folder)
+    tokenizer = open_tokenizer(folder)
+    specials = tokenizer.specials
+    if declared.table.get("own") is True:  # framed when it was exported; in a run the configuration says it
+        if isinstance(tokenizer, Pipeline) and tokenizer.library.post_processor is not None:
+            return _processed(folder / FILE, tokenizer)
+        return None
+    if isinstance(tokenizer, Marian):
+        return "none", "eos"
+    if _says(declared, "add_bos_token") or _says(declared, "add_eos_token"):
+        begins = declared.truth("add_bos_token", False) and specials.bos is not None
+        ends = declared.truth("add_eos_token", False) and specials.eos is not None
+        return "bos" if begins else "none", "eos" if ends else "none"
+    if isinstance(tokenizer, Pipeline) and (folder / FILE).is_file():
+        return _processed(folder / FILE, tokenizer)
+    return _by_class(declared, folder, specials)
+
+
+def pair(
+    first: Iterable[int],
+    second: Iterable[int],
+    begin: Sequence[int],
+    end: Sequence[int],
+    between: Sequence[int] = (),
+) -> tuple[list[int], list[int]]:
+    """Two texts in one sequence, and the segment of each token.
+
+        [CLS] first [SEP] second [SEP]
+          0     0     0     1      1
+
+    RoBERTa and BART put a second </s> `between` the two, and have no segments.
+    """
+    head = [*begin, *first, *end, *between]
+    tail = [*second, *end]
+    return head + tail, [0] * len(head) + [1] * len(tail)
+
+
+def _says(declared: Declared, key: str) -> bool:
+    return declared.table.get(key) is not None
+
+
+def _processed(path: Path, tokenizer: Pipeline) -> Roles:
+    """What the post-processor puts around a single token."""
+    processor, specials = tokenizer.library.post_processor, tokenizer.specials
+    if processor is None:
+        return "none", "none"
+    probe = _probe(processor)
+    ids = built(path, lambda: probe.encode("a").ids)
+    if FIRST not in ids:
+        raise FileError("tokenizer_no_text", path=path)
+    place = ids.index(FIRST)
+    begin, end = _role(ids[:place], specials, BEGIN), _role(ids[place + 1 :], specials, END)
+    if begin is None or end is None:
+        around = [token for token in ids if token != FIRST]
+        raise FileError("tokenizer_frame", path=path, count=len(around), ids=around)
+    return begin, end
+
+
+def _probe(processor: PostProcessor) -> tokenizers.Tokenizer:
+    """A tokenizer that knows two words, "a" and "b", and this post-processor."""
+    probe = tokenizers.Tokenizer(models.WordLevel({"a": FIRST, "b": SECOND}, unk_token="a"))
+    probe.post_processor = processor
+    return probe
+
+
+def _role(ids: Sequence[int], specials: Specials, roles: Iterable[str]) -> str | None:
+    if not ids:
+        return "none"
+    found = specials.ids()
+    return next((role for role in roles if len(ids) == 1 and found.get(role) == ids[0]), None)
+
+
+def _by_class(declared: Declared, folder: Path, specials: Specials) -> Roles | None:
+    if declared.maker == T5:
+        return "none", "eos"
+    if declared.maker in BERT or (not declared.maker and (folder / "vocab.txt").is_file()):
+        return None if specials.cls is None or specials.sep is None else ("cls", "sep")
+    if declared.maker in ("RobertaTokenizer", "BartTokenizer"):
+        return None if specials.bos is None or specials.eos is None else ("bos", "eos")
+    return ("none", "none") if declared.maker in ("GPT2Tokenizer", "Qwen2Tokenizer") else None
+
+
+def paired(
+    tokenizer: Tokenizer, first: Sequence[int], second: Sequence[int], begin: Sequence[int], end: Sequence[int]
+) -> tuple[list[int], list[int]]:
+    """Both texts in their frame, and the segment of each token; see `pair`."""
+    if isinstance(tokenizer, Pipeline) and not tokenizer.own and tokenizer.library.post_processor is not None:
+        return _by_processor(tokenizer.library.post_processor, first, second)
+    twice = _maker(tokenizer) in TWICE
+    tokens, segments = pair(first, second, begin, end, end if twice else ())
+    return tokens, [0] * len(tokens) if twice else segments
+
+
+def _by_processor(processor: PostProcessor, first: Sequence[int], second: Sequence[int]) -> tuple[list[int], list[int]]:
+    """What the post-processor puts around two tokens."""
+    probe = _probe(processor)
+    found = contained(lambda: probe.encode("a", "b"))
+    tokens: list[int] = []
+    segments: list[int] = []
+    for token, segment in zip(found.ids, found.type_ids, strict=True):
+        some = list(first) if token == FIRST else list(second) if token == SECOND else [token]
+        tokens += some
+        segments += [segment] * len(some)
+    return tokens, segments
+
+
+def _maker(tokenizer: Tokenizer) -> str:
+    if not isinstance(tokenizer, Pipeline) or CONFIG not in tokenizer.files:
+        return ""
+    named = json.loads(tokenizer.files[CONFIG]).get("tokenizer_class")
+    return str(named).removesuffix("Fast")
+
+
+def encode_typed(tokenizer: Tokenizer, text: str) -> list[int]:
+    """The ids of a text in which the names of special tokens stand for these tokens."""
+    if isinstance(tokenizer, Pipeline):
+        return tokenizer.encode_typed(text)
+    special = tokenizer.special_ids() if isinstance(tokenizer, SentencePiece) else tokenizer.specials.ids().values()
+    names = {tokenizer.piece(token): token for token in special}
+    if not names:
+        return tokenizer.encode(text)
+    ids: list[int] = []
+    pattern = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    for number, part in enumerate(re.split(f"({pattern})", normalise(text))):
+        if part in names:
+            ids.append(names[part])
+        elif part and number and isinstance(tokenizer, SentencePiece):
+            ids += tokenizer.encode_inside(part)
+        elif part:
+            ids += tokenizer.encode(part)
+    return ids

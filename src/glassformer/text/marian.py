@@ -12,15 +12,13 @@ from typing import Self
 import sentencepiece as spm
 
 from glassformer.errors import FileError
-from glassformer.text.alphabet import readable
-from glassformer.text.declared import Declared
-from glassformer.text.files import read_vocabulary, write
+from glassformer.text.alphabet import readable, surface_spans
+from glassformer.text.files import Declared, read_vocabulary, write
 from glassformer.text.learn import BLANK
 from glassformer.text.normalisation import normalise
 from glassformer.text.pipeline import check_ids
 from glassformer.text.sentencepiece import read_model, spell
-from glassformer.text.special import Specials, find_specials
-from glassformer.text.surface import surface_spans
+from glassformer.text.tokenizer import Specials, find_specials
 
 MODELS = {"source": "source.spm", "target": "target.spm"}
 VOCABULARY, TARGET_VOCABULARY = "vocab.json", "target_vocab.json"

@@ -1,6 +1,6 @@
-"""One spelling for every text: Unicode's composed form (NFC), so that a Hangul syllable is one character.
+"""Before a text becomes pieces: one spelling for it (NFC), and the places where it may be cut.
 
-Before the first box of Figure 1; nothing else is changed, neither case nor blanks nor width.
+Nothing else is changed, neither case nor blanks nor width.
 """
 
 from __future__ import annotations
@@ -8,13 +8,29 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from tokenizers import Regex
+from tokenizers.pre_tokenizers import PreTokenizer, Split
+
 from glassformer.errors import InputError, shown
 
 SURROGATE = re.compile("[\ud800-\udfff]")
+LONGEST_WORD = 24  # the time of WordPiece, and of Unigram's training, grows with the square of a word's length
+# GPT-2's pattern with small changes: marks belong to their letters; 's is cut off only at the end of a word; no run is
+# endless; "#" stands alone, so that "##" in a text is never WordPiece's own mark. Like GPT-2's it cuts every
+# "<eos>" and "<0x0A>" of a text: neither can be taken for the special piece of that name.
+PATTERN = (
+    r"'(?:[sdmt]|ll|ve|re)(?![\p{L}\p{M}])"
+    rf"| ?[\p{{L}}\p{{M}}]{{1,{LONGEST_WORD}}}"
+    rf"| ?\p{{N}}{{1,{LONGEST_WORD}}}"
+    r"|#"
+    rf"| ?[^\s\p{{L}}\p{{M}}\p{{N}}#]{{1,{LONGEST_WORD}}}"
+    rf"|\s{{1,{LONGEST_WORD}}}(?!\S)"
+    rf"|\s{{1,{LONGEST_WORD}}}"
+)
 
 
 def normalise(text: str) -> str:
-    """NFC(text).
+    """NFC(text): a Hangul syllable is one character.
 
     A Korean word can arrive as syllables or, from macOS, as jamo (NFD): without this they would be different tokens.
     Half of a surrogate pair is no character: it cannot be written as UTF-8, so it is refused.
@@ -27,3 +43,8 @@ def normalise(text: str) -> str:
     if found:
         raise InputError("lone_surrogate", code=f"{ord(found[0]):04X}", position=found.start())
     return unicodedata.normalize("NFC", text)
+
+
+def split_words() -> PreTokenizer:
+    """Cut before a blank, and where letters, digits and signs meet."""
+    return Split(Regex(PATTERN), "isolated")

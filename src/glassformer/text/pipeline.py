@@ -17,12 +17,11 @@ from tokenizers.normalizers import NFC
 
 from glassformer.errors import FileError, InputError, shown
 from glassformer.text.alphabet import Spelling, cover, readable, spell_visible
-from glassformer.text.corpus import LARGEST_VOCABULARY
-from glassformer.text.declared import Declared
-from glassformer.text.files import CONFIG, FORMAT, damaged, read_text, to_json, write
+from glassformer.text.files import CONFIG, FORMAT, Declared, damaged, read_text, to_json, write
+from glassformer.text.learn import LARGEST_VOCABULARY
 from glassformer.text.normalisation import normalise
 from glassformer.text.panic import PanicError, contained
-from glassformer.text.special import Specials, find_specials
+from glassformer.text.tokenizer import Specials, find_specials
 
 FILE = "tokenizer.json"
 T = TypeVar("T")

@@ -15,14 +15,12 @@ import sentencepiece as spm
 
 from glassformer.config.values import one_of, size
 from glassformer.errors import FileError, shown
-from glassformer.text.alphabet import BYTE_PIECES, cover, readable, spell_fallback
-from glassformer.text.declared import LLAMA, Declared, prefix_scheme
-from glassformer.text.files import CONFIG, FORMAT, damaged, read_bytes, to_json, write
+from glassformer.text.alphabet import BYTE_PIECES, cover, readable, spell_fallback, surface_spans
+from glassformer.text.files import CONFIG, FORMAT, LLAMA, Declared, damaged, prefix_scheme, read_bytes, to_json, write
 from glassformer.text.learn import BLANK, learn
 from glassformer.text.normalisation import normalise
 from glassformer.text.pipeline import check_ids
-from glassformer.text.special import Specials, find_specials
-from glassformer.text.surface import surface_spans
+from glassformer.text.tokenizer import Specials, find_specials
 
 FILE = "spm.model"
 FILES = (FILE, "spiece.model", "tokenizer.model", "sentencepiece.bpe.model")  # as T5, Llama and XLM-R call it

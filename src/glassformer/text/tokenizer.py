@@ -1,14 +1,69 @@
-"""What a tokenizer is: text ↔ ids, before the first box of Figure 1 and after the last."""
+"""What a tokenizer is: text ↔ ids, before the first box of Figure 1 and after the last; and its special tokens.
+
+They stand beside the text, never in it: "<eos>" typed by a person is a few ordinary pieces, and decodes as typed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Protocol
 
-from glassformer.text.special import Specials
+from glassformer.errors import InputError
 
+# What other tokenizers call them, the likeliest first.
+FOREIGN = {
+    "pad": ("<pad>", "[PAD]"),
+    "bos": ("<bos>", "<s>", "[BOS]", "<|begin_of_text|>", "<|endoftext|>"),
+    "eos": ("<eos>", "</s>", "[EOS]", "<|end_of_text|>", "<|endoftext|>"),
+    "unk": ("<unk>", "[UNK]"),
+    "cls": ("<cls>", "[CLS]"),
+    "sep": ("<sep>", "[SEP]"),
+    "mask": ("<mask>", "[MASK]"),
+}
 BLANKS_APART = ("characters", "words")  # kinds whose pieces never hold the blank before a word
+
+
+@dataclass(frozen=True)
+class Specials:
+    """The ids of the special tokens; None where a tokenizer made elsewhere has none."""
+
+    pad: int | None = 0
+    bos: int | None = 1
+    eos: int | None = 2
+    unk: int | None = 3
+    cls: int | None = 4
+    sep: int | None = 5
+    mask: int | None = 6
+
+    def need(self, role: str) -> int:
+        """The id of a role ("pad", "bos" …), or an error where the tokenizer has no such token."""
+        token: int | None = getattr(self, role)
+        if token is None:
+            raise InputError("no_special", role=role)
+        return token
+
+    def ids(self) -> dict[str, int]:
+        """Role → id, for those that exist."""
+        return {role: token for role in ROLES if (token := getattr(self, role)) is not None}
+
+    def dropped(self) -> frozenset[int]:
+        """What decoding leaves out: all of them but the unknown, whose place in the text a reader should see."""
+        return frozenset(token for role, token in self.ids().items() if role != "unk")
+
+
+ROLES = tuple(role.name for role in fields(Specials))
+NAMES = tuple(f"<{role}>" for role in ROLES)  # in the order of their ids
+
+
+def find_specials(find: Callable[[str], int | None], declared: Mapping[str, str]) -> Specials:
+    """The special tokens of a tokenizer made elsewhere: as its own files declare them, else by their usual names."""
+    found: dict[str, int | None] = {}
+    for role in ROLES:
+        names = (declared[role],) if role in declared else FOREIGN[role]
+        found[role] = next((token for name in names if (token := find(name)) is not None), None)
+    return Specials(**found)
 
 
 class Tokenizer(Protocol):

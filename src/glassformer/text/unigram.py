@@ -14,9 +14,9 @@ from tokenizers import decoders, models
 
 from glassformer.text.alphabet import spell_fallback
 from glassformer.text.learn import BLANK, learn
+from glassformer.text.normalisation import split_words
 from glassformer.text.pipeline import Pipeline
-from glassformer.text.special import Specials
-from glassformer.text.split import split_words
+from glassformer.text.tokenizer import Specials
 
 
 class Unigram(Pipeline):

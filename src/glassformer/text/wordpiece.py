@@ -15,12 +15,11 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
 from glassformer.config.values import size
 from glassformer.errors import FileError
 from glassformer.text.alphabet import spell_continued, visible_bytes
-from glassformer.text.corpus import Corpus, reached, wanted
-from glassformer.text.declared import Declared
-from glassformer.text.files import read_text
+from glassformer.text.files import Declared, read_text
+from glassformer.text.learn import Corpus, reached, wanted
+from glassformer.text.normalisation import LONGEST_WORD, split_words
 from glassformer.text.pipeline import FILE, Pipeline, add_tokens, built
-from glassformer.text.special import NAMES, Specials
-from glassformer.text.split import LONGEST_WORD, split_words
+from glassformer.text.tokenizer import NAMES, Specials
 
 VOCABULARY = "vocab.txt"
 MAKERS = ("BertTokenizer", "DistilBertTokenizer", "ElectraTokenizer")

@@ -14,9 +14,9 @@ from tokenizers import decoders, models, pre_tokenizers, trainers
 from glassformer.config.values import size
 from glassformer.errors import InputError
 from glassformer.text.alphabet import spell_visible
-from glassformer.text.corpus import LARGEST_VOCABULARY, Corpus, reached, wanted
+from glassformer.text.learn import LARGEST_VOCABULARY, Corpus, reached, wanted
 from glassformer.text.pipeline import Pipeline, check_ids
-from glassformer.text.special import NAMES, Specials
+from glassformer.text.tokenizer import NAMES, Specials
 
 
 class Words(Pipeline):

@@ -17,7 +17,7 @@ from glassformer.errors import FileError, GlassformerError, InputError
 from glassformer.hub.store import store
 from glassformer.tasks.language_model.chat import chat_prompt, read_messages, rendered
 from glassformer.text import open_tokenizer
-from glassformer.text.typed import encode_typed
+from glassformer.text.frame import encode_typed
 
 CHATML = (
     "{% for message in messages %}"

@@ -10,7 +10,7 @@ from glassformer.decoding import Sampling, beam_search, greedy, sample
 from glassformer.errors import ConfigError, InputError
 from glassformer.loading import Loaded
 from glassformer.tasks.language_model.write import Pen, Writing, Written, beginning, drawn, write
-from glassformer.text.special import Specials
+from glassformer.text.tokenizer import Specials
 from small_models import small
 from texts import trained
 

@@ -15,8 +15,7 @@ from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.text.kinds import train
-from glassformer.text.special import NAMES
-from glassformer.text.tokenizer import Tokenizer
+from glassformer.text.tokenizer import NAMES, Tokenizer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -20,7 +20,7 @@ from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, greater
 from glassformer.models.build import build
-from glassformer.text.special import ROLES
+from glassformer.text.tokenizer import ROLES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -176,6 +176,6 @@ LESSON = Lesson(
     equation=r"E[\mathrm{special}_i] = \sigma\sqrt{2}\,\mathrm{PE}(i)",
     formula="E[special_i] = σ·√2 · PE(i)",
     paper="",
-    sources=("layers/embedding.py", "text/special.py"),
+    sources=("layers/embedding.py", "text/tokenizer.py"),
     picture="special_token_embeddings",
 )

@@ -15,8 +15,8 @@ from glassformer.errors import ConfigError, FileError, InputError, shown
 from glassformer.loading import Loaded
 from glassformer.tasks.language_model.write import Prompt
 from glassformer.text import Marian, SentencePiece
+from glassformer.text.frame import encode_typed
 from glassformer.text.pipeline import Pipeline
-from glassformer.text.typed import encode_typed
 
 Message = Mapping[str, Any]
 CONFIG, TEMPLATE = "tokenizer_config.json", "chat_template.jinja"

@@ -23,8 +23,8 @@ from glassformer.models.decoder import DecoderOnly
 from glassformer.tasks.language_model.syllables import Stops, Syllables
 from glassformer.tasks.produced import end_ids, first_said, forbidden_ids, forbidden_roles, say_unheeded
 from glassformer.tasks.verbs import check_verb
+from glassformer.text.frame import encode_typed
 from glassformer.text.normalisation import normalise
-from glassformer.text.typed import encode_typed
 
 TOKENS = 100  # where nobody says how many
 AT_ONCE = 64

@@ -20,8 +20,7 @@ from glassformer.tasks.given import places
 from glassformer.tasks.verbs import check_verb
 from glassformer.text import Tokenizer
 from glassformer.text.normalisation import normalise
-from glassformer.text.special import FOREIGN
-from glassformer.text.tokenizer import holds_blanks
+from glassformer.text.tokenizer import FOREIGN, holds_blanks
 
 GAP = "_{3,}"  # ___: who does not know how this tokenizer spells its mask
 

@@ -25,7 +25,7 @@ from glassformer.tasks.produced import end_ids, first_said, forbidden_ids, forbi
 from glassformer.tasks.verbs import check_verb
 from glassformer.text import Frame, Tokenizer, Vocabularies
 from glassformer.text.frame import roles
-from glassformer.text.special import ROLES, Specials
+from glassformer.text.tokenizer import ROLES, Specials
 
 
 @dataclass(frozen=True, kw_only=True)
