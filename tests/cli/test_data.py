@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from glassformer.cli.app import main
-from glassformer.data.catalogue import DATASETS
-from glassformer.data.dataset import Dataset, parallel
+from glassformer.data.catalogue import DATASETS, Dataset, parallel
 
 EN, DE = b"one\n\nthree\n", b"eins\nzwei\ndrei\n"
 ROW = Dataset(

@@ -5,7 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from glassformer.data.documents import Documents, apart, read_documents, tail_apart, together
+from glassformer.data.documents import (
+    Documents,
+    _without_repetitions,
+    apart,
+    read_documents,
+    tail_apart,
+    together,
+    topics,
+)
 from glassformer.errors import FileError
 
 
@@ -50,3 +58,22 @@ def test_the_tail_of_each_long_text_is_kept_apart() -> None:
 
 def test_several_sets_become_one() -> None:
     assert together([Documents(["a"]), Documents(["b", "c"])]).texts == ["a", "b", "c"]
+
+
+def test_the_splits_share_no_paragraph() -> None:
+    splits = {name: topics(name) for name in ("train", "validation", "test")}
+    paragraphs = {name: {p for text in some for p in text.strip().split("\n\n")} for name, some in splits.items()}
+    assert not paragraphs["train"] & (paragraphs["validation"] | paragraphs["test"])
+    assert not paragraphs["validation"] & paragraphs["test"]
+
+
+def test_a_tenth_each_is_looked_at_and_kept_for_the_end() -> None:
+    train, validation, test = (topics(name).characters for name in ("train", "validation", "test"))
+    total = train + validation + test
+    assert total > 200_000 and train > 0.6 * total
+    assert min(validation, test) >= 0.1 * total
+
+
+def test_a_paragraph_that_comes_back_is_dropped() -> None:
+    texts = {"a": "one\n\ntwo\n", "b": "   two\n\nthree", "c": "one"}
+    assert _without_repetitions(texts) == {"a": "one\n\ntwo\n", "b": "three\n"}

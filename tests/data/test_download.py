@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from glassformer.data.catalogue import DATASETS
-from glassformer.data.dataset import Dataset, parallel
+from glassformer.data.catalogue import DATASETS, Dataset, parallel
 from glassformer.data.download import get
 from glassformer.data.find import at_hand
 from glassformer.data.read import read

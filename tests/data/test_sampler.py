@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glassformer.data.sampler import EpochPosition, Indexes, Sampler, cut
+from glassformer.data.sampler import EpochPosition, Indexes, Sampler, cut, of_batch, of_example
 from glassformer.errors import ConfigError, InputError
 
 LENGTHS = np.random.default_rng(0).integers(1, 20, (200, 2))
@@ -131,3 +131,23 @@ def test_an_example_that_fits_into_no_batch_is_refused() -> None:
 def test_no_examples_at_all() -> None:
     with pytest.raises(InputError, match="there are no examples to train on; check the data, and max_length"):
         Sampler(lengths=np.zeros((0, 2), np.int64), batch_tokens=10)
+
+
+def test_a_batch_draws_the_same_wherever_it_is_made_and_another_elsewhere() -> None:
+    def drawn(seed: int, *place: int) -> float:
+        return float(of_batch(seed, EpochPosition(*place)).random())
+
+    assert drawn(1, 2, 3) == drawn(1, 2, 3)
+    others = [drawn(1, 2, 3), drawn(0, 2, 3), drawn(1, 1, 3), drawn(1, 2, 4), drawn(1, 3, 2), drawn(1, 2, 0)]
+    assert len(set(others)) == len(others)
+
+
+def test_it_is_not_what_the_order_is_drawn_from() -> None:
+    assert of_batch(1, EpochPosition(2, 0)).random() != np.random.default_rng([1, 2]).random()
+
+
+def test_an_example_draws_the_same_whatever_stands_beside_it() -> None:
+    first, second = np.array([1, 2, 3]), np.array([1, 2, 4])
+    assert of_example((first,)).random() == of_example((first.copy(),)).random()
+    assert of_example((first,)).random() != of_example((second,)).random()
+    assert of_example((first, second)).random() != of_example((second, first)).random()

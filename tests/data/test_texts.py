@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from glassformer.data.form import Form
+from glassformer.data.table import Form
 from glassformer.data.texts import Texts, apart, read_texts
 from glassformer.errors import FileError
 

@@ -34,8 +34,7 @@ import small_writer
 from glassformer import doctor
 from glassformer.cli.app import main
 from glassformer.cli.output import print_rich
-from glassformer.data.catalogue import DATASETS
-from glassformer.data.dataset import Dataset, parallel
+from glassformer.data.catalogue import DATASETS, Dataset, parallel
 from glassformer.show import Sheet
 from glassformer.tasks import evaluation
 from glassformer.training.begin import begin

@@ -118,8 +118,7 @@ def _show(name: str, split: str, rows: int, json: bool) -> int:
 
 def _check(name: str, json: bool) -> int:
     from glassformer.data.catalogue import DATASETS
-    from glassformer.data.check import check
-    from glassformer.data.find import at_hand, dataset, home
+    from glassformer.data.find import at_hand, check, dataset, home
 
     names = [name] if name else [each for each in DATASETS if at_hand(each)]
     if not names:

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from glassformer.data.scaler import Scaler
+from glassformer.data.panel import Scaler
 from glassformer.errors import GlassformerError
 from glassformer.runs import Run
 from glassformer.show import Sheet

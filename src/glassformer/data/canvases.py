@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from glassformer.config.recipe import DataConfig
 from glassformer.config.values import one_of, size
-from glassformer.data.arrays import Arrays
+from glassformer.data.examples import Arrays
 from glassformer.data.pictures import load_handwritten
 from glassformer.errors import ConfigError, choose, suggest
 

@@ -5,12 +5,58 @@ The data themselves never enter the repository; a new set is a new row here.
 
 from __future__ import annotations
 
-from glassformer.data.dataset import Dataset, Split, parallel
+from dataclasses import dataclass, field
 
+# The formats that can be read, and how many lines of a file are no rows; None: not counted in lines.
+FORMATS: dict[str, int | None] = {
+    "parallel": 0,
+    "tsv": 0,
+    "tsv_hashed": 0,
+    "tsv_labelled": 1,
+    "csv_dialogue": 1,
+    "series": 1,
+    "prices": 1,
+    "text": None,
+    "images": None,
+    "file": None,
+}
 GITHUB = "https://raw.githubusercontent.com"
-
-
 EN_DE, DE_EN, EN_KO = ("en", "de"), ("de", "en"), ("en", "ko")
+
+
+@dataclass(frozen=True)
+class Split:
+    """The files of one part (parallel text: one per language, in the order of `languages`) and how much is in it."""
+
+    files: tuple[str, ...]
+    rows: int  # pairs, reviews, days, images; of plain text: characters
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dataset:
+    """One set. A file is found under its name as it stands, with .gz or with .xz behind it."""
+
+    task: str
+    format: str  # a key of FORMATS
+    languages: tuple[str, ...] = ()  # of parallel files and of the first columns of a TSV, in their order
+    licence: str
+    source: str  # where a person reads about it
+    address: str = ""  # where `get` finds a {file}, or the archive {stem}.tar.gz that holds it; "": nowhere ready made
+    folder: str = ""  # if it is not called like the set
+    splits: dict[str, Split]
+    sha256: dict[str, str] = field(default_factory=dict)  # of the content, unpacked: the same however it is packed
+    verified: bool = True  # counted and read by us; else: as published
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Every file once."""
+        return tuple(dict.fromkeys(file for split in self.splits.values() for file in split.files))
+
+
+def parallel(stem: str, languages: tuple[str, ...], rows: int) -> Split:
+    """A split of parallel text whose files are called stem.en, stem.de …"""
+    return Split(tuple(f"{stem}.{language}" for language in languages), rows)
+
 
 DATASETS: dict[str, Dataset] = {
     "multi30k": Dataset(

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glassformer.config.values import one_of
-from glassformer.data.columns import DATES
-from glassformer.data.layout import Layout, find_layout, table_rows
 from glassformer.data.moments import Moments, check_order, is_moment, read_moments, refuse_gaps
+from glassformer.data.table import DATES, Layout, find_layout, table_rows
 from glassformer.errors import FileError
 
 MISSING = ("", "na", "n/a", "nan", "null", "none", "-")

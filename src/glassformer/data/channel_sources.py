@@ -15,11 +15,10 @@ from glassformer.config.model import Choice
 from glassformer.config.values import positive, size, truth, word, wrong_type
 from glassformer.data.channel import Channel, SeriesForm, find_column, read_channels, sign_of
 from glassformer.data.find import dataset, find, split_of
-from glassformer.data.layout import delimiter_of
+from glassformer.data.formats import Series, csv_rows
 from glassformer.data.moments import check_order, read_moments
 from glassformer.data.read import prices as catalogue_prices
-from glassformer.data.series import Series
-from glassformer.data.table import csv_rows
+from glassformer.data.table import delimiter_of
 from glassformer.errors import ConfigError, FileError, InputError, choose, suggest
 
 SHARES = ("AAPL", "GOOG", "IBM", "MSFT")  # of the five in the package; FB has only 196 days

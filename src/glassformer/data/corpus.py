@@ -9,15 +9,12 @@ from typing import Any, Generic, TypeVar
 from glassformer.config.recipe import DataConfig
 from glassformer.config.values import size, truth, word
 from glassformer.data import grammar
-from glassformer.data.form import Form
-from glassformer.data.layout import delimiter_of
 from glassformer.data.moses import prepared
-from glassformer.data.pair_files import read_pairs
-from glassformer.data.pairs import Pairs
-from glassformer.data.parallel import read_parallel
+from glassformer.data.pairs import Pairs, read_pairs, read_parallel
 from glassformer.data.read import read
 from glassformer.data.source import names, names_or_count, read_options, two_columns
 from glassformer.data.split import apart
+from glassformer.data.table import Form, delimiter_of
 from glassformer.errors import ConfigError, choose
 
 SPLITS = ("train", "validation", "test")

@@ -8,11 +8,10 @@ from glassformer.config.recipe import DataConfig
 from glassformer.config.values import one_of, size, truth, word
 from glassformer.data import grammar, read, source
 from glassformer.data.corpus import Corpus
-from glassformer.data.documents import Documents, apart, read_documents, tail_apart, together
+from glassformer.data.documents import Documents, apart, read_documents, tail_apart, together, topics
 from glassformer.data.find import dataset
 from glassformer.data.moses import prepared_side
 from glassformer.data.source import Check, names_or_count, read_options
-from glassformer.data.topics import topics
 from glassformer.errors import ConfigError, choose
 
 Groups = Mapping[str, Documents]

@@ -1,19 +1,21 @@
-"""Plain texts, the input of a language model: one long text or many short ones, from a file of one's own."""
+"""Plain texts, the input of a language model: one long text or many short ones, from files or from Python's help."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha1
 from itertools import chain
 from pathlib import Path
+from unicodedata import normalize
 
-from glassformer.data.jsonl import jsonl_rows
-from glassformer.data.lines import lines
+from glassformer.data.lines import jsonl_rows, lines
 from glassformer.data.pairs import BLANKS
 from glassformer.errors import FileError
 
 HELD_OUT = 0.1  # of a text that comes in one piece: its last tenth is looked at, as nanoGPT does
+SHARES = (("test", 0.1), ("validation", 0.1))  # of all characters; the rest is for training
 
 
 @dataclass(frozen=True)
@@ -92,3 +94,39 @@ def tail_apart(documents: Documents, share: float = HELD_OUT) -> tuple[Documents
     cuts = [len(text) - int(len(text) * share) for text in documents.texts]
     both = list(zip(documents.texts, cuts, strict=True))
     return Documents([text[:cut] for text, cut in both]), Documents([text[cut:] for text, cut in both if text[cut:]])
+
+
+@cache
+def topics(split: str) -> Documents:
+    """The topics of a split, by the hash of their names.
+
+    Many topics quote others: a paragraph that stands in several is kept in the first alone, so that nothing that is
+    tested on was learned from. Another version of Python has other texts, and another number comes out.
+    """
+    from pydoc_data.topics import topics as every
+
+    left = _without_repetitions({name: normalize("NFC", every[name]) for name in sorted(every)})
+    total, parts = sum(map(len, left.values())), dict[str, str]()
+    order = sorted(left, key=lambda name: sha1(name.encode(), usedforsecurity=False).digest())
+    done, bounds = 0, [(name, share * total) for name, share in SHARES]
+    for topic in order:
+        while bounds and done >= bounds[0][1]:
+            done, bounds = 0, bounds[1:]
+        parts[topic] = bounds[0][0] if bounds else "train"
+        done += len(left[topic])
+    return Documents([left[topic] for topic in sorted(left) if parts[topic] == split])
+
+
+def _without_repetitions(texts: dict[str, str]) -> dict[str, str]:
+    seen: set[str] = set()
+    left: dict[str, str] = {}
+    for name, text in texts.items():
+        kept = []
+        for paragraph in text.strip().split("\n\n"):
+            mark = " ".join(paragraph.split())  # the same paragraph may be indented elsewhere
+            if mark not in seen:
+                seen.add(mark)
+                kept.append(paragraph)
+        if kept:
+            left[name] = "\n\n".join(kept) + "\n"
+    return left

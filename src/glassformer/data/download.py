@@ -13,8 +13,7 @@ from typing import BinaryIO
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
-from glassformer.data.check import check_file
-from glassformer.data.find import dataset, folder, locate
+from glassformer.data.find import check_file, dataset, folder, locate
 from glassformer.errors import FileError
 
 Progress = Callable[[str, int, int | None], None]  # address, bytes so far, bytes in all if known

@@ -1,11 +1,16 @@
-"""Where the data sets lie on this machine: in GLASSFORMER_DATA, else in the person's own data folder."""
+"""Where the data sets lie on this machine, and whether their files are what the catalogue says.
+
+They lie in GLASSFORMER_DATA, else in the person's own data folder.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
-from glassformer.data.catalogue import DATASETS
-from glassformer.data.dataset import Dataset, Split
+from glassformer.data.catalogue import DATASETS, FORMATS, Dataset, Split
+from glassformer.data.lines import blocks, lines
 from glassformer.errors import FileError, InputError, Phrase, suggest
 from glassformer.places import own_folder
 
@@ -61,3 +66,45 @@ def _remedy(name: str) -> Phrase:
     if known.address:
         return Phrase("hints.data_get", (("name", name),))
     return Phrase("hints.data_by_hand", (("source", known.source), ("files", ", ".join(known.files))))
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One file, what was found, and what is wrong with it, if anything."""
+
+    file: str
+    path: Path | None = None
+    sha256: str = ""
+    lines: int | None = None
+    problem: FileError | None = None
+
+
+def check(name: str) -> list[Checked]:
+    """Every file of a set. Both sides of parallel text have the row's count of lines, so they are aligned."""
+    return [_examined(name, file) for file in dataset(name).files]
+
+
+def _examined(name: str, file: str) -> Checked:
+    try:
+        return check_file(name, file, find(name, file))
+    except FileError as problem:
+        return Checked(file, problem=problem)
+
+
+def check_file(name: str, file: str, path: Path) -> Checked:
+    """One file against its checksum, if it has one, and its number of lines; the first thing wrong is raised."""
+    known = dataset(name)
+    digest = sha256()
+    for block in blocks(path):
+        digest.update(block)
+    found, expected = digest.hexdigest(), known.sha256.get(file, "")
+    if expected and found != expected:
+        raise FileError("data_altered", path=path, name=name, found=found, expected=expected)
+    extra = FORMATS[known.format]
+    if extra is None:
+        return Checked(file, path, found)
+    rows = extra + sum(split.rows for split in known.splits.values() if file in split.files)
+    count = sum(1 for _ in lines(path))
+    if count != rows:
+        raise FileError("data_rows", path=path, name=name, found=count, expected=rows)
+    return Checked(file, path, found, count)

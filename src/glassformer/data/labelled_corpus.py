@@ -8,10 +8,9 @@ from glassformer.config.recipe import DataConfig
 from glassformer.config.values import one_of, size, truth, word
 from glassformer.data import grammar, read
 from glassformer.data.corpus import Corpus
-from glassformer.data.form import Form
-from glassformer.data.layout import delimiter_of
 from glassformer.data.moses import prepared_side
 from glassformer.data.source import Check, count, names, read_options, two_columns
+from glassformer.data.table import Form, delimiter_of
 from glassformer.data.texts import Texts, apart, read_texts
 from glassformer.errors import ConfigError, choose
 

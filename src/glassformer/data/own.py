@@ -11,22 +11,23 @@ from itertools import islice
 from pathlib import Path
 
 from glassformer.data.channel import MISSING, SIGNS, read_number
-from glassformer.data.columns import (
+from glassformer.data.lines import jsonl_objects, lines
+from glassformer.data.moments import is_moment
+from glassformer.data.table import (
     LABELS,
     LANGUAGES,
     NUMBERS,
     SOURCES,
     TARGETS,
     TEXTS,
+    find_layout,
     is_called,
+    is_jsonl,
     label_columns,
     names_columns,
+    plain_name,
+    table_rows,
 )
-from glassformer.data.form import is_jsonl
-from glassformer.data.jsonl import jsonl_objects
-from glassformer.data.layout import find_layout, plain_name, table_rows
-from glassformer.data.lines import lines
-from glassformer.data.moments import is_moment
 from glassformer.errors import FileError
 
 TABLES = (".tsv", ".csv", ".tab", ".psv")

@@ -1,15 +1,19 @@
-"""Sentence pairs, the input of a translator: what every reader of two languages gives back."""
+"""Sentence pairs, the input of a translator, and their files: two parallel texts, a table, or JSON lines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
+from glassformer.data.lines import jsonl_rows, lines
+from glassformer.data.table import Form, Layout, is_jsonl, pair_columns, place, table_rows, width
 from glassformer.errors import FileError
 
 BLANKS = " \t\u00a0\u3000"  # stripped around a sentence; control characters are kept, wherever they stand
+FOUND_OUT = Form()
 
 
 class Pair(NamedTuple):
@@ -68,3 +72,60 @@ def gather(rows: Iterable[tuple[str, str]], path: str | Path, first_line: int = 
     if not sources:
         raise FileError("data_no_pairs", path=path, skipped=len(skipped))
     return Pairs(sources, targets, tuple(skipped))
+
+
+def read_parallel(source: str | Path, target: str | Path) -> Pairs:
+    """All pairs of two aligned files; .gz and .xz are read through."""
+    return gather(parallel_rows(source, target), source)
+
+
+def parallel_rows(source: str | Path, target: str | Path) -> Iterator[tuple[str, str]]:
+    """The same, line by line, empty sides included. That the counts differ is known, and said, only at the end."""
+    counts = [0, 0]
+    for first, second in zip_longest(lines(source), lines(target)):
+        counts[0] += first is not None
+        counts[1] += second is not None
+        if first is not None and second is not None:
+            yield first, second
+    for path, count in zip((source, target), counts, strict=True):
+        if not count:
+            raise FileError("data_empty_file", path=path)
+    if counts[0] != counts[1]:
+        raise FileError("data_counts", source=source, target=target, source_lines=counts[0], target_lines=counts[1])
+
+
+def read_pairs(path: str | Path, form: Form = FOUND_OUT) -> Pairs:
+    """All pairs of a file, plain or packed. The first column is the source, unless the header says otherwise."""
+    if is_jsonl(path):
+        return read_jsonl(path, *form.keys(path, pair_columns))
+    layout = form.layout(path)
+    places = pair_places(path, layout, form)
+    return gather(_sides(path, layout, places), path, first_line=2 if layout.header else 1)
+
+
+def read_jsonl(path: str | Path, source: str = "source", target: str = "target") -> Pairs:
+    """The pairs under two keys."""
+    return gather(jsonl_rows(path, source, target), path)
+
+
+def pair_places(path: str | Path, layout: Layout, form: Form) -> tuple[int, int]:
+    """Where source and target stand, from 0."""
+    names = layout.header or [""] * width(path, layout)
+    given = form.places(path, names)
+    if given is not None:
+        return given[0], given[1]
+    if len(names) < 2:
+        place(2, names, path)  # says that there is no second
+    found = pair_columns(names) if layout.header else (0, 1)
+    if found is None:
+        raise FileError("columns_unclear", path=path, known=", ".join(names))
+    return found
+
+
+def _sides(path: str | Path, layout: Layout, places: tuple[int, int]) -> Iterator[tuple[str, str]]:
+    """Both sides of each row; an empty line is an empty row, which the reader leaves out and counts."""
+    needed = max(places) + 1
+    for number, cells in table_rows(path, layout):
+        if cells and len(cells) < needed:
+            raise FileError("data_row_short", path=path, line=number, columns=len(cells), needed=needed)
+        yield (cells[places[0]], cells[places[1]]) if cells else ("", "")

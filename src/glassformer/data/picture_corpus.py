@@ -10,9 +10,8 @@ from glassformer.config.recipe import DataConfig
 from glassformer.config.values import truth, word, wrong_type
 from glassformer.data import read
 from glassformer.data.corpus import Corpus
-from glassformer.data.images import Images, read_images
-from glassformer.data.picture_folder import read_folder
-from glassformer.data.pictures import Pictures, apart, read_digits
+from glassformer.data.formats import Images, read_images
+from glassformer.data.pictures import Pictures, apart, read_digits, read_folder
 from glassformer.data.source import Check, count, read_options
 from glassformer.errors import FileError, choose
 

@@ -5,31 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 
 from glassformer.data.find import dataset, find, split_of
-from glassformer.data.images import Images, read_images
-from glassformer.data.labelled import Dialogue, Labelled, read_dialogue_csv, read_labelled_tsv
+from glassformer.data.formats import (
+    Dialogue,
+    Images,
+    Labelled,
+    Series,
+    read_dialogue_csv,
+    read_images,
+    read_labelled_tsv,
+    read_prices,
+    read_series,
+    read_tsv,
+)
 from glassformer.data.lines import lines
-from glassformer.data.pairs import Pairs
-from glassformer.data.parallel import read_parallel
-from glassformer.data.series import Series, read_prices, read_series
+from glassformer.data.pairs import Pairs, read_parallel
 from glassformer.data.split import hashed
-from glassformer.data.table import read_tsv
 from glassformer.errors import InputError
 
 TRAINED_ON = 0.9  # of a text without a split: the first 90 % of its characters, as nanoGPT does
-
-# What `read` and its siblings understand, and how many lines of a file are no rows; None: not counted in lines.
-FORMATS: dict[str, int | None] = {
-    "parallel": 0,
-    "tsv": 0,
-    "tsv_hashed": 0,
-    "tsv_labelled": 1,
-    "csv_dialogue": 1,
-    "series": 1,
-    "prices": 1,
-    "text": None,
-    "images": None,
-    "file": None,
-}
 
 
 def read(name: str, split: str, source: str = "", target: str = "") -> Pairs:

@@ -9,14 +9,12 @@ from typing import Any
 from glassformer.config.recipe import RunConfig
 from glassformer.data.channel import SeriesForm, decimal_sign, read_channels, read_sheet
 from glassformer.data.channel_sources import series_form
-from glassformer.data.columns import label_columns, pair_columns
 from glassformer.data.documents import read_documents
-from glassformer.data.form import Form, is_jsonl
-from glassformer.data.layout import Layout, delimiter_of, table_rows
 from glassformer.data.lines import lines
 from glassformer.data.moments import step_of, written
-from glassformer.data.pair_files import pair_places, read_pairs
-from glassformer.data.picture_folder import image_files
+from glassformer.data.pairs import pair_places, read_pairs
+from glassformer.data.pictures import image_files
+from glassformer.data.table import Form, Layout, delimiter_of, is_jsonl, label_columns, pair_columns, table_rows
 from glassformer.data.texts import label_layout, label_places, read_texts
 from glassformer.errors import Phrase
 

@@ -1,10 +1,12 @@
 """The order in which examples are seen: batches of similar length, by tokens, the same for the same seed and epoch.
 
-Where one is in it is two whole numbers, so that training continues in the middle of an epoch.
+Where one is in it is two whole numbers, so that training continues in the middle of an epoch; the chance inside a
+batch depends on its place alone.
 """
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -12,9 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from glassformer.data.examples import Example
 from glassformer.errors import ConfigError, InputError
 
 Indexes = NDArray[np.int64]
+BATCH = 1  # apart from the sampler's own [seed, epoch]: numpy takes missing numbers for zeros
 
 
 class EpochPosition(NamedTuple):
@@ -118,3 +122,16 @@ class Sampler:
         """Every example once, by length, for evaluation: this rank's share."""
         order = np.lexsort([*self.lengths.T[::-1], self.lengths.max(axis=1)])
         return self._cut(order)[self.rank :: self.world]
+
+
+def of_batch(seed: int, place: EpochPosition) -> np.random.Generator:
+    """What masks, crops and mixes a training batch: it depends on where the batch stands, and on nothing before it."""
+    return np.random.default_rng([seed, place.epoch, place.position, BATCH])
+
+
+def of_example(example: Example) -> np.random.Generator:
+    """What masks an example in validation: the same in every evaluation, whatever stands beside it in its batch."""
+    mark = 0
+    for field in example:
+        mark = zlib.crc32(np.ascontiguousarray(field).tobytes(), mark)
+    return np.random.default_rng(mark)

@@ -12,9 +12,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from glassformer.data.arrays import SAMPLED, sampled
 from glassformer.data.batch import moved
-from glassformer.data.examples import Example, Kept
+from glassformer.data.examples import SAMPLED, Example, Kept, sampled
 from glassformer.data.store import Tokens
 from glassformer.errors import InputError
 

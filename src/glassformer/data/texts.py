@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from hashlib import sha1
 from pathlib import Path
 
-from glassformer.data.columns import label_columns, names_columns
-from glassformer.data.form import Column, Form, is_jsonl
-from glassformer.data.jsonl import jsonl_objects, text_of
-from glassformer.data.layout import Layout, table_rows
+from glassformer.data.lines import jsonl_objects, text_of
 from glassformer.data.pairs import BLANKS
+from glassformer.data.table import Column, Form, Layout, is_jsonl, label_columns, names_columns, table_rows
 from glassformer.errors import FileError, shown
 
 FOUND_OUT = Form()

@@ -12,8 +12,8 @@ from typing import Any
 
 from glassformer.data.documents import HELD_OUT, read_documents
 from glassformer.data.own import TABLES, is_own, possible_tasks
-from glassformer.data.pair_files import read_pairs
-from glassformer.data.picture_folder import image_files
+from glassformer.data.pairs import read_pairs
+from glassformer.data.pictures import image_files
 from glassformer.data.texts import read_texts
 from glassformer.errors import FileError, InputError, Phrase, choose
 

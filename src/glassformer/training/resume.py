@@ -11,9 +11,8 @@ import torch
 from torch import nn
 
 from glassformer.config.recipe import RunConfig
-from glassformer.data.chance import of_batch
 from glassformer.data.examples import Examples
-from glassformer.data.sampler import Sampler
+from glassformer.data.sampler import Sampler, of_batch
 from glassformer.errors import FileError, reason
 from glassformer.runs import Run
 from glassformer.runs.weights import load_weights

@@ -4,9 +4,9 @@ import pytest
 
 from data.grammar.gold import GOLD
 from glassformer.data.grammar import realise_korean
+from glassformer.data.grammar.pair import alignment
 from glassformer.data.grammar.realise_english import realise
 from glassformer.data.grammar.tree import Sentence
-from glassformer.data.grammar.word import alignment
 
 
 @pytest.mark.parametrize(

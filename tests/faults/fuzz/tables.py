@@ -12,7 +12,7 @@ from faults.fuzz.values import letters
 from faults.fuzz.world import HERE, Case, world
 from glassformer.data.channel import read_channels
 from glassformer.data.documents import read_documents
-from glassformer.data.pair_files import read_pairs
+from glassformer.data.pairs import read_pairs
 from glassformer.data.texts import read_texts
 from glassformer.loading import own_recipe
 

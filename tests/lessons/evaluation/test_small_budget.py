@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from glassformer.data.topics import topics
+from glassformer.data.documents import topics
 from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.evaluation.small_budget import _entropies, run, verdicts
 from glassformer.lessons.evaluation.small_budget_experiment import _settings

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from glassformer.data.windows import Windows, starts
+from glassformer.data.examples import Windows, starts
 from glassformer.errors import FileError
 from glassformer.tasks.forecasting.baselines import Baselines, Linear, moving_average, persistence, pieces, seasonal
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from glassformer.data.scaler import Scaler
+from glassformer.data.panel import Scaler
 from glassformer.errors import ConfigError, FileError, InputError
 from glassformer.ledger.parameters import count
 from glassformer.loading import open_recipe, recipes

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from glassformer.data.grammar import english
 from glassformer.data.grammar.lexicon import Noun
+from glassformer.data.grammar.pair import Word, words
 from glassformer.data.grammar.tree import NounPhrase
-from glassformer.data.grammar.word import Word, words
 
 SINGULAR = {"this": "this", "that": "that", "the": "the", "every": "every", "many": "many"}
 PLURAL = {"this": "these", "that": "those", "the": "the", "many": "many"}

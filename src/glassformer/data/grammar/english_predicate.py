@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from glassformer.data.grammar import english
 from glassformer.data.grammar.english import Agreement, EnglishVerb
+from glassformer.data.grammar.pair import Word, words
 from glassformer.data.grammar.tree import Clause
-from glassformer.data.grammar.word import Word, words
 
 GOVERNORS = {
     "want": ("want", "to"),

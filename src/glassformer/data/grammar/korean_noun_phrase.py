@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from glassformer.data.grammar import jamo
+from glassformer.data.grammar.jamo import with_particle
 from glassformer.data.grammar.korean_predicate import ADJECTIVE, EXIST, Chain, attributive
 from glassformer.data.grammar.lexicon import Adjective, Noun
-from glassformer.data.grammar.particles import with_particle
+from glassformer.data.grammar.pair import Word, words
 from glassformer.data.grammar.tree import NounPhrase
-from glassformer.data.grammar.word import Word, words
 
 DETERMINERS = {"this": "이", "that": "저", "the": "그", "one": "한", "every": "모든", "many": "많은"}
 HUMBLE_SUBJECT = {"저": "제가", "저희": "저희가"}

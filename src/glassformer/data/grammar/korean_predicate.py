@@ -16,7 +16,7 @@ from glassformer.data.grammar.korean import (
     past,
     polite,
 )
-from glassformer.data.grammar.word import Word
+from glassformer.data.grammar.pair import Word
 
 VERB, ADJECTIVE, EXIST, COPULA = "verb", "adjective", "exist", "copula"
 FUTURE = {

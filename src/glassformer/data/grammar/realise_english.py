@@ -9,8 +9,8 @@ from glassformer.data.grammar import english_noun_phrase as nominal
 from glassformer.data.grammar.english import Agreement
 from glassformer.data.grammar.english_predicate import form, group, lexical
 from glassformer.data.grammar.lexicon import Noun
+from glassformer.data.grammar.pair import Word, fixed, words
 from glassformer.data.grammar.tree import WH, Clause, NounPhrase, Sentence
-from glassformer.data.grammar.word import Word, fixed, words
 
 THIRD = Agreement(3, False)
 HABITS = ("habit",)

@@ -10,8 +10,8 @@ from glassformer.data.grammar.korean import Stem
 from glassformer.data.grammar.korean_noun_phrase import attach
 from glassformer.data.grammar.korean_predicate import ADJECTIVE, EXIST, VERB, Chain
 from glassformer.data.grammar.lexicon import Noun
+from glassformer.data.grammar.pair import Word, fixed, words
 from glassformer.data.grammar.tree import WH, Clause, NounPhrase, Sentence
-from glassformer.data.grammar.word import Word, fixed, words
 
 EARLY_MANNER = ("혼자", "함께", "일찍", "늦게", "다시")
 Finish = Callable[[Chain, Clause], list[Word]]

@@ -10,10 +10,9 @@ from glassformer.data.grammar import realise_english, realise_korean
 from glassformer.data.grammar.choose import Chooser, Drawn, every
 from glassformer.data.grammar.compose import CONSTRUCTIONS, compose
 from glassformer.data.grammar.level import Level, level_of
-from glassformer.data.grammar.pair import Pair, Tags
+from glassformer.data.grammar.pair import Pair, Tags, alignment
 from glassformer.data.grammar.splits import SPLITS, held_out_kinds, place
 from glassformer.data.grammar.tree import Sentence
-from glassformer.data.grammar.word import alignment
 from glassformer.errors import InputError, choose
 
 T = TypeVar("T")

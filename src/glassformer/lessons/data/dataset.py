@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glassformer.data.documents import topics
 from glassformer.data.sampler import Sampler
 from glassformer.data.store import Store
-from glassformer.data.topics import topics
 from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, logarithmic
 from glassformer.lessons.hover import hover

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer.data.arrays import Arrays
+from glassformer.data.examples import Arrays
 from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, pixels
 from glassformer.lessons.hover import hover

@@ -163,5 +163,5 @@ LESSON = Lesson(
     equation=r"H_1=-\sum_w p(w)\ln p(w),\qquad H_2=-\sum_{v,w}p(v,w)\ln p(w\mid v)",
     formula="H₁ = − Σ p(w) ln p(w),   H₂ = − Σ p(v, w) ln p(w | v)",
     paper="§5",
-    sources=("metrics/language.py", "data/topics.py", "recipes/budget-3100.toml", "recipes/budget-3100-plain.toml"),
+    sources=("metrics/language.py", "data/documents.py", "recipes/budget-3100.toml", "recipes/budget-3100-plain.toml"),
 )

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from glassformer.data.arrays import Arrays
+from glassformer.data.examples import Arrays
 from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.short import Experiment
 from glassformer.tasks.image_classification.task import ImageClassification

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from glassformer.data.arrays import Arrays
+from glassformer.data.examples import Arrays
 from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, lines
 from glassformer.lessons.lesson import Data, Lesson

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from glassformer.data.chance import of_batch
+from glassformer.data.sampler import of_batch
 from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import lines, logarithmic
 from glassformer.lessons.lesson import Data, Lesson

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
-from glassformer.data.windows import Windows
+from glassformer.data.examples import Windows
 from glassformer.errors import FileError
 from glassformer.files import disk
 

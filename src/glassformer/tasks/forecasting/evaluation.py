@@ -12,8 +12,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from glassformer.data.examples import Windows
 from glassformer.data.panel import PARTS
-from glassformer.data.windows import Windows
 from glassformer.decoding.step import evaluating
 from glassformer.errors import InputError, choose
 from glassformer.loading import Loaded

@@ -15,7 +15,7 @@ from glassformer.config.values import path_of, truth, word
 from glassformer.data.channel import Channel, read_channels, read_sheet
 from glassformer.data.channel_sources import check_constant, series_form
 from glassformer.data.moments import Moments, TimeStep, refuse_gaps, step_of, written
-from glassformer.data.scaler import Scale, Scaler
+from glassformer.data.panel import Scale, Scaler
 from glassformer.decoding.rules import finite
 from glassformer.decoding.step import evaluating
 from glassformer.errors import FileError, InputError

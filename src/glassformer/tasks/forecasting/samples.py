@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from glassformer.data.windows import Windows
+from glassformer.data.examples import Windows
 from glassformer.files import read_json, write_json
 from glassformer.runs import Run
 from glassformer.tasks.forecasting.task import SeriesMaterial

@@ -15,11 +15,9 @@ from glassformer.config.recipe import RunConfig, options
 from glassformer.config.values import one_of, size, truth
 from glassformer.data.batch import ArrayBatch
 from glassformer.data.channel_sources import SOURCES, SPLIT
-from glassformer.data.examples import Example
-from glassformer.data.panel import SHARES, Panel, check_split, panel
-from glassformer.data.scaler import Scaler
+from glassformer.data.examples import Example, Windows
+from glassformer.data.panel import SHARES, Panel, Scaler, check_split, panel
 from glassformer.data.source import source_options
-from glassformer.data.windows import Windows
 from glassformer.errors import ConfigError, choose
 from glassformer.losses import Loss, Sum, make_loss, mean_absolute_error, mean_squared_error
 from glassformer.models.check import check, input_positions

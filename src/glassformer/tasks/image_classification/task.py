@@ -16,11 +16,10 @@ from torch import Tensor, nn
 from glassformer.config.model import Choice
 from glassformer.config.recipe import RunConfig, options
 from glassformer.config.values import one_of, positive, rate, size
-from glassformer.data.arrays import Arrays
 from glassformer.data.augment import Augmentation, augmented, mixup
 from glassformer.data.batch import ArrayBatch
 from glassformer.data.corpus import Corpus
-from glassformer.data.examples import Example
+from glassformer.data.examples import Arrays, Example
 from glassformer.data.picture import RESAMPLING, statistic
 from glassformer.data.picture_corpus import PICTURES, Wanted, picture_corpus
 from glassformer.data.pictures import WHITE, Pictures

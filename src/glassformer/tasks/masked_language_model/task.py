@@ -15,12 +15,12 @@ from torch import Tensor, nn
 from glassformer.config.recipe import RunConfig, options
 from glassformer.config.values import rate, truth
 from glassformer.data.batch import TokenBatch, pad
-from glassformer.data.chance import of_example
 from glassformer.data.corpus import Corpus
 from glassformer.data.document_corpus import DOCUMENTS, document_corpus
 from glassformer.data.documents import Documents
 from glassformer.data.examples import Example
 from glassformer.data.masking import Masking, make_masking
+from glassformer.data.sampler import of_example
 from glassformer.data.source import source_options
 from glassformer.data.store import Store
 from glassformer.errors import ConfigError

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from glassformer.data.grammar.lexicon import phrasing
-from glassformer.data.grammar.word import Word, alignment, fixed, words
+from glassformer.data.grammar.pair import Word, alignment, fixed, words
 
 
 def test_words_that_share_a_mark_are_aligned() -> None:
