@@ -1,161 +1,57 @@
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 
-from glassformer.config.model import Choice
-from glassformer.config.recipe import DataConfig
-from glassformer.data.corpus import corpus
+from glassformer.data.corpus import Corpus, from_kinds, from_parts, held_out, mark
+from glassformer.data.documents import Documents
 from glassformer.data.grammar import KINDS
-from glassformer.data.pairs import Pairs
-from glassformer.errors import ConfigError, FileError
-from shared_data import need
+from glassformer.errors import GlassformerError
 
 
-def config(kind: str, apart: int = 5, source: str = "ko", target: str = "en", **options: Any) -> DataConfig:
-    return DataConfig(source=Choice(kind, options), validation=apart, source_language=source, target_language=target)
+def test_of_each_label_its_share_is_held_out_and_copies_stay_together() -> None:
+    texts = Documents([*(f"a{i}" for i in range(8)), *(f"b{i}" for i in range(4)), "a0", "a0"])
+    labels = ["a"] * 8 + ["b"] * 4 + ["a"] * 2
+    marks = [mark(0, text.encode()) for text in texts]
+    rest, kept = held_out(texts, marks, 6, labels)
+    assert sorted([*rest, *kept]) == sorted(texts)
+    assert not set(rest) & set(kept)
+    shares = [sum(text.startswith(name) for text in kept) for name in "ab"]
+    assert shares[1] == 2  # 4 of 14 are b: 6 · 4 / 14 = 1.7
+    assert shares[0] <= 4  # 6 · 10 / 14 = 4.3; a mark that would be too many is passed over
 
 
-def files(folder: Path, name: str, count: int = 12) -> list[str]:
-    paths = []
-    for language in ("ko", "en"):
-        path = folder / f"{name}.{language}"
-        path.write_text("".join(f"{name} {language} {i}\n" for i in range(count)), encoding="utf-8")
-        paths.append(str(path))
-    return paths
+def test_at_most_half_is_held_out_and_the_seed_draws() -> None:
+    texts = Documents([str(i) for i in range(10)])
+    drawn = {tuple(held_out(texts, [mark(seed, text.encode()) for text in texts], 99)[1]) for seed in range(5)}
+    assert {len(some) for some in drawn} == {5}
+    assert len(drawn) > 1
 
 
-# --- the grammar ---
+def test_a_split_from_its_own_place_or_out_of_the_training_part() -> None:
+    read: list[str] = []
+
+    def text(place: str) -> str:
+        read.append(place)
+        return place
+
+    def halves(whole: str) -> tuple[str, str]:
+        return whole[:-1], whole[-1:]
+
+    apart = from_parts(text, halves, train="abc", validation=None, test={"easy": "d", "hard": "e"})
+    assert (apart("train"), apart("validation")) == ({"train": "ab"}, {"validation": "c"})
+    assert read == ["abc"]  # once for both
+    assert apart("test") == {"easy": "d", "hard": "e"}
+    given = from_parts(text, halves, train="abc", validation="f", test={})
+    assert (given("train"), given("validation"), given("test")) == ({"train": "abc"}, {"validation": "f"}, {})
 
 
-def test_the_grammar_in_either_direction() -> None:
-    found = corpus(config("grammar", count=40, test=3))
-    assert (len(found.train), len(found.validation)) == (40, 5)
-    assert {name: len(pairs) for name, pairs in found.test.items()} == dict.fromkeys(KINDS, 3)
-    back = corpus(config("grammar", source="en", target="ko", count=40, test=3))
-    assert back.train == found.train.reversed()
-    same = corpus(config("grammar", count=40, test=3))
-    assert (found.train, found.validation, found.test) == (same.train, same.validation, same.test)
+def test_of_the_grammar_each_kind_of_the_test_set_stands_apart() -> None:
+    groups = from_kinds(lambda split, number, kinds: (split, number, kinds), count=9, validation=2, test=3)
+    assert groups("train") == {"train": ("train", 9, None)}
+    assert groups("validation") == {"validation": ("validation", 2, None)}
+    assert groups("test") == {kind: ("test", 3, [kind]) for kind in KINDS}
 
 
-def test_no_sentence_stands_in_two_splits() -> None:
-    found = corpus(config("grammar", count=300, test=20, apart=30))
-    learned, held_out = set(found.train.sources), set(found.validation.sources)
-    tested = {source for pairs in found.test.values() for source in pairs.sources}
-    assert not (learned & held_out or learned & tested or held_out & tested)
-
-
-def test_splits_by_name() -> None:
-    found = corpus(config("grammar", count=10, test=0))
-    assert found.split("train") == {"train": found.train} and found.split("validation") == {
-        "validation": found.validation
-    }
-    assert found.split("test") == {}
-    with pytest.raises(ConfigError, match="split='dev' is unknown; use one of: train, validation, test"):
-        found.split("dev")
-
-
-def test_the_grammar_has_two_languages() -> None:
-    with pytest.raises(ConfigError, match="the built-in corpus is Korean and English, not en and de; use ko and en"):
-        corpus(config("grammar", source="en", target="de"))
-
-
-# --- files ---
-
-
-def test_two_files_and_a_validation_set_set_apart(tmp_path: Path) -> None:
-    found = corpus(config("files", train=files(tmp_path, "a")))
-    assert (len(found.train), len(found.validation), found.test) == (7, 5, {})
-    assert sorted(found.train.sources + found.validation.sources) == sorted(f"a ko {i}" for i in range(12))
-    assert all(source.replace("ko", "en") == target for source, target in found.train)
-
-
-def test_files_for_every_split(tmp_path: Path) -> None:
-    train, validation, test = (files(tmp_path, name, 3) for name in "abc")
-    found = corpus(config("files", train=train, validation=validation, test=test))
-    assert [pairs.sources[0] for pairs in (found.train, found.validation, found.test["test"])] == [
-        "a ko 0",
-        "b ko 0",
-        "c ko 0",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "columns"),
-    [
-        ("x.tsv", "물\twater\n불\tfire\n", None),
-        ("x.tsv", "en\tko\nwater\t물\nfire\t불\n", ["ko", "en"]),
-        ("x.tsv", "1\twater\t물\n2\tfire\t불\n", [3, 2]),
-        ("x.jsonl", '{"source": "물", "target": "water"}\n{"source": "불", "target": "fire"}\n', None),
-        ("x.jsonl", '{"ko": "물", "en": "water"}\n{"ko": "불", "en": "fire"}\n', ["ko", "en"]),
-    ],
-)
-def test_one_file_with_columns(name: str, text: str, columns: list[Any] | None, tmp_path: Path) -> None:
-    path = tmp_path / name
-    path.write_text(text, encoding="utf-8")
-    options: dict[str, Any] = {} if columns is None else {"columns": columns}
-    found = corpus(config("files", train=str(path), validation=str(path), **options))
-    assert found.train == Pairs(["물", "불"], ["water", "fire"])
-
-
-def test_text_is_prepared_on_every_split(tmp_path: Path) -> None:
-    both = files(tmp_path, "A", 3)
-    wanted = DataConfig(source=Choice("files", {"train": both, "validation": both, "test": both}), prepare="lowercase")
-    found = corpus(wanted)
-    assert found.train.sources[0] == found.validation.sources[0] == found.test["test"].sources[0] == "a ko 0"
-
-
-@pytest.mark.parametrize(
-    ("kind", "options", "line"),
-    [
-        ("web", {}, "source='web' is unknown; use one of: grammar, files, catalogue"),
-        ("files", {"train": ["a", "b", "c"]}, "parallel text is two files, here: a, b, c; write "),
-        ("files", {"trian": "a"}, "source.trian: 'files' has no such option; did you mean train?"),
-        ("files", {}, "source='files' needs the option train; write source = "),
-    ],
-)
-def test_what_is_refused(kind: str, options: dict[str, Any], line: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        _ = corpus(config(kind, **options)).train
-    assert str(caught.value).startswith(line)
-
-
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"nowhere\.tsv"):
-        _ = corpus(config("files", train=str(tmp_path / "nowhere.tsv"))).train
-
-
-# --- the catalogue ---
-
-
-def test_a_set_of_the_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
-    need(monkeypatch, "multi30k")
-    names = ["test_2016_flickr"]
-    found = corpus(config("catalogue", source="en", target="de", names=["multi30k"], test=names))
-    assert (len(found.train), len(found.validation)) == (29_000, 1_014)
-    assert {name: len(pairs) for name, pairs in found.test.items()} == {"multi30k": 1_000}
-
-
-@pytest.mark.parametrize(
-    ("kind", "options", "line"),
-    [
-        ("grammar", {"count": "abc"}, "source.count='abc' is of the wrong type; use a whole number"),
-        ("grammar", {"count": -3}, "source.count=-3 is out of range"),
-        ("files", {"train": 3}, "source.train=3 is of the wrong type; use a name, or a list of names"),
-        ("files", {"train": "x.tsv", "columns": [1]}, "is of the wrong type; use two columns, such as"),
-        ("catalogue", {"names": 3}, "source.names=3 is of the wrong type; use a name, or a list of names"),
-    ],
-)
-def test_an_option_of_the_wrong_kind_is_one_line(kind: str, options: dict[str, Any], line: str) -> None:
-    with pytest.raises(ConfigError) as error:
-        corpus(config(kind, **options))
-    assert line in str(error.value)
-
-
-def test_a_split_is_read_when_it_is_asked_for(tmp_path: Path) -> None:
-    found = corpus(config("files", train=[str(tmp_path / "no.ko"), str(tmp_path / "no.en")], test=files(tmp_path, "t")))
-    assert len(found.test["test"]) == 12
-    with pytest.raises(FileError):
-        _ = found.train
+def test_a_split_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(GlassformerError, match="split"):
+        Corpus(lambda split: {split: ""}).split("dev")

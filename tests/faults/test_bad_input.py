@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from glassformer.cli.app import main
-from glassformer.data.corpus import corpus
+from glassformer.data.pair_corpus import pair_corpus
 from glassformer.loading import open_recipe
 from glassformer.runs import Run
 from small_disk import no_file_larger_than
@@ -74,7 +74,7 @@ def test_an_empty_line_leaves_out_its_pair_and_shifts_no_other(
     both = [write_lines(tmp_path / "a.ko", korean), write_lines(tmp_path / "a.en", english)]
     recipe = write_recipe(tmp_path, steps=2, train=both)
     assert run(capsys, "train", recipe, "--out", tmp_path / "run", "--json")[0] == 0
-    learned = corpus(open_recipe(recipe).data).train
+    learned = pair_corpus(open_recipe(recipe).data).train
     assert (learned.sources, learned.targets, learned.skipped) == (KOREAN, ENGLISH, (21, 22))
 
 

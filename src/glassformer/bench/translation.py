@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from glassformer.config.recipe import RunConfig
-from glassformer.data.corpus import corpus
+from glassformer.data.pair_corpus import pair_corpus
 from glassformer.loading import load, open_recipe
 from glassformer.metrics.translation import Outputs, bleu, exact_match
 from glassformer.tasks.translation.translate import GREEDY, Search, as_trained, candidates
@@ -50,7 +50,7 @@ def _trained(config: RunConfig, folder: Path) -> list[dict[str, Any]]:
     rows = []
     for search in SEARCHES.get(config.name, (LITERATURE,)):
         trained = as_trained(search, loaded.config)
-        for name, pairs in corpus(config.data).test.items():
+        for name, pairs in pair_corpus(config.data).test.items():
             found = candidates(loaded.model, loaded.vocabularies, pairs.sources, trained)  # prepared by the corpus
             outputs = Outputs([best.text for best, *_ in found], pairs.targets)
             scores = {"bleu": bleu(outputs, tokenize=plain).value, "exact": exact_match(outputs).value}

@@ -1,29 +1,38 @@
-"""Where the sentences of a run come from: the built-in grammar, files of one's own, or sets of the catalogue."""
+"""The splits of a run: what is learned from, what is looked at while learning, what is kept for the end.
+
+Every kind of example has its sources (`pair_corpus`, `labelled_corpus`, `document_corpus`, `picture_corpus`); what they
+share is here: a split from its own place or held out of the training part, and the kinds of the built-in grammar.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, Generic, TypeVar
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from hashlib import sha1
+from typing import Generic, Protocol, Self, TypeVar
 
-from glassformer.config.recipe import DataConfig
-from glassformer.config.values import size, truth, word
 from glassformer.data import grammar
-from glassformer.data.moses import prepared
-from glassformer.data.pairs import Pairs, read_pairs, read_parallel
-from glassformer.data.read import read
-from glassformer.data.source import names, names_or_count, read_options, two_columns
-from glassformer.data.split import apart
-from glassformer.data.table import Form, delimiter_of
-from glassformer.errors import ConfigError, choose
+from glassformer.errors import choose
 
 SPLITS = ("train", "validation", "test")
-T = TypeVar("T")  # what a split is made of: Pairs, Texts
-Groups = Mapping[str, Pairs]
+
+
+class Part(Protocol):
+    """Examples that some can be chosen from: Pairs, Texts, Documents, Pictures."""
+
+    def __len__(self) -> int: ...
+
+    def chosen(self, indexes: Iterable[int], /) -> Self: ...
+
+
+T = TypeVar("T")
+P = TypeVar("P", bound=Part)
+Place = TypeVar("Place")  # where a part is read from: a path, two of them, a name
 
 
 class Corpus(Generic[T]):
-    """What is learned from, what is looked at while learning, and what is kept for the end, in groups by name.
+    """The three splits, in groups by name.
 
     A split is read when it is asked for: whoever evaluates on the test set does not wait for the training set.
     """
@@ -52,110 +61,60 @@ class Corpus(Generic[T]):
         return self.split("test")
 
 
-def corpus(config: DataConfig) -> Corpus[Pairs]:
-    """All sentences of a run. The same configuration gives the same sentences in the same order."""
-    make = choose("source", config.source.kind, CORPORA)
-    groups = make(config, **read_options(config.source, make, CHECKS))
-    return Corpus(groups, prepared(config.prepare, config.source_language, config.target_language))
-
-
-def from_grammar(
-    config: DataConfig, *, level: str = "small", count: int = 100_000, test: int = 200
-) -> Callable[[str], Groups]:
-    """The built-in corpus; of the test set each kind that is held out stands apart, `test` sentences of each."""
-    languages = (config.source_language, config.target_language)
-    if sorted(languages) != ["en", "ko"]:
-        raise ConfigError("grammar_languages", source=languages[0], target=languages[1])
-
-    def pairs(split: str, number: int, kinds: Sequence[str] | None = None) -> Pairs:
-        found = grammar.pairs(split, number, seed=config.seed, level=level, kinds=kinds)
-        korean, english = [pair.source_ko for pair in found], [pair.target_en for pair in found]
-        return Pairs(korean, english) if config.source_language == "ko" else Pairs(english, korean)
-
-    def groups(split: str) -> Groups:
-        if split == "test":
-            return {kind: pairs("test", test, [kind]) for kind in grammar.KINDS} if test else {}
-        return {split: pairs(split, count if split == "train" else config.validation)}
-
-    return groups
-
-
-def from_files(
-    config: DataConfig,
+def from_parts(
+    read: Callable[[Place], T],
+    hold_out: Callable[[T], tuple[T, T]],
     *,
-    train: str | Sequence[str],
-    validation: str | Sequence[str] | None = None,
-    test: str | Sequence[str] | None = None,
-    columns: Sequence[str | int] | None = None,
-    delimiter: str = "",
-    header: bool | None = None,
-) -> Callable[[str], Groups]:
-    """Files of one's own: two parallel texts, or one table or .jsonl with two `columns` (numbers from 1, or names)."""
-    form = Form(columns, delimiter, header)
+    train: Place,
+    validation: Place | None,
+    test: Mapping[str, Place],
+) -> Callable[[str], Mapping[str, T]]:
+    """Each split from its own place; without one for validation, some of the training part is held out for it."""
 
-    def groups(split: str) -> Groups:
+    @cache
+    def held_out() -> dict[str, T]:
+        learned, looked_at = hold_out(read(train))
+        return {"train": learned, "validation": looked_at}
+
+    def groups(split: str) -> Mapping[str, T]:
         if split == "test":
-            return {} if test is None else {"test": _file(test, form)}
+            return {name: read(place) for name, place in test.items()}
         if validation is not None:
-            return {split: _file(train if split == "train" else validation, form)}
-        learned, looked_at = apart(_file(train, form), config.validation, config.seed)
-        return {split: learned if split == "train" else looked_at}
+            return {split: read(train if split == "train" else validation)}
+        return {split: held_out()[split]}
 
     return groups
 
 
-def from_catalogue(
-    config: DataConfig,
-    *,
-    names: Sequence[str],
-    train: str = "train",
-    validation: str = "val",
-    test: Sequence[str] = ("test",),
-) -> Callable[[str], Groups]:
-    """Sets of the catalogue, one after another; the test set of each stands apart."""
-    every = [names] if isinstance(names, str) else list(names)
-    tests = [test] if isinstance(test, str) else list(test)
-    languages = (config.source_language, config.target_language)
+def from_kinds(
+    draw: Callable[[str, int, Sequence[str] | None], T], *, count: int, validation: int, test: int
+) -> Callable[[str], Mapping[str, T]]:
+    """Sentences of the built-in grammar; of the test set each kind that is held out stands apart, `test` of each."""
 
-    def joined(split: str) -> Pairs:
-        found = [read(name, split, *languages) for name in every]
-        return Pairs([s for pairs in found for s in pairs.sources], [t for pairs in found for t in pairs.targets])
-
-    def groups(split: str) -> Groups:
-        if split != "test":
-            return {split: joined(train if split == "train" else validation)}
-        return {
-            name if len(tests) == 1 else f"{name} {part}": read(name, part, *languages)
-            for name in every
-            for part in tests
-        }
+    def groups(split: str) -> Mapping[str, T]:
+        if split == "test":
+            return {kind: draw("test", test, [kind]) for kind in grammar.KINDS} if test else {}
+        return {split: draw(split, count if split == "train" else validation, None)}
 
     return groups
 
 
-CORPORA: dict[str, Callable[..., Callable[[str], Groups]]] = {
-    "grammar": from_grammar,
-    "files": from_files,
-    "catalogue": from_catalogue,
-}
+def mark(seed: int, content: bytes) -> bytes:
+    """What an example is drawn by: its content and the seed, so that the order of a file does not matter."""
+    return sha1(f"{seed}:".encode() + content, usedforsecurity=False).digest()
 
 
-CHECKS: dict[str, Callable[[str, Any], Any]] = {
-    "level": word,
-    "count": size,
-    "test": names_or_count,
-    "train": names,
-    "validation": names,
-    "names": names,
-    "columns": two_columns,
-    "delimiter": delimiter_of,
-    "header": truth,
-}
-
-
-def _file(path: str | Sequence[str], form: Form) -> Pairs:
-    if isinstance(path, str):
-        return read_pairs(path, form)
-    if len(path) != 2:
-        raise ConfigError("two_files", given=", ".join(map(str, path)))
-    return read_parallel(Path(path[0]), Path(path[1]))
+def held_out(part: P, marks: Sequence[bytes], number: int, labels: Sequence[str] = ()) -> tuple[P, P]:
+    """(the rest, about `number` kept apart), at most half: of each label its share. Equal marks stay together."""
+    number = min(number, len(part) // 2)
+    names = labels or [""] * len(part)
+    label = dict(zip(reversed(marks), reversed(names), strict=True))  # of equal ones the first counts
+    sizes = Counter(marks)
+    left = {name: round(count * number / len(part)) for name, count in Counter(names).items()}
+    taken: set[bytes] = set()
+    for each in sorted(sizes):
+        if sizes[each] <= left[label[each]]:
+            taken.add(each)
+            left[label[each]] -= sizes[each]
+    rest = [i for i, each in enumerate(marks) if each not in taken]
+    return part.chosen(rest), part.chosen(i for i, each in enumerate(marks) if each in taken)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from glassformer.config.recipe import DataConfig
 from glassformer.config.values import one_of, size, truth, word
 from glassformer.data import grammar, read, source
-from glassformer.data.corpus import Corpus
+from glassformer.data.corpus import Corpus, from_kinds, from_parts
 from glassformer.data.documents import Documents, apart, read_documents, tail_apart, together, topics
 from glassformer.data.find import dataset
 from glassformer.data.moses import prepared_side
@@ -44,7 +44,7 @@ def from_grammar(
     if not {languages[0], *(() if sides == "one" else languages[1:])} <= {"ko", "en"}:
         raise ConfigError("grammar_languages", source=languages[0], target=languages[1])
 
-    def documents(split: str, number: int, kinds: Sequence[str] | None = None) -> Documents:
+    def documents(split: str, number: int, kinds: Sequence[str] | None) -> Documents:
         if not number:
             return Documents([])
         found = grammar.pairs(split, number, seed=config.seed, level=level, kinds=kinds)
@@ -54,12 +54,7 @@ def from_grammar(
         rows = [[pair[language] for language in languages] for pair in both]
         return Documents([text for row in rows for text in (row if sides == "each" else ["\n".join(row)])])
 
-    def groups(split: str) -> Groups:
-        if split == "test":
-            return {kind: documents("test", test, [kind]) for kind in grammar.KINDS} if test else {}
-        return {split: documents(split, count if split == "train" else config.validation)}
-
-    return groups
+    return from_kinds(documents, count=count, validation=config.validation, test=test)
 
 
 def from_files(
@@ -77,20 +72,16 @@ def from_files(
     """
 
     def documents(path: str | Sequence[str]) -> Documents:
-        paths = [path] if isinstance(path, str) else path
+        given = source.names("source.test", path)
+        paths = [given] if isinstance(given, str) else given
         return together(read_documents(each, by_line=by_line, column=column) for each in paths)
 
-    def groups(split: str) -> Groups:
-        if split == "test":
-            return {} if test is None else {"test": documents(source.names("source.test", test))}
-        if validation is not None:
-            return {split: documents(train if split == "train" else validation)}
-        every = documents(train)
-        paths = 1 if isinstance(train, str) else len(train)
-        rest, looked_at = tail_apart(every) if len(every) == paths else apart(every, config.validation, config.seed)
-        return {split: rest if split == "train" else looked_at}
+    def hold_out(every: Documents) -> tuple[Documents, Documents]:
+        one_each = len(every) == (1 if isinstance(train, str) else len(train))
+        return tail_apart(every) if one_each else apart(every, config.validation, config.seed)
 
-    return groups
+    tests = {} if test is None else {"test": test}
+    return from_parts(documents, hold_out, train=train, validation=validation, test=tests)
 
 
 def from_catalogue(
@@ -112,15 +103,13 @@ def from_catalogue(
     def part(split: str) -> Documents:
         return together(_read(name, split, config.source_language) for name in every)
 
-    def groups(split: str) -> Groups:
-        if split == "test":
-            return {each: part(each) for each in tests}
-        if validation:
-            return {split: part(train if split == "train" else validation)}
-        rest, looked_at = apart(part(train), config.validation, config.seed)
-        return {split: rest if split == "train" else looked_at}
-
-    return groups
+    return from_parts(
+        part,
+        lambda texts: apart(texts, config.validation, config.seed),
+        train=train,
+        validation=validation or None,
+        test={each: each for each in tests},
+    )
 
 
 def _read(name: str, split: str, language: str) -> Documents:

@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from unicodedata import normalize
 
+from glassformer.data.corpus import held_out, mark
 from glassformer.data.lines import jsonl_rows, lines
 from glassformer.data.pairs import BLANKS
 from glassformer.errors import FileError
@@ -74,16 +75,7 @@ def _each(path: str | Path, texts: Iterable[str], strip: str = BLANKS) -> Docume
 
 def apart(documents: Documents, number: int, seed: int) -> tuple[Documents, Documents]:
     """(the rest, about `number` documents kept apart): drawn by seed, and no text stands in both."""
-    number = min(number, len(documents) // 2)
-    places: dict[str, list[int]] = {}
-    for i, text in enumerate(documents.texts):
-        places.setdefault(text, []).append(i)
-    taken: set[int] = set()
-    for text in sorted(places, key=lambda text: sha1(f"{seed}:{text}".encode(), usedforsecurity=False).digest()):
-        if len(taken) + len(places[text]) <= number:
-            taken.update(places[text])
-    rest = [i for i in range(len(documents)) if i not in taken]
-    return documents.chosen(rest), documents.chosen(sorted(taken))
+    return held_out(documents, [mark(seed, text.encode()) for text in documents], number)
 
 
 def tail_apart(documents: Documents, share: float = HELD_OUT) -> tuple[Documents, Documents]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -49,9 +49,7 @@ class Arrays:
     positions: int = 1
 
     def __post_init__(self) -> None:
-        sizes = {name: len(array) for name, array in self.fields.items()}
-        if len(set(sizes.values())) > 1:
-            raise InputError("fields_differ", sizes=", ".join(f"{name} {size}" for name, size in sizes.items()))
+        check_sizes(self.fields)
 
     def __len__(self) -> int:
         return len(next(iter(self.fields.values())))
@@ -75,6 +73,13 @@ class Arrays:
             for part in (f"{name} {array.shape} {array.dtype}".encode(), sampled(array, SAMPLED)):
                 digest.update(part)
         return digest.hexdigest()
+
+
+def check_sizes(fields: Mapping[str, Sized]) -> None:
+    """Every field has as many entries as every other: one for each example."""
+    sizes = {name: len(field) for name, field in fields.items()}
+    if len(set(sizes.values())) > 1:
+        raise InputError("fields_differ", sizes=", ".join(f"{name} {size}" for name, size in sizes.items()))
 
 
 def sampled(array: NDArray[Any], count: int) -> bytes:

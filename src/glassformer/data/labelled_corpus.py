@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from glassformer.config.recipe import DataConfig
 from glassformer.config.values import one_of, size, truth, word
 from glassformer.data import grammar, read
-from glassformer.data.corpus import Corpus
+from glassformer.data.corpus import Corpus, from_kinds, from_parts
 from glassformer.data.moses import prepared_side
 from glassformer.data.source import Check, count, names, read_options, two_columns
 from glassformer.data.table import Form, delimiter_of
@@ -32,19 +32,14 @@ def from_grammar(
     if config.source_language not in ("ko", "en"):
         raise ConfigError("grammar_language", language=config.source_language)
 
-    def some(split: str, number: int, kinds: Sequence[str] | None = None) -> Texts:
+    def some(split: str, number: int, kinds: Sequence[str] | None) -> Texts:
         if not number:
             return Texts([], [])
         found = grammar.labelled(split, number, label=label, seed=config.seed, level=level, kinds=kinds)
         korean = config.source_language == "ko"
         return Texts([one.source_ko if korean else one.target_en for one in found], [one.label for one in found])
 
-    def groups(split: str) -> Groups:
-        if split == "test":
-            return {kind: some("test", test, [kind]) for kind in grammar.KINDS} if test else {}
-        return {split: some(split, count if split == "train" else config.validation)}
-
-    return groups
+    return from_kinds(some, count=count, validation=config.validation, test=test)
 
 
 def from_files(
@@ -59,17 +54,14 @@ def from_files(
 ) -> Callable[[str], Groups]:
     """Files of one's own, a table or .jsonl, with a column of texts and one of labels (names, or numbers from 1)."""
     form = Form(columns, delimiter, header)
-
-    def groups(split: str) -> Groups:
-        if split == "test":
-            tests = [test] if isinstance(test, str) else test or []
-            return {path if len(tests) > 1 else "test": read_texts(path, form) for path in tests}
-        if validation is not None:
-            return {split: read_texts(train if split == "train" else validation, form)}
-        learned, looked_at = apart(read_texts(train, form), config.validation, config.seed)
-        return {split: learned if split == "train" else looked_at}
-
-    return groups
+    tests = [test] if isinstance(test, str) else test or []
+    return from_parts(
+        lambda path: read_texts(path, form),
+        lambda texts: apart(texts, config.validation, config.seed),
+        train=train,
+        validation=validation,
+        test={path if len(tests) > 1 else "test": path for path in tests},
+    )
 
 
 def from_catalogue(

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from hashlib import sha1
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
+from glassformer.data.corpus import held_out, mark
 from glassformer.data.lines import jsonl_rows, lines
 from glassformer.data.table import Form, Layout, is_jsonl, pair_columns, place, table_rows, width
 from glassformer.errors import FileError
 
 BLANKS = " \t\u00a0\u3000"  # stripped around a sentence; control characters are kept, wherever they stand
 FOUND_OUT = Form()
+PARTS = 20  # 1/20 test, 1/20 validation, the rest for training
 
 
 class Pair(NamedTuple):
@@ -129,3 +132,46 @@ def _sides(path: str | Path, layout: Layout, places: tuple[int, int]) -> Iterato
         if cells and len(cells) < needed:
             raise FileError("data_row_short", path=path, line=number, columns=len(cells), needed=needed)
         yield (cells[places[0]], cells[places[1]]) if cells else ("", "")
+
+
+def hashed(pairs: Pairs, split: str) -> Pairs:
+    """The pairs of "train", "val" or "test"; no sentence of either language stands in two of them.
+
+    One sentence may have several translations, and two sentences may share one: pairs that are linked so, over any
+    number of steps, form a group and stay together. The group goes by the SHA-1 of its first source in the order of
+    code points, modulo 20: 0 is test, 1 is val, all others are train.
+    """
+    root = _groups(pairs)
+    first: dict[int, str] = {}
+    for group, source in zip(root, pairs.sources, strict=True):
+        first[group] = min(source, first.get(group, source))
+    part = {group: _part(source) for group, source in first.items()}
+    return pairs.chosen(i for i, group in enumerate(root) if part[group] == split)
+
+
+def _part(text: str) -> str:
+    number = int(sha1(text.encode("utf-8"), usedforsecurity=False).hexdigest(), 16) % PARTS
+    return {0: "test", 1: "val"}.get(number, "train")
+
+
+def _groups(pairs: Pairs) -> list[int]:
+    """The number of the first pair that each pair is linked with."""
+    parent = list(range(len(pairs)))
+
+    def find(i: int) -> int:
+        while parent[i] != i:
+            parent[i] = parent[parent[i]]
+            i = parent[i]
+        return i
+
+    for side in (pairs.sources, pairs.targets):
+        seen: dict[str, int] = {}
+        for i, sentence in enumerate(side):
+            one, other = sorted((find(i), find(seen.setdefault(sentence, i))))
+            parent[other] = one
+    return [find(i) for i in range(len(pairs))]
+
+
+def apart(pairs: Pairs, number: int, seed: int) -> tuple[Pairs, Pairs]:
+    """(the rest, `number` pairs kept apart): drawn by seed, and no sentence of either language stands in both."""
+    return held_out(pairs, [mark(seed, str(group).encode()) for group in _groups(pairs)], number)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from typing import NamedTuple
 
 from glassformer.config.recipe import DataConfig
 from glassformer.config.values import truth, word, wrong_type
 from glassformer.data import read
-from glassformer.data.corpus import Corpus
+from glassformer.data.corpus import Corpus, Place, from_parts
 from glassformer.data.formats import Images, read_images
 from glassformer.data.pictures import Pictures, apart, read_digits, read_folder
 from glassformer.data.source import Check, count, read_options
@@ -91,23 +90,15 @@ def from_catalogue(config: Wanted, *, name: str, resize: bool = False) -> Callab
 
 
 def _parts(
-    config: Wanted, read: Callable[..., Pictures], train: object, validation: object, test: object
+    config: Wanted, read: Callable[[Place], Pictures], train: Place, validation: Place | None, test: Place | None
 ) -> Callable[[str], Groups]:
-    """Each part from its own place; without one for validation it is drawn from the training part."""
-
-    @cache
-    def drawn() -> dict[str, Pictures]:
-        learned, looked_at = apart(read(train), config.data.validation, config.data.seed)
-        return {"train": learned, "validation": looked_at}
-
-    def groups(split: str) -> Groups:
-        if split == "test":
-            return {} if test is None else {"test": read(test)}
-        if validation is not None:
-            return {split: read(train if split == "train" else validation)}
-        return {split: drawn()[split]}
-
-    return groups
+    return from_parts(
+        read,
+        lambda some: apart(some, config.data.validation, config.data.seed),
+        train=train,
+        validation=validation,
+        test={} if test is None else {"test": test},
+    )
 
 
 def as_pictures(images: Images, origin: str) -> Pictures:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from hashlib import sha1
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +12,7 @@ import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
 
+from glassformer.data.corpus import held_out, mark
 from glassformer.data.picture import read_picture
 from glassformer.errors import ConfigError, FileError, InputError
 
@@ -86,18 +85,8 @@ def apart(pictures: Pictures, number: int, seed: int) -> tuple[Pictures, Picture
 
     Drawn by the content of an image and the seed: the order of files does not matter, and copies stay together.
     """
-    number = min(number, len(pictures) // 2)
-    marks = [sha1(f"{seed}:".encode() + image.tobytes(), usedforsecurity=False).digest() for image in pictures.pixels]
-    label = dict(zip(reversed(marks), reversed(pictures.labels), strict=True))  # the first one that an image has
-    sizes, left = Counter(marks), Counter(pictures.labels)
-    left = Counter({name: round(count * number / len(pictures)) for name, count in left.items()})
-    taken: set[bytes] = set()
-    for mark in sorted(sizes):
-        if sizes[mark] <= left[label[mark]]:
-            taken.add(mark)
-            left[label[mark]] -= sizes[mark]
-    rest = [i for i, mark in enumerate(marks) if mark not in taken]
-    return pictures.chosen(rest), pictures.chosen(i for i, mark in enumerate(marks) if mark in taken)
+    marks = [mark(seed, image.tobytes()) for image in pictures.pixels]
+    return held_out(pictures, marks, number, pictures.labels)
 
 
 def read_folder(path: str | Path, *, size: int, channels: int, resample: str, resize: bool) -> Pictures:

@@ -18,8 +18,7 @@ from glassformer.data.formats import (
     read_tsv,
 )
 from glassformer.data.lines import lines
-from glassformer.data.pairs import Pairs, read_parallel
-from glassformer.data.split import hashed
+from glassformer.data.pairs import Pairs, hashed, read_parallel
 from glassformer.errors import InputError
 
 TRAINED_ON = 0.9  # of a text without a split: the first 90 % of its characters, as nanoGPT does

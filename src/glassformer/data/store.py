@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer.data.examples import Example, Kept
-from glassformer.errors import FileError, InputError
+from glassformer.data.examples import Example, Kept, check_sizes, sampled
+from glassformer.errors import FileError
 from glassformer.files import write_bytes
 
 Tokens = NDArray[np.int32]
@@ -55,9 +55,7 @@ class Store:
     fields: Mapping[str, Field]
 
     def __post_init__(self) -> None:
-        sizes = {name: len(field) for name, field in self.fields.items()}
-        if len(set(sizes.values())) > 1:
-            raise InputError("fields_differ", sizes=", ".join(f"{name} {size}" for name, size in sizes.items()))
+        check_sizes(self.fields)
 
     @classmethod
     def of(cls, fields: Mapping[str, Iterable[Sequence[int] | Tokens]]) -> Store:
@@ -90,8 +88,7 @@ class Store:
         """Tells one set of data from another: all lengths, and tokens taken evenly from all of them."""
         digest = hashlib.sha256()
         for name, field in self.fields.items():
-            some = field.tokens[:: max(1, len(field.tokens) // SAMPLED)]
-            for part in (name.encode(), field.offsets.tobytes(), np.ascontiguousarray(some).tobytes()):
+            for part in (name.encode(), field.offsets.tobytes(), sampled(field.tokens, SAMPLED)):
                 digest.update(part)
         return digest.hexdigest()
 

@@ -6,9 +6,9 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import sha1
 from pathlib import Path
 
+from glassformer.data.corpus import held_out, mark
 from glassformer.data.lines import jsonl_objects, text_of
 from glassformer.data.pairs import BLANKS
 from glassformer.data.table import Column, Form, Layout, is_jsonl, label_columns, names_columns, table_rows
@@ -111,14 +111,5 @@ def _objects(path: str | Path, text: str, label: str) -> Rows:
 
 def apart(texts: Texts, number: int, seed: int) -> tuple[Texts, Texts]:
     """(the rest, about `number` texts kept apart): drawn by seed, of each label its share, no text in both."""
-    number = min(number, len(texts) // 2)
-    label = dict(zip(reversed(texts.texts), reversed(texts.labels), strict=True))  # the first one that a text has
-    sizes, left = Counter(texts.texts), Counter(texts.labels)
-    left = Counter({name: round(count * number / len(texts)) for name, count in left.items()})
-    taken: set[str] = set()
-    for text in sorted(sizes, key=lambda text: sha1(f"{seed}:{text}".encode(), usedforsecurity=False).digest()):
-        if sizes[text] <= left[label[text]]:
-            taken.add(text)
-            left[label[text]] -= sizes[text]
-    rest = [i for i, text in enumerate(texts.texts) if text not in taken]
-    return texts.chosen(rest), texts.chosen(i for i, text in enumerate(texts.texts) if text in taken)
+    marks = [mark(seed, text.encode()) for text in texts.texts]
+    return held_out(texts, marks, number, texts.labels)

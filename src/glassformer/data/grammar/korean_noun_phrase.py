@@ -6,7 +6,7 @@ from glassformer.data.grammar import jamo
 from glassformer.data.grammar.jamo import with_particle
 from glassformer.data.grammar.korean_predicate import ADJECTIVE, EXIST, Chain, attributive
 from glassformer.data.grammar.lexicon import Adjective, Noun
-from glassformer.data.grammar.pair import Word, words
+from glassformer.data.grammar.pair import Word, suffixed, words
 from glassformer.data.grammar.tree import NounPhrase
 
 DETERMINERS = {"this": "이", "that": "저", "the": "그", "one": "한", "every": "모든", "many": "많은"}
@@ -75,10 +75,9 @@ def noun_phrase(phrase: NounPhrase, path: str, level: str, relative: list[Word])
         done += adjective(phrase.adjective, f"{path}adj")
     own = noun_words(phrase.noun, path, level)
     if phrase.plural and phrase.noun.kind != "pronoun" and (phrase.determiner != "many" or phrase.noun.human):
-        own[-1] = Word(own[-1].text + "들", own[-1].marks)
+        own = suffixed(own, "들")
     if phrase.other:
-        own = attach(own, "과")
-        own[-1] = Word(own[-1].text, (*own[-1].marks, f"{path}and"))
+        own = suffixed(attach(own, "과"), "", f"{path}and")
         own.append(Word(bare(phrase.other, level), (f"{path}other",)))
     if phrase.number:
         own += words(phrase.number.ko, f"{path}num")

@@ -16,7 +16,7 @@ from glassformer.data.grammar.korean import (
     past,
     polite,
 )
-from glassformer.data.grammar.pair import Word
+from glassformer.data.grammar.pair import Word, suffixed
 
 VERB, ADJECTIVE, EXIST, COPULA = "verb", "adjective", "exist", "copula"
 FUTURE = {
@@ -189,8 +189,7 @@ def quoted(chain: Chain, tense: str, path: str) -> list[Word]:
     mark = f"{path}join"
     if tense == "future":
         return [*chain.close(before_eu(chain.stem, "ㄹ")), Word("것이라고", (f"{path}fut", mark))]
-    *before, last = final(chain, tense, "plain", question=False, path=path)
-    return [*before, Word(last.text + "고", (*last.marks, mark))]
+    return suffixed(final(chain, tense, "plain", question=False, path=path), "고", mark)
 
 
 def copula(word: Word, tense: str, level: str, question: bool, respect: bool) -> Word:

@@ -9,7 +9,7 @@ from glassformer.data.grammar import english_noun_phrase as nominal
 from glassformer.data.grammar.english import Agreement
 from glassformer.data.grammar.english_predicate import form, group, lexical
 from glassformer.data.grammar.lexicon import Noun
-from glassformer.data.grammar.pair import Word, fixed, words
+from glassformer.data.grammar.pair import Word, fixed, suffixed, words
 from glassformer.data.grammar.tree import WH, Clause, NounPhrase, Sentence
 
 THIRD = Agreement(3, False)
@@ -189,13 +189,13 @@ def realise(sentence: Sentence) -> list[Word]:
     if sentence.address or sentence.friend:
         name = sentence.address.en if sentence.address else sentence.friend.en if sentence.friend else ""
         done = words(name, "address")
-        done[-1] = Word(done[-1].text + ",", done[-1].marks)
+        done = suffixed(done, ",")
     if sentence.mood in ("command", "suggestion"):
         polite = sentence.speech in ("polite", "formal")
         done += english_of.order(sentence.clause, polite, sentence.mood == "suggestion")
     elif sentence.mood == "question":
         done += english_of.ask(sentence.clause, "")
-        done[-1] = Word(done[-1].text + "?", done[-1].marks)
+        done = suffixed(done, "?")
     elif sentence.second:
         done += joined(english_of, sentence)
     else:
@@ -223,7 +223,7 @@ def joined(english_of: English, sentence: Sentence) -> list[Word]:
     else:
         rest = english_of.statement(second, "2.")
     if sentence.joint in ("and", "but"):
-        first[-1] = Word(first[-1].text + ",", first[-1].marks)
+        first = suffixed(first, ",")
     return [*first, Word(sentence.joint, (mark,)), *rest]
 
 

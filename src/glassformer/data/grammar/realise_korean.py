@@ -10,7 +10,7 @@ from glassformer.data.grammar.korean import Stem
 from glassformer.data.grammar.korean_noun_phrase import attach
 from glassformer.data.grammar.korean_predicate import ADJECTIVE, EXIST, VERB, Chain
 from glassformer.data.grammar.lexicon import Noun
-from glassformer.data.grammar.pair import Word, fixed, words
+from glassformer.data.grammar.pair import Word, fixed, suffixed, words
 from glassformer.data.grammar.tree import WH, Clause, NounPhrase, Sentence
 
 EARLY_MANNER = ("혼자", "함께", "일찍", "늦게", "다시")
@@ -41,9 +41,8 @@ class Korean:
         """A bare noun whose particle answers to an English preposition."""
         if given is None:
             return []
-        *before, last = nominal.noun_words(given, path, self.level)
-        last = Word(last.text, (*last.marks, f"{path}case"))
-        return attach([*before, last], particle, given.reading)
+        marked = suffixed(nominal.noun_words(given, path, self.level), "", f"{path}case")
+        return attach(marked, particle, given.reading)
 
     def subject(self, clause: Clause, path: str, topic: bool) -> list[Word]:
         if clause.asked == "subject":
@@ -76,7 +75,7 @@ class Korean:
         done += self.located(clause, path)
         if clause.standard:
             done += self.marked(clause.standard, f"{path}than.", "보다")
-            done[-1] = Word(done[-1].text, (*done[-1].marks, f"{path}than"))
+            done = suffixed(done, "", f"{path}than")
         done += self.noun(clause.vehicle, f"{path}by.", "로") + self.noun(clause.tool, f"{path}by.", "로")
         done += self.core(clause, path)
         if clause.manner and not early:
@@ -93,7 +92,7 @@ class Korean:
 
     def located(self, clause: Clause, path: str) -> list[Word]:
         """책상 위에: a thing and the side of it that is meant."""
-        if clause.landmark is None or clause.position is None or clause.predicate.kind == "there_is":
+        if clause.landmark is None or clause.position is None:
             return []
         return [*self.phrase(clause.landmark, f"{path}l."), Word(clause.position.ko[0] + "에", (f"{path}side",))]
 
@@ -101,7 +100,7 @@ class Korean:
         """Recipient, object and goal: the parts closest to the verb."""
         done = self.marked(clause.recipient, f"{path}to.", "에게")
         if clause.recipient:
-            done[-1] = Word(done[-1].text, (*done[-1].marks, f"{path}to"))
+            done = suffixed(done, "", f"{path}to")
         kind = clause.predicate.kind
         done += self.asked(clause, path, "object", "을") + self.asked(clause, path, "person", "를")
         if clause.gap != "object":
@@ -120,13 +119,7 @@ class Korean:
         if clause.time and clause.front:
             done += fixed(clause.time, f"{path}time", korean=True)
         if clause.predicate.kind == "there_is":
-            if clause.place:
-                done += self.noun(clause.place, f"{path}p.", "에")
-            elif clause.landmark and clause.position:
-                done += [
-                    *self.phrase(clause.landmark, f"{path}l."),
-                    Word(clause.position.ko[0] + "에", (f"{path}side",)),
-                ]
+            done += self.noun(clause.place, f"{path}p.", "에") if clause.place else self.located(clause, path)
             done += self.subject(clause, path, topic=False)
         else:
             if form not in ("command", "suggestion"):
@@ -148,10 +141,10 @@ class Korean:
             done = attach(done, "이")
             text = predicate.not_copula(clause.tense, self.level, self.question, respect)
             return [*done, Word(text, (f"{path}v", f"{path}neg"))]
-        done[-1] = Word(done[-1].text, (*done[-1].marks, f"{path}v"))
+        done = suffixed(done, "", f"{path}v")
         if form == "quoted":
             ending = "이라고" if clause.tense == "present" else "이었다고"
-            return [*done[:-1], Word(done[-1].text + ending, (*done[-1].marks, f"{path}join"))]
+            return suffixed(done, ending, f"{path}join")
         return [*done[:-1], predicate.copula(done[-1], clause.tense, self.level, self.question, respect)]
 
     def start(self, clause: Clause, path: str) -> Chain:
@@ -233,14 +226,14 @@ def realise(sentence: Sentence) -> list[Word]:
     elif sentence.friend:
         done += attach(words(sentence.friend.lemma, "address"), "아")
     if done:
-        done[-1] = Word(done[-1].text + ",", done[-1].marks)
+        done = suffixed(done, ",")
     final = sentence.mood if sentence.mood in ("command", "suggestion") else "final"
     if sentence.second:
         done += joined(korean, sentence)
     else:
         done += korean.clause(sentence.clause, "", final)
     if korean.question:
-        done[-1] = Word(done[-1].text + "?", done[-1].marks)
+        done = suffixed(done, "?")
     return done
 
 

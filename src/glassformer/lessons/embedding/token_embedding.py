@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from glassformer.config.model import ModelConfig
 from glassformer.config.recipe import RunConfig, override
-from glassformer.data.corpus import corpus
+from glassformer.data.pair_corpus import pair_corpus
 from glassformer.layers.embedding import token_matrix
 from glassformer.layers.position.sinusoidal import sinusoid
 from glassformer.lessons.desk import LessonSetup
@@ -108,7 +108,7 @@ def kolmogorov(values: Tensor) -> float:
 def _unused(trained: Loaded, matrix: Tensor) -> dict[str, float]:
     """Tokens that stand in none of so many sentences of the corpus: how alike they are, and how alike the others."""
     tables = override(trained.config.to_dict(), "data.source.count", SENTENCES)
-    pairs = corpus(RunConfig.from_dict(tables).data).train
+    pairs = pair_corpus(RunConfig.from_dict(tables).data).train
     both = ((trained.vocabularies.source, pairs.sources), (trained.vocabularies.target, pairs.targets))
     used = torch.zeros(len(matrix), dtype=torch.bool)
     for tokenizer, texts in both:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.functional import jacobian
 
-from glassformer.data.corpus import corpus
+from glassformer.data.pair_corpus import pair_corpus
 from glassformer.layers.feed_forward import ACTIVATIONS, FEED_FORWARDS, FeedForward
 from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.statistics import difference, interval
@@ -121,7 +121,7 @@ def explained(said: Tensor, true: Tensor) -> float:
 
 def silence(desk: LessonSetup, loaded: Loaded) -> list[dict[str, Any]]:
     """The share of hidden units that ReLU sets to 0, layer by layer, trained and as it was before training."""
-    pairs = corpus(loaded.config.data).validation
+    pairs = pair_corpus(loaded.config.data).validation
     chosen = list(pairs)[: desk.some(SENTENCES, least=2)]
     trained = _silent(loaded, loaded.model, chosen)
     fresh = _silent(loaded, build(loaded.config.model, seed=0).eval(), chosen)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from glassformer.data.corpus import corpus
+from glassformer.data.pair_corpus import pair_corpus
 from glassformer.data.pairs import Pairs
 from glassformer.errors import ConfigError, InputError
 from glassformer.loading import Loaded
@@ -76,7 +76,7 @@ def evaluate_translation(loaded: Loaded, split: str, how: EvaluationOptions) -> 
     data, readings = loaded.config.data, Readings(loaded.folder)
     if forensics and data.prepare.startswith("moses"):
         raise ConfigError("forensics_prepared", prepare=data.prepare)
-    pairs = {name: some for name, some in corpus(data).split(split).items() if len(some)}
+    pairs = {name: some for name, some in pair_corpus(data).split(split).items() if len(some)}
     if not pairs:
         raise InputError("split_empty", split=split, path=loaded.folder)
     hypotheses = _translate(loaded, pairs, search, how.progress)

@@ -12,8 +12,9 @@ from torch import Tensor, nn
 
 from glassformer.config.recipe import RunConfig, options
 from glassformer.data.batch import PairBatch, pair
-from glassformer.data.corpus import CORPORA, Corpus, corpus
+from glassformer.data.corpus import Corpus
 from glassformer.data.examples import Example
+from glassformer.data.pair_corpus import PAIRS, pair_corpus
 from glassformer.data.pairs import Pairs
 from glassformer.data.source import source_options
 from glassformer.data.store import Store
@@ -65,7 +66,7 @@ class Translation:
     name: ClassVar[str] = "translation"
     unit: ClassVar[str] = "tokens"
     options: ClassVar[Mapping[str, Any]] = OPTIONS
-    sources: ClassVar[Mapping[str, Mapping[str, Any]]] = source_options(CORPORA)
+    sources: ClassVar[Mapping[str, Mapping[str, Any]]] = source_options(PAIRS)
     judged: ClassVar[Mapping[str, str]] = {
         "loss": "less",
         "accuracy": "more",
@@ -89,7 +90,7 @@ class Translation:
 
     @classmethod
     def begin(cls, config: RunConfig) -> Sentences:
-        sentences = corpus(config.data)
+        sentences = pair_corpus(config.data)
         vocabularies = learn_vocabularies(config, sentences.train.sources, sentences.train.targets)
         return replace(
             cls._material(sized(config, vocabularies), sentences, vocabularies),
@@ -98,7 +99,7 @@ class Translation:
 
     @classmethod
     def again(cls, run: Run) -> Sentences:
-        return cls._material(run.config, corpus(run.config.data), Vocabularies.open(run.folder))
+        return cls._material(run.config, pair_corpus(run.config.data), Vocabularies.open(run.folder))
 
     @classmethod
     def make(cls, config: RunConfig, vocabularies: Vocabularies) -> Translation:

@@ -1,0 +1,121 @@
+"""Where the sentences of a run come from: the built-in grammar, files of one's own, or sets of the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from glassformer.config.recipe import DataConfig
+from glassformer.config.values import size, truth, word
+from glassformer.data import grammar
+from glassformer.data.corpus import Corpus, from_kinds, from_parts
+from glassformer.data.moses import prepared
+from glassformer.data.pairs import Pairs, apart, read_pairs, read_parallel
+from glassformer.data.read import read
+from glassformer.data.source import names, names_or_count, read_options, two_columns
+from glassformer.data.table import Form, delimiter_of
+from glassformer.errors import ConfigError, choose
+
+Groups = Mapping[str, Pairs]
+
+
+def pair_corpus(config: DataConfig) -> Corpus[Pairs]:
+    """All sentences of a run. The same configuration gives the same sentences in the same order."""
+    make = choose("source", config.source.kind, PAIRS)
+    groups = make(config, **read_options(config.source, make, CHECKS))
+    return Corpus(groups, prepared(config.prepare, config.source_language, config.target_language))
+
+
+def from_grammar(
+    config: DataConfig, *, level: str = "small", count: int = 100_000, test: int = 200
+) -> Callable[[str], Groups]:
+    """The built-in corpus; of the test set each kind that is held out stands apart, `test` sentences of each."""
+    languages = (config.source_language, config.target_language)
+    if sorted(languages) != ["en", "ko"]:
+        raise ConfigError("grammar_languages", source=languages[0], target=languages[1])
+
+    def pairs(split: str, number: int, kinds: Sequence[str] | None) -> Pairs:
+        found = grammar.pairs(split, number, seed=config.seed, level=level, kinds=kinds)
+        korean, english = [pair.source_ko for pair in found], [pair.target_en for pair in found]
+        return Pairs(korean, english) if config.source_language == "ko" else Pairs(english, korean)
+
+    return from_kinds(pairs, count=count, validation=config.validation, test=test)
+
+
+def from_files(
+    config: DataConfig,
+    *,
+    train: str | Sequence[str],
+    validation: str | Sequence[str] | None = None,
+    test: str | Sequence[str] | None = None,
+    columns: Sequence[str | int] | None = None,
+    delimiter: str = "",
+    header: bool | None = None,
+) -> Callable[[str], Groups]:
+    """Files of one's own: two parallel texts, or one table or .jsonl with two `columns` (numbers from 1, or names)."""
+    form = Form(columns, delimiter, header)
+    return from_parts(
+        lambda path: _file(path, form),
+        lambda pairs: apart(pairs, config.validation, config.seed),
+        train=train,
+        validation=validation,
+        test={} if test is None else {"test": test},
+    )
+
+
+def from_catalogue(
+    config: DataConfig,
+    *,
+    names: Sequence[str],
+    train: str = "train",
+    validation: str = "val",
+    test: Sequence[str] = ("test",),
+) -> Callable[[str], Groups]:
+    """Sets of the catalogue, one after another; the test set of each stands apart."""
+    every = [names] if isinstance(names, str) else list(names)
+    tests = [test] if isinstance(test, str) else list(test)
+    languages = (config.source_language, config.target_language)
+
+    def joined(split: str) -> Pairs:
+        found = [read(name, split, *languages) for name in every]
+        return Pairs([s for pairs in found for s in pairs.sources], [t for pairs in found for t in pairs.targets])
+
+    def groups(split: str) -> Groups:
+        if split != "test":
+            return {split: joined(train if split == "train" else validation)}
+        return {
+            name if len(tests) == 1 else f"{name} {part}": read(name, part, *languages)
+            for name in every
+            for part in tests
+        }
+
+    return groups
+
+
+PAIRS: dict[str, Callable[..., Callable[[str], Groups]]] = {
+    "grammar": from_grammar,
+    "files": from_files,
+    "catalogue": from_catalogue,
+}
+
+
+CHECKS: dict[str, Callable[[str, Any], Any]] = {
+    "level": word,
+    "count": size,
+    "test": names_or_count,
+    "train": names,
+    "validation": names,
+    "names": names,
+    "columns": two_columns,
+    "delimiter": delimiter_of,
+    "header": truth,
+}
+
+
+def _file(path: str | Sequence[str], form: Form) -> Pairs:
+    if isinstance(path, str):
+        return read_pairs(path, form)
+    if len(path) != 2:
+        raise ConfigError("two_files", given=", ".join(map(str, path)))
+    return read_parallel(Path(path[0]), Path(path[1]))
