@@ -28,7 +28,7 @@ class Part(Protocol):
 
 T = TypeVar("T")
 P = TypeVar("P", bound=Part)
-Place = TypeVar("Place")  # where a part is read from: a path, two of them, a name
+Where = TypeVar("Where")  # where a part is read from: a path, two of them, a name
 
 
 class Corpus(Generic[T]):
@@ -62,12 +62,12 @@ class Corpus(Generic[T]):
 
 
 def from_parts(
-    read: Callable[[Place], T],
+    read: Callable[[Where], T],
     hold_out: Callable[[T], tuple[T, T]],
     *,
-    train: Place,
-    validation: Place | None,
-    test: Mapping[str, Place],
+    train: Where,
+    validation: Where | None,
+    test: Mapping[str, Where],
 ) -> Callable[[str], Mapping[str, T]]:
     """Each split from its own place; without one for validation, some of the training part is held out for it."""
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from glassformer.config.recipe import DataConfig
 from glassformer.config.values import truth, word, wrong_type
 from glassformer.data import read
-from glassformer.data.corpus import Corpus, Place, from_parts
+from glassformer.data.corpus import Corpus, Where, from_parts
 from glassformer.data.formats import Images, read_images
 from glassformer.data.pictures import Pictures, apart, read_digits, read_folder
 from glassformer.data.source import Check, count, read_options
@@ -90,7 +90,7 @@ def from_catalogue(config: Wanted, *, name: str, resize: bool = False) -> Callab
 
 
 def _parts(
-    config: Wanted, read: Callable[[Place], Pictures], train: Place, validation: Place | None, test: Place | None
+    config: Wanted, read: Callable[[Where], Pictures], train: Where, validation: Where | None, test: Where | None
 ) -> Callable[[str], Groups]:
     return from_parts(
         read,
