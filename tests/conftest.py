@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from once import place
+
 # some virtual machines report AMX and then kill the process that uses it in bfloat16
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -27,7 +29,17 @@ for ignored, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGH
         signal.signal(ignored, usual)
 
 
+place()  # before xdist starts its workers: they share it
+
+
 @pytest.fixture(autouse=True)
 def _in_english(monkeypatch: pytest.MonkeyPatch) -> None:
     """The command line leaves the language that it was asked for in the environment: no test inherits another's."""
     monkeypatch.setenv("GLASSFORMER_LANG", "en")
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the program keeps what it measures and draws: empty, and nobody else's."""
+    monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from glassformer.api import train
 from glassformer.lessons.catalogue import lesson
 from glassformer.lessons.desk import LessonSetup
+from glassformer.loading import open_recipe
+from glassformer.training.begin import begin
+from glassformer.training.loop import train
+from once import once
 
 LESS: dict[str, dict[str, Any]] = {
     "ko-en": {"data.source.count": 2000, "data.validation": 40, "text.vocab_size": 1000},
     "sentiment": {"data.source.count": 1000, "data.validation": 40, "text.vocab_size": 800},
     "fill": {"data.source.count": 1000, "data.validation": 40, "text.vocab_size": 800},
-    "characters": {"data.source.count": 1000},
+    "characters": {"data.source.count": 1000, "data.validation": 100},
     "digits": {},
     "prices": {},
     "object-queries": {},
@@ -26,19 +26,11 @@ STEPS = 4
 
 
 def tiny(recipe: str, seed: int = 0) -> Path:
-    """The run folder of a recipe after four steps; made once for all workers of a test session."""
-    session = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
-    home = Path(tempfile.gettempdir()) / f"glassformer-lessons-{session}"
-    home.mkdir(exist_ok=True)
-    folder = home / f"{recipe}-{seed}"
-    with (home / f"{recipe}-{seed}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (folder / "done").exists():
-            every = {"train.evaluate_every": STEPS, "train.save_every": STEPS, "train.log_every": 2}
-            changes = {"train.steps": STEPS, "train.seed": seed, "train.average": 1, **every, **LESS[recipe]}
-            train(recipe, out=folder, overrides=changes)
-            (folder / "done").touch()
-    return folder
+    """The run folder of a recipe after four steps."""
+    every = {"train.evaluate_every": STEPS, "train.save_every": STEPS, "train.log_every": 2}
+    changes = {"train.steps": STEPS, "train.seed": seed, "train.average": 1, **every, **LESS[recipe]}
+    config = open_recipe(recipe, changes)
+    return once(f"{recipe}-{seed}", lambda folder: list(train(begin(config, folder))))
 
 
 def tiny_desk(name: str, *, seed: int = 0, others: Mapping[str, Path] | None = None) -> LessonSetup:

@@ -5,9 +5,7 @@ Sizes are odd on purpose, and no norm is 1, no bias 0: a weight in the wrong pla
 
 from __future__ import annotations
 
-import atexit
 import copy
-import shutil
 import tempfile
 from collections.abc import Callable
 from functools import cache
@@ -17,6 +15,8 @@ from typing import Any
 import torch
 import transformers
 from torch import nn
+
+from once import place
 
 VOCABULARY, LONGEST = 41, 23
 PAD = {"roberta": 1, "xlm-roberta": 1}  # 0 elsewhere
@@ -118,8 +118,7 @@ VARIANTS: dict[str, Maker] = {
     "qwen3 classifier": _make("Qwen3ForSequenceClassification", "Qwen3Config", **LLAMA, head_dim=6, num_labels=3),
 }
 
-_FOLDERS = Path(tempfile.mkdtemp(prefix="reference-"))
-atexit.register(shutil.rmtree, _FOLDERS, ignore_errors=True)
+_FOLDERS = Path(tempfile.mkdtemp(prefix="reference-", dir=place()))
 
 
 def lively(model: nn.Module, seed: int = 0) -> nn.Module:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import atexit
 import shutil
-import tempfile
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +10,7 @@ from glassformer.config.model import to_toml
 from glassformer.loading import open_recipe
 from glassformer.training.begin import begin
 from glassformer.training.loop import train
+from once import once
 
 THINGS = ("영화", "음악", "음식", "날씨", "책", "노래", "그림", "커피", "여행", "이야기")
 WORDS = {"좋다": "good", "나쁘다": "bad", "안 좋다": "bad", "안 나쁘다": "good"}
@@ -65,15 +63,10 @@ def write_recipe(
     return recipe
 
 
-@cache
-def _trained() -> Path:
-    home = Path(tempfile.mkdtemp(prefix="glassformer-test-"))
-    atexit.register(shutil.rmtree, home, ignore_errors=True)
-    for _ in train(begin(open_recipe(write_recipe(home)), home / "run")):
-        pass
-    return home / "run"
+def _train(home: Path) -> None:
+    list(train(begin(open_recipe(write_recipe(home)), home / "run")))
 
 
 def trained(folder: Path) -> Path:
-    """A copy of the run, trained once for all tests of a process: whoever evaluates it writes into it."""
-    return Path(shutil.copytree(_trained(), folder / "small-run"))
+    """A copy of the run: whoever evaluates it writes into it."""
+    return Path(shutil.copytree(once("small_classifier", _train) / "run", folder / "small-run"))

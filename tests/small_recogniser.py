@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import atexit
 import shutil
-import tempfile
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +10,7 @@ from glassformer.config.model import to_toml
 from glassformer.loading import open_recipe
 from glassformer.training.begin import begin
 from glassformer.training.loop import train
+from once import once
 
 CHANGES: dict[str, Any] = {
     "run.task": {"kind": "image_classification", "crop": 1},
@@ -42,15 +40,10 @@ def write_recipe(folder: Path, **changes: Any) -> Path:
     return path
 
 
-@cache
-def _trained() -> Path:
-    home = Path(tempfile.mkdtemp(prefix="glassformer-test-"))
-    atexit.register(shutil.rmtree, home, ignore_errors=True)
-    for _ in train(begin(open_recipe("digits", CHANGES), home / "run")):
-        pass
-    return home / "run"
+def _train(folder: Path) -> None:
+    list(train(begin(open_recipe("digits", CHANGES), folder)))
 
 
 def trained(folder: Path) -> Path:
-    """A copy of the run, trained once for all tests of a process: whoever evaluates it writes into it."""
-    return Path(shutil.copytree(_trained(), folder / "small-run"))
+    """A copy of the run: whoever evaluates it writes into it."""
+    return Path(shutil.copytree(once("small_recogniser", _train), folder / "small-run"))

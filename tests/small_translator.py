@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import atexit
 import shutil
-import tempfile
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +10,7 @@ from glassformer.config.model import to_toml
 from glassformer.loading import open_recipe
 from glassformer.training.begin import begin
 from glassformer.training.loop import train
+from once import once
 
 PEOPLE = {"나는": "I", "너는": "you", "우리는": "we", "그들은": "they", "학생들은": "the students"}
 PLACES = {"학교에": "school", "시장에": "the market", "바다에": "the sea", "공원에": "the park"}
@@ -64,15 +62,10 @@ def write_recipe(folder: Path, *, steps: int = 120, **source: Any) -> Path:
     return path
 
 
-@cache
-def _trained() -> Path:
-    home = Path(tempfile.mkdtemp(prefix="glassformer-test-"))
-    atexit.register(shutil.rmtree, home, ignore_errors=True)
-    for _ in train(begin(open_recipe(write_recipe(home)), home / "run")):
-        pass
-    return home / "run"
+def _train(home: Path) -> None:
+    list(train(begin(open_recipe(write_recipe(home)), home / "run")))
 
 
 def trained(folder: Path) -> Path:
-    """A copy of the run, trained once for all tests of a process: whoever evaluates it writes into it."""
-    return Path(shutil.copytree(_trained(), folder / "small-run"))
+    """A copy of the run: whoever evaluates it writes into it."""
+    return Path(shutil.copytree(once("small_translator", _train) / "run", folder / "small-run"))

@@ -1,35 +1,25 @@
-"""A trained run of every task, made once for all tests of a process, and what its everyday verb is asked."""
+"""A trained run of every task, made once for all tests of a session, and what its everyday verb is asked."""
 
 from __future__ import annotations
 
-import atexit
 import shutil
-import tempfile
-from functools import cache
 from pathlib import Path
 
 from PIL import Image
 
 from glassformer.training.begin import begin
 from glassformer.training.loop import train
+from once import once
 from small_forecaster import hours, written
 from tiny_tasks import TINY, tiny
 
 STEPS = (4, 6, 8)  # the checkpoints that are left: of every two steps the last three
 
 
-@cache
-def _trained(kind: str) -> Path:
-    home = Path(tempfile.mkdtemp(prefix="glassformer-test-"))
-    atexit.register(shutil.rmtree, home, ignore_errors=True)
-    for _ in train(begin(tiny(kind), home / "run")):
-        pass
-    return home / "run"
-
-
 def trained(kind: str, folder: Path) -> Path:
     """A copy, to be damaged or written into."""
-    return Path(shutil.copytree(_trained(kind), folder / kind))
+    run = once(f"tiny-{kind}", lambda path: list(train(begin(tiny(kind), path))))
+    return Path(shutil.copytree(run, folder / kind))
 
 
 def use(kind: str, run: Path, folder: Path) -> list[str]:

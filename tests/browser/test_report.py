@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from drawn_book import drawn_before
 from glassformer.lessons.record import recorded
 from glassformer.textbook.build import Order, Report
 from glassformer.words import LANGUAGES
@@ -31,6 +32,7 @@ PAGES = [(lang, width) for lang in LANGUAGES for width in WIDTHS.values()]
 def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The whole book with the chapter of a small run."""
     home = tmp_path_factory.mktemp("report")
+    drawn_before(home / "cache")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GLASSFORMER_CACHE", str(home / "cache"))
         Report(Order(home / "out", run=trained(home), workers=2)).build()

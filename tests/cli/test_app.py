@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from glassformer.cli.app import main
 from glassformer.version import __version__
 from glassformer.words import say
+from typed import typed
 
 ROOT = Path(__file__).parents[2]
 HANGUL = re.compile(r"[가-힣]")
@@ -21,16 +21,7 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.sta
 ENVIRONMENT |= {"LANG": "C.UTF-8", "COLUMNS": "80"}
 
 
-@pytest.fixture(autouse=True)
-def _english(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_LANG", "en")
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(arguments)
-    out, err = capsys.readouterr()
-    return stop.value.code, out, err
+run = typed()
 
 
 def started(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

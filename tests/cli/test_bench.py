@@ -7,21 +7,12 @@ from pathlib import Path
 import pytest
 
 from glassformer.bench.catalogue import BENCHMARKS
-from glassformer.cli.app import main
+from typed import typed
 
 HANGUL = re.compile(r"[가-힣]")
 
 
-@pytest.fixture(autouse=True)
-def _english(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_LANG", "en")
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(("bench", *arguments))
-    out, err = capsys.readouterr()
-    return stop.value.code, out, err
+run = typed("bench")
 
 
 def test_without_a_name_the_names_are_listed(capsys: pytest.CaptureFixture[str]) -> None:

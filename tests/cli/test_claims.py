@@ -8,25 +8,18 @@ from typing import Any
 import pytest
 
 from glassformer.cli import measuring
-from glassformer.cli.app import main
 from glassformer.lessons.catalogue import LESSONS
 from glassformer.lessons.record import RECORDED, Result
 from glassformer.lessons.verdict import WORDS
+from typed import typed
 
 CLAIM, NAME = "scale-variance", "scaled_scores"
 
 
-@pytest.fixture(autouse=True)
-def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_LANG", "en")
-    monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(["claims", *map(str, arguments)])
-    out, err = capsys.readouterr()
-    return int(stop.value.code or 0), out, err
+run = typed("claims")
 
 
 def test_one_claim_as_a_table(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from glassformer.cli.app import main
 from glassformer.tasks.classification.classify import classify
 from small_models import LABELS, saved, small
+from typed import typed
 
 TEXTS = ["나는 학교에 간다.", "나는", "he", "I go to school! "]
 
@@ -19,16 +19,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return saved(small("classification"), tmp_path_factory.mktemp("run"))
 
 
-@pytest.fixture(autouse=True)
-def _english(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_LANG", "en")
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(["classify", *map(str, arguments)])
-    out, err = capsys.readouterr()
-    return int(stop.value.code or 0), out, err
+run = typed("classify")
 
 
 def test_a_line_for_each_text(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,20 +9,15 @@ from pathlib import Path
 import pytest
 from safetensors.torch import load_file, save_file
 
-from glassformer.cli.app import main
 from glassformer.runs import Run
 from glassformer.runs.choose import choose_weights
 from glassformer.runs.manifest import MANIFEST, write_manifest
 from glassformer.runs.weights import MODEL
 from reference import reference
 from small_translator import trained
+from typed import typed
 
 HANGUL = re.compile(r"[가-힣]")
-
-
-@pytest.fixture(autouse=True)
-def _english(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_LANG", "en")
 
 
 @pytest.fixture
@@ -30,11 +25,7 @@ def folder(tmp_path: Path) -> Path:
     return trained(tmp_path)
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(["compare", *map(str, arguments)])
-    out, err = capsys.readouterr()
-    return int(stop.value.code or 0), out, err
+run = typed("compare")
 
 
 def altered(folder: Path, name: str, value: float) -> Path:

@@ -12,6 +12,7 @@ import pytest
 import glassformer as gf
 from glassformer.cli.app import main
 from glassformer.models.presets import PRESETS
+from typed import typed
 
 HANGUL = re.compile(r"[가-힣]")
 CLASSIFIER = [  # every row of one layer: label, formula in symbols, in numbers, parameters, trained, buffers
@@ -26,16 +27,7 @@ CLASSIFIER = [  # every row of one layer: label, formula in symbols, in numbers,
 ]
 
 
-@pytest.fixture(autouse=True)
-def _english(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_LANG", "en")
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(("count", *arguments))
-    out, err = capsys.readouterr()
-    return stop.value.code, out, err
+run = typed("count")
 
 
 def counted(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:

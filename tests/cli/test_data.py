@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from glassformer.cli.app import main
 from glassformer.data.catalogue import DATASETS, Dataset, parallel
+from typed import typed
 
 EN, DE = b"one\n\nthree\n", b"eins\nzwei\ndrei\n"
 ROW = Dataset(
@@ -40,11 +40,7 @@ def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return place
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(("data", *arguments))
-    out, err = capsys.readouterr()
-    return int(stop.value.code or 0), out, err
+run = typed("data")
 
 
 @pytest.mark.parametrize("arguments", [(), ("list",)])

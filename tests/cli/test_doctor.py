@@ -7,8 +7,8 @@ from importlib import metadata
 import pytest
 
 from glassformer import doctor
-from glassformer.cli.app import main
 from glassformer.version import __version__
+from typed import typed
 
 
 @pytest.fixture(autouse=True)
@@ -17,11 +17,7 @@ def _english(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GLASSFORMER_DATA", raising=False)
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(("doctor", *arguments))
-    out, err = capsys.readouterr()
-    return stop.value.code, out, err
+run = typed("doctor")
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from glassformer.cli.app import main
 from glassformer.tasks.embed import embed, similarities
 from small_models import saved, small
+from typed import typed
 
 TEXTS = ["나는 학교에 간다.", "he", "[bold]he"]
 
@@ -20,16 +20,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return saved(small("features"), tmp_path_factory.mktemp("run"))
 
 
-@pytest.fixture(autouse=True)
-def _english(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_LANG", "en")
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(["embed", *map(str, arguments)])
-    out, err = capsys.readouterr()
-    return int(stop.value.code or 0), out, err
+run = typed("embed")
 
 
 @pytest.mark.parametrize("pool", ["mean", "cls"])

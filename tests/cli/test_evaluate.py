@@ -7,15 +7,10 @@ from pathlib import Path
 import pytest
 
 import small_classifier
-from glassformer.cli.app import main
 from small_translator import ENGLISH, trained
+from typed import typed
 
 HANGUL = re.compile(r"[가-힣]")
-
-
-@pytest.fixture(autouse=True)
-def _english(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_LANG", "en")
 
 
 @pytest.fixture
@@ -23,11 +18,7 @@ def folder(tmp_path: Path) -> Path:
     return trained(tmp_path)
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(["evaluate", *map(str, arguments)])
-    out, err = capsys.readouterr()
-    return int(stop.value.code or 0), out, err
+run = typed("evaluate")
 
 
 @pytest.mark.parametrize(("lang", "word"), [("en", "scored on test: 1"), ("ko", "평가한 횟수: 1")])

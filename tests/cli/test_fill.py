@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from glassformer.cli.app import main
 from glassformer.tasks.masked_language_model.fill import fill
 from small_models import saved, small
+from typed import typed
 
 TEXT = "나는 ___ [MASK]."
 
@@ -19,16 +19,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return saved(small("masked_language_model"), tmp_path_factory.mktemp("run"))
 
 
-@pytest.fixture(autouse=True)
-def _english(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_LANG", "en")
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(["fill", *map(str, arguments)])
-    out, err = capsys.readouterr()
-    return int(stop.value.code or 0), out, err
+run = typed("fill")
 
 
 @pytest.mark.parametrize(("lang", "title"), [("en", "probability"), ("ko", "확률")])

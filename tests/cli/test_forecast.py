@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from glassformer.cli.app import main
 from small_forecaster import hours, trained, written
+from typed import typed
 
 
 @pytest.fixture(scope="module")
@@ -14,11 +14,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return trained(tmp_path_factory.mktemp("forecaster") / "run").folder
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(["forecast", *map(str, arguments)])
-    out, err = capsys.readouterr()
-    return int(stop.value.code or 0), out, err
+run = typed("forecast")
 
 
 def test_a_table_and_a_picture(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from glassformer.cli import generate as command
-from glassformer.cli.app import main
 from glassformer.tasks.language_model.write import Pen, Writing, write
 from small_models import saved, small
+from typed import typed
 
 PROMPT = "나는 학교에"
 
@@ -25,16 +25,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return saved(small("language_model"), tmp_path_factory.mktemp("run"))
 
 
-@pytest.fixture(autouse=True)
-def _english(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_LANG", "en")
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(["generate", *map(str, arguments)])
-    out, err = capsys.readouterr()
-    return int(stop.value.code or 0), out, err
+run = typed("generate")
 
 
 def stdin(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:

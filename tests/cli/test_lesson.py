@@ -8,6 +8,7 @@ import pytest
 from glassformer.cli.app import main
 from glassformer.lessons import record
 from glassformer.lessons.record import Result, desk_of, measure, own, recorded
+from typed import typed
 
 NAME = "scaled_scores"
 
@@ -25,11 +26,7 @@ def _place(result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path / "cache"))
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(["lesson", *map(str, arguments)])
-    out, err = capsys.readouterr()
-    return int(stop.value.code or 0), out, err
+run = typed("lesson")
 
 
 def test_text_verdict_and_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

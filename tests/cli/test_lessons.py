@@ -4,15 +4,10 @@ import json
 
 import pytest
 
-from glassformer.cli.app import main
 from glassformer.lessons.catalogue import LESSONS
+from typed import typed
 
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(["lessons", *arguments])
-    out, err = capsys.readouterr()
-    return int(stop.value.code or 0), out, err
+run = typed("lessons")
 
 
 @pytest.mark.parametrize(("lang", "title"), [("en", "Who looks at whom"), ("ko", "누가 누구를 보는가")])

@@ -16,11 +16,6 @@ from glassformer.config.model import ModelConfig
 from glassformer.errors import UsageError
 
 
-@pytest.fixture(autouse=True)
-def _english(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_LANG", "en")
-
-
 @pytest.mark.parametrize(
     ("given_words", "expected"),
     [

@@ -7,16 +7,12 @@ from typing import Any
 import pytest
 
 import glassformer as gf
-from glassformer.cli.app import main
+from typed import typed
 
 HANGUL = re.compile(r"[가-힣]")
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(("plan", *arguments))
-    out, err = capsys.readouterr()
-    return stop.value.code, out, err
+run = typed("plan")
 
 
 def planned(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:

@@ -39,11 +39,6 @@ NAMED = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def _english(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_LANG", "en")
-
-
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     with pytest.raises(SystemExit) as stop:
         main(("presets", *arguments))

@@ -24,11 +24,6 @@ from small_run import job, run_config
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
-@pytest.fixture(autouse=True)
-def _english(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_LANG", "en")
-
-
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
     run = Run.create(tmp_path / "a run", run_config(steps=100))

@@ -5,13 +5,12 @@ import re
 import shlex
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from glassformer.bench.record import RESULTS, Result
-from glassformer.cli.app import main
 from glassformer.loading import open_recipe, recipes, written
+from typed import typed
 
 
 @pytest.fixture(autouse=True)
@@ -20,11 +19,7 @@ def _english(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[Any, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(("recipes", *map(str, arguments)))
-    out, err = capsys.readouterr()
-    return stop.value.code, out, err
+run = typed("recipes")
 
 
 def test_the_list_names_all_with_task_needs_and_recorded_time(capsys: pytest.CaptureFixture[str]) -> None:

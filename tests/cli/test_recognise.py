@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from glassformer.cli.app import main
 from glassformer.tasks.image_classification.recognise import recognise
 from small_models import LABELS, saved, small
+from typed import typed
 
 
 @pytest.fixture(scope="module")
@@ -23,16 +23,7 @@ def images(tmp_path: Path) -> list[Path]:
     return [tmp_path / "red.png", tmp_path / "grün.png"]
 
 
-@pytest.fixture(autouse=True)
-def _english(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_LANG", "en")
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(["recognise", *map(str, arguments)])
-    out, err = capsys.readouterr()
-    return int(stop.value.code or 0), out, err
+run = typed("recognise")
 
 
 def test_a_line_for_each_image(folder: Path, images: list[Path], capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,15 +7,11 @@ from typing import Any
 import pytest
 
 from glassformer.cli import measuring
-from glassformer.cli.app import main
 from glassformer.lessons.catalogue import LESSONS
 from glassformer.textbook import build
+from typed import typed
 
-
-@pytest.fixture(autouse=True)
-def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_LANG", "en")
-    monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 class Written:
@@ -46,11 +42,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return Written.asked
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(["report", *map(str, arguments)])
-    out, err = capsys.readouterr()
-    return int(stop.value.code or 0), out, err
+run = typed("report")
 
 
 def test_both_languages_unless_one_is_named(

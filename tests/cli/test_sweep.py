@@ -5,24 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from glassformer.cli.app import main
 from glassformer.cli.sweep import variations
 from glassformer.errors import UsageError
 from glassformer.training import events
 from glassformer.training import sweep as library
 from small_translator import write_recipe
+from typed import typed
 
-
-@pytest.fixture(autouse=True)
-def _english(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_LANG", "en")
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(["sweep", *map(str, arguments)])
-    out, err = capsys.readouterr()
-    return int(stop.value.code or 0), out, err
+run = typed("sweep")
 
 
 def test_keys_and_values() -> None:

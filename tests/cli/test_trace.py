@@ -14,21 +14,13 @@ from glassformer.loading import load, open_config
 from glassformer.models.presets import PRESETS
 from glassformer.trace.sentence import follow
 from small_translator import trained
+from typed import typed
 
 HANGUL = re.compile(r"[가-힣]")
 SENTENCE = "나는 학교에 간다"
 
 
-@pytest.fixture(autouse=True)
-def _english(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_LANG", "en")
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(("trace", *arguments))
-    out, err = capsys.readouterr()
-    return stop.value.code, out, err
+run = typed("trace")
 
 
 def traced(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,18 +15,9 @@ from glassformer.cli.app import main
 from glassformer.runs import Run, locked
 from own_files import PAIRS, table
 from tiny_translator import SET
+from typed import typed
 
-
-@pytest.fixture(autouse=True)
-def _english(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_LANG", "en")
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[Any, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(("train", *map(str, arguments)))
-    out, err = capsys.readouterr()
-    return stop.value.code, out, err
+run = typed("train")
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from glassformer.cli.app import main
 from small_models import saved, small
 from small_translator import ENGLISH, KOREAN, trained
+from typed import typed
 
 HANGUL = re.compile(r"[가-힣]")
 
@@ -22,16 +22,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return trained(tmp_path_factory.mktemp("run"))
 
 
-@pytest.fixture(autouse=True)
-def _english(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_LANG", "en")
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main(["translate", *map(str, arguments)])
-    out, err = capsys.readouterr()
-    return int(stop.value.code or 0), out, err
+run = typed("translate")
 
 
 def stdin(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:

@@ -21,11 +21,6 @@ VERBS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _english(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_LANG", "en")
-
-
 def short(task: str, folder: Path) -> str:
     """A run of one step: what it has read is all that counts here; one of the words that it read."""
     config = tiny(task)

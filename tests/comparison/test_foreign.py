@@ -73,11 +73,6 @@ SUBLAYERS = ("self_attention.output", "cross_attention.output", "feed_forward.ou
 CLOSE = 16 * 2**-23  # relative, in float64: their tables of angles and sinusoids have seen a dozen roundings to float32
 
 
-@pytest.fixture(autouse=True)
-def _english(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_LANG", "en")
-
-
 @cache
 def more(name: str) -> tuple[Any, Path]:
     """As `reference`, but what is never trained, the sinusoids, stays."""

@@ -23,11 +23,6 @@ HANGUL = re.compile(r"[가-힣]")
 ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1", "GLASSFORMER_LANG": "en"}
 
 
-@pytest.fixture(autouse=True)
-def _english(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_LANG", "en")
-
-
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str]:
     """The exit code, and what stands in stderr."""
     with pytest.raises(SystemExit) as stop:

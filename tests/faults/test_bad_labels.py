@@ -8,18 +8,14 @@ from typing import Any
 
 import pytest
 
-from glassformer.cli.app import main
 from small_classifier import REVIEWS, trained, write_recipe, write_tsv
+from typed import typed
 
 HANGUL = re.compile(r"[가-힣]")
 GOOD = "text\tlabel\n영화 좋다\tgood\n영화 나쁘다\tbad\n"
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main([str(argument) for argument in arguments])
-    out, err = capsys.readouterr()
-    return int(stop.value.code or 0), out, err
+run = typed()
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:

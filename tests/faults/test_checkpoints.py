@@ -13,23 +13,14 @@ from torch.nn import Linear
 from torch.nn.modules.module import register_module_forward_hook
 
 import glassformer as gf
-from glassformer.cli.app import main
 from glassformer.errors import GlassformerWarning
 from tiny_runs import KINDS, trained, use
+from typed import typed
 
 SAID = "a checkpoint was passed over and step-00000006 is used instead: "
 
 
-@pytest.fixture(autouse=True)
-def _english(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_LANG", "en")
-
-
-def called(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main([*map(str, arguments)])
-    out, err = capsys.readouterr()
-    return int(stop.value.code or 0), out, err
+called = typed()
 
 
 def damaged(kind: str, folder: Path, file: str = "model.safetensors") -> Path:

@@ -30,11 +30,6 @@ MANY, MANY_COMMANDS = int(os.environ.get("GLASSFORMER_FUZZ", "100000")), 1_000
 SHARDS = int(os.environ.get("GLASSFORMER_FUZZ_SHARDS", "64"))
 
 
-@pytest.fixture(autouse=True)
-def _english(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_LANG", "en")
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_what_is_hostile_is_refused_in_one_line_and_nothing_is_lost(family: str) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from glassformer.cli.app import main
 from reference import reference
 from tiny_runs import trained, use
+from typed import typed
 
 OUTPUTS = {
     "trace": lambda folder: ["trace", "mini-classifier", "a b", "--save"],
@@ -23,16 +23,7 @@ OUTPUTS = {
 NAMES = {"trace": "x.safetensors", "evaluate": "x.txt"}
 
 
-@pytest.fixture(autouse=True)
-def _english(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_LANG", "en")
-
-
-def called(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main([*map(str, arguments)])
-    out, err = capsys.readouterr()
-    return int(stop.value.code or 0), out, err
+called = typed()
 
 
 @pytest.mark.parametrize("verb", OUTPUTS)

@@ -20,11 +20,6 @@ X = torch.randn(2, 5, 16)
 HEADS = "blocks.0.self_attention.heads"
 
 
-@pytest.fixture(autouse=True)
-def _english(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_LANG", "en")
-
-
 def recorded(names: Any = None, **options: Any) -> gf.Trace:
     with gf.record(ENCODER, names, **options) as trace:
         ENCODER(X)

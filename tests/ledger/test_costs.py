@@ -53,10 +53,10 @@ def disagreement(ours: Counter[str], theirs: Counter[str]) -> dict[str, tuple[in
 def wrong_bytes(config: ModelConfig, kernel: str = "reference") -> list[Any]:
     found = []
     for rate in (0.0, 0.1):
+        changed = measure.with_dropout(config, rate)
+        model = build(changed, seed=0, kernel=kernel).train()
         for dtype, torch_dtype in DTYPES.items():
-            changed = measure.with_dropout(config, rate)
-            model = build(changed, seed=0, kernel=kernel, dtype=torch_dtype).train()
-            real = measure.saved(model, measure.inputs(changed, torch_dtype))
+            real = measure.saved(model.to(torch_dtype), measure.inputs(changed, torch_dtype))
             assert real.total() > 0
             gap = disagreement(predicted(changed, dtype, kernel)[2], real)
             found += [(rate, dtype, gap)] if gap else []

@@ -16,10 +16,7 @@ from glassformer.lessons.record import Result, current
 NAME = "scaled_scores"
 
 
-@pytest.fixture(autouse=True)
-def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("GLASSFORMER_LANG", "en")
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def measured(folder: Path, workers: int = 1) -> Iterator[Happening]:

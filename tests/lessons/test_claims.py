@@ -1,17 +1,13 @@
 from __future__ import annotations
 
 from html import escape
-from pathlib import Path
 
 import pytest
 
 import glassformer as gf
 from glassformer.words import LANGUAGES, say
 
-
-@pytest.fixture(autouse=True)
-def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
-import shutil
 import tempfile
 from dataclasses import replace
 from functools import cache
@@ -23,6 +21,7 @@ from glassformer.tasks.image_classification.recognise import recognise
 from glassformer.tasks.language_model.write import Writing, write
 from glassformer.tasks.masked_language_model.fill import fill
 from glassformer.tasks.translation.translate import Search, Translated, as_trained, candidates
+from once import place
 
 transformers = pytest.importorskip("transformers")
 pytest.importorskip("glassformer.hub.open")
@@ -116,8 +115,7 @@ def marian(folder: Path) -> tuple[Any, Any]:
 
 @cache
 def translator(family: str) -> tuple[Any, Any, Loaded]:
-    folder = Path(tempfile.mkdtemp(prefix="glassformer-test-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(dir=place()))
     model, tokenizer = {"t5": t5, "bart": bart, "marian": marian}[family](folder)
     return model, tokenizer, load(folder, dtype=torch.float64)
 

@@ -6,20 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from glassformer.cli.app import main
 from small_translator import ENGLISH, KOREAN, write_lines, write_recipe
+from typed import typed
 
-
-@pytest.fixture(autouse=True)
-def _english(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_LANG", "en")
-
-
-def called(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stop:
-        main([*map(str, arguments)])
-    out, err = capsys.readouterr()
-    return int(stop.value.code or 0), out, err
+called = typed()
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import pytest
@@ -21,7 +22,9 @@ CHUNKS = range(0, len(GRID), CHUNK)
 KERNELS = ("fused", "reference")
 
 
+@cache
 def made(config: ModelConfig, kernel: str, dtype: torch.dtype = torch.float64) -> tuple[nn.Module, tuple[Tensor, ...]]:
+    """A model and what it is given, for all properties that are tested in this process: none of them changes either."""
     return build(config, seed=0, kernel=kernel, dtype=dtype).eval(), inputs(config, dtype)
 
 

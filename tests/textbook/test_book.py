@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from glassformer.lessons.catalogue import LESSONS
@@ -9,10 +7,7 @@ from glassformer.lessons.index import claims
 from glassformer.textbook.book import LAST, Book, Page, _pages
 from glassformer.words import LANGUAGES
 
-
-@pytest.fixture(autouse=True)
-def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

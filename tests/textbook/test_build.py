@@ -4,21 +4,21 @@ from pathlib import Path
 
 import pytest
 
+from drawn_book import drawn_before
 from glassformer.errors import FileError
 from glassformer.lessons.catalogue import LESSONS
 from glassformer.runs import Run, locked
 from glassformer.textbook import pictures
 from glassformer.textbook.build import Order, Report
+from glassformer.textbook.pictures import FEW
 from small_translator import trained
 
-
-@pytest.fixture(autouse=True)
-def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 @pytest.mark.slow
-def test_it_can_be_read_before_it_is_finished(tmp_path: Path) -> None:
+def test_it_can_be_read_before_it_is_finished(tmp_path: Path, own_cache: Path) -> None:
+    drawn_before(own_cache)
     seen: list[str] = []
     drawn: list[str] = []
 
@@ -26,12 +26,17 @@ def test_it_can_be_read_before_it_is_finished(tmp_path: Path) -> None:
         seen.extend(path.read_text(encoding="utf-8") for path in paths)
 
     report = Report(Order(tmp_path / "out", ("ko",), workers=2))
+    every = report.books[0].pictures
+    missing = list(every)[::7]
+    for name in missing:
+        every[name].file.with_suffix(".svg").unlink()
     paths = report.build(lambda name, share: drawn.append(name), readable)
     assert [path.name for path in paths] == ["report.ko.html", "report.ko.md"]
     assert len(seen) == 1 and "<figure>" in seen[0] and "그림을 그리는 중" in seen[0] and 'data-reload="8"' in seen[0]
     finished = paths[0].read_text(encoding="utf-8")
     assert "그림을 그리는 중" not in finished and 'data-reload="0"' in finished
-    assert finished.count('role="img"') == len(drawn) and set(drawn) <= set(LESSONS)
+    assert finished.count('role="img"') == len(every) and set(every) <= set(LESSONS)
+    assert sorted(drawn) == sorted(missing) and len(missing) > FEW
     assert [path.name for path in (tmp_path / "out").iterdir() if path.name.startswith(".")] == []
 
 
@@ -47,7 +52,8 @@ def test_a_page_does_not_wait_for_pictures_that_nobody_draws(tmp_path: Path, mon
 
 
 @pytest.mark.slow
-def test_with_the_chapter_of_a_run(tmp_path: Path) -> None:
+def test_with_the_chapter_of_a_run(tmp_path: Path, own_cache: Path) -> None:
+    drawn_before(own_cache)
     report = Report(Order(tmp_path / "out", ("en",), run=trained(tmp_path)))
     html, markdown = report.build()
     text = html.read_text(encoding="utf-8")
@@ -61,7 +67,8 @@ def test_with_the_chapter_of_a_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_was_predicted_is_shown_when_the_run_has_ended(tmp_path: Path) -> None:
+def test_what_was_predicted_is_shown_when_the_run_has_ended(tmp_path: Path, own_cache: Path) -> None:
+    drawn_before(own_cache)
     folder = trained(tmp_path)
     run = Run.open(folder)
     ended = run.status

@@ -13,10 +13,7 @@ from glassformer.textbook.markdown import blocks, picture_name, write_markdown
 from glassformer.textbook.pictures import draw
 from glassformer.words import LANGUAGES
 
-
-@pytest.fixture(autouse=True)
-def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -6,9 +6,12 @@ from typing import Any
 
 import nbformat
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 from nbclient import NotebookClient
+from traitlets.config import Config
 
 from glassformer.lessons.catalogue import CHAPTERS
+from glassformer.lessons.shelf import LessonResults
 from glassformer.textbook.notebooks import NOTEBOOKS, notebook
 from glassformer.words import LANGUAGES
 
@@ -28,23 +31,49 @@ def test_a_notebook_is_what_the_lessons_give(name: str, lang: str) -> None:
     nbformat.validate(kept)
 
 
-# What was recorded is shown, fresh or stale: a stale result would be measured again, which takes minutes a lesson.
-AS_RECORDED = "from glassformer.lessons.shelf import LessonResults; LessonResults.stale = lambda self, name: False"
+@pytest.fixture
+def as_recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, own_cache: Path) -> None:
+    """What was recorded is shown, fresh or stale: to measure a stale result again takes minutes a lesson."""
+    monkeypatch.setattr(LessonResults, "stale", lambda self, name: False)
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    monkeypatch.chdir(tmp_path)
+
+
+def to_run(name: str, lang: str) -> Any:
+    """The notebook without what the tests of the lessons measure again."""
+    found: Any = nbformat.reads(json.dumps(notebook(name, lang)), as_version=4)
+    for cell in found.cells:
+        if "fresh=True" in cell.source:
+            cell.source = ""
+    return found
+
+
+def lessons_of(name: str) -> int:
+    return sum(len(CHAPTERS[chapter]) for chapter in NOTEBOOKS[name])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "lang"), ALL)
-def test_a_notebook_runs(name: str, lang: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From top to bottom in a kernel of its own, with results in a cache of its own."""
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
-    monkeypatch.chdir(tmp_path)
-    cells: Any = nbformat.reads(json.dumps(notebook(name, lang)), as_version=4)
-    for cell in cells.cells:
-        if "fresh=True" in cell.source:  # measured again by the tests of the lessons
-            cell.source = ""
-    cells.cells.insert(0, nbformat.v4.new_code_cell(AS_RECORDED))
+def test_a_notebook_runs(name: str, lang: str, as_recorded: None) -> None:
+    """From top to bottom, with no name but its own."""
+    shell = InteractiveShell.instance(user_ns={}, config=Config(HistoryManager={"enabled": False}))
+    shown: list[dict[str, Any]] = []
+    shell.displayhook.write_format_data = lambda data, metadata=None: shown.append(data)
+    try:
+        for cell in to_run(name, lang).cells:
+            if cell.cell_type == "code":
+                shell.run_cell(cell.source).raise_error()
+    finally:
+        InteractiveShell.clear_instance()
+    assert sum("text/html" in data for data in shown) == lessons_of(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "lang"), [ALL[0], ALL[-1]])
+def test_a_notebook_runs_in_a_kernel_of_its_own(name: str, lang: str, as_recorded: None) -> None:
+    cells = to_run(name, lang)
+    stale = "from glassformer.lessons.shelf import LessonResults; LessonResults.stale = lambda self, name: False"
+    cells.cells.insert(0, nbformat.v4.new_code_cell(stale))
     NotebookClient(cells, timeout=300, kernel_name="python3").execute()
     shown = [out for cell in cells.cells if cell.cell_type == "code" for out in cell.outputs]
-    assert sum("text/html" in out.get("data", {}) for out in shown) == sum(
-        len(CHAPTERS[chapter]) for chapter in NOTEBOOKS[name]
-    )
+    assert sum("text/html" in out.get("data", {}) for out in shown) == lessons_of(name)

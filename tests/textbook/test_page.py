@@ -3,7 +3,6 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
@@ -17,9 +16,7 @@ HANGUL = re.compile(r"[가-힣]")
 VOID = {"meta", "link", "input", "br", "hr", "img"}
 
 
-@pytest.fixture(autouse=True)
-def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 class Reader(HTMLParser):

@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import replace
-from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
 
@@ -16,9 +15,7 @@ from glassformer.textbook.pictures import Picture, draw, picture
 NAME = "scaled_scores"
 
 
-@pytest.fixture(autouse=True)
-def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 @pytest.fixture

@@ -32,11 +32,6 @@ def lines(steps: int) -> Iterator[dict[str, Any]]:
             yield {"kind": "evaluation", "step": step, "loss": 90 / step, "sample_bleu": step / 10, "exact": 0.25}
 
 
-@pytest.fixture(autouse=True)
-def _english(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_LANG", "en")
-
-
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
     run = Run.create(tmp_path / "run", run_config())

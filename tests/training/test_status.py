@@ -23,11 +23,6 @@ LINES = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def _english(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_LANG", "en")
-
-
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
     run = Run.create(tmp_path / "run", run_config(steps=1000, batch_tokens=2048, accumulate=2))

@@ -15,11 +15,6 @@ from glassformer.training.watch import NotShown, watched
 from tiny_translator import tiny, trained
 
 
-@pytest.fixture(autouse=True)
-def _english(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLASSFORMER_LANG", "en")
-
-
 def status(run: Run) -> dict[str, str]:
     text = (run.folder / "status.txt").read_text(encoding="utf-8")
     return {line[:15].strip(): line[15:].strip() for line in text.splitlines()}

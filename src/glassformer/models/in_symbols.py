@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -65,6 +66,7 @@ def in_symbols(config: ModelConfig, run: Run, kernel: str = "fused") -> InSymbol
     return InSymbols(model, layers)
 
 
+@lru_cache(maxsize=1024)
 def numbers(config: ModelConfig) -> int:
     """How many numbers a model holds, in parameters and buffers."""
     found = in_symbols(config, Run())

@@ -11,12 +11,16 @@ WITHOUT = {"site-packages", "dist-packages", "test", "tests", "idlelib", "lib2to
 EVERY = 10  # one module in so many is kept apart
 
 
-@cache
 def docstrings(part: str) -> list[str]:
     """ "train" or "validation": by module, in the order of names; what stands in two places is in the first alone.
 
     Another version of Python has other texts, and another number comes out.
     """
+    return _parts()[part]
+
+
+@cache
+def _parts() -> dict[str, list[str]]:
     root = Path(sysconfig.get_paths()["stdlib"])
     files = [path for path in sorted(root.rglob("*.py")) if WITHOUT.isdisjoint(path.relative_to(root).parts)]
     seen: set[str] = set()
@@ -25,7 +29,7 @@ def docstrings(part: str) -> list[str]:
         fresh = [text for text in dict.fromkeys(_of_file(path)) if text not in seen]
         seen.update(fresh)
         parts["validation" if number % EVERY == EVERY - 1 else "train"] += fresh
-    return parts[part]
+    return parts
 
 
 def _of_file(path: Path) -> list[str]:
