@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import pkgutil
 import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -19,6 +21,16 @@ def test_a_module_is_never_hidden_behind_a_function() -> None:
     lines = "\n".join(f"import {name} as m; assert m.__name__ == {name!r}, {name!r}" for name in ALL)
     done = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_class_name_is_given_once() -> None:
+    """A student who has met `Batch` in one file must not meet another `Batch` in the next."""
+    homes: dict[str, list[str]] = {}
+    for path in sorted(Path(gf.__path__[0]).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(str(path))
+    assert {name: files for name, files in homes.items() if len(files) > 1} == {}
 
 
 def test_verbs_stay_verbs_whatever_was_imported() -> None:

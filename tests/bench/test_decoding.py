@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from glassformer.bench.decoding import Setting, _ours, _sentences, _theirs, table
-from glassformer.bench.training_step import Setting as Sizes
+from glassformer.bench.decoding import DecodingSetting, _ours, _sentences, _theirs, table
+from glassformer.bench.training_step import StepSetting as Sizes
 
-SMALL = Setting(Sizes(0, 6, 16, 1, 32, 2, 20, 0), batch=64, tokens=3, rounds=1)
+SMALL = DecodingSetting(Sizes(0, 6, 16, 1, 32, 2, 20, 0), batch=64, tokens=3, rounds=1)
 
 
 @pytest.mark.parametrize("beam", [1, 4])

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from glassformer.bench.families import CASES, LIMITS, differences, table
-from glassformer.bench.record import RESULTS, Result
+from glassformer.bench.record import RESULTS, BenchResult
 from glassformer.bench.references import VARIANTS
 
 
@@ -39,7 +39,7 @@ def test_the_table_shows_every_case(lang: str, title: str) -> None:
 
 
 def test_the_recorded_differences_are_within_the_bounds() -> None:
-    rows = Result.read(RESULTS / "families.json").numbers["rows"]
+    rows = BenchResult.read(RESULTS / "families.json").numbers["rows"]
     assert [row["variant"] for row in rows] == list(VARIANTS)
     for row in rows:
         assert row["ours"] == row["parameters"] and row["aside"] == []

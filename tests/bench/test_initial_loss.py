@@ -5,11 +5,11 @@ import math
 import pytest
 
 from glassformer.bench.initial_loss import table
-from glassformer.bench.record import RESULTS, Result
+from glassformer.bench.record import RESULTS, BenchResult
 
 
 def test_normal_starts_at_ln_v_and_the_tied_matrix_of_the_paper_above() -> None:
-    numbers = Result.read(RESULTS / "initial-loss.json").numbers
+    numbers = BenchResult.read(RESULTS / "initial-loss.json").numbers
     excess = {
         (row["init"], row["norm_order"]): row["loss"] / math.log(numbers["vocab_size"]) - 1 for row in numbers["rows"]
     }

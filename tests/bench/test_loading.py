@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from glassformer.bench.loading import LIMIT, SETTINGS, Setting, measured, table, write
-from glassformer.bench.record import RESULTS, Result
+from glassformer.bench.loading import LIMIT, SETTINGS, LoadingSetting, measured, table, write
+from glassformer.bench.record import RESULTS, BenchResult
 from glassformer.bench.references import save
 
 SMALL = {"n_layer": 1, "n_embd": 8, "n_head": 2, "vocab_size": 50, "n_positions": 16}
@@ -23,7 +23,7 @@ assert not {"torch._dynamo", "sympy"} & set(sys.modules)
 def test_both_sides_load_the_same_weights(tmp_path: Path) -> None:
     pytest.importorskip("transformers")
     write({"bfloat16": tmp_path / "model"}, **SMALL)
-    row = measured(tmp_path / "model", Setting("bfloat16", "float32"), rounds=2)
+    row = measured(tmp_path / "model", LoadingSetting("bfloat16", "float32"), rounds=2)
     parameters = 50 * 8 + 16 * 8 + (12 * 64 + 13 * 8) + 2 * 8
     assert row["weights"] == 4 * parameters
     assert all(row[side]["seconds"]["median"] > 0 for side in ("glassformer", "transformers"))
@@ -51,7 +51,7 @@ def test_the_table_compares_with_ours(lang: str, title: str) -> None:
 
 
 def test_the_recorded_peak_is_below_the_limit() -> None:
-    rows = Result.read(RESULTS / "loading.json").numbers["rows"]
+    rows = BenchResult.read(RESULTS / "loading.json").numbers["rows"]
     assert [(row["stored"], row["loaded"]) for row in rows] == list(SETTINGS)
     assert all(row["weights"] > 240e6 for row in rows)
     assert all(row["glassformer"]["peak"] < LIMIT * row["weights"] for row in rows)

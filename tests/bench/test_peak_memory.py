@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from glassformer.bench.peak_memory import run, table
-from glassformer.bench.record import RESULTS, Result
+from glassformer.bench.record import RESULTS, BenchResult
 from glassformer.errors import ConfigError
 
 
@@ -23,7 +23,7 @@ def test_the_table_shows_both_and_the_error(lang: str, title: str) -> None:
 
 
 def test_the_recorded_errors_are_within_five_percent() -> None:
-    recorded = Result.read(RESULTS / "peak-memory.h200.json").numbers["rows"]
+    recorded = BenchResult.read(RESULTS / "peak-memory.h200.json").numbers["rows"]
     settings = {(row["model"], row["autocast"], row["recompute"]) for row in recorded}
     assert len(settings) == 8
     assert all(abs(row["predicted"] / row["measured"] - 1) <= 0.05 for row in recorded)

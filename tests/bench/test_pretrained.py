@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from glassformer.bench.pretrained import PIECES, PUBLISHED, REACTION, encoded, installed, run, table
-from glassformer.bench.record import RESULTS, Result
+from glassformer.bench.record import RESULTS, BenchResult
 from glassformer.errors import ConfigError
 
 
@@ -51,7 +51,7 @@ def test_the_table_leaves_out_what_was_not_compared(lang: str, title: str, refer
 
 
 def test_the_recorded_numbers_are_the_published_ones() -> None:
-    numbers = Result.read(RESULTS / "pretrained.json").numbers
+    numbers = BenchResult.read(RESULTS / "pretrained.json").numbers
     assert numbers["published"] == list(PUBLISHED)
     gaps = [abs(mine - theirs) for mine, theirs in zip(numbers["fingerprint"], PUBLISHED, strict=True)]
     assert max(gaps) == numbers["largest"] <= 1e-5

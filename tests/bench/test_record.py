@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from glassformer.bench.record import RESULTS, Result, result
+from glassformer.bench.record import RESULTS, BenchResult, result
 from glassformer.errors import FileError
 
 
@@ -20,7 +20,7 @@ def test_a_result_says_where_it_comes_from(tmp_path: Path) -> None:
     card = torch.cuda.get_device_name(0) if torch.cuda.is_available() else ""
     assert measured.machine == {"cores": os.cpu_count(), "accelerator": card}
     measured.write(tmp_path / "table3.json")
-    assert Result.read(tmp_path / "table3.json") == measured
+    assert BenchResult.read(tmp_path / "table3.json") == measured
     assert [path.name for path in tmp_path.iterdir()] == ["table3.json"]
 
 
@@ -35,7 +35,7 @@ def test_a_result_says_where_it_comes_from(tmp_path: Path) -> None:
 )
 def test_the_source_is_said_in_either_language(accelerator: str, lang: str, line: str) -> None:
     machine = {"cores": 2, "accelerator": accelerator}
-    measured = Result("x", "glassformer bench x", {}, "abc", {"python": "3", "torch": "2"}, machine)
+    measured = BenchResult("x", "glassformer bench x", {}, "abc", {"python": "3", "torch": "2"}, machine)
     assert measured.source(lang) == line
 
 
@@ -56,7 +56,7 @@ def test_a_failed_write_leaves_the_old_result(tmp_path: Path, monkeypatch: pytes
 
 @pytest.mark.parametrize("path", sorted(RESULTS.glob("*.json")), ids=lambda path: path.name)
 def test_recorded_results_are_whole(path: Path) -> None:
-    recorded = Result.read(path)
+    recorded = BenchResult.read(path)
     assert recorded.name == path.name.split(".")[0]
     assert recorded.commit != "unknown"
     assert recorded.numbers
@@ -75,4 +75,4 @@ def texts(value: Any) -> list[str]:
 def test_recorded_results_speak_no_language(path: Path) -> None:
     """Names and codes only: whatever is a word of ours is said when the table is made."""
     ours = re.compile(r"\b(cores?|no accelerator|tokens|layers|eager|compiled|after|empty)\b")
-    assert [text for text in texts(asdict(Result.read(path))) if ours.search(text)] == []
+    assert [text for text in texts(asdict(BenchResult.read(path))) if ours.search(text)] == []

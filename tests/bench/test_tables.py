@@ -6,7 +6,7 @@ import pytest
 
 from glassformer.bench import published, published_runs, table3
 from glassformer.bench.catalogue import BENCHMARKS
-from glassformer.bench.record import RESULTS, Result
+from glassformer.bench.record import RESULTS, BenchResult
 from glassformer.bench.tables import markdown, recorded, render
 
 
@@ -19,7 +19,7 @@ def test_exact_results_are_what_the_code_gives_today() -> None:
     """Counts do not depend on the machine: a recorded one that differs is stale."""
     exact = {"table3": table3.run, "published-sizes": published.run, "published-runs": published_runs.run}
     for name, run in exact.items():
-        assert Result.read(RESULTS / f"{name}.json").numbers == run()
+        assert BenchResult.read(RESULTS / f"{name}.json").numbers == run()
 
 
 def test_render_fills_what_stands_between_the_markers() -> None:

@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from glassformer.bench.record import RESULTS, Result
-from glassformer.bench.training_step import PEERS, Setting, ours, peer, table
+from glassformer.bench.record import RESULTS, BenchResult
+from glassformer.bench.training_step import PEERS, StepSetting, ours, peer, table
 
-SMALL = Setting(batch=2, length=5, d_model=16, n_layers=1, d_ff=32, n_heads=2, vocab_size=20, rounds=1)
+SMALL = StepSetting(batch=2, length=5, d_model=16, n_layers=1, d_ff=32, n_heads=2, vocab_size=20, rounds=1)
 
 
 def test_every_candidate_makes_a_step() -> None:
@@ -31,7 +31,7 @@ def test_the_table_compares_with_ours(lang: str, title: str) -> None:
 
 @pytest.mark.parametrize("file", ["training-step.json", "training-step.h200.json"])
 def test_no_peer_was_faster(file: str) -> None:
-    for row in Result.read(RESULTS / file).numbers["rows"]:
+    for row in BenchResult.read(RESULTS / file).numbers["rows"]:
         medians = {name: seconds["median"] for name, seconds in row["seconds"].items()}
         assert medians["glassformer"] == min(medians.values())
 

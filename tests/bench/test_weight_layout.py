@@ -4,12 +4,12 @@ import pytest
 import torch
 
 from glassformer.bench import weight_layout
-from glassformer.bench.weight_layout import LAYOUTS, Candidate, Setting, step, table
+from glassformer.bench.weight_layout import LAYOUTS, LayoutCandidate, LayoutSetting, step, table
 
 
 def test_the_three_layouts_compute_the_same() -> None:
     torch.manual_seed(0)
-    separate, concatenated, fused = (Candidate(layout, 32, 4).double() for layout in LAYOUTS)
+    separate, concatenated, fused = (LayoutCandidate(layout, 32, 4).double() for layout in LAYOUTS)
     concatenated.load_state_dict(separate.state_dict())
     with torch.no_grad():
         fused.w_o.load_state_dict(separate.w_o.state_dict())
@@ -22,13 +22,13 @@ def test_the_three_layouts_compute_the_same() -> None:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_step_trains(layout: str) -> None:
-    train = step(layout, "cpu", False, Setting(batch=2, length=4, d_model=64, n_layers=1, rounds=1))
+    train = step(layout, "cpu", False, LayoutSetting(batch=2, length=4, d_model=64, n_layers=1, rounds=1))
     train()
     train()
 
 
 def test_a_run_records_numbers_that_become_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    tiny = Setting(batch=2, length=4, d_model=64, n_layers=1, rounds=3)
+    tiny = LayoutSetting(batch=2, length=4, d_model=64, n_layers=1, rounds=3)
     monkeypatch.setattr(weight_layout, "SETTINGS", {"cpu": [tiny]})
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     numbers = weight_layout.run()

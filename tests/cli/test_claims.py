@@ -9,7 +9,7 @@ import pytest
 
 from glassformer.cli import measuring
 from glassformer.lessons.catalogue import LESSONS
-from glassformer.lessons.record import RECORDED, Result
+from glassformer.lessons.record import RECORDED, LessonResult
 from glassformer.lessons.verdict import WORDS
 from typed import typed
 
@@ -56,7 +56,7 @@ def test_all_verdicts_are_one_of_four_words(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_a_stale_result_is_marked(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    old = replace(Result.read(RECORDED / f"{NAME}.json"), fingerprint="another")
+    old = replace(LessonResult.read(RECORDED / f"{NAME}.json"), fingerprint="another")
     monkeypatch.setattr("glassformer.lessons.shelf.recorded", lambda name: old)
     code, out, _ = run(capsys, CLAIM)
     assert code == 0 and "stale" in out and "1 are stale" in out
@@ -77,10 +77,10 @@ def test_an_old_number_does_not_stand_for_a_measurement_that_failed(
 
 
 def test_what_is_missing_is_measured(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    result = Result.read(RECORDED / f"{NAME}.json")
+    result = LessonResult.read(RECORDED / f"{NAME}.json")
     asked: list[list[str]] = []
 
-    def measured(names: list[str], *_: Any, **__: Any) -> tuple[dict[str, Result], bool]:
+    def measured(names: list[str], *_: Any, **__: Any) -> tuple[dict[str, LessonResult], bool]:
         asked.append(names)
         return {NAME: result}, True
 
@@ -95,7 +95,7 @@ def test_all_lessons_are_measured_again_and_a_failure_is_told(
 ) -> None:
     asked: list[list[str]] = []
 
-    def measured(names: list[str], *_: Any, **__: Any) -> tuple[dict[str, Result], bool]:
+    def measured(names: list[str], *_: Any, **__: Any) -> tuple[dict[str, LessonResult], bool]:
         asked.append(names)
         return {}, False
 

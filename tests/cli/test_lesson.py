@@ -7,19 +7,19 @@ import pytest
 
 from glassformer.cli.app import main
 from glassformer.lessons import record
-from glassformer.lessons.record import Result, desk_of, measure, own, recorded
+from glassformer.lessons.record import LessonResult, desk_of, measure, own, recorded
 from typed import typed
 
 NAME = "scaled_scores"
 
 
 @pytest.fixture(scope="module")
-def result() -> Result:
+def result() -> LessonResult:
     return measure(NAME, desk_of(NAME))
 
 
 @pytest.fixture(autouse=True)
-def _place(result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _place(result: LessonResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A package whose recorded result is of the code as it stands: it need not be measured again."""
     result.write(tmp_path / "recorded")
     monkeypatch.setattr(record, "RECORDED", tmp_path / "recorded")

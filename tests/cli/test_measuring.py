@@ -9,7 +9,7 @@ import pytest
 from glassformer.cli.measuring import cores, measured, watched
 from glassformer.lessons import batch
 from glassformer.lessons.batch import Began, Done, Failed, Moved, WorkerJob
-from glassformer.lessons.record import RECORDED, Result
+from glassformer.lessons.record import RECORDED, LessonResult
 
 NAME = "scaled_scores"
 
@@ -31,7 +31,7 @@ def test_lessons_models_and_failures(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     job, model, bad = WorkerJob("lesson", NAME), WorkerJob("model", "digits"), WorkerJob("lesson", "bad")
-    result = Result.read(RECORDED / f"{NAME}.json")
+    result = LessonResult.read(RECORDED / f"{NAME}.json")
     events = [Began(model), Moved(model, "digits", 0.5), Done(model, None), Began(bad), Failed(bad, "no room")]
     monkeypatch.setattr(batch, "measure_all", happening(*events, Began(job), Done(job, result)))
     found, well = measured([NAME, "bad"], tmp_path, 2, quiet=False)
@@ -41,7 +41,7 @@ def test_lessons_models_and_failures(
 
 
 def test_somebody_stops_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    result = Result.read(RECORDED / f"{NAME}.json")
+    result = LessonResult.read(RECORDED / f"{NAME}.json")
     monkeypatch.setattr(batch, "measure_all", happening(Done(WorkerJob("lesson", NAME), result), KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         measured([NAME, "other"], tmp_path, 1, quiet=False)

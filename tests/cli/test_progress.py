@@ -16,7 +16,7 @@ from glassformer.tasks import TASKS
 from glassformer.tasks.samples import samples_file
 from glassformer.training import events
 from glassformer.training.events import Event
-from glassformer.training.start import Start
+from glassformer.training.start import TakenWeights
 from glassformer.training.watch import NotShown
 from glassformer.words import sentences
 from small_run import job, run_config
@@ -133,8 +133,8 @@ def test_the_mean_of_checkpoints_is_remembered(run: Run) -> None:
     assert line(averaged) == "mean of the last 2 checkpoints written"
 
 
-def start(*new: str) -> Start:
-    return Start(model="runs/fill", checkpoint="averaged", taken=("x", "y"), new=new, left=())
+def start(*new: str) -> TakenWeights:
+    return TakenWeights(model="runs/fill", checkpoint="averaged", taken=("x", "y"), new=new, left=())
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from glassformer.bench.record import RESULTS, Result
+from glassformer.bench.record import RESULTS, BenchResult
 from glassformer.loading import open_recipe, recipes, written
 from typed import typed
 
@@ -27,7 +27,7 @@ def test_the_list_names_all_with_task_needs_and_recorded_time(capsys: pytest.Cap
     assert (code, err) == (0, "")
     rows = {line.split("│")[1].strip(): line for line in out.splitlines() if line.startswith("│")}
     assert set(rows) == set(recipes())
-    recorded = Result.read(RESULTS / "translation.json")
+    recorded = BenchResult.read(RESULTS / "translation.json")
     minutes = recorded.numbers["rows"][0]["seconds"] / 60
     assert "translation" in rows["ko-en"] and "nothing" in rows["ko-en"]
     assert f"{minutes:.1f} min ({recorded.machine['cores']} cores)" in rows["ko-en"]

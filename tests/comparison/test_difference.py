@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from glassformer.comparison import difference as compare_difference
-from glassformer.comparison.difference import Answers, Parting, answers, difference, parting
+from glassformer.comparison.difference import AnswerDifference, Parting, answers, difference, parting
 
 NAN, INF = math.nan, math.inf
 
@@ -76,16 +76,16 @@ def test_answers_that_differ() -> None:
     a = torch.tensor([[[1.0, 2.0], [3.0, 0.0]], [[0.0, 1.0], [0.0, 1.0]]])
     b = a.clone()
     b[0, 1], b[1, 1] = torch.tensor([0.0, 3.0]), torch.tensor([1.0, 0.0])
-    assert answers(a, b) == Answers(2, 4, (0, 1))
+    assert answers(a, b) == AnswerDifference(2, 4, (0, 1))
     real = torch.tensor([[True, False], [True, True]])[:, :, None]
-    assert answers(a, b, real) == Answers(1, 3, (1, 1))
-    assert answers(a, a) == Answers(0, 4, None)
-    assert answers(a[:, 0], b[:, 0]) == Answers(0, 2, None)
+    assert answers(a, b, real) == AnswerDifference(1, 3, (1, 1))
+    assert answers(a, a) == AnswerDifference(0, 4, None)
+    assert answers(a[:, 0], b[:, 0]) == AnswerDifference(0, 2, None)
 
 
 def test_answers_of_two_vocabularies_can_be_compared_those_of_two_lengths_cannot() -> None:
     a = torch.randn(2, 3, 5)
-    assert answers(a, torch.cat([a, a - 9.0], -1)) == Answers(0, 6, None)
+    assert answers(a, torch.cat([a, a - 9.0], -1)) == AnswerDifference(0, 6, None)
     assert answers(a, a[:, :2]) is None
 
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import glassformer as gf
-from glassformer.comparison.inputs import Batch, Entrance, Reads, batch_of, common, reads, real_places
+from glassformer.comparison.inputs import Entrance, Reads, SharedInput, batch_of, common, reads, real_places
 from glassformer.errors import InputError
 from small_translator import trained
 
@@ -101,7 +101,7 @@ def test_texts_that_cannot_be_read(tmp_path: Path) -> None:
 
 def real(tap: str, shape: tuple[int, ...], target: bool = False) -> list[int] | None:
     """The shape of the mask of a tap."""
-    batch = Batch(torch.zeros(2, 3), MASK, torch.zeros(2, 3) if target else None)
+    batch = SharedInput(torch.zeros(2, 3), MASK, torch.zeros(2, 3) if target else None)
     found = real_places(tap, shape, batch)
     return None if found is None else list(found.shape)
 
@@ -113,7 +113,7 @@ def test_real_places_of_every_kind_of_tap() -> None:
     assert real("encoder.blocks.0.self_attention.weights", (2, 4, 3, 3)) == [2, 1, 3, 3]
     assert real("encoder.positions.encoding", (3, 8)) is None
     assert real("head.pooled", (2, 8)) is None
-    assert real_places("embedding.output", (2, 3, 8), Batch(torch.zeros(2, 3))) is None
+    assert real_places("embedding.output", (2, 3, 8), SharedInput(torch.zeros(2, 3))) is None
 
 
 def test_real_places_with_two_sides() -> None:

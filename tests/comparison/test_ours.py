@@ -10,7 +10,7 @@ from torch import Tensor, nn
 import glassformer as gf
 from glassformer.comparison import ours as compare_ours
 from glassformer.comparison.compare import compare
-from glassformer.comparison.inputs import Batch
+from glassformer.comparison.inputs import SharedInput
 from glassformer.comparison.ours import Ours, ours
 from glassformer.loading import Loaded
 from small_translator import trained
@@ -20,7 +20,7 @@ def test_every_tap_is_handed_on_in_the_order_of_the_pass() -> None:
     model = gf.build("small-translator", seed=0).eval()
     source, target = torch.tensor([[5, 6, 7]]), torch.tensor([[8, 9]])
     seen: dict[str, Tensor] = {}
-    Ours(model).walk(Batch(source, None, target), {}, seen.__setitem__)
+    Ours(model).walk(SharedInput(source, None, target), {}, seen.__setitem__)
     with torch.no_grad(), gf.record(model) as trace:
         model(source, target)
     assert list(seen) == trace.names() and "embedding.output#2" in seen

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import glassformer as gf
-from glassformer.comparison.difference import Answers, Difference, Parting
+from glassformer.comparison.difference import AnswerDifference, Difference, Parting
 from glassformer.comparison.report import MOST_ROWS, Comparison
 
 HANGUL = re.compile(r"[가-힣]")
@@ -42,8 +42,8 @@ CASES: list[tuple[dict[str, Any], str, str]] = [
         "the structures part at tap 3: A x (4), B nothing more",
         "3번째 탭에서",
     ),
-    ({"answers": Answers(2, 18, (0, 1))}, "answers (argmax): 2 of 18 differ", "18개 중 2개가 다릅니다"),
-    ({"answers": Answers(0, 18, None)}, "answers (argmax): all 18 are the same", "18개 모두 같습니다"),
+    ({"answers": AnswerDifference(2, 18, (0, 1))}, "answers (argmax): 2 of 18 differ", "18개 중 2개가 다릅니다"),
+    ({"answers": AnswerDifference(0, 18, None)}, "answers (argmax): all 18 are the same", "18개 모두 같습니다"),
 ]
 
 
@@ -60,7 +60,7 @@ def test_what_is_said(keys: dict[str, Any], english: str, korean: str, monkeypat
 
 
 def test_json_has_every_tap_and_the_verdict() -> None:
-    found = comparison(parting=Parting(2, "x", "", (4,), ()), answers=Answers(1, 2, (0, 1)))
+    found = comparison(parting=Parting(2, "x", "", (4,), ()), answers=AnswerDifference(1, 2, (0, 1)))
     document = json.loads(json.dumps(found.to_json()))
     assert [tap["tap"] for tap in document["taps"]] == [tap.tap for tap in found.taps]
     assert document["first"]["tap"] == "encoder.blocks.0.output" and document["first"]["at"] == [0, 1, 2]

@@ -4,12 +4,12 @@ import pytest
 import torch
 from torch import nn
 
-from glassformer.comparison.inputs import Batch
+from glassformer.comparison.inputs import SharedInput
 from glassformer.comparison.walk import Walk, placed, resting
 
 
 def test_a_tensor_is_let_go_as_soon_as_it_was_met() -> None:
-    walk = Walk(Batch(torch.zeros(1, 2)))
+    walk = Walk(SharedInput(torch.zeros(1, 2)))
     walk.keep("x", torch.ones(1, 2, 3))
     walk.keep("y", torch.ones(1, 2))
     walk.meet("y", torch.zeros(1, 2))
@@ -21,7 +21,7 @@ def test_a_tensor_is_let_go_as_soon_as_it_was_met() -> None:
 
 
 def test_what_only_one_has_or_in_another_shape_is_not_compared() -> None:
-    walk = Walk(Batch(torch.zeros(1, 2)))
+    walk = Walk(SharedInput(torch.zeros(1, 2)))
     walk.keep("x", torch.ones(1, 2, 3))
     walk.meet("x", torch.ones(1, 2, 4))
     walk.meet("z", torch.ones(1))

@@ -7,19 +7,19 @@ import numpy as np
 import pytest
 
 from glassformer.config.recipe import DataConfig
-from glassformer.data.canvases import CLASSES, DARKEST, SPLITS, Plan, cut_out, read_digits
+from glassformer.data.canvases import CLASSES, DARKEST, SPLITS, CanvasPlan, cut_out, read_digits
 from glassformer.errors import ConfigError
 
 pytest.importorskip("sklearn")
-PLAN = Plan(size=32, most=4, count=30, test=20, validation=10)
+PLAN = CanvasPlan(size=32, most=4, count=30, test=20, validation=10)
 
 
-def plan(**options: Any) -> Plan:
-    return Plan.of(DataConfig.from_dict({"source": {"kind": "canvases", **options}, "validation": 7, "seed": 3}))
+def plan(**options: Any) -> CanvasPlan:
+    return CanvasPlan.of(DataConfig.from_dict({"source": {"kind": "canvases", **options}, "validation": 7, "seed": 3}))
 
 
 def test_a_plan_is_what_a_recipe_says() -> None:
-    assert plan(size=40, most=2, count=9) == Plan(size=40, most=2, count=9, validation=7, seed=3)
+    assert plan(size=40, most=2, count=9) == CanvasPlan(size=40, most=2, count=9, validation=7, seed=3)
 
 
 @pytest.mark.parametrize(
@@ -37,20 +37,20 @@ def test_a_plan_that_cannot_be_is_refused(options: dict[str, Any], line: str) ->
 
 def test_other_sources_are_refused() -> None:
     with pytest.raises(ConfigError, match=r"data.source='grammar' is unknown; use one of: canvases"):
-        Plan.of(DataConfig())
+        CanvasPlan.of(DataConfig())
 
 
 def test_a_canvas_depends_on_seed_split_and_number_alone() -> None:
-    few, many = PLAN.examples("train"), Plan(size=32, most=4, count=31).examples("train")
+    few, many = PLAN.examples("train"), CanvasPlan(size=32, most=4, count=31).examples("train")
     assert all(np.array_equal(one, other) for i in range(30) for one, other in zip(few[i], many[i], strict=True))
     assert few.fingerprint == PLAN.examples("train").fingerprint
-    others = (PLAN.examples("validation")[0], Plan(size=32, most=4, seed=1).examples("test")[0])
+    others = (PLAN.examples("validation")[0], CanvasPlan(size=32, most=4, seed=1).examples("test")[0])
     assert not any(np.array_equal(few[0][0], other[0]) for other in others)
 
 
 @pytest.mark.parametrize("largest", [1, 2])
 def test_every_digit_fills_its_box_and_touches_no_other(largest: int) -> None:
-    examples = Plan(size=32, most=4, largest=largest, count=40).examples("train")
+    examples = CanvasPlan(size=32, most=4, largest=largest, count=40).examples("train")
     assert {int((labels >= 0).sum()) for _, labels, _ in (examples[i] for i in range(40))} == {1, 2, 3, 4}
     for i in range(40):
         image, labels, boxes = examples[i]

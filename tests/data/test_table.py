@@ -6,7 +6,7 @@ import pytest
 
 from glassformer.data.table import (
     DELIMITERS,
-    Layout,
+    ColumnLayout,
     delimiter_of,
     find_layout,
     label_columns,
@@ -69,7 +69,7 @@ def test_delimiter_and_header_are_found_out(delimiter: str, header: bool, mark: 
     rows = ROWS if header else ROWS[1:]
     path = written(tmp_path, "a.csv", mark + "".join(delimiter.join(row) + "\r\n" for row in rows))
     layout = find_layout(path)
-    assert layout == Layout(delimiter, ("text", "label") if header else ())
+    assert layout == ColumnLayout(delimiter, ("text", "label") if header else ())
     assert [cells for _, cells in table_rows(path, layout)] == ROWS[1:]
 
 
@@ -93,7 +93,7 @@ def test_a_quoted_cell_may_go_on_behind_the_lines_that_are_looked_at(tmp_path: P
 def test_a_tsv_has_tabs_and_its_quotation_marks_are_characters(tmp_path: Path) -> None:
     path = written(tmp_path, "a.tsv", '"a, b\tc, d"\ne, f\tg, h\n')
     layout = find_layout(path)
-    assert layout == Layout("\t") and next(table_rows(path, layout)) == (1, ['"a, b', 'c, d"'])
+    assert layout == ColumnLayout("\t") and next(table_rows(path, layout)) == (1, ['"a, b', 'c, d"'])
 
 
 @pytest.mark.parametrize(
@@ -147,8 +147,8 @@ def test_a_file_of_quotation_marks_alone_is_refused(text: str, tmp_path: Path) -
 
 
 def test_a_layout_says_itself() -> None:
-    assert Layout("\t", ("ko", "en")).phrase.say("en") == "separated by tabs, header 'ko, en' skipped"
-    assert Layout(";").phrase.say("ko") == "세미콜론으로 구분, 머리글 없음"
+    assert ColumnLayout("\t", ("ko", "en")).phrase.say("en") == "separated by tabs, header 'ko, en' skipped"
+    assert ColumnLayout(";").phrase.say("ko") == "세미콜론으로 구분, 머리글 없음"
 
 
 def test_a_recipe_may_say_the_delimiter() -> None:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 import glassformer as gf
 from decoding import BOS, ENDS, EOS, FAMILIES, PAD, POSITIONS, lively, one_by_one, sources
 from glassformer.decoding import LENGTH_NORMS, STOP_RULES, Hypothesis, beam_search, greedy
-from glassformer.decoding.beam import Finished, Rules, Search, certain
+from glassformer.decoding.beam import BeamSearch, Finished, Rules, certain
 from glassformer.decoding.limits import FREE, Limits
 from glassformer.decoding.step import decodable
 from glassformer.errors import ConfigError
@@ -123,7 +123,7 @@ def test_a_beam_that_holds_everything_finds_the_true_best(family: str, norm: str
         way = decodable(model, BOS)
         limits = Limits.of(5, EOS, (PAD,), most, torch.device("cpu"))
         with torch.inference_mode():
-            found = Search(way, way.start(source, None), limits, rules).run().best(5)[0]
+            found = BeamSearch(way, way.start(source, None), limits, rules).run().best(5)[0]
         scored = [
             (log_probability(model, family, source, tokens) / LENGTH_NORMS[norm](len(tokens), 0.6), tokens)
             for tokens in all_hypotheses(most)
@@ -164,7 +164,7 @@ def test_finished_sentences_leave_and_the_memory_is_not_copied_for_beams(family:
 
     rules = Rules(beam=3, length_norm="gnmt", alpha=0.6, stop="first")
     with torch.inference_mode():
-        Search(Watched(), way.start(source, mask), limits, rules).run()
+        BeamSearch(Watched(), way.start(source, mask), limits, rules).run()
     assert rows[:2] == [10, 30]  # the first step has one hypothesis a sentence
     assert rows[1:] == sorted(rows[1:], reverse=True) and rows[-1] < 30
     assert all(n % 3 == 0 for n in rows[1:])

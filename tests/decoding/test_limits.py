@@ -9,7 +9,7 @@ import torch
 from decoding import VOCABULARY, lively
 from glassformer.decoding.limits import FREE, Limits, prepare
 from glassformer.decoding.state import State
-from glassformer.decoding.step import Start
+from glassformer.decoding.step import DecodingStart
 from glassformer.errors import ConfigError, InputError
 from glassformer.layers.attention import Cache
 
@@ -21,8 +21,8 @@ def limits(eos: Any = 2, forbidden: Any = (), max_len: Any = None) -> Limits:
     return Limits.of(VOCABULARY, eos, forbidden, max_len, CPU)
 
 
-def start(lengths: list[int], room: list[int] | None) -> Start:
-    return Start(torch.zeros(len(lengths), 1), State(Cache.empty(1)), lengths, room)
+def start(lengths: list[int], room: list[int] | None) -> DecodingStart:
+    return DecodingStart(torch.zeros(len(lengths), 1), State(Cache.empty(1)), lengths, room)
 
 
 def test_by_default_the_papers_rule_for_each_sentence() -> None:

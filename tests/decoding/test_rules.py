@@ -7,7 +7,7 @@ from glassformer.decoding.rules import (
     GROUP,
     LENGTH_NORMS,
     STOP_RULES,
-    Standing,
+    SearchProgress,
     comparable,
     finite,
     gnmt,
@@ -39,9 +39,9 @@ def test_no_alpha_is_no_norm(name: str) -> None:
 NEVER = float("-inf")
 
 
-def standing(alpha: float = 1.0) -> Standing:
+def standing(alpha: float = 1.0) -> SearchProgress:
     """Four sentences: one without enough finished hypotheses, three with, of which the running one gets better."""
-    return Standing(
+    return SearchProgress(
         running=torch.tensor([-9.0, -9.0, -6.0, -2.0]),
         worst=torch.tensor([NEVER, -2.0, -2.0, -2.0]),
         norm=2.0,
@@ -64,7 +64,7 @@ def test_a_norm_that_favours_short_ones_needs_no_longest_length() -> None:
 
 
 def test_equally_good_is_not_better() -> None:
-    at = Standing(torch.tensor([-4.0]), torch.tensor([-2.0]), 2.0, torch.tensor([2.0]), 1.0)
+    at = SearchProgress(torch.tensor([-4.0]), torch.tensor([-2.0]), 2.0, torch.tensor([2.0]), 1.0)
     assert [rule(at).tolist() for rule in STOP_RULES.values()] == [[True]] * 3
 
 

@@ -9,8 +9,8 @@ from torch import nn
 import glassformer as gf
 from decoding import BOS, FAMILIES, PAD, POSITIONS, VOCABULARY, lively, sources
 from glassformer.decoding.step import (
-    Continuation,
-    Translation,
+    DecodableDecoder,
+    DecodableEncoderDecoder,
     align_right,
     check_token,
     decodable,
@@ -136,8 +136,8 @@ def test_evaluating_gives_every_module_its_mode_back() -> None:
 
 
 def test_the_way_to_decode_a_model() -> None:
-    assert isinstance(decodable(lively("encoder-decoder"), BOS), Translation)
-    assert isinstance(decodable(lively("decoder"), None), Continuation)
+    assert isinstance(decodable(lively("encoder-decoder"), BOS), DecodableEncoderDecoder)
+    assert isinstance(decodable(lively("decoder"), None), DecodableDecoder)
 
 
 @pytest.mark.parametrize(

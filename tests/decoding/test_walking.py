@@ -9,7 +9,7 @@ from decoding import BOS, ENDS, EOS, FAMILIES, PAD, POSITIONS, lively, one_by_on
 from glassformer.decoding import Hypothesis, greedy
 from glassformer.decoding.limits import Limits
 from glassformer.decoding.state import State
-from glassformer.decoding.step import Start, decodable
+from glassformer.decoding.step import DecodingStart, decodable
 from glassformer.decoding.walking import DecodingStep, accumulated, collect, walk
 from glassformer.errors import InputError
 from glassformer.layers.attention import Cache
@@ -25,8 +25,8 @@ class Counting:
     def __init__(self) -> None:
         self.rows: list[int] = []
 
-    def start(self, source: Tensor, mask: Tensor | None) -> Start:
-        return Start(source[:, :1], State(Cache.empty(0)), [1] * len(source), None)
+    def start(self, source: Tensor, mask: Tensor | None) -> DecodingStart:
+        return DecodingStart(source[:, :1], State(Cache.empty(0)), [1] * len(source), None)
 
     def step(self, tokens: Tensor, state: State) -> Tensor:
         self.rows.append(len(tokens))

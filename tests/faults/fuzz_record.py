@@ -23,7 +23,7 @@ from typing import Any, Self
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from glassformer.bench.record import Result
+from glassformer.bench.record import BenchResult
 from glassformer.files import write_json
 from glassformer.provenance import commit, machine, versions
 
@@ -220,7 +220,7 @@ def main(folders: list[Path], path: Path) -> str:
         numbers[kind] = together(shards) | {"found": found}
     numbers["runs"] = [run.told() for run in runs]
     source = runs[0].source
-    Result("fuzz", COMMAND, numbers, source["commit"], source["versions"], source["machine"]).write(path)
+    BenchResult("fuzz", COMMAND, numbers, source["commit"], source["versions"], source["machine"]).write(path)
     return ""
 
 

@@ -23,7 +23,7 @@ from faults import fuzz_record
 from faults.fuzz.families import FAMILIES, Family, made
 from faults.fuzz.world import Case, world
 from faults.fuzz_record import FIRST_SEED, RECORD, Shard, ask, asked_or_recorded, together
-from glassformer.bench.record import Result
+from glassformer.bench.record import BenchResult
 
 SUITE, COMMANDS = 10_000, 10
 MANY, MANY_COMMANDS = int(os.environ.get("GLASSFORMER_FUZZ", "100000")), 1_000
@@ -79,7 +79,7 @@ def _none_fails(shard: Shard) -> None:
 
 def test_the_recorded_run_asked_a_million_cases_and_none_failed() -> None:
     """Of every case as it was last asked: what an earlier commit failed in was mended and asked again."""
-    found = Result.read(RECORD)
+    found = BenchResult.read(RECORD)
     for kind, least in {"cases": 1_000_000, "commands": 1_000}.items():
         numbers = found.numbers[kind]
         assert numbers["count"] >= least and numbers["failures"] == []
@@ -139,7 +139,7 @@ def test_a_folder_of_two_commits_is_not_recorded(tmp_path: Path) -> None:
 def test_a_whole_run_is_recorded_with_where_it_comes_from(tmp_path: Path) -> None:
     whole = [_record(0), _record(1)]
     assert fuzz_record.main([_write(tmp_path / "one", cases=whole, commands=whole)], tmp_path / "fuzz.json") == ""
-    found = Result.read(tmp_path / "fuzz.json")
+    found = BenchResult.read(tmp_path / "fuzz.json")
     assert (found.commit, found.versions, found.machine) == ("c", {"python": "3"}, {"cores": 2})
     assert found.numbers["commands"]["count"] == 8
     assert found.numbers["runs"] == [_source("c") | {"asked": {"cases": 8, "commands": 8}}]
@@ -154,7 +154,7 @@ def test_a_shard_that_a_later_run_asked_again_counts_once_and_what_was_found_is_
     again = {"cases": [_record(1, commit="d")], "commands": [_record(1, commit="d")]}
     later = _write(tmp_path / "two", commit="d", **again)
     assert fuzz_record.main([first, later], tmp_path / "fuzz.json") == ""
-    numbers = Result.read(tmp_path / "fuzz.json").numbers
+    numbers = BenchResult.read(tmp_path / "fuzz.json").numbers
     assert numbers["cases"]["count"] == 8 and numbers["cases"]["failures"] == []
     assert numbers["cases"]["families"] == {"a": {"refused": 6, "answered": 2}}
     assert numbers["cases"]["found"] == ["a 1001 00: KeyError: 'x' at b.py:1"] and numbers["commands"]["found"] == []

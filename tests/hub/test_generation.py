@@ -12,7 +12,7 @@ import glassformer as gf
 from foreign_models import bart, gpt2, llama, marian, t5
 from foreign_texts import ENGLISH
 from glassformer.errors import FileError, GlassformerWarning
-from glassformer.hub.generation import Generation, read_generation
+from glassformer.hub.generation import GenerationDefaults, read_generation
 from glassformer.hub.store import store
 
 TEXTS = ENGLISH[:25]
@@ -106,9 +106,9 @@ def test_beams_that_draw_are_said_to_be_beams(tmp_path: Path) -> None:
 
 def test_older_folders_say_it_in_config_json(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(json.dumps({"num_beams": 4, "min_length": 3, "length_penalty": 2.0}))
-    assert read_generation(tmp_path) == Generation(beam=4, min_length=3, length_penalty=2.0)
+    assert read_generation(tmp_path) == GenerationDefaults(beam=4, min_length=3, length_penalty=2.0)
     (tmp_path / "generation_config.json").write_text(json.dumps({"num_beams": 2}))
-    assert read_generation(tmp_path) == Generation(beam=2)
+    assert read_generation(tmp_path) == GenerationDefaults(beam=2)
 
 
 @pytest.mark.parametrize(

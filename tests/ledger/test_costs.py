@@ -16,13 +16,13 @@ from glassformer.layers.attention import KERNELS
 from glassformer.ledger import reading
 from glassformer.ledger.costs import Pass, costs
 from glassformer.ledger.parameters import count
-from glassformer.ledger.reading import Account, Entry
+from glassformer.ledger.reading import Account, CostEntry
 from glassformer.models import in_symbols
 from glassformer.models.build import build
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.models.presets import PRESETS
 from glassformer.symbols.rules import RULES, linear
-from glassformer.symbols.run import Run
+from glassformer.symbols.run import SymbolicRun
 from glassformer.symbols.size import values, written
 from glassformer.symbols.tensor import Storage, Symbolic
 from grid import GRID
@@ -98,7 +98,7 @@ def test_a_text_beyond_the_trained_length_costs_the_same(family: str, kernel: st
 
 
 def test_one_product_less_turns_the_grid_red(monkeypatch: pytest.MonkeyPatch) -> None:
-    def but_for_w_2(run: Run, x: Symbolic, weight: Symbolic, bias: Symbolic | None = None) -> Symbolic:
+    def but_for_w_2(run: SymbolicRun, x: Symbolic, weight: Symbolic, bias: Symbolic | None = None) -> Symbolic:
         return run.new((*x.shape[:-1], weight.shape[0]), trained=True) if run.here == "w_2" else linear(run, x, weight)
 
     monkeypatch.setitem(RULES, "linear", but_for_w_2)
@@ -106,7 +106,7 @@ def test_one_product_less_turns_the_grid_red(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_one_saved_tensor_less_turns_the_grid_red(monkeypatch: pytest.MonkeyPatch) -> None:
-    def without_mean(run: Run, x: Symbolic, *_: Any, **__: Any) -> Symbolic:
+    def without_mean(run: SymbolicRun, x: Symbolic, *_: Any, **__: Any) -> Symbolic:
         run.keep(x, "input")
         run.keep(run.new(x.shape[:-1]), "rstd")
         return run.new(x.shape, trained=True)
@@ -117,9 +117,11 @@ def test_one_saved_tensor_less_turns_the_grid_red(monkeypatch: pytest.MonkeyPatc
 
 def test_a_storage_that_is_charged_twice_turns_the_grid_red(monkeypatch: pytest.MonkeyPatch) -> None:
     def always(self: Any, part: str, name: str, storage: Storage) -> None:
-        self.accounts.setdefault(part, Account()).kept.append(Entry(name, written(storage.size), values(storage.size)))
+        self.accounts.setdefault(part, Account()).kept.append(
+            CostEntry(name, written(storage.size), values(storage.size))
+        )
 
-    monkeypatch.setattr(reading._Reader, "_keep", always)
+    monkeypatch.setattr(reading._RowReader, "_keep", always)
     assert any(wrong_bytes(config) for config in GRID)
 
 

@@ -11,7 +11,7 @@ import pytest
 from glassformer.lessons import batch
 from glassformer.lessons.batch import Began, Done, Failed, Happening, Moved, WorkerJob, jobs, measure_all
 from glassformer.lessons.journal import Journal
-from glassformer.lessons.record import Result, current
+from glassformer.lessons.record import LessonResult, current
 
 NAME = "scaled_scores"
 
@@ -29,7 +29,7 @@ def test_a_lesson_in_a_process_of_its_own(tmp_path: Path) -> None:
     assert events[0] == Began(job)
     assert isinstance(events[1], Moved) and events[1].what == "d_k"
     last = events[-1]
-    assert isinstance(last, Done) and last.result == Result.read(tmp_path / f"{NAME}.json")
+    assert isinstance(last, Done) and last.result == LessonResult.read(tmp_path / f"{NAME}.json")
     assert last.result.fingerprint == current(NAME) and not Journal([NAME], tmp_path).path.exists()
 
 

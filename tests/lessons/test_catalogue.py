@@ -14,7 +14,7 @@ import legible
 from glassformer.lessons.catalogue import LESSONS, PATHS, lesson
 from glassformer.lessons.fingerprint import ROOT
 from glassformer.lessons.index import claims
-from glassformer.lessons.record import RECORDED, Result, rounded
+from glassformer.lessons.record import RECORDED, LessonResult, rounded
 from glassformer.lessons.svg import as_png, as_svg, drawn
 from glassformer.lessons.texts import HOLE, PictureWords, fill, tables
 from glassformer.lessons.theme import DARK, LIGHT, THEMES, Theme
@@ -27,8 +27,8 @@ PARTS = ("title", "question", "caption", "alt", "easy", "deep", "picture")
 PARTICLE = re.compile(r"\}\}(은|는|이|가|을|를|과|와|으로|로)(?=[\s,.])")
 
 
-def recorded(name: str) -> Result:
-    return Result.read(RECORDED / f"{name}.json")
+def recorded(name: str) -> LessonResult:
+    return LessonResult.read(RECORDED / f"{name}.json")
 
 
 def flat(table: Any, path: str = "") -> dict[str, str]:

@@ -10,7 +10,7 @@ import torch
 
 from glassformer.errors import FileError
 from glassformer.lessons.desk import LessonSetup
-from glassformer.lessons.record import RECORDED, Result, current, measure, own, recorded, rounded
+from glassformer.lessons.record import RECORDED, LessonResult, current, measure, own, recorded, rounded
 
 NAME = "scaled_scores"
 
@@ -19,11 +19,11 @@ pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 @pytest.fixture(scope="module")
-def result() -> Result:
+def result() -> LessonResult:
     return measure(NAME, LessonSetup(seeds=(0, 1)))
 
 
-def test_a_result_knows_where_it_comes_from(result: Result) -> None:
+def test_a_result_knows_where_it_comes_from(result: LessonResult) -> None:
     assert (result.name, result.command, result.seeds) == (NAME, f"glassformer lesson {NAME} --fresh", [0, 1])
     assert result.fingerprint == current(NAME) and not result.stale
     assert result.versions["torch"] == torch.__version__ and result.machine["cores"] >= 1
@@ -42,34 +42,34 @@ def test_measuring_leaves_the_threads_as_they_were() -> None:
     assert torch.get_num_threads() == before
 
 
-def test_what_is_written_is_read_again(result: Result, tmp_path: Path) -> None:
+def test_what_is_written_is_read_again(result: LessonResult, tmp_path: Path) -> None:
     path = result.write(tmp_path / "new")
-    assert Result.read(path) == result
+    assert LessonResult.read(path) == result
     assert [file.name for file in path.parent.iterdir()] == [f"{NAME}.json"]
 
 
-def test_a_folder_that_cannot_be_written_is_one_line(result: Result, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_one_line(result: LessonResult, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(FileError, match=r"file.* cannot be written"):
         result.write(tmp_path / "file")
 
 
-def test_an_own_result_of_this_code_comes_first(result: Result) -> None:
-    assert recorded(NAME) == Result.read(RECORDED / f"{NAME}.json")
+def test_an_own_result_of_this_code_comes_first(result: LessonResult) -> None:
+    assert recorded(NAME) == LessonResult.read(RECORDED / f"{NAME}.json")
     result.write(own())
     assert recorded(NAME) == result
 
 
-def test_an_own_result_of_other_code_does_not(result: Result) -> None:
+def test_an_own_result_of_other_code_does_not(result: LessonResult) -> None:
     replace(result, fingerprint="another").write(own())
-    assert recorded(NAME) == Result.read(RECORDED / f"{NAME}.json")
+    assert recorded(NAME) == LessonResult.read(RECORDED / f"{NAME}.json")
 
 
-def test_a_file_that_is_no_result_is_passed_over(result: Result) -> None:
+def test_a_file_that_is_no_result_is_passed_over(result: LessonResult) -> None:
     own().mkdir(parents=True)
     for text in ("half a li", json.dumps({"name": NAME}), "[]"):
         (own() / f"{NAME}.json").write_text(text)
-        assert recorded(NAME) == Result.read(RECORDED / f"{NAME}.json")
+        assert recorded(NAME) == LessonResult.read(RECORDED / f"{NAME}.json")
 
 
 def test_numbers_have_seven_digits_and_only_json_is_data() -> None:

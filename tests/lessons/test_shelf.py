@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from glassformer.lessons.index import claims
-from glassformer.lessons.record import RECORDED, Result, own
+from glassformer.lessons.record import RECORDED, LessonResult, own
 from glassformer.lessons.shelf import FEW, NUMBER, LessonResults, beginning, in_line, says, source, unfilled
 from glassformer.lessons.statistics import interval
 from glassformer.lessons.texts import HOLE
@@ -19,11 +19,11 @@ pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 @pytest.fixture
-def result() -> Result:
-    return Result.read(RECORDED / f"{NAME}.json")
+def result() -> LessonResult:
+    return LessonResult.read(RECORDED / f"{NAME}.json")
 
 
-def with_variance(result: Result, plain: float, scaled: float, spread: float = 0.0) -> Result:
+def with_variance(result: LessonResult, plain: float, scaled: float, spread: float = 0.0) -> LessonResult:
     """The same measurement with other variances at every width but the first."""
     rows = [
         {
@@ -56,7 +56,7 @@ def test_the_document_for_programs() -> None:
     assert set(found["source"]) == {"command", "commit", "versions", "machine", "seeds", "seconds", "fingerprint"}
 
 
-def test_another_measurement_is_another_verdict(result: Result) -> None:
+def test_another_measurement_is_another_verdict(result: LessonResult) -> None:
     for plain, scaled, spread, verdict in (
         (1.0, 1.0, 0.0, "confirmed"),
         (1.0, 3.0, 0.0, "depends"),
@@ -75,14 +75,14 @@ def test_open_sides_are_named_in_words() -> None:
     assert says("Told.", judged({"pre": "confirmed", "post": "refuted"}, {}), "en") == "Told."
 
 
-def test_what_other_code_measured_is_stale(result: Result) -> None:
+def test_what_other_code_measured_is_stale(result: LessonResult) -> None:
     assert not LessonResults({NAME: replace(result, fingerprint=result.fingerprint)}).stale(NAME) or result.stale
     shelf = LessonResults({NAME: replace(result, fingerprint="another")})
     answer = shelf.answer(CLAIM, "en")
     assert shelf.stale(NAME) and answer is not None and answer.stale
 
 
-def test_what_this_code_cannot_read_is_not_measured(result: Result, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_this_code_cannot_read_is_not_measured(result: LessonResult, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("glassformer.lessons.shelf.recorded", lambda name: replace(result, data={"other": 1}))
     shelf = LessonResults()
     assert shelf.result(NAME) is None and not shelf.stale(NAME)
@@ -105,7 +105,7 @@ def test_every_claim_that_was_measured() -> None:
     assert CLAIM in [answer.id for answer in found]
 
 
-def test_an_own_result_is_taken(result: Result) -> None:
+def test_an_own_result_is_taken(result: LessonResult) -> None:
     changed = replace(result, seconds=1234.5)
     changed.write(own())
     found = LessonResults().result(NAME)

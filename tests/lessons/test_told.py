@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from glassformer.errors import FileError, UsageError
-from glassformer.lessons.record import RECORDED, Result
+from glassformer.lessons.record import RECORDED, LessonResult
 from glassformer.lessons.shelf import LessonResults
 from glassformer.lessons.texts import HOLE, tables
 from glassformer.lessons.theme import DARK
@@ -77,12 +77,12 @@ def test_a_lesson_that_was_not_measured(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_where_the_numbers_come_from() -> None:
-    result = Result.read(RECORDED / f"{NAME}.json")
+    result = LessonResult.read(RECORDED / f"{NAME}.json")
     line = provenance(result, "en")
     assert result.commit in line and "seeds 0–4" in line and f"{result.machine['cores']} cores" in line
-    some = Result(**{**vars(result), "seeds": [0, 5]})
+    some = LessonResult(**{**vars(result), "seeds": [0, 5]})
     assert "seeds 0, 5 " in provenance(some, "en")
-    with_card = Result(**{**vars(result), "machine": {"cores": 4, "accelerator": "Card"}})
+    with_card = LessonResult(**{**vars(result), "machine": {"cores": 4, "accelerator": "Card"}})
     assert "코어 4개, Card" in provenance(with_card, "ko")
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glassformer.lessons.catalogue import LESSONS, lesson
-from glassformer.lessons.record import RECORDED, Result
+from glassformer.lessons.record import RECORDED, LessonResult
 from glassformer.lessons.shelf import LessonResults
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import tables
@@ -99,7 +99,7 @@ def test_the_recorded_numbers_give_the_published_verdicts() -> None:
     computed = {
         claim: found.verdict
         for name in LESSONS
-        for claim, found in Result.read(RECORDED / f"{name}.json").verdicts().items()
+        for claim, found in LessonResult.read(RECORDED / f"{name}.json").verdicts().items()
     }
     assert computed == published and len(computed) == 56
 
@@ -152,7 +152,7 @@ RESTS_ON_INTERVALS = {
 
 @pytest.mark.parametrize(("claim", "name"), RESTS_ON_INTERVALS.items())
 def test_a_claim_about_training_is_undecided_where_nothing_can_be_seen(claim: str, name: str) -> None:
-    data = Result.read(RECORDED / f"{name}.json").data
+    data = LessonResult.read(RECORDED / f"{name}.json").data
     assert lesson(name).verdicts(uncertain(data))[claim].verdict == "undecided"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from glassformer.errors import FileError
 from glassformer.lessons import record, trained, worker
-from glassformer.lessons.record import Result
+from glassformer.lessons.record import LessonResult
 from glassformer.lessons.worker import Teller, main
 
 NAME = "scaled_scores"
@@ -16,7 +16,7 @@ NAME = "scaled_scores"
 
 def test_a_lesson_is_measured_into_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lesson", NAME, str(tmp_path / "results")]) == 0
-    assert Result.read(tmp_path / "results" / f"{NAME}.json").seeds == [0, 1, 2, 3, 4]
+    assert LessonResult.read(tmp_path / "results" / f"{NAME}.json").seeds == [0, 1, 2, 3, 4]
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert lines[-1] == {"what": "d_k", "share": 1.0}
 
@@ -31,7 +31,7 @@ def test_a_model_is_trained(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
 def test_what_goes_wrong_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("GLASSFORMER_LANG", "en")
 
-    def fail(*_: object) -> Result:
+    def fail(*_: object) -> LessonResult:
         raise FileError("not_a_run", path="somewhere")
 
     monkeypatch.setattr(record, "measure", fail)
@@ -43,7 +43,7 @@ def test_what_goes_wrong_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: py
 def test_when_nobody_waits_any_more_it_ends(error: type[BaseException], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker.sys, "stdout", StringIO())
 
-    def stop(*_: object) -> Result:
+    def stop(*_: object) -> LessonResult:
         raise error
 
     monkeypatch.setattr(record, "measure", stop)

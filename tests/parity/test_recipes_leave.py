@@ -20,7 +20,7 @@ from glassformer.loading import Loaded, open_recipe
 from glassformer.tasks.image_classification.recognise import seen
 from glassformer.tasks.language_model.write import Writing, beginning, write
 from glassformer.tasks.masked_language_model.fill import fill
-from glassformer.tasks.translation.translate import Search, as_trained, candidates
+from glassformer.tasks.translation.translate import SearchOptions, as_trained, candidates
 from glassformer.training.begin import begin
 from glassformer.training.loop import train
 
@@ -103,7 +103,7 @@ def test_a_translator_translates_the_same(home: Path, recipe: str) -> None:
         ours = loaded.model(batch["input_ids"], begun, batch["attention_mask"].bool())
         close(ours, model(**batch, decoder_input_ids=begun).logits)
     for beam in (1, model.generation_config.num_beams):
-        asked = Search(beam=beam, length_norm="power", alpha=model.generation_config.length_penalty, max_len=24)
+        asked = SearchOptions(beam=beam, length_norm="power", alpha=model.generation_config.length_penalty, max_len=24)
         found = candidates(loaded.model, loaded.vocabularies, texts, as_trained(asked, loaded.config))
         ids = model.generate(**batch, num_beams=beam, max_new_tokens=24)
         assert tokenizer.batch_decode(ids, skip_special_tokens=True) == [best.text for best, *_ in found]
@@ -118,12 +118,12 @@ def test_generation_settings_go_along(home: Path) -> None:
         special.eos,
         special.pad,
     )
-    assert (said.num_beams, said.length_penalty, said.max_length) == (Search().beam, Search().alpha, 128)
+    assert (said.num_beams, said.length_penalty, said.max_length) == (SearchOptions().beam, SearchOptions().alpha, 128)
     assert {one for (one,) in said.bad_words_ids} == set(special.ids().values()) - {special.eos}
     again = gf.load(folder)
-    search = as_trained(Search(), again.config)
+    search = as_trained(SearchOptions(), again.config)
     assert (search.start, search.first, search.last) == ("bos", "none", "none")
-    asked = as_trained(Search(beam=1, max_len=said.max_length - 1), loaded.config)  # it counts the start, too
+    asked = as_trained(SearchOptions(beam=1, max_len=said.max_length - 1), loaded.config)  # it counts the start, too
     found = candidates(loaded.model, loaded.vocabularies, KOREAN, asked)
     assert gf.translate(again, KOREAN, beam=1) == [best.text for best, *_ in found]
 

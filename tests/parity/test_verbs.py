@@ -20,7 +20,7 @@ from glassformer.tasks.embed import embed
 from glassformer.tasks.image_classification.recognise import recognise
 from glassformer.tasks.language_model.write import Writing, write
 from glassformer.tasks.masked_language_model.fill import fill
-from glassformer.tasks.translation.translate import Search, Translated, as_trained, candidates
+from glassformer.tasks.translation.translate import SearchOptions, Translated, as_trained, candidates
 from once import place
 
 transformers = pytest.importorskip("transformers")
@@ -137,7 +137,7 @@ def translations(family: str, **options: Any) -> tuple[list[str], list[float]]:
     return [text.strip() for text in texts], getattr(found, "sequences_scores", torch.empty(0)).tolist()
 
 
-def our_translations(family: str, search: Search) -> list[Translated]:
+def our_translations(family: str, search: SearchOptions) -> list[Translated]:
     loaded = translator(family)[2]
     search = as_trained(replace(search, length_norm="power", max_len=MOST), loaded.config)
     return [best for best, *_ in candidates(loaded.model, loaded.vocabularies, SENTENCES, search)]
@@ -146,7 +146,7 @@ def our_translations(family: str, search: Search) -> list[Translated]:
 @pytest.mark.parametrize("family", ["t5", "bart", "marian"])
 def test_greedy_translations(family: str) -> None:
     expected, _ = translations(family, num_beams=1)
-    assert [best.text.strip() for best in our_translations(family, Search(beam=1))] == expected
+    assert [best.text.strip() for best in our_translations(family, SearchOptions(beam=1))] == expected
     assert len(set(expected)) > 60
 
 
@@ -156,7 +156,7 @@ def test_greedy_translations(family: str) -> None:
 @pytest.mark.parametrize("family", ["t5", "bart", "marian"])
 def test_translations_by_beam_search(family: str, beam: int, stop: str, alpha: float) -> None:
     expected, scores = translations(family, num_beams=beam, length_penalty=alpha, early_stopping=STOPS[stop])
-    found = our_translations(family, Search(beam=beam, alpha=alpha, stop=stop))
+    found = our_translations(family, SearchOptions(beam=beam, alpha=alpha, stop=stop))
     assert [best.text.strip() for best in found] == expected
     assert [best.score for best in found] == pytest.approx(scores, abs=1e-4)
 

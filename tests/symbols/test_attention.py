@@ -5,7 +5,7 @@ from collections import Counter
 import torch
 
 from glassformer.layers.attention import KERNELS, Mask
-from glassformer.symbols.run import Run
+from glassformer.symbols.run import SymbolicRun
 from glassformer.symbols.size import Dim
 from glassformer.symbols.tensor import Symbolic
 
@@ -24,7 +24,7 @@ def kept(
     **sizes: int,
 ) -> Counter[str]:
     """Bytes by name; q, k and v are views of what the projections gave. `bias`: is there one, and is it trained?"""
-    run = Run(accelerator=accelerator)
+    run = SymbolicRun(accelerator=accelerator)
     n = {name: Dim(name, value) for name, value in {**SIZES, **sizes}.items()}
 
     def heads(length: str, width: str) -> Symbolic:
@@ -72,7 +72,7 @@ def test_a_bias_that_is_trained_needs_the_weights() -> None:
 
 
 def test_heads_that_lie_as_q_does_are_no_copy() -> None:
-    run = Run()
+    run = SymbolicRun()
     x = run.new((Dim("b", 2), Dim("t", 5), Dim("n_heads", 4), Dim("d_k", 3)), trained=True)
     with run:
         q = x.transpose(1, 2)

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch.autograd.graph import saved_tensors_hooks
 
-from glassformer.symbols.run import Run
+from glassformer.symbols.run import SymbolicRun
 from glassformer.symbols.size import Dim
 
 # Each rule beside the function itself: the bytes that autograd keeps, in storages that were not there before or are x.
@@ -58,7 +58,7 @@ def real_bytes(call: Callable[[Any], Any]) -> int:
 
 
 def our_bytes(call: Callable[[Any], Any]) -> int:
-    run = Run()
+    run = SymbolicRun()
     x = run.new((Dim("b", 4), Dim("t", 5), Dim("d_model", 6)), trained=True)
     with run:
         call(x)
@@ -78,7 +78,7 @@ def test_a_rule_keeps_what_autograd_keeps(name: str) -> None:
 
 
 def test_a_product_is_two_flops_for_each_multiply_add() -> None:
-    run = Run()
+    run = SymbolicRun()
     x = run.new((Dim("b", 4), Dim("t", 5), Dim("d_model", 6)), trained=True)
     with run:
         F.linear(x, run.new((Dim("d_ff", 8), Dim("d_model", 6)), trained=True, given=True))
@@ -87,7 +87,7 @@ def test_a_product_is_two_flops_for_each_multiply_add() -> None:
 
 
 def test_autocast_makes_products_narrow_and_norms_wide() -> None:
-    run = Run(autocast=True)
+    run = SymbolicRun(autocast=True)
     x = run.new((Dim("b", 4), Dim("t", 5), Dim("d_model", 6)), trained=True)
     weight = run.new((Dim("d_model", 6),), trained=True, given=True)
     with run:

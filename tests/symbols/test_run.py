@@ -10,7 +10,7 @@ from torch import nn
 from glassformer.errors import InputError
 from glassformer.layers.feed_forward import FeedForward
 from glassformer.layers.norm import RMSNorm
-from glassformer.symbols.run import Run, Step
+from glassformer.symbols.run import Step, SymbolicRun
 from glassformer.symbols.size import Dim
 from glassformer.symbols.tensor import Symbolic
 from glassformer.tap import observed
@@ -18,12 +18,12 @@ from glassformer.tap import observed
 SIZES = {"d_model": Dim("d_model", 6), "d_ff": Dim("d_ff", 8)}
 
 
-def stream(run: Run) -> Symbolic:
+def stream(run: SymbolicRun) -> Symbolic:
     return run.new((Dim("b", 2), Dim("t", 5), SIZES["d_model"]), trained=True)
 
 
 def steps(**options: Any) -> list[Step]:
-    run = Run()
+    run = SymbolicRun()
     with run:
         box = FeedForward(**SIZES, **options)
     run.steps.clear()
@@ -48,7 +48,7 @@ def test_the_real_forward_leaves_its_steps() -> None:
 
 
 def test_an_unknown_function_is_an_error_and_never_a_guess() -> None:
-    run = Run()
+    run = SymbolicRun()
     x = stream(run)
     with run, pytest.raises(InputError, match=r"^lgamma: torch has this function, but the ledger has no rule for it"):
         torch.lgamma(x)
@@ -59,7 +59,7 @@ def test_an_unknown_function_is_an_error_and_never_a_guess() -> None:
 
 
 def test_calls_on_parameters_alone_are_seen_too() -> None:
-    run = Run()
+    run = SymbolicRun()
     with run:
         norm = RMSNorm(SIZES["d_model"])
         torch.cat([norm.weight, norm.weight])
@@ -68,7 +68,7 @@ def test_calls_on_parameters_alone_are_seen_too() -> None:
 
 
 def test_a_square_of_positions_is_queries_by_keys() -> None:
-    run = Run()
+    run = SymbolicRun()
     t = Dim("t", 4)
     with run:
         at = torch.arange(t)
@@ -77,7 +77,7 @@ def test_a_square_of_positions_is_queries_by_keys() -> None:
 
 
 def test_outside_of_its_run_a_symbolic_tensor_is_of_no_use() -> None:
-    x = stream(Run())
+    x = stream(SymbolicRun())
     with pytest.raises(RuntimeError, match="inside its own run only"):
         x + x
     assert repr(x) == "Symbolic(b×t×d_model, torch.float32)"

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from glassformer.errors import InputError
-from glassformer.symbols.run import Run
+from glassformer.symbols.run import SymbolicRun
 from glassformer.symbols.size import Dim
 from glassformer.symbols.tensor import Symbolic
 
@@ -47,7 +47,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("name", CALLS)
 def test_shapes_and_copies_are_those_of_torch(name: str) -> None:
     real = torch.zeros(4, 5, 6)
-    run = Run()
+    run = SymbolicRun()
     x = run.new((Dim("b", 4), Dim("t", 5), Dim("d_model", 6)))
     with run:
         mine = CALLS[name](x)
@@ -61,7 +61,7 @@ def test_shapes_and_copies_are_those_of_torch(name: str) -> None:
 
 
 def test_names_survive() -> None:
-    run = Run()
+    run = SymbolicRun()
     x = run.new((Dim("b", 4), Dim("t", 5), Dim("d_model", 6)))
     with run:
         heads = x.unflatten(-1, (Dim("n_heads", 2), Dim("d_k", 3))).transpose(1, 2)
@@ -73,7 +73,7 @@ def test_names_survive() -> None:
 
 
 def test_what_has_no_rule_yet_is_refused() -> None:
-    run = Run()
+    run = SymbolicRun()
     x = run.new((Dim("b", 4), Dim("t", 5), Dim("d_model", 6)))
     for call in (lambda: x[:, -2:], lambda: x.reshape(20, 6), lambda: x[torch.arange(4), torch.arange(4)]):
         with run, pytest.raises(InputError, match="no rule"):

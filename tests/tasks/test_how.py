@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 from glassformer.tasks.how import EvaluationOptions, set_apart
-from glassformer.tasks.translation.translate import Search
+from glassformer.tasks.translation.translate import SearchOptions
 
 
 def test_by_default_nothing_is_chosen_and_nobody_told() -> None:
     how = EvaluationOptions()
-    assert (how.search, how.forensics) == (Search(), False)
+    assert (how.search, how.forensics) == (SearchOptions(), False)
     how.progress(1, 2)
 
 

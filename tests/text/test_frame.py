@@ -27,7 +27,7 @@ from glassformer.tasks.embed import embed
 from glassformer.tasks.language_model.write import Writing, beginning, write
 from glassformer.tasks.masked_language_model.fill import fill
 from glassformer.tasks.samples import Sample
-from glassformer.tasks.translation.samples import Samples
+from glassformer.tasks.translation.samples import TranslationSamples
 from glassformer.tasks.translation.surprise import total_loss
 from glassformer.tasks.translation.translate import translate
 from glassformer.text import Frame, Specials, framing, open_tokenizer, pair
@@ -91,7 +91,9 @@ def test_a_translator_reads_in_use_what_it_read_in_training(tmp_path: Path, begi
     assert fed(loaded.model, lambda: embed(loaded, text)) == [learned]
     assert fed(loaded.model, lambda: total_loss(loaded, Pairs([text], ["x"]))) == [learned]
     assert loaded.reader().source(text).ids.tolist() == [learned]
-    samples = Samples(Run.create(tmp_path / "run", material.config), material.vocabularies, material.looked_at)
+    samples = TranslationSamples(
+        Run.create(tmp_path / "run", material.config), material.vocabularies, material.looked_at
+    )
     assert fed(loaded.model, lambda: samples.attention(loaded.model, Sample(text, "", ""))) == [learned]
 
 

@@ -4,19 +4,19 @@ import pytest
 import sentencepiece as spm
 
 from glassformer.errors import ConfigError, InputError
-from glassformer.text.learn import LARGEST_VOCABULARY, Corpus, _refused, learn, reached, wanted
+from glassformer.text.learn import LARGEST_VOCABULARY, TokenizerCorpus, _refused, learn, reached, wanted
 from texts import CORPUS
 
 
 def test_texts_are_composed_and_empty_ones_left_out() -> None:
-    corpus = Corpus(iter(["", "\u1112\u1161\u11ab", "a"]))
+    corpus = TokenizerCorpus(iter(["", "\u1112\u1161\u11ab", "a"]))
     assert list(corpus) == ["한", "a"]
     corpus.check()
 
 
 def test_a_long_text_passes_in_parts() -> None:
     text = "학교에 " * 500 + "가" * 1000
-    parts = list(Corpus([text]))
+    parts = list(TokenizerCorpus([text]))
     assert "".join(parts) == text
     assert max(map(len, parts)) == 400
     assert set(parts[0].split() + parts[1].split()) == {"학교에"}
@@ -24,7 +24,7 @@ def test_a_long_text_passes_in_parts() -> None:
 
 @pytest.mark.parametrize("texts", [[], ["", ""]])
 def test_no_text_is_nothing_to_learn_from(texts: list[str]) -> None:
-    corpus = Corpus(texts)
+    corpus = TokenizerCorpus(texts)
     assert list(corpus) == []
     with pytest.raises(InputError, match="there is no text to learn a vocabulary from"):
         corpus.check()
@@ -33,7 +33,7 @@ def test_no_text_is_nothing_to_learn_from(texts: list[str]) -> None:
 @pytest.mark.parametrize("texts", ["one text", 3])
 def test_one_text_is_no_list_of_texts(texts: object) -> None:
     with pytest.raises(InputError, match="is not a list of texts"):
-        Corpus(texts)  # type: ignore[arg-type]
+        TokenizerCorpus(texts)  # type: ignore[arg-type]
 
 
 def test_sizes_that_cannot_be() -> None:

@@ -7,7 +7,7 @@ import pytest
 from glassformer.errors import GlassformerWarning
 from glassformer.text import Words
 from glassformer.text import seen as module
-from glassformer.text.seen import Seen, unknown, words_of
+from glassformer.text.seen import SeenText, unknown, words_of
 
 
 def test_words_are_letters_in_a_row_whatever_their_case() -> None:
@@ -16,21 +16,21 @@ def test_words_are_letters_in_a_row_whatever_their_case() -> None:
 
 
 def test_what_no_training_text_held(tmp_path: Path) -> None:
-    found = Seen.of(["나는 학교에 간다.", "The cat"])
+    found = SeenText.of(["나는 학교에 간다.", "The cat"])
     assert found.missing("나는 병원에 간다, the Dog") == ["병원에", "dog"]
     assert found.missing("THE 학교에!") == []
     found.save(tmp_path)
-    assert Seen.open(tmp_path) == found
-    assert Seen.open(tmp_path / "none") is None
+    assert SeenText.open(tmp_path) == found
+    assert SeenText.open(tmp_path / "none") is None
 
 
 def test_of_too_many_words_the_characters_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST", 2)
-    found = Seen.of(["a b c", "d"])
-    assert found == Seen(None, frozenset("abcd "))
+    found = SeenText.of(["a b c", "d"])
+    assert found == SeenText(None, frozenset("abcd "))
     assert found.missing("abz z\té") == ["z", "é"]
     found.save(tmp_path)
-    assert Seen.open(tmp_path) == found
+    assert SeenText.open(tmp_path) == found
 
 
 def test_of_a_tokenizer_from_elsewhere_what_it_has_no_piece_for() -> None:
@@ -43,5 +43,5 @@ def test_of_a_tokenizer_from_elsewhere_what_it_has_no_piece_for() -> None:
 def test_a_damaged_file_is_said_once_and_answers_nothing(text: str, tmp_path: Path) -> None:
     (tmp_path / "seen.json").write_text(text)
     with pytest.warns(GlassformerWarning, match=r"seen\.json is damaged") as said:
-        assert Seen.open(tmp_path) is None
+        assert SeenText.open(tmp_path) is None
     assert len(said) == 1

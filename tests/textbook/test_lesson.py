@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from glassformer.lessons.record import RECORDED, Result
+from glassformer.lessons.record import RECORDED, LessonResult
 from glassformer.lessons.shelf import LessonResults
 from glassformer.lessons.told import LessonView
 from glassformer.textbook.book import Book
@@ -39,7 +39,7 @@ def test_a_picture_that_is_not_drawn_yet() -> None:
 
 
 def test_a_stale_result_is_marked() -> None:
-    result = replace(Result.read(RECORDED / f"{NAME}.json"), fingerprint="another")
+    result = replace(LessonResult.read(RECORDED / f"{NAME}.json"), fingerprint="another")
     html = made(LessonResults({NAME: result}), "ko")
     assert "측정한 뒤에 코드가 바뀌었습니다" in html and "갱신 필요" in html
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from glassformer.lessons.record import RECORDED, Result
+from glassformer.lessons.record import RECORDED, LessonResult
 from glassformer.textbook import painter
 
 NAME = "scaled_scores"
@@ -15,7 +15,7 @@ NAME = "scaled_scores"
 def test_a_line_in_two_files_and_a_line_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    data = Result.read(RECORDED / f"{NAME}.json").data
+    data = LessonResult.read(RECORDED / f"{NAME}.json").data
     order = {"name": NAME, "lang": "ko", "data": data, "alternative": "보이는 것", "to": str(tmp_path / "one")}
     bad = {**order, "data": {}, "to": str(tmp_path / "two")}
     monkeypatch.setattr(painter.sys, "stdin", StringIO("".join(json.dumps(each) + "\n" for each in (bad, order))))

@@ -7,14 +7,19 @@ import pytest
 import small_recogniser
 import tiny_runs
 from glassformer.ledger.devices import DEVICES
-from glassformer.textbook.predicted import Row, card, full_batch, is_of_this_machine
+from glassformer.textbook.predicted import PredictedRow, card, full_batch, is_of_this_machine
 from glassformer.textbook.run import RunChapter
 from small_translator import trained
 
 
 def test_an_error_is_a_share_of_what_was_measured() -> None:
-    assert Row("tokens", 150, 100).error == pytest.approx(0.5)
-    assert Row("tokens", None, 100).error is Row("tokens", 1, None).error is Row("tokens", 1, 0).error is None
+    assert PredictedRow("tokens", 150, 100).error == pytest.approx(0.5)
+    assert (
+        PredictedRow("tokens", None, 100).error
+        is PredictedRow("tokens", 1, None).error
+        is PredictedRow("tokens", 1, 0).error
+        is None
+    )
 
 
 def test_a_full_batch_is_what_the_recipe_allows(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from glassformer.textbook.cards import Say
-from glassformer.textbook.predicted import Card, Row
+from glassformer.textbook.predicted import Card, PredictedRow
 from glassformer.textbook.run import RunChapter
 from glassformer.textbook.run_page import card_rows, run_html, run_markdown
 from glassformer.words import LANGUAGES
@@ -13,10 +13,10 @@ from small_translator import trained
 
 CARD = Card(
     rows=(
-        Row("flops", 1000, 1000),
-        Row("memory", 2 * 2**20, 2**20),
-        Row("tokens", 150, 100),
-        Row("seconds", None, 61.0),
+        PredictedRow("flops", 1000, 1000),
+        PredictedRow("memory", 2 * 2**20, 2**20),
+        PredictedRow("tokens", 150, 100),
+        PredictedRow("seconds", None, 61.0),
     ),
     batch=5,
     length=126,

@@ -10,7 +10,7 @@ from glassformer.errors import ConfigError, FileError
 from glassformer.loading import open_recipe
 from glassformer.runs import Run, locked
 from glassformer.tasks.translation import task as translation
-from glassformer.tasks.translation.samples import Samples
+from glassformer.tasks.translation.samples import TranslationSamples
 from glassformer.training import events
 from glassformer.training.begin import again, begin
 from glassformer.training.watch import watched
@@ -32,8 +32,8 @@ def test_the_same_again_from_the_folder(run: Run, tmp_path: Path) -> None:
     new, resumed = begin(tiny(), tmp_path / "run"), again(run.folder)
     assert new.training.fingerprint == resumed.training.fingerprint
     assert new.recipe == resumed.recipe
-    assert isinstance(new.measure, Samples)
-    assert isinstance(resumed.measure, Samples)
+    assert isinstance(new.measure, TranslationSamples)
+    assert isinstance(resumed.measure, TranslationSamples)
     assert new.measure.pairs == resumed.measure.pairs
 
 
@@ -41,7 +41,7 @@ def test_sentences_that_are_too_long_are_no_samples(tmp_path: Path) -> None:
     job = begin(open_recipe("ko-en", CHANGES | {"data.max_length": 14}), tmp_path / "run")
     assert job.validation is not None
     assert 0 < len(job.validation) < 12
-    assert isinstance(job.measure, Samples)
+    assert isinstance(job.measure, TranslationSamples)
     assert len(job.measure.pairs) == len(job.validation)
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from glassformer.data.documents import Documents
 from glassformer.runs import Run
 from glassformer.tasks import TASKS, Classification
-from glassformer.tasks.classification.samples import Guesses
+from glassformer.tasks.classification.samples import ClassificationSamples
 from glassformer.tasks.language_model.samples import Continuations
 from glassformer.tasks.language_model.task import LanguageModel
-from glassformer.tasks.translation.samples import Samples
+from glassformer.tasks.translation.samples import TranslationSamples
 from glassformer.tasks.translation.task import Translation
 from glassformer.training.measures import MEASURES, of_classification, of_language_model, of_translation
 from tiny_tasks import tiny
@@ -23,7 +23,7 @@ def test_a_translator_translates_some_of_what_it_is_validated_on(tmp_path: Path)
     material = Translation.begin(tiny("translation"))
     run = Run.create(tmp_path / "run", material.config, fill=material.fill)
     measure = of_translation(run, material)
-    assert isinstance(measure, Samples) and len(measure.pairs) == 10
+    assert isinstance(measure, TranslationSamples) and len(measure.pairs) == 10
     nothing = replace(material, looked_at=material.looked_at.chosen([]))
     assert of_translation(run, nothing) is None
 
@@ -32,7 +32,7 @@ def test_a_classifier_shows_some_of_what_it_is_validated_on(tmp_path: Path) -> N
     material = Classification.begin(tiny("classification"))
     run = Run.create(tmp_path / "run", material.config, fill=material.fill)
     measure = of_classification(run, material)
-    assert isinstance(measure, Guesses) and len(measure.texts) == len(measure.examples) == 8
+    assert isinstance(measure, ClassificationSamples) and len(measure.texts) == len(measure.examples) == 8
     assert of_classification(run, replace(material, validation=None)) is None
 
 

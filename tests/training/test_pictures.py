@@ -17,7 +17,7 @@ from glassformer.runs import Run
 from glassformer.tasks import Classification, Translation
 from glassformer.tasks.samples import write_samples
 from glassformer.training import pictures
-from glassformer.training.panels import MOST_POINTS, Story, curve, schedule, thinned
+from glassformer.training.panels import MOST_POINTS, RunHistory, curve, schedule, thinned
 from glassformer.training.pictures import STYLE, draw, figures, hangul_font, save, style
 from small_run import run_config
 
@@ -77,7 +77,7 @@ def named(axes: Any) -> dict[str, Any]:
 
 def test_the_curves_are_those_of_the_log() -> None:
     records = list(lines(100))
-    found = named(figures(Story(records), "en", Translation)["loss_curves"].axes[0])
+    found = named(figures(RunHistory(records), "en", Translation)["loss_curves"].axes[0])
     assert list(found["training"].get_xdata()) == [10, *range(30, 101, 10)]  # what was not finite is left out
     assert list(found["validation"].get_ydata()) == [90 / 50, 90 / 100]
     best = found["best so far: 0.900"]
@@ -87,7 +87,7 @@ def test_the_curves_are_those_of_the_log() -> None:
 
 
 def panel(records: list[dict[str, Any]], title: str, kind: Any = Translation) -> Any:
-    board = figures(Story(records), "en", kind)["dashboard"]
+    board = figures(RunHistory(records), "en", kind)["dashboard"]
     return next(axes for axes in board.axes if title in (axes.get_title(loc="left"), axes.get_title()))
 
 
@@ -95,12 +95,12 @@ def panel(records: list[dict[str, Any]], title: str, kind: Any = Translation) ->
 def test_a_loss_that_falls_far_has_an_axis_of_powers(most: float, scale: str) -> None:
     records = [{"kind": "train", "step": step, "loss": most / step} for step in (1, 2, 4)]
     records += [{"kind": "train", "step": 5, "loss": 1.0}]
-    assert figures(Story(records), "en", Translation)["loss_curves"].axes[0].get_yscale() == scale
+    assert figures(RunHistory(records), "en", Translation)["loss_curves"].axes[0].get_yscale() == scale
 
 
 def test_every_validation_is_marked() -> None:
     records = [{"kind": "evaluation", "step": step, "loss": 1 / step} for step in range(1, 9)]
-    axes = figures(Story(records), "en", Translation)["loss_curves"].axes[0]
+    axes = figures(RunHistory(records), "en", Translation)["loss_curves"].axes[0]
     marked = [line for line in axes.get_lines() if line.get_marker() == "s"]
     assert [line.get_xdata()[0] for line in marked] == list(range(1, 9))
 
@@ -108,7 +108,7 @@ def test_every_validation_is_marked() -> None:
 def test_the_rate_is_the_schedule_itself_with_a_short_warm_up() -> None:
     config = run_config(steps=1800, warmup=50, log_every=100)
     records = [{"kind": "train", "step": 100, "loss": 1.0, "learning_rate": 1e-3}]
-    found = named(figures(Story(records, config), "en", Translation)["learning_rate"].axes[0])
+    found = named(figures(RunHistory(records, config), "en", Translation)["learning_rate"].axes[0])
     steps, rates = (list(found["the schedule"].get_data()[i]) for i in (0, 1))
     assert steps[:50] == list(range(1, 51)) and steps[-1] == 1800
     assert rates[:50] == sorted(rates[:50]) and max(rates) == rates[49]
@@ -120,7 +120,7 @@ def test_the_dashboard_shows_the_whole_run(run: Run) -> None:
     """Loss, rate, gradient norm, speed, quality, attention, status with the machine, samples: #48 of the pictures."""
     write_json(run.folder / "environment.json", {"device": "a fast chip", "torch": "2.13"})
     write_samples(run, 100, [{"source": "하나", "target": "one", "translation": "won"}])
-    board = figures(Story.of(run, "en"), "en", Translation)["dashboard"]
+    board = figures(RunHistory.of(run, "en"), "en", Translation)["dashboard"]
     titles = {axes.get_title(loc="left") or axes.get_title() for axes in board.axes}
     curves = {"Loss", "Learning rate", "Gradient norm", "Speed (tokens per second)", "Quality (validation)"}
     assert curves | {"Status", "Samples (step 100)", "No attention map yet"} <= titles
@@ -130,7 +130,7 @@ def test_the_dashboard_shows_the_whole_run(run: Run) -> None:
 
 def test_the_status_goes_on_below_and_cuts_no_number() -> None:
     value = "0.0038 now, 0.0031 at best (step 1,700,000,000)"
-    story = replace(Story(list(lines(100))), status={"validation loss": value})
+    story = replace(RunHistory(list(lines(100))), status={"validation loss": value})
     written = [text.get_text() for axes in figures(story, "en", Translation)["dashboard"].axes for text in axes.texts]
     assert value in " ".join(filter(None, written)) and value not in written
 
@@ -151,7 +151,9 @@ def test_a_long_log_is_thinned_and_keeps_its_end() -> None:
 
 
 def test_the_words_are_those_of_the_language() -> None:
-    english, korean = (texts(figures(Story(list(lines(100))), lang, Translation)["dashboard"]) for lang in ("en", "ko"))
+    english, korean = (
+        texts(figures(RunHistory(list(lines(100))), lang, Translation)["dashboard"]) for lang in ("en", "ko")
+    )
     assert {
         "Loss",
         "Learning rate",
@@ -227,7 +229,7 @@ def test_a_folder_that_cannot_be_written_is_one_line(run: Run) -> None:
 
 def test_a_task_draws_its_own_metrics() -> None:
     records = [{"kind": "evaluation", "step": 1, "loss": 2.0, "accuracy": 0.5, "f1": 0.25}]
-    board = figures(Story(records), "en", Classification)["dashboard"]
+    board = figures(RunHistory(records), "en", Classification)["dashboard"]
     right, mean = named(panel(records, "Quality (validation)", Classification)).values()
     assert (list(right.get_ydata()), list(mean.get_ydata())) == ([50], [25])
     assert {"right (%)", "nats per text", "Speed (texts per second)"} <= texts(board)

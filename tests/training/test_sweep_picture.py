@@ -8,18 +8,18 @@ from matplotlib.figure import Figure
 from glassformer.errors import FileError
 from glassformer.training import sweep_picture
 from glassformer.training.sweep_picture import COLOURS, band, draw
-from glassformer.training.sweep_results import Comparison, Curve, Result, Row
+from glassformer.training.sweep_results import Curve, SweepComparison, TrialResult, VariantResults
 
 
-def row(name: str, *curves: Curve, validated: bool = True) -> Row:
+def row(name: str, *curves: Curve, validated: bool = True) -> VariantResults:
     results = [
-        Result(seed, Path("run"), "finished", {}, curve if validated else [], [] if validated else curve)
+        TrialResult(seed, Path("run"), "finished", {}, curve if validated else [], [] if validated else curve)
         for seed, curve in enumerate(curves)
     ]
-    return Row(name, {}, results)
+    return VariantResults(name, {}, results)
 
 
-COMPARISON = Comparison("small", 2, [row("a", [(1, 3.0), (2, 2.0)], [(1, 5.0)]), row("b", [(1, 1.0)]), row("c")])
+COMPARISON = SweepComparison("small", 2, [row("a", [(1, 3.0), (2, 2.0)], [(1, 5.0)]), row("b", [(1, 1.0)]), row("c")])
 
 
 def test_the_band_spans_the_seeds() -> None:
@@ -44,7 +44,7 @@ def test_a_picture_is_written_whole(tmp_path: Path) -> None:
 def test_lines_colours_and_labels(lang: str, validated: bool, label: str) -> None:
     axes = Figure().add_subplot()
     rows = [row("a", [(1, 3.0), (2, 2.0)], validated=validated), row("b", [(1, 1.0)], validated=validated)]
-    sweep_picture._fill(axes, Comparison("small", 1, rows), lang)
+    sweep_picture._fill(axes, SweepComparison("small", 1, rows), lang)
     assert [line.get_color() for line in axes.lines] == list(COLOURS[:2])
     assert list(axes.lines[0].get_ydata()) == [3.0, 2.0]
     assert axes.get_ylabel() == label

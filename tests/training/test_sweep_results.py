@@ -8,20 +8,20 @@ from rich.console import Console
 
 from glassformer.runs import Run
 from glassformer.training.sweep import plan, sweep
-from glassformer.training.sweep_results import Comparison, Result, Row, _shown, compare
+from glassformer.training.sweep_results import SweepComparison, TrialResult, VariantResults, _shown, compare
 from small_translator import write_recipe
 
 
-def result(loss: float, state: str = "finished", seed: int = 0) -> Result:
-    return Result(seed, Path("run"), state, {"loss": loss}, [(1, loss)], [])
+def result(loss: float, state: str = "finished", seed: int = 0) -> TrialResult:
+    return TrialResult(seed, Path("run"), state, {"loss": loss}, [(1, loss)], [])
 
 
 def test_mean_and_spread_over_the_seeds() -> None:
-    row = Row("a", {}, [result(1.0), result(3.0), result(90.0, "failed")])
+    row = VariantResults("a", {}, [result(1.0), result(3.0), result(90.0, "failed")])
     assert row.mean("loss") == 2.0
     assert row.spread("loss") == pytest.approx(2**0.5)
-    assert Row("a", {}, [result(1.0)]).spread("loss") is None
-    assert Row("a", {}, []).mean("loss") is None
+    assert VariantResults("a", {}, [result(1.0)]).spread("loss") is None
+    assert VariantResults("a", {}, []).mean("loss") is None
     assert [_shown(*pair) for pair in ((None, None), (1.5, None), (1.5, 0.25))] == ["–", "1.5", "1.5 ± 0.25"]
 
 
@@ -30,7 +30,9 @@ def test_a_table_in_either_language(lang: str, word: str, monkeypatch: pytest.Mo
     monkeypatch.setenv("GLASSFORMER_LANG", lang)
     console = Console(width=120)
     with console.capture() as shown:
-        console.print(Comparison("small", 2, [Row("norm_order=pre", {}, [result(1.0), result(2.0, "failed")])]))
+        console.print(
+            SweepComparison("small", 2, [VariantResults("norm_order=pre", {}, [result(1.0), result(2.0, "failed")])])
+        )
     assert all(each in shown.get() for each in (word, "norm_order=pre", "1/2", "small"))
 
 

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from glassformer.bench.timing import interleaved, summary
-from glassformer.bench.training_step import BOS, EOS, Marian
-from glassformer.bench.training_step import Setting as Sizes
+from glassformer.bench.training_step import BOS, EOS, HuggingFaceMarian
+from glassformer.bench.training_step import StepSetting as Sizes
 from glassformer.config.model import Choice, ModelConfig
 from glassformer.decoding import beam_search, greedy
 from glassformer.errors import ConfigError
@@ -22,7 +22,7 @@ from glassformer.words import say
 SENTENCES = 128
 
 
-class Setting(NamedTuple):
+class DecodingSetting(NamedTuple):
     """The model, how many sentences at a time, and how many tokens of each."""
 
     sizes: Sizes
@@ -32,8 +32,8 @@ class Setting(NamedTuple):
 
 
 SETTINGS = {
-    "cpu": Setting(Sizes(0, 20, 256, 3, 1024, 8, 8000, 0), batch=32, tokens=20, rounds=5),
-    "cuda": Setting(Sizes(0, 32, 512, 6, 2048, 8, 32768, 0), batch=128, tokens=32, rounds=5),
+    "cpu": DecodingSetting(Sizes(0, 20, 256, 3, 1024, 8, 8000, 0), batch=32, tokens=20, rounds=5),
+    "cuda": DecodingSetting(Sizes(0, 32, 512, 6, 2048, 8, 32768, 0), batch=128, tokens=32, rounds=5),
 }
 
 
@@ -56,7 +56,7 @@ def run() -> dict[str, Any]:
     return {"device": device, "sentences": SENTENCES, "tokens": setting.tokens, "rows": rows}
 
 
-def _sentences(setting: Setting, device: str) -> tuple[Tensor, Tensor]:
+def _sentences(setting: DecodingSetting, device: str) -> tuple[Tensor, Tensor]:
     torch.manual_seed(0)
     length = setting.sizes.length
     lengths = torch.randint(length // 2, length + 1, (SENTENCES,))
@@ -66,7 +66,7 @@ def _sentences(setting: Setting, device: str) -> tuple[Tensor, Tensor]:
     return source.to(device), mask.to(device)
 
 
-def _ours(setting: Setting, device: str) -> Callable[[Tensor, Tensor, int], None]:
+def _ours(setting: DecodingSetting, device: str) -> Callable[[Tensor, Tensor, int], None]:
     sizes = setting.sizes
     config = ModelConfig(
         vocab_size=sizes.vocab_size,
@@ -91,9 +91,9 @@ def _ours(setting: Setting, device: str) -> Callable[[Tensor, Tensor, int], None
     return decode
 
 
-def _theirs(setting: Setting, device: str) -> Callable[[Tensor, Tensor, int], None]:
+def _theirs(setting: DecodingSetting, device: str) -> Callable[[Tensor, Tensor, int], None]:
     torch.manual_seed(0)
-    model: Any = Marian(setting.sizes).body.eval().to(device, _dtype(device))
+    model: Any = HuggingFaceMarian(setting.sizes).body.eval().to(device, _dtype(device))
 
     def decode(source: Tensor, mask: Tensor, beam: int) -> None:
         for some, real in zip(source.split(setting.batch), mask.split(setting.batch), strict=True):

@@ -55,14 +55,18 @@ print(json.dumps({{"seconds": seconds, "peak": status("VmHWM") - before, "weight
 SIDES = {"glassformer": CHILD.format(side=OURS), "transformers": CHILD.format(side=THEIRS)}
 
 
-class Setting(NamedTuple):
+class LoadingSetting(NamedTuple):
     """The type of the file, and the type in memory."""
 
     stored: str
     loaded: str
 
 
-SETTINGS = (Setting("float32", "float32"), Setting("bfloat16", "bfloat16"), Setting("bfloat16", "float32"))
+SETTINGS = (
+    LoadingSetting("float32", "float32"),
+    LoadingSetting("bfloat16", "bfloat16"),
+    LoadingSetting("bfloat16", "float32"),
+)
 
 
 def run() -> dict[str, Any]:
@@ -88,7 +92,7 @@ def write(folders: dict[str, Path], **sizes: int) -> None:
             model.to(getattr(torch, stored)).save_pretrained(folder)
 
 
-def measured(folder: Path, setting: Setting, rounds: int = ROUNDS) -> dict[str, Any]:
+def measured(folder: Path, setting: LoadingSetting, rounds: int = ROUNDS) -> dict[str, Any]:
     """Both sides in turn; the first of each warms the page cache and is not counted."""
     found: dict[str, list[dict[str, float]]] = {side: [] for side in SIDES}
     for _ in range(rounds + 1):

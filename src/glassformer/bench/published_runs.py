@@ -23,7 +23,7 @@ _TINY = "https://github.com/jzhang38/TinyLlama/blob/026587c0fbc5cf756eba92e02205
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class PublishedRun:
     """What a report states. `changes` turn the preset into its model."""
 
     name: str
@@ -45,15 +45,15 @@ _13B = {"d_model": 5120, "n_heads": 40, "n_decoder_layers": 40, "d_ff": 17920}
 _1B = {"d_model": 2048, "n_heads": 32, "n_kv_heads": 4, "n_decoder_layers": 22, "d_ff": 5632}
 
 
-def _titan(devices: int, compiled: bool, rate: float, mfu: float, gib: float) -> Run:
+def _titan(devices: int, compiled: bool, rate: float, mfu: float, gib: float) -> PublishedRun:
     job, name = replace(_SELECTIVE, devices=devices, batch=2), f"torchtitan, Llama 3.1 8B, {devices} × H100"
-    return Run(name=name, compiled=compiled, device="h100", job=job, rate=rate, mfu=mfu, gib=gib, source=_H100)
+    return PublishedRun(name=name, compiled=compiled, device="h100", job=job, rate=rate, mfu=mfu, gib=gib, source=_H100)
 
 
-def _kempner(devices: int, batch: int, accumulate: int, total: float, mfu: float, gib: float) -> Run:
+def _kempner(devices: int, batch: int, accumulate: int, total: float, mfu: float, gib: float) -> PublishedRun:
     job = replace(_FULL, devices=devices, batch=batch, accumulate=accumulate)
     size, changes = ("13B", _13B) if devices == 8 else ("8B", {})
-    return Run(
+    return PublishedRun(
         name=f"KempnerForge, Llama 3 {size}, {devices} × H200",
         changes=changes,
         device="h200",
@@ -65,7 +65,7 @@ def _kempner(devices: int, batch: int, accumulate: int, total: float, mfu: float
     )
 
 
-def runs() -> list[Run]:
+def runs() -> list[PublishedRun]:
     """Every run, with what its report says about it."""
     return [
         _titan(8, False, 5762, 0.33, 82.4),
@@ -76,7 +76,7 @@ def runs() -> list[Run]:
         _kempner(2, 2, 4, 18728, 0.517, 62.4),
         _kempner(4, 4, 2, 38983, 0.538, 61.1),
         _kempner(8, 4, 4, 35405, 0.444, 88.5),
-        Run(
+        PublishedRun(
             name="torchtitan, Llama 3 8B, 64 × A100",
             device="a100-80",
             job=replace(_SELECTIVE, devices=64),
@@ -84,7 +84,7 @@ def runs() -> list[Run]:
             mfu=0.582,
             source=_A100,
         ),
-        Run(
+        PublishedRun(
             name="torchtitan, Llama 3 70B, 64 × A100",
             preset="llama3-70b",
             device="a100-80",
@@ -93,7 +93,7 @@ def runs() -> list[Run]:
             mfu=0.517,
             source=_A100,
         ),
-        Run(
+        PublishedRun(
             name="TinyLlama 1.1B, 16 × A100",
             preset="llama2-7b",
             changes=_1B,
@@ -106,7 +106,7 @@ def runs() -> list[Run]:
     ]
 
 
-def _planned(run: Run, mfu: float | None) -> Plan:
+def _planned(run: PublishedRun, mfu: float | None) -> Plan:
     config = open_config(PRESETS[run.preset](), overrides=run.changes)
     return plan(run.preset, config, tokens=10**9, device=DEVICES[run.device], job=run.job, mfu=mfu)
 

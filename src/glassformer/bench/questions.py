@@ -48,7 +48,7 @@ def batch(lengths: tuple[int, ...], *, pad: int = 0, left: bool = False, seed: i
 
 
 def questions(config: ModelConfig, *, pad: int, by_length: bool) -> dict[str, list[Question]]:
-    """All cases that fit a model. `by_length`: see `Variant.by_length`; then the reference goes step by step too."""
+    """All cases that fit a model. `by_length`: as in `ReferenceVariant`; then the reference goes step by step too."""
     if config.input.kind != "tokens":
         return _pictures(config)
     make = partial(batch, pad=pad)

@@ -18,7 +18,7 @@ RESULTS = Path(__file__).parent / "results"
 
 
 @dataclass(frozen=True)
-class Result:
+class BenchResult:
     """One run of one benchmark."""
 
     name: str
@@ -40,13 +40,13 @@ class Result:
         write_text(path, json.dumps(asdict(self), ensure_ascii=False, indent=1) + "\n")
 
     @classmethod
-    def read(cls, path: Path) -> Result:
+    def read(cls, path: Path) -> BenchResult:
         return cls(**json.loads(path.read_text(encoding="utf-8")))
 
 
-def result(name: str, numbers: Any) -> Result:
+def result(name: str, numbers: Any) -> BenchResult:
     """The numbers, with everything needed to repeat them."""
-    return Result(
+    return BenchResult(
         name=name,
         command=f"glassformer bench {name}",
         numbers=numbers,
@@ -59,6 +59,6 @@ def result(name: str, numbers: Any) -> Result:
 def is_of(name: str, path: Path) -> bool:
     """Whether a file is an older record of the same benchmark, which a new one replaces."""
     try:
-        return Result.read(path).name == name
+        return BenchResult.read(path).name == name
     except (OSError, ValueError, TypeError):
         return False

@@ -21,7 +21,7 @@ from glassformer.errors import ConfigError
 VOCABULARY = 67
 
 
-class Variant(NamedTuple):
+class ReferenceVariant(NamedTuple):
     """A class of `transformers`, what its configuration is made from, and how its files differ from what it writes.
 
     `head`: the language-model head gets a matrix of its own, though the configuration says that it is tied (T5 1.1).
@@ -133,24 +133,26 @@ LLAMA3 = {
     "original_max_position_embeddings": 33,
 }
 
-VARIANTS: dict[str, Variant] = {
-    "bert-features": Variant("BertModel", BERT),
-    "bert-masked": Variant("BertForMaskedLM", BERT),
-    "bert-classifier": Variant("BertForSequenceClassification", BERT | CLASSES),
-    "roberta-masked": Variant("RobertaForMaskedLM", BERT | {"type_vocab_size": 1}),
-    "roberta-classifier": Variant("RobertaForSequenceClassification", BERT | CLASSES | {"type_vocab_size": 1}),
-    "gpt2": Variant("GPT2LMHeadModel", GPT2),
-    "gpt2-features": Variant("GPT2Model", GPT2),
-    "llama": Variant("LlamaForCausalLM", LLAMA),
-    "llama-tied": Variant("LlamaForCausalLM", LLAMA | {"tie_word_embeddings": True, "num_key_value_heads": 6}),
-    "llama-biases": Variant("LlamaForCausalLM", LLAMA | {"attention_bias": True, "mlp_bias": True}),
-    "llama-linear": Variant("LlamaForCausalLM", LLAMA | {"rope_parameters": SCALED}),
-    "llama-dynamic": Variant(
+VARIANTS: dict[str, ReferenceVariant] = {
+    "bert-features": ReferenceVariant("BertModel", BERT),
+    "bert-masked": ReferenceVariant("BertForMaskedLM", BERT),
+    "bert-classifier": ReferenceVariant("BertForSequenceClassification", BERT | CLASSES),
+    "roberta-masked": ReferenceVariant("RobertaForMaskedLM", BERT | {"type_vocab_size": 1}),
+    "roberta-classifier": ReferenceVariant("RobertaForSequenceClassification", BERT | CLASSES | {"type_vocab_size": 1}),
+    "gpt2": ReferenceVariant("GPT2LMHeadModel", GPT2),
+    "gpt2-features": ReferenceVariant("GPT2Model", GPT2),
+    "llama": ReferenceVariant("LlamaForCausalLM", LLAMA),
+    "llama-tied": ReferenceVariant("LlamaForCausalLM", LLAMA | {"tie_word_embeddings": True, "num_key_value_heads": 6}),
+    "llama-biases": ReferenceVariant("LlamaForCausalLM", LLAMA | {"attention_bias": True, "mlp_bias": True}),
+    "llama-linear": ReferenceVariant("LlamaForCausalLM", LLAMA | {"rope_parameters": SCALED}),
+    "llama-dynamic": ReferenceVariant(
         "LlamaForCausalLM", LLAMA | {"rope_parameters": DYNAMIC, "max_position_embeddings": 9, "head_dim": 12}
     ),
-    "llama-yarn": Variant("LlamaForCausalLM", LLAMA | {"rope_parameters": YARN, "max_position_embeddings": 44}),
-    "llama-3": Variant("LlamaForCausalLM", LLAMA | {"rope_parameters": LLAMA3, "head_dim": 12}),
-    "llama-3-older-file": Variant(
+    "llama-yarn": ReferenceVariant(
+        "LlamaForCausalLM", LLAMA | {"rope_parameters": YARN, "max_position_embeddings": 44}
+    ),
+    "llama-3": ReferenceVariant("LlamaForCausalLM", LLAMA | {"rope_parameters": LLAMA3, "head_dim": 12}),
+    "llama-3-older-file": ReferenceVariant(
         "LlamaForCausalLM",
         LLAMA | {"rope_parameters": LLAMA3, "head_dim": 12},
         edits={
@@ -159,44 +161,44 @@ VARIANTS: dict[str, Variant] = {
             "rope_scaling": {key: value for key, value in LLAMA3.items() if key != "rope_theta"},
         },
     ),
-    "llama-features": Variant("LlamaModel", LLAMA),
-    "mistral-window": Variant("MistralForCausalLM", LLAMA | {"sliding_window": 5, "head_dim": 10}),
-    "qwen2": Variant("Qwen2ForCausalLM", LLAMA | {"tie_word_embeddings": True}),
-    "qwen2-window": Variant(
+    "llama-features": ReferenceVariant("LlamaModel", LLAMA),
+    "mistral-window": ReferenceVariant("MistralForCausalLM", LLAMA | {"sliding_window": 5, "head_dim": 10}),
+    "qwen2": ReferenceVariant("Qwen2ForCausalLM", LLAMA | {"tie_word_embeddings": True}),
+    "qwen2-window": ReferenceVariant(
         "Qwen2ForCausalLM", LLAMA | {"use_sliding_window": True, "sliding_window": 5, "max_window_layers": 1}
     ),
-    "qwen3": Variant("Qwen3ForCausalLM", LLAMA | {"head_dim": 10}),
-    "t5": Variant("T5ForConditionalGeneration", T5),
-    "t5-1.1": Variant(
+    "qwen3": ReferenceVariant("Qwen3ForCausalLM", LLAMA | {"head_dim": 10}),
+    "t5": ReferenceVariant("T5ForConditionalGeneration", T5),
+    "t5-1.1": ReferenceVariant(
         "T5ForConditionalGeneration",
         T5 | {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False},
         head=True,
     ),
-    "flan-t5": Variant(
+    "flan-t5": ReferenceVariant(
         "T5ForConditionalGeneration",
         T5 | {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False, "d_kv": 6},
         head=True,
         edits={"tie_word_embeddings": False, "scale_decoder_outputs": None},
     ),
-    "t5-encoder": Variant("T5EncoderModel", T5),
-    "bart": Variant("BartForConditionalGeneration", BART),
-    "bart-scaled": Variant("BartForConditionalGeneration", BART | {"scale_embedding": True}),
-    "bart-features": Variant("BartModel", BART),
-    "marian": Variant("MarianMTModel", MARIAN),
-    "marian-separate": Variant(
+    "t5-encoder": ReferenceVariant("T5EncoderModel", T5),
+    "bart": ReferenceVariant("BartForConditionalGeneration", BART),
+    "bart-scaled": ReferenceVariant("BartForConditionalGeneration", BART | {"scale_embedding": True}),
+    "bart-features": ReferenceVariant("BartModel", BART),
+    "marian": ReferenceVariant("MarianMTModel", MARIAN),
+    "marian-separate": ReferenceVariant(
         "MarianMTModel",
         MARIAN
         | {"share_encoder_decoder_embeddings": False, "decoder_vocab_size": 59}
         | {"pad_token_id": 58, "decoder_start_token_id": 58},
     ),
-    "pegasus": Variant(
+    "pegasus": ReferenceVariant(
         "PegasusForConditionalGeneration", BART | {"scale_embedding": True, "activation_function": "relu"}
     ),
-    "vit": Variant("ViTForImageClassification", VIT),
-    "vit-features": Variant("ViTModel", VIT | {"qkv_bias": False}),
-    "deit": Variant("DeiTForImageClassification", VIT),
-    "deit-distilled": Variant("DeiTForImageClassificationWithTeacher", VIT),
-    "deit-features": Variant("DeiTModel", VIT),
+    "vit": ReferenceVariant("ViTForImageClassification", VIT),
+    "vit-features": ReferenceVariant("ViTModel", VIT | {"qkv_bias": False}),
+    "deit": ReferenceVariant("DeiTForImageClassification", VIT),
+    "deit-distilled": ReferenceVariant("DeiTForImageClassificationWithTeacher", VIT),
+    "deit-features": ReferenceVariant("DeiTModel", VIT),
 }
 
 

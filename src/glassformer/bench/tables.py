@@ -10,15 +10,17 @@ import re
 from pathlib import Path
 
 from glassformer.bench.catalogue import BENCHMARKS
-from glassformer.bench.record import RESULTS, Result
+from glassformer.bench.record import RESULTS, BenchResult
 from glassformer.show import minus
 
 _MARKED = re.compile(r"(?P<head><!-- table: (?P<name>[\w-]+) -->\n)(?:.*?)(?P<end><!-- end -->)", re.DOTALL)
 
 
-def recorded(name: str) -> list[Result]:
+def recorded(name: str) -> list[BenchResult]:
     """All recorded results of a benchmark: one a machine, NAME.json, NAME.h200.json …"""
-    return [Result.read(path) for path in sorted(RESULTS.glob(f"{name}.json")) + sorted(RESULTS.glob(f"{name}.*.json"))]
+    return [
+        BenchResult.read(path) for path in sorted(RESULTS.glob(f"{name}.json")) + sorted(RESULTS.glob(f"{name}.*.json"))
+    ]
 
 
 def markdown(name: str, lang: str) -> str:

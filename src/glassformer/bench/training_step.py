@@ -33,7 +33,7 @@ from glassformer.words import say
 PAD, BOS, EOS = 0, 1, 2
 
 
-class Setting(NamedTuple):
+class StepSetting(NamedTuple):
     """The sizes of a step, and how often it is timed."""
 
     batch: int
@@ -47,15 +47,15 @@ class Setting(NamedTuple):
 
 
 SETTINGS = {
-    "cpu": Setting(64, 24, 256, 3, 1024, 4, 8000, 15),
-    "cuda": Setting(768, 32, 512, 6, 2048, 8, 32768, 20),
+    "cpu": StepSetting(64, 24, 256, 3, 1024, 4, 8000, 15),
+    "cuda": StepSetting(768, 32, 512, 6, 2048, 8, 32768, 20),
 }
 
 
-class Torch(nn.Module):
+class TorchTransformer(nn.Module):
     """nn.Transformer with tied embeddings and learned positions, as its users write it."""
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: StepSetting) -> None:
         super().__init__()
         d = setting.d_model
         self.embedding = nn.Embedding(setting.vocab_size, d)
@@ -75,10 +75,10 @@ class Torch(nn.Module):
         return x + self.positions[: tokens.shape[1]]
 
 
-class Marian(nn.Module):
+class HuggingFaceMarian(nn.Module):
     """Hugging Face's Marian: the paper's model as it is used most."""
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: StepSetting) -> None:
         super().__init__()
         from transformers import MarianConfig, MarianMTModel
 
@@ -108,10 +108,10 @@ class Marian(nn.Module):
         return logits
 
 
-PEERS: dict[str, type[nn.Module]] = {"torch": Torch, "marian": Marian}
+PEERS: dict[str, type[nn.Module]] = {"torch": TorchTransformer, "marian": HuggingFaceMarian}
 
 
-def ours(setting: Setting, device: str, compiled: bool) -> Callable[[], None]:
+def ours(setting: StepSetting, device: str, compiled: bool) -> Callable[[], None]:
     """A step of the loop itself, on one batch."""
     config = ModelConfig(
         vocab_size=setting.vocab_size,
@@ -148,7 +148,7 @@ def ours(setting: Setting, device: str, compiled: bool) -> Callable[[], None]:
     return lambda: stepper([batch], 1e-4)
 
 
-def peer(name: str, setting: Setting, device: str, compiled: bool) -> Callable[[], None]:
+def peer(name: str, setting: StepSetting, device: str, compiled: bool) -> Callable[[], None]:
     """The same step around another model, with torch's own loss, clipping and fused Adam."""
     torch.manual_seed(0)
     module = PEERS[name](setting).to(device).train()
@@ -167,7 +167,7 @@ def peer(name: str, setting: Setting, device: str, compiled: bool) -> Callable[[
     return step
 
 
-def _tokens(setting: Setting, device: str) -> tuple[Tensor, ...]:
+def _tokens(setting: StepSetting, device: str) -> tuple[Tensor, ...]:
     shape = (setting.batch, setting.length)
     return tuple(torch.randint(3, setting.vocab_size, shape, device=device) for _ in range(3))
 

@@ -13,7 +13,7 @@ from glassformer.config.recipe import RunConfig
 from glassformer.data.pair_corpus import pair_corpus
 from glassformer.loading import load, open_recipe
 from glassformer.metrics.translation import Outputs, bleu, exact_match
-from glassformer.tasks.translation.translate import GREEDY, Search, as_trained, candidates
+from glassformer.tasks.translation.translate import GREEDY, SearchOptions, as_trained, candidates
 from glassformer.training.begin import begin
 from glassformer.training.loop import train
 from glassformer.words import say
@@ -22,9 +22,11 @@ RUNS: dict[str, dict[str, tuple[int, ...]]] = {  # device → recipe → seeds
     "cpu": {"ko-en": (0,)},
     "cuda": {"multi30k-en-de": (0, 1, 2), "tatoeba-pydocs-ko-en": (0,)},
 }
-LITERATURE = Search(beam=5, alpha=1.0, length_norm="power", batch=256)
-SEARCHES: dict[str, tuple[Search, ...]] = {  # of our own corpus as `make demo` and `evaluate` search, greedily and not
-    "ko-en": (GREEDY, Search()),
+LITERATURE = SearchOptions(beam=5, alpha=1.0, length_norm="power", batch=256)
+SEARCHES: dict[
+    str, tuple[SearchOptions, ...]
+] = {  # of our own corpus as `make demo` and `evaluate` search, greedily and not
+    "ko-en": (GREEDY, SearchOptions()),
 }
 
 

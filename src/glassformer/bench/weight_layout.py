@@ -18,7 +18,7 @@ from glassformer.words import say
 LAYOUTS = ("separate", "concatenated", "fused")
 
 
-class Setting(NamedTuple):
+class LayoutSetting(NamedTuple):
     """The sizes of a step, and how often it is timed."""
 
     batch: int
@@ -29,16 +29,16 @@ class Setting(NamedTuple):
 
 
 SETTINGS = {
-    "cpu": [Setting(batch=64, length=24, d_model=256, n_layers=6, rounds=15)],
+    "cpu": [LayoutSetting(batch=64, length=24, d_model=256, n_layers=6, rounds=15)],
     "cuda": [
-        Setting(batch=768, length=32, d_model=512, n_layers=6, rounds=30),
-        Setting(batch=32, length=1024, d_model=768, n_layers=12, rounds=20),
-        Setting(batch=64, length=256, d_model=384, n_layers=6, rounds=50),
+        LayoutSetting(batch=768, length=32, d_model=512, n_layers=6, rounds=30),
+        LayoutSetting(batch=32, length=1024, d_model=768, n_layers=12, rounds=20),
+        LayoutSetting(batch=64, length=256, d_model=384, n_layers=6, rounds=50),
     ],
 }
 
 
-class Candidate(nn.Module):
+class LayoutCandidate(nn.Module):
     """Self-attention with one of the three layouts; everything else as in MultiHeadAttention."""
 
     def __init__(self, layout: str, d_model: int, n_heads: int) -> None:
@@ -65,7 +65,7 @@ class Candidate(nn.Module):
         return self.w_o(mixed.transpose(1, 2).flatten(2))
 
 
-def step(layout: str, device: str, compiled: bool, setting: Setting) -> Callable[[], None]:
+def step(layout: str, device: str, compiled: bool, setting: LayoutSetting) -> Callable[[], None]:
     """One training step of an encoder with this layout: forward, backward, AdamW; bfloat16 on an accelerator."""
     d_model = setting.d_model
     torch.manual_seed(0)
@@ -73,7 +73,7 @@ def step(layout: str, device: str, compiled: bool, setting: Setting) -> Callable
         d_model=d_model, n_heads=d_model // 64, d_ff=4 * d_model, n_layers=setting.n_layers, norm_order="pre"
     )
     for block in encoder.blocks:
-        block.self_attention = Candidate(layout, d_model, d_model // 64)
+        block.self_attention = LayoutCandidate(layout, d_model, d_model // 64)
     encoder = encoder.to(device)
     optimizer = torch.optim.AdamW(encoder.parameters(), fused=True)
     x = torch.randn(setting.batch, setting.length, d_model, device=device)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from glassformer.lessons.batch import WorkerJob
-    from glassformer.lessons.record import Result
+    from glassformer.lessons.record import LessonResult
     from glassformer.lessons.trained import Watch
 
 
@@ -40,12 +40,12 @@ def watched(title: str, *, quiet: bool) -> Iterator[Watch]:
         yield lambda what, share: shown.update(task, completed=share, description=f"{title} · {what}")
 
 
-def measured(names: Sequence[str], folder: Path, workers: int, *, quiet: bool) -> tuple[dict[str, Result], bool]:
+def measured(names: Sequence[str], folder: Path, workers: int, *, quiet: bool) -> tuple[dict[str, LessonResult], bool]:
     """Measure lessons side by side; their results, and whether all went well. A failure is one line, and goes on."""
     from glassformer.lessons.batch import measure_all
     from glassformer.lessons.journal import Journal
 
-    found: dict[str, Result] = {}
+    found: dict[str, LessonResult] = {}
     with bars(quiet=quiet) as shown:
         view = _View(shown, len(names), quiet)
         try:
@@ -67,7 +67,7 @@ class _View:
         self.whole = shown.add_task(say("lesson.all", done=0, count=count), total=count)
         self.tasks: dict[WorkerJob, Any] = {}
 
-    def see(self, event: Any, found: dict[str, Result]) -> None:
+    def see(self, event: Any, found: dict[str, LessonResult]) -> None:
         from glassformer.lessons import batch
 
         job = event.job
@@ -91,7 +91,7 @@ class _View:
             self.whole, completed=len(found), description=say("lesson.all", done=len(found), count=self.count)
         )
 
-    def _finished(self, result: Result, done: int) -> None:
+    def _finished(self, result: LessonResult, done: int) -> None:
         if self.shown.disable and not self.quiet:
             values = {"done": done, "count": self.count, "name": result.name, "seconds": f"{result.seconds:g}"}
             self.shown.console.print(say("lesson.finished", **values))

@@ -22,7 +22,7 @@ from glassformer.tasks.verbs import VERBS
 from glassformer.training import events
 from glassformer.training.events import Event
 from glassformer.training.loop import Training
-from glassformer.training.start import Start
+from glassformer.training.start import TakenWeights
 from glassformer.training.watch import NotShown
 from glassformer.words import language, say, sentences
 
@@ -194,7 +194,7 @@ def _named(metric: str) -> str:
     return say(key) if key in sentences(language()) else metric
 
 
-def said_start(start: Start) -> str:
+def said_start(start: TakenWeights) -> str:
     """What was taken from another model, and what begins anew."""
     some = [*start.new[:NAMED], *(["…"] if len(start.new) > NAMED else [])]
     new = ", ".join(some) or say("train.none_new")

@@ -54,7 +54,7 @@ class Parting:
 
 
 @dataclass(frozen=True)
-class Answers:
+class AnswerDifference:
     """The likeliest token or class of each place: how many differ, and the first that does."""
 
     changed: int
@@ -89,7 +89,7 @@ def difference(tap: str, a: Tensor, b: Tensor, real: Tensor | None = None) -> Di
     return Difference(tap, shape, largest, relative, index, one[at].item(), other[at].item())
 
 
-def answers(a: Tensor, b: Tensor, real: Tensor | None = None) -> Answers | None:
+def answers(a: Tensor, b: Tensor, real: Tensor | None = None) -> AnswerDifference | None:
     """Do the likeliest agree? None where the two have not the same places. `real` is that of the logits."""
     if a.shape[:-1] != b.shape[:-1]:
         return None
@@ -99,7 +99,7 @@ def answers(a: Tensor, b: Tensor, real: Tensor | None = None) -> Answers | None:
         counted = real.expand(*a.shape[:-1], 1)[..., 0].cpu()
         changed, total = changed & counted, int(counted.sum())
     first = tuple(changed.nonzero()[0].tolist()) if changed.any() else None
-    return Answers(int(changed.sum()), total, first)
+    return AnswerDifference(int(changed.sum()), total, first)
 
 
 def parting(a: Mapping[str, Shape], b: Mapping[str, Shape]) -> Parting | None:

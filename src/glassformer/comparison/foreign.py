@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.comparison.difference import Shape
-from glassformer.comparison.inputs import Batch, Entrance, Reads
+from glassformer.comparison.inputs import Entrance, Reads, SharedInput
 from glassformer.comparison.walk import LOGITS, See, placed, resting
 from glassformer.errors import FileError, InputError
 from glassformer.hub.families import FAMILIES
@@ -41,7 +41,7 @@ class Theirs:
     def dtype(self) -> torch.dtype:
         return next(iter(self.model.parameters())).dtype
 
-    def walk(self, batch: Batch, wanted: Mapping[str, Shape], see: See) -> None:
+    def walk(self, batch: SharedInput, wanted: Mapping[str, Shape], see: See) -> None:
         """Their order is their own; each tap that a module of theirs shows is handed on in the shape of ours."""
         shown = {tap: module for tap in wanted if tap != LOGITS and (module := self._module(tap)) is not None}
         handles = [module.register_forward_hook(_hook(tap, wanted[tap], see)) for tap, module in shown.items()]
@@ -70,7 +70,7 @@ class Theirs:
                     return module
         return None
 
-    def _arguments(self, batch: Batch) -> dict[str, Tensor]:
+    def _arguments(self, batch: SharedInput) -> dict[str, Tensor]:
         """The batch by their names, of which a model takes those that its `forward` has."""
         device = next(iter(self.model.parameters())).device
         given = {

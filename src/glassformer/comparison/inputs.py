@@ -49,7 +49,7 @@ class Reads:
 
 
 @dataclass(frozen=True)
-class Batch:
+class SharedInput:
     """One input for both models."""
 
     source: Tensor  # b s, or b … for numbers
@@ -102,7 +102,7 @@ def _smaller(a: Entrance, b: Entrance) -> Entrance:
     return min(a, b, key=lambda each: each.vocab_size)
 
 
-def batch_of(inputs: Sequence[str] | Tensor | None, fits: Reads, name: str, loaded: Loaded | None) -> Batch:
+def batch_of(inputs: Sequence[str] | Tensor | None, fits: Reads, name: str, loaded: Loaded | None) -> SharedInput:
     """Texts, a tensor as the model takes it, or, with nothing given, the built-in batch.
 
     A decoder with an encoder is fed the model's start token, if it has one, and ids that are always the same.
@@ -116,12 +116,12 @@ def batch_of(inputs: Sequence[str] | Tensor | None, fits: Reads, name: str, load
     target = _numbers(fits.target, rows, min(TARGET_LENGTH, fits.longest), random)
     if fits.target.kind == "tokens" and loaded is not None and loaded.tokenizers is not None:
         target[:, 0] = min(loaded.start, fits.target.vocab_size - 1)
-    return Batch(batch.source, batch.mask, target)
+    return SharedInput(batch.source, batch.mask, target)
 
 
-def _given(inputs: Sequence[str] | Tensor, fits: Reads, name: str, loaded: Loaded | None) -> Batch:
+def _given(inputs: Sequence[str] | Tensor, fits: Reads, name: str, loaded: Loaded | None) -> SharedInput:
     if isinstance(inputs, Tensor):
-        return Batch(inputs)
+        return SharedInput(inputs)
     if fits.source.kind != "tokens":
         raise InputError("not_text_model", model=name, input=fits.source.kind)
     if loaded is None or loaded.tokenizers is None:
@@ -133,20 +133,20 @@ def _given(inputs: Sequence[str] | Tensor, fits: Reads, name: str, loaded: Loade
     tokens, real = pad(framed, padding or 0)
     if int(tokens.max()) >= fits.source.vocab_size:
         raise InputError("compare_vocabulary", token=int(tokens.max()), last=fits.source.vocab_size - 1)
-    return Batch(tokens, None if real.all() else torch.from_numpy(real))
+    return SharedInput(tokens, None if real.all() else torch.from_numpy(real))
 
 
-def _source(fits: Reads, random: torch.Generator) -> Batch:
+def _source(fits: Reads, random: torch.Generator) -> SharedInput:
     length = min(LENGTH, fits.longest)
     numbers = _numbers(fits.source, ROWS, length, random)
     if fits.source.kind != "tokens":
-        return Batch(numbers)
+        return SharedInput(numbers)
     padding = fits.pad or 0
     lengths = torch.tensor([length, max(length * 2 // 3, 1), max(length // 3, 1)])
     mask = torch.arange(length) < lengths[:, None]  # b s
     # A real token must not be the one for padding: some models count their places by it.
     numbers = numbers.where(numbers != padding, (padding + 1) % fits.source.vocab_size)
-    return Batch(numbers.masked_fill(~mask, padding), mask)
+    return SharedInput(numbers.masked_fill(~mask, padding), mask)
 
 
 def _numbers(entrance: Entrance, rows: int, length: int, random: torch.Generator) -> Tensor:
@@ -158,7 +158,7 @@ def _numbers(entrance: Entrance, rows: int, length: int, random: torch.Generator
     return torch.randn(rows, *entrance.shape, generator=random)  # b c …
 
 
-def real_places(tap: str, shape: tuple[int, ...], batch: Batch) -> Tensor | None:
+def real_places(tap: str, shape: tuple[int, ...], batch: SharedInput) -> Tensor | None:
     """Which numbers of a tap belong to real tokens, broadcast to its shape; None where all do.
 
     What stands at padding is computed and never looked at: two models that agree may differ there.

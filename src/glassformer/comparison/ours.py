@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.comparison.difference import Shape
-from glassformer.comparison.inputs import Batch, Model, Reads, reads
+from glassformer.comparison.inputs import Model, Reads, SharedInput, reads
 from glassformer.comparison.walk import See, placed, resting
 from glassformer.config.model import ModelConfig
 from glassformer.errors import InputError, shown
@@ -40,7 +40,7 @@ class Ours:
     def dtype(self) -> torch.dtype:
         return next(self.model.parameters()).dtype
 
-    def walk(self, batch: Batch, wanted: Mapping[str, Shape], see: See) -> None:
+    def walk(self, batch: SharedInput, wanted: Mapping[str, Shape], see: See) -> None:
         device, model = next(self.model.parameters()).device, self.model
         source, target = (placed(x, device, self.dtype) for x in (batch.source, batch.target))
         mask = None if batch.mask is None else batch.mask.to(device)

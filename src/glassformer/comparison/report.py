@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from glassformer.comparison.difference import Answers, Difference, Parting, Shape
+from glassformer.comparison.difference import AnswerDifference, Difference, Parting, Shape
 from glassformer.errors import Phrase
 from glassformer.show import Column, Kind, Sheet, Styled, Table, as_html, as_text
 from glassformer.words import language, say
@@ -33,7 +33,7 @@ class Comparison:
     counts: tuple[int, int]  # taps that A showed, and B
     taps: tuple[Difference, ...]
     parting: Parting | None = None
-    answers: Answers | None = None
+    answers: AnswerDifference | None = None
     notes: tuple[Phrase, ...] = ()
 
     @property

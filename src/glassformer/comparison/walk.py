@@ -10,8 +10,8 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
-from glassformer.comparison.difference import Answers, Difference, Shape, answers, difference
-from glassformer.comparison.inputs import Batch, Reads, real_places
+from glassformer.comparison.difference import AnswerDifference, Difference, Shape, answers, difference
+from glassformer.comparison.inputs import Reads, SharedInput, real_places
 from glassformer.loading import Loaded
 
 LOGITS = "head.logits"
@@ -27,7 +27,7 @@ class Opened(Protocol):
     @property
     def dtype(self) -> torch.dtype: ...
 
-    def walk(self, batch: Batch, wanted: Mapping[str, Shape], see: See) -> None:
+    def walk(self, batch: SharedInput, wanted: Mapping[str, Shape], see: See) -> None:
         """One pass: `see` is called with each tap as it is computed. `wanted`: A's taps, where B's have other names."""
         ...
 
@@ -51,12 +51,12 @@ class Closed(Protocol):
 class Walk:
     """A's tensors, met by B's: each is compared at once, and let go."""
 
-    batch: Batch
+    batch: SharedInput
     tensors: dict[str, Tensor] = field(default_factory=dict)  # A's, not yet met
     shapes: dict[str, Shape] = field(default_factory=dict)  # A's, in the order of its pass
     others: dict[str, Shape] = field(default_factory=dict)  # B's
     found: dict[str, Difference] = field(default_factory=dict)
-    answers: Answers | None = None
+    answers: AnswerDifference | None = None
 
     def keep(self, name: str, x: Tensor) -> None:
         self.tensors[name], self.shapes[name] = x, tuple(x.shape)

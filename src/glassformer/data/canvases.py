@@ -27,7 +27,7 @@ NONE = -1  # the label where a canvas has fewer digits than another
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class CanvasPlan:
     """How canvases are made: `source = { kind = "canvases", size = 32, most = 4, count = 20000 }`.
 
     1 … `most` digits stand on size × size pixels, none over another, each enlarged 1 … `largest` times; their upper
@@ -44,7 +44,7 @@ class Plan:
     seed: int = 0
 
     @classmethod
-    def of(cls, config: DataConfig) -> Plan:
+    def of(cls, config: DataConfig) -> CanvasPlan:
         one_of("data.source", config.source.kind, (KIND,))
         for option in config.source.options:
             if option not in PLANNED:
@@ -93,7 +93,9 @@ class Plan:
         return None
 
 
-PLANNED = {name: getattr(Plan, name) for name in ("size", "most", "largest", "raster", "count", "test")}  # by a recipe
+PLANNED = {
+    name: getattr(CanvasPlan, name) for name in ("size", "most", "largest", "raster", "count", "test")
+}  # by a recipe
 
 
 @dataclass(frozen=True)

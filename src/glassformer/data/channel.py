@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from glassformer.config.values import one_of
 from glassformer.data.moments import Moments, check_order, is_moment, read_moments, refuse_gaps
-from glassformer.data.table import DATES, Layout, find_layout, table_rows
+from glassformer.data.table import DATES, ColumnLayout, find_layout, table_rows
 from glassformer.errors import FileError
 
 MISSING = ("", "na", "n/a", "nan", "null", "none", "-")
@@ -53,11 +53,11 @@ class SeriesForm:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class SeriesSheet:
     """A table of series before its cells are numbers: without a header its columns are called 1, 2, 3 …"""
 
     path: str | Path
-    layout: Layout
+    layout: ColumnLayout
     names: list[str]
     when: int
     rows: list[tuple[int, list[str]]]
@@ -79,7 +79,7 @@ def read_channels(path: str | Path, form: SeriesForm = SeriesForm()) -> list[Cha
     return [Channel(names[i], moments, _numbers(rows, i, names[i], path, sign)) for i in places]
 
 
-def read_sheet(path: str | Path, form: SeriesForm = SeriesForm()) -> Sheet:  # noqa: B008
+def read_sheet(path: str | Path, form: SeriesForm = SeriesForm()) -> SeriesSheet:  # noqa: B008
     """The rows of a CSV, its names, and where the date stands."""
     layout = _layout(path, form)
     rows = [(line, cells) for line, cells in table_rows(path, layout) if cells]
@@ -90,15 +90,15 @@ def read_sheet(path: str | Path, form: SeriesForm = SeriesForm()) -> Sheet:  # n
         if len(cells) != len(names):
             raise FileError("data_row_width", path=path, line=line, columns=len(cells), needed=len(names))
     when = find_column(path, names, form.date) if form.date else date_column(path, names, rows[0][1])
-    return Sheet(path, layout, names, when, rows)
+    return SeriesSheet(path, layout, names, when, rows)
 
 
-def _layout(path: str | Path, form: SeriesForm) -> Layout:
+def _layout(path: str | Path, form: SeriesForm) -> ColumnLayout:
     """A first line that holds no date is a header, whatever its columns are called."""
     if form.header is not None:
         return find_layout(path, delimiter=form.delimiter, header=form.header, least=1)
     found = find_layout(path, delimiter=form.delimiter, header=True, least=1)
-    return Layout(found.delimiter) if any(is_moment(cell) for cell in found.header) else found
+    return ColumnLayout(found.delimiter) if any(is_moment(cell) for cell in found.header) else found
 
 
 def find_column(path: str | Path, names: Sequence[str], name: str) -> int:

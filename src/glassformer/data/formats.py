@@ -71,7 +71,7 @@ def csv_rows(path: str | Path) -> Iterator[tuple[int, list[str]]]:
 
 
 @dataclass(frozen=True)
-class Labelled:
+class LabelledTable:
     """Texts and their labels; `empty` counts the texts that are empty in the original, and are kept."""
 
     texts: list[str]
@@ -97,9 +97,9 @@ class Dialogue:
         return len(self.questions)
 
 
-def read_labelled_tsv(path: str | Path, text: str = "document", label: str = "label") -> Labelled:
+def read_labelled_tsv(path: str | Path, text: str = "document", label: str = "label") -> LabelledTable:
     """A TSV with a header, quoting off: a quotation mark in a review is just a character."""
-    found = Labelled([], [])
+    found = LabelledTable([], [])
     for number, (words, mark) in enumerate(tsv_rows(path, (text, label)), 2):
         found.texts.append(words)
         found.labels.append(_whole(mark, path, number))

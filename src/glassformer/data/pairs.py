@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from glassformer.data.corpus import held_out, mark
 from glassformer.data.lines import jsonl_rows, lines
-from glassformer.data.table import Form, Layout, is_jsonl, pair_columns, place, table_rows, width
+from glassformer.data.table import ColumnLayout, Form, is_jsonl, pair_columns, place, table_rows, width
 from glassformer.errors import FileError
 
 BLANKS = " \t\u00a0\u3000"  # stripped around a sentence; control characters are kept, wherever they stand
@@ -111,7 +111,7 @@ def read_jsonl(path: str | Path, source: str = "source", target: str = "target")
     return gather(jsonl_rows(path, source, target), path)
 
 
-def pair_places(path: str | Path, layout: Layout, form: Form) -> tuple[int, int]:
+def pair_places(path: str | Path, layout: ColumnLayout, form: Form) -> tuple[int, int]:
     """Where source and target stand, from 0."""
     names = layout.header or [""] * width(path, layout)
     given = form.places(path, names)
@@ -125,7 +125,7 @@ def pair_places(path: str | Path, layout: Layout, form: Form) -> tuple[int, int]
     return found
 
 
-def _sides(path: str | Path, layout: Layout, places: tuple[int, int]) -> Iterator[tuple[str, str]]:
+def _sides(path: str | Path, layout: ColumnLayout, places: tuple[int, int]) -> Iterator[tuple[str, str]]:
     """Both sides of each row; an empty line is an empty row, which the reader leaves out and counts."""
     needed = max(places) + 1
     for number, cells in table_rows(path, layout):

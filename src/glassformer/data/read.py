@@ -8,7 +8,7 @@ from glassformer.data.find import dataset, find, split_of
 from glassformer.data.formats import (
     Dialogue,
     Images,
-    Labelled,
+    LabelledTable,
     Series,
     read_dialogue_csv,
     read_images,
@@ -43,7 +43,7 @@ def read(name: str, split: str, source: str = "", target: str = "") -> Pairs:
     return pairs if first < second else pairs.reversed()
 
 
-def labelled(name: str, split: str) -> Labelled:
+def labelled(name: str, split: str) -> LabelledTable:
     """Texts and labels, such as nsmc."""
     return read_labelled_tsv(_paths(name, split, "tsv_labelled")[0])
 

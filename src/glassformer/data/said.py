@@ -14,7 +14,7 @@ from glassformer.data.lines import lines
 from glassformer.data.moments import step_of, written
 from glassformer.data.pairs import pair_places, read_pairs
 from glassformer.data.pictures import image_files
-from glassformer.data.table import Form, Layout, delimiter_of, is_jsonl, label_columns, pair_columns, table_rows
+from glassformer.data.table import ColumnLayout, Form, delimiter_of, is_jsonl, label_columns, pair_columns, table_rows
 from glassformer.data.texts import label_layout, label_places, read_texts
 from glassformer.errors import Phrase
 
@@ -74,7 +74,7 @@ def _labelled(path: str, options: Any) -> Phrase:
     return _phrase("labelled", path=path, count=len(found), kinds=len(counts), labels=labels, how=how, columns=columns)
 
 
-def _column(layout: Layout, place: int) -> str:
+def _column(layout: ColumnLayout, place: int) -> str:
     return f"{place + 1} '{layout.header[place].strip()}'" if layout.header else str(place + 1)
 
 

@@ -81,7 +81,7 @@ def label_columns(names: Sequence[str]) -> tuple[int, int] | None:
 
 
 @dataclass(frozen=True)
-class Layout:
+class ColumnLayout:
     """What parts the columns; the names of a header, () where there is none."""
 
     delimiter: str
@@ -102,7 +102,7 @@ def find_layout(
     header: bool | None = None,
     names: Callable[[Sequence[str]], bool] = names_columns,
     least: int = 2,
-) -> Layout:
+) -> ColumnLayout:
     """As given, else found out: see `find_delimiter`; `names` tells a header from a row. `least`: columns."""
     first = list(islice(lines(path), LOOKED_AT + 1))
     if not any(line.strip() for line in first):
@@ -113,7 +113,7 @@ def find_layout(
     if cells is None:  # a quotation mark alone, say
         raise FileError("data_empty_file", path=path)
     named = names(cells) if header is None else header
-    return Layout(known, tuple(cells) if named else ())
+    return ColumnLayout(known, tuple(cells) if named else ())
 
 
 def find_delimiter(path: str | Path, first: Sequence[str], least: int = 2) -> str:
@@ -162,7 +162,7 @@ def split_lines(
         raise FileError("data_not_csv", path=path, line=reader.line_num, why=str(error)) from error
 
 
-def table_rows(path: str | Path, layout: Layout) -> Iterator[tuple[int, list[str]]]:
+def table_rows(path: str | Path, layout: ColumnLayout) -> Iterator[tuple[int, list[str]]]:
     """Every row below the header with the number of its last line, empty ones as []; one of another width is refused.
 
     Between tabs a row may have more columns than the first: corpora put remarks there.
@@ -197,7 +197,7 @@ class Form:
     delimiter: str = ""
     header: bool | None = None
 
-    def layout(self, path: str | Path, names: Callable[[Sequence[str]], bool] = names_columns) -> Layout:
+    def layout(self, path: str | Path, names: Callable[[Sequence[str]], bool] = names_columns) -> ColumnLayout:
         """How the table stands in its file. A column given by name means that there is a header."""
         named = any(isinstance(column, str) for column in self.columns or ())
         return find_layout(path, delimiter=self.delimiter, header=True if named else self.header, names=names)
@@ -238,6 +238,6 @@ def is_jsonl(path: str | Path) -> bool:
     return plain_name(path).endswith(".jsonl")
 
 
-def width(path: str | Path, layout: Layout) -> int:
+def width(path: str | Path, layout: ColumnLayout) -> int:
     """How many columns there are: those of the header, else of the first row."""
     return len(layout.header) or next((len(cells) for _, cells in table_rows(path, layout) if cells), 0)

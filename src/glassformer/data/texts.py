@@ -11,7 +11,7 @@ from pathlib import Path
 from glassformer.data.corpus import held_out, mark
 from glassformer.data.lines import jsonl_objects, text_of
 from glassformer.data.pairs import BLANKS
-from glassformer.data.table import Column, Form, Layout, is_jsonl, label_columns, names_columns, table_rows
+from glassformer.data.table import Column, ColumnLayout, Form, is_jsonl, label_columns, names_columns, table_rows
 from glassformer.errors import FileError, shown
 
 FOUND_OUT = Form()
@@ -65,12 +65,12 @@ def _table(path: str | Path, form: Form) -> tuple[Rows, list[Column]]:
     return read, [layout.header[i].strip() if layout.header else i + 1 for i in places]
 
 
-def label_layout(path: str | Path, form: Form) -> Layout:
+def label_layout(path: str | Path, form: Form) -> ColumnLayout:
     """A first line is a header already where it has one of the names of a text or of a label in it."""
     return form.layout(path, lambda cells: label_columns(cells) is not None or names_columns(cells))
 
 
-def label_places(path: str | Path, layout: Layout, form: Form, rows: Sequence[list[str]]) -> tuple[int, int]:
+def label_places(path: str | Path, layout: ColumnLayout, form: Form, rows: Sequence[list[str]]) -> tuple[int, int]:
     """Where text and label stand, from 0: as given, as called; of two without a name the label has fewer values."""
     names = layout.header or (tuple("" for _ in rows[0]) if rows else ())
     given = form.places(path, names)

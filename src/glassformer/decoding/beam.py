@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from glassformer.config.values import size
 from glassformer.decoding.hypothesis import Hypothesis
 from glassformer.decoding.limits import FREE, Limits, prepare
-from glassformer.decoding.rules import LENGTH_NORMS, STOP_RULES, Standing, largest
-from glassformer.decoding.step import Decodable, Start, evaluating
+from glassformer.decoding.rules import LENGTH_NORMS, STOP_RULES, SearchProgress, largest
+from glassformer.decoding.step import Decodable, DecodingStart, evaluating
 from glassformer.decoding.tree import FINISHED, KEPT, PRUNED, ROOT, Candidates, Growth, Tree
 from glassformer.decoding.walking import accumulated
 from glassformer.errors import ConfigError, choose, shown
@@ -63,10 +63,10 @@ class Finished:
         return Finished(self.scores[rows], self.nodes[rows])
 
 
-class Search:
+class BeamSearch:
     """One beam search over a batch: `run` it, then ask for the results."""
 
-    def __init__(self, model: Decodable, start: Start, limits: Limits, rules: Rules) -> None:
+    def __init__(self, model: Decodable, start: DecodingStart, limits: Limits, rules: Rules) -> None:
         self.model, self.limits, self.rules = model, limits, rules
         self.state = start.state
         longest, device = limits.longest(start), start.tokens.device
@@ -79,7 +79,7 @@ class Search:
         self.finished = self.results = Finished.none(len(longest), rules.beam, self.logits)
         self.growth = Growth()
 
-    def run(self) -> Search:
+    def run(self) -> BeamSearch:
         length = 1
         while (tokens := self.advance(length)) is not None:
             self.logits = accumulated(self.model.step(tokens, self.state))  # b·w v
@@ -103,7 +103,7 @@ class Search:
             self.growth.mark(self.sentences, fates)
         self.sums, self.nodes = going.values, numbers.gather(1, going.indices)
         tokens, beams = candidates.tokens.gather(1, going.indices), beams.gather(1, going.indices)  # b w
-        at = Standing(self.sums[:, 0], self.finished.scores[:, -1], norm, self.norm_at_limit, self.rules.alpha)
+        at = SearchProgress(self.sums[:, 0], self.finished.scores[:, -1], norm, self.norm_at_limit, self.rules.alpha)
         done = STOP_RULES[self.rules.stop](at) | (self.sums[:, 0] == NEVER)  # b; nothing goes on at the last step
         return self.go_on(tokens, beams, done)
 
@@ -270,5 +270,5 @@ def beam_search(
     if source.shape[0] == 0:
         return ([], []) if record else []
     with evaluating(model):
-        search = Search(way, way.start(source, mask), limits, rules).run()
+        search = BeamSearch(way, way.start(source, mask), limits, rules).run()
     return (search.best(n_best), search.trees(n_best)) if record else search.best(n_best)

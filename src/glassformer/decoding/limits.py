@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.config.values import size
-from glassformer.decoding.step import Decodable, Start, check_token, decodable
+from glassformer.decoding.step import Decodable, DecodingStart, check_token, decodable
 from glassformer.errors import InputError
 
 BEYOND_SOURCE = 50
@@ -56,7 +56,7 @@ class Limits:
         longest = None if max_len is None else size("max_len", max_len)
         return cls(ends, indices, longest, first, last, size("min_len", min_len, 0))
 
-    def longest(self, start: Start) -> list[int]:
+    def longest(self, start: DecodingStart) -> list[int]:
         """How many tokens each sentence may get: `max_len`, or by default its source's length + 50 (§6.1).
 
         The default never exceeds the model's table of positions; a `max_len` that does is refused. It is a number of

@@ -37,7 +37,7 @@ LENGTH_NORMS: dict[str, Callable[[int, float], float]] = {
 
 
 @dataclass(frozen=True)
-class Standing:
+class SearchProgress:
     """How far the search of each sentence is."""
 
     running: Tensor  # b: log-probability of the best hypothesis that goes on
@@ -47,12 +47,12 @@ class Standing:
     alpha: float
 
 
-def first(at: Standing) -> Tensor:
+def first(at: SearchProgress) -> Tensor:
     """As soon as there are as many finished hypotheses as beams (Hugging Face: early_stopping=True)."""
     return at.worst > float("-inf")
 
 
-def bound(at: Standing) -> Tensor:
+def bound(at: SearchProgress) -> Tensor:
     """… and none that goes on would be better than the worst of them if it ended now (early_stopping=False).
 
     Exact without a length norm, because a sum of logarithms only falls; with one, a longer hypothesis could still win.
@@ -60,13 +60,13 @@ def bound(at: Standing) -> Tensor:
     return first(at) & (at.running / at.norm <= at.worst)
 
 
-def exhaustive(at: Standing) -> Tensor:
+def exhaustive(at: SearchProgress) -> Tensor:
     """… and none would be, even if it kept its log-probability up to its longest length (early_stopping="never")."""
     norm = at.longest if at.alpha > 0.0 else at.norm
     return first(at) & (at.running / norm <= at.worst)
 
 
-STOP_RULES: dict[str, Callable[[Standing], Tensor]] = {
+STOP_RULES: dict[str, Callable[[SearchProgress], Tensor]] = {
     "first": first,
     "bound": bound,
     "exhaustive": exhaustive,

@@ -21,7 +21,7 @@ from glassformer.models.encoder_decoder import EncoderDecoder
 
 
 @dataclass(frozen=True)
-class Start:
+class DecodingStart:
     """Everything before the first new token."""
 
     tokens: Tensor  # b 1: what the first step is given
@@ -29,14 +29,14 @@ class Start:
     lengths: list[int]  # real tokens of each source
     room: list[int] | None  # how many tokens fit behind each source; None: the model has no table of positions
 
-    def repeated(self, n: int) -> Start:
+    def repeated(self, n: int) -> DecodingStart:
         """Each sentence n times, one behind the other."""
         if n == 1:
             return self
         rows = torch.arange(self.tokens.shape[0], device=self.tokens.device).repeat_interleave(n)  # b·n
         lengths = [length for length in self.lengths for _ in range(n)]
         room = None if self.room is None else [left for left in self.room for _ in range(n)]
-        return Start(self.tokens[rows], self.state.repeated(rows), lengths, room)
+        return DecodingStart(self.tokens[rows], self.state.repeated(rows), lengths, room)
 
 
 class Decodable(Protocol):
@@ -45,21 +45,21 @@ class Decodable(Protocol):
     @property
     def vocab_size(self) -> int: ...
 
-    def start(self, source: Tensor, mask: Tensor | None) -> Start: ...
+    def start(self, source: Tensor, mask: Tensor | None) -> DecodingStart: ...
 
     def step(self, tokens: Tensor, state: State) -> Tensor:
         """The last tokens, b 1 → logits of the next ones, b v. The cache of the state grows by one position."""
 
 
 @dataclass(frozen=True)
-class Translation:
+class DecodableEncoderDecoder:
     """Encoder and decoder: the source becomes memory once, the target starts from `bos`."""
 
     model: EncoderDecoder
     vocab_size: int
     bos: int
 
-    def start(self, source: Tensor, mask: Tensor | None) -> Start:
+    def start(self, source: Tensor, mask: Tensor | None) -> DecodingStart:
         mask = padding_of(source, mask)
         memory = self.model.encode(source, mask)  # b s d_model
         b, s, _ = memory.shape
@@ -67,7 +67,7 @@ class Translation:
         room = table_size(self.model.decoder.positions)
         tokens = torch.full((b, 1), self.bos, device=memory.device)  # b 1
         state = State(self.model.decoder.empty_cache(), memory=memory, memory_mask=mask)
-        return Start(tokens, state, lengths, None if room is None else [room] * b)
+        return DecodingStart(tokens, state, lengths, None if room is None else [room] * b)
 
     def step(self, tokens: Tensor, state: State) -> Tensor:
         assert state.memory is not None
@@ -75,13 +75,13 @@ class Translation:
 
 
 @dataclass(frozen=True)
-class Continuation:
+class DecodableDecoder:
     """A decoder alone: the prompt fills the cache in one pass, and its last token starts the new ones."""
 
     model: DecoderOnly
     vocab_size: int
 
-    def start(self, source: Tensor, mask: Tensor | None) -> Start:
+    def start(self, source: Tensor, mask: Tensor | None) -> DecodingStart:
         source, mask, lengths = align_right(source, padding_of(source, mask))
         cache, room = self.model.decoder.empty_cache(), table_size(self.model.decoder.positions)
         if room is not None and max(lengths) > room:
@@ -91,7 +91,7 @@ class Continuation:
             self.model.decoder(self.model.embedding(source[:, :-1]), real=past, cache=cache)
         # The last token of the prompt takes position length - 1, and the last new one is never read again.
         left = None if room is None else [room - length + 1 for length in lengths]
-        return Start(source[:, -1:], State(cache, mask=None if mask is None else mask[:, :-1]), lengths, left)
+        return DecodingStart(source[:, -1:], State(cache, mask=None if mask is None else mask[:, :-1]), lengths, left)
 
     def step(self, tokens: Tensor, state: State) -> Tensor:
         if state.mask is not None:
@@ -108,10 +108,10 @@ def decodable(model: nn.Module, bos: int | None) -> Decodable:
         weight = token_matrix(target) if model.head.weight is None else model.head.weight
         if isinstance(target, TokenEmbedding) and weight is not None:
             if isinstance(model, DecoderOnly):
-                return Continuation(model, weight.shape[0])
+                return DecodableDecoder(model, weight.shape[0])
             if bos is None:
                 raise InputError("generate_bos_missing")
-            return Translation(model, weight.shape[0], check_token("bos", bos, weight.shape[0]))
+            return DecodableEncoderDecoder(model, weight.shape[0], check_token("bos", bos, weight.shape[0]))
     raise InputError("generate_model", model=type(model).__name__)
 
 

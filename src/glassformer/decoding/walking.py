@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from glassformer.decoding.hypothesis import Hypothesis
 from glassformer.decoding.limits import FREE, Limits, prepare
 from glassformer.decoding.rules import comparable, largest
-from glassformer.decoding.step import Decodable, Start, evaluating
+from glassformer.decoding.step import Decodable, DecodingStart, evaluating
 
 Choose = Callable[[Tensor, Tensor, int], Tensor]  # logits b v, sentences b, how many tokens before → tokens b
 
@@ -26,7 +26,7 @@ class DecodingStep:
     log_probabilities: Tensor  # b: under the model as it is, before any filter; 0 for a token that is forced
 
 
-def walk(model: Decodable, start: Start, limits: Limits, choose: Choose) -> Iterator[DecodingStep]:
+def walk(model: Decodable, start: DecodingStart, limits: Limits, choose: Choose) -> Iterator[DecodingStep]:
     """Choose a token, give it to the model, until every sentence has ended. The finished ones leave the batch.
 
     The host waits for the device once a step, to hear whether a sentence has ended.

@@ -37,7 +37,7 @@ NEUTRAL: dict[str, tuple[Any, ...]] = {  # not done here, and the values at whic
 
 
 @dataclass(frozen=True, kw_only=True)
-class Generation:
+class GenerationDefaults:
     """The wishes, in our words; None where nothing is said. `unheeded`: those that cannot be met, as they are written.
 
     `max_new` and `min_new` count new tokens; `max_length` and `min_length` what stands before them, too.
@@ -68,11 +68,11 @@ class Generation:
         return max(self.min_new, self.min_length - before, 0)
 
 
-def read_generation(folder: Path | None) -> Generation:
+def read_generation(folder: Path | None) -> GenerationDefaults:
     """Of a folder as Hugging Face leaves it; nothing where there is none."""
     path = None if folder is None else folder / FILE if (folder / FILE).is_file() else folder / OLDER
     if path is None or not path.is_file():
-        return Generation()
+        return GenerationDefaults()
     foreign = read_foreign(path)
     single, several = _bad_words(foreign)
     unheeded = [key for key, neutral in NEUTRAL.items() if _asked(foreign.table.get(key), neutral)]
@@ -82,7 +82,7 @@ def read_generation(folder: Path | None) -> Generation:
         unheeded.append("bad_words_ids")
     if draw and (beam or 1) > 1:
         unheeded.append("do_sample")
-    return Generation(
+    return GenerationDefaults(
         beam=beam,
         length_penalty=_number(foreign, "length_penalty"),
         stop=_stop(foreign),

@@ -25,7 +25,7 @@ NEWER = {"weightedmean": "weighted", "lasttoken": "last", "mean_sqrt_len_tokens"
 
 
 @dataclass(frozen=True)
-class Sentence:
+class SentenceEmbedding:
     """How a text becomes a vector: what stands before it, how much is read, how it is pooled and scaled.
 
     `beyond`: a layer behind the pool that is not computed here.
@@ -39,10 +39,10 @@ class Sentence:
     beyond: Path | None = None
 
 
-def read_sentence(folder: Path) -> Sentence:
+def read_sentence(folder: Path) -> SentenceEmbedding:
     """As the folder says; the mean of all positions where it says nothing."""
     if not (folder / MODULES).is_file():
-        return Sentence()
+        return SentenceEmbedding()
     pool, normalize, beyond = "mean", False, None
     for path, kind in _modules(folder / MODULES):
         match kind:
@@ -56,7 +56,7 @@ def read_sentence(folder: Path) -> Sentence:
                 beyond = folder / path
     limits = read_foreign(folder / LIMITS) if (folder / LIMITS).is_file() else Foreign({}, folder / LIMITS)
     longest = limits.table.get("max_seq_length")
-    return Sentence(
+    return SentenceEmbedding(
         pool=pool,
         normalize=normalize,
         prompt=_prompt(folder / PROMPTS),

@@ -17,11 +17,11 @@ from glassformer.errors import ConfigError, choose
 from glassformer.formula import in_numbers, total
 from glassformer.layers.attention import KERNELS, Cache
 from glassformer.layers.position import WITH_TABLE
-from glassformer.ledger.reading import Account, Entry, read
+from glassformer.ledger.reading import Account, CostEntry, read
 from glassformer.ledger.show import place
 from glassformer.models.check import input_positions
 from glassformer.models.in_symbols import DTYPES, InSymbols, in_symbols, lengths, run_pass
-from glassformer.symbols.run import Run, Step
+from glassformer.symbols.run import Step, SymbolicRun
 from glassformer.symbols.size import values, written
 
 WIDTHS = {name: dtype.itemsize for name, dtype in DTYPES.items()}
@@ -64,10 +64,10 @@ class Cost:
     """One part of the model in one pass."""
 
     part: str
-    products: tuple[Entry, ...]
-    kept: tuple[Entry, ...]
-    again: tuple[Entry, ...] = ()  # kept only while the backward pass is in this block
-    cached: tuple[Entry, ...] = ()  # the KV cache, when decoding
+    products: tuple[CostEntry, ...]
+    kept: tuple[CostEntry, ...]
+    again: tuple[CostEntry, ...] = ()  # kept only while the backward pass is in this block
+    cached: tuple[CostEntry, ...] = ()  # the KV cache, when decoding
 
     @cached_property
     def forward(self) -> int:
@@ -94,7 +94,7 @@ class Cost:
         return total(entry.formula for entry in self.kept)
 
     def to_json(self) -> dict[str, Any]:
-        def numbers(entries: tuple[Entry, ...]) -> str:
+        def numbers(entries: tuple[CostEntry, ...]) -> str:
             return total(in_numbers(entry.formula, entry.values) for entry in entries)
 
         return {
@@ -124,14 +124,14 @@ class Passed:
     """A pass that was run in symbols: the model, its steps, and the cache that decoding left."""
 
     found: InSymbols
-    symbols: Run
+    symbols: SymbolicRun
     cache: Cache | None
 
 
 def passed(config: ModelConfig, run: Pass) -> Passed:
     """Run the real `forward`, in symbols."""
     check_lengths(config, run)
-    symbols = Run(DTYPES[run.dtype], accelerator=DEVICES[run.device], autocast=run.autocast)
+    symbols = SymbolicRun(DTYPES[run.dtype], accelerator=DEVICES[run.device], autocast=run.autocast)
     found = in_symbols(config, symbols, run.kernel)
     sizes = lengths(config, run.batch, run.length, run.target_length, run.past)
     return Passed(found, symbols, run_pass(config, symbols, found, sizes, training=run.training))
@@ -151,7 +151,7 @@ def costs(config: ModelConfig, run: Pass) -> dict[str, Cost]:
     return {part: replace(built[like], part=part) for part, like in _spread(found.found, built)}
 
 
-def _cost(part: str, account: Account, cached: tuple[Entry, ...], run: Pass) -> Cost:
+def _cost(part: str, account: Account, cached: tuple[CostEntry, ...], run: Pass) -> Cost:
     """Decoding has no backward pass: it has no gradients and keeps nothing."""
     if not run.training:
         return Cost(part, tuple(replace(entry, backward=0) for entry in account.products), (), (), cached)
@@ -159,15 +159,15 @@ def _cost(part: str, account: Account, cached: tuple[Entry, ...], run: Pass) -> 
     return Cost(part, tuple(account.products), once, again, cached)
 
 
-def _cached(cache: Cache | None, symbols: Run) -> dict[str, tuple[Entry, ...]]:
+def _cached(cache: Cache | None, symbols: SymbolicRun) -> dict[str, tuple[CostEntry, ...]]:
     """Keys and values as the pass left them, by the part that computes them."""
-    found: dict[str, tuple[Entry, ...]] = {}
+    found: dict[str, tuple[CostEntry, ...]] = {}
     for number, layer in enumerate(cache.layers if cache else ()):
         for box, held in (("self_attention", layer.past), ("cross_attention", layer.memory)):
             if held.k is not None and held.v is not None:
                 b, n_kv_heads, s, d_k = held.k.shape
                 bytes_ = (b, s, n_kv_heads, d_k + held.v.shape[3], symbols.bytes(held.k.dtype))
-                entry = Entry("keys and values", written(bytes_), values(bytes_))
+                entry = CostEntry("keys and values", written(bytes_), values(bytes_))
                 found[f"decoder.blocks.{number}.{box}.qkv"] = (entry,)
     return found
 

@@ -25,7 +25,7 @@ from glassformer.models.stack import Stack
 CONTAINERS = (*MODELS.values(), Stack, Block, nn.ModuleList)  # what is in them has rows of its own
 
 
-class Group(NamedTuple):
+class RowGroup(NamedTuple):
     """One row of a box: its name, the key of its title in words/, and what belongs to it."""
 
     name: str
@@ -35,23 +35,23 @@ class Group(NamedTuple):
 
 FUNCTIONS = ("relu", "gelu", "silu", "sigmoid")  # every activation
 
-GROUPS: dict[type[nn.Module], tuple[Group, ...]] = {
+GROUPS: dict[type[nn.Module], tuple[RowGroup, ...]] = {
     MultiHeadAttention: (
-        Group("qkv", "attention.qkv", ("w_q", "w_k", "w_v")),
-        Group("w_o", "attention.output", ("w_o",)),
-        Group("qk_norm", "attention.qk_norm", ("q_norm", "k_norm")),
-        Group("scores", "attention.scores"),
+        RowGroup("qkv", "attention.qkv", ("w_q", "w_k", "w_v")),
+        RowGroup("w_o", "attention.output", ("w_o",)),
+        RowGroup("qk_norm", "attention.qk_norm", ("q_norm", "k_norm")),
+        RowGroup("scores", "attention.scores"),
     ),
-    TokenEmbedding: (Group("", "embedding"), Group("segments", "segments", ("segments",))),
-    ImagePatches: (Group("", "patches.image"), Group("class_token", "class_token", ("class_token",))),
-    SeriesPatches: (Group("", "patches.series"),),
-    LearnedQueries: (Group("", "queries"),),
+    TokenEmbedding: (RowGroup("", "embedding"), RowGroup("segments", "segments", ("segments",))),
+    ImagePatches: (RowGroup("", "patches.image"), RowGroup("class_token", "class_token", ("class_token",))),
+    SeriesPatches: (RowGroup("", "patches.series"),),
+    LearnedQueries: (RowGroup("", "queries"),),
     LanguageModelHead: (
-        Group("transform", "head.transform", ("transform", "norm", *FUNCTIONS)),
-        Group("", "head.language_model"),
-        Group("offset", "head.offset", ("offset",)),
+        RowGroup("transform", "head.transform", ("transform", "norm", *FUNCTIONS)),
+        RowGroup("", "head.language_model"),
+        RowGroup("offset", "head.offset", ("offset",)),
     ),
-    ClassifierHead: (Group("pooler", "head.pooler", ("pooler", "tanh")), Group("", "head.classifier")),
+    ClassifierHead: (RowGroup("pooler", "head.pooler", ("pooler", "tanh")), RowGroup("", "head.classifier")),
 }
 REGISTRIES: dict[str, dict[str, Any]] = {
     "feed_forward": dict(FEED_FORWARDS),
@@ -59,17 +59,17 @@ REGISTRIES: dict[str, dict[str, Any]] = {
     "positions": POSITIONS,
     "head": HEADS,
 }
-REGISTERED: dict[type[nn.Module], tuple[Group, ...]] = {
-    box: (Group("", f"{registry}.{name}"),) for registry, boxes in REGISTRIES.items() for name, box in boxes.items()
+REGISTERED: dict[type[nn.Module], tuple[RowGroup, ...]] = {
+    box: (RowGroup("", f"{registry}.{name}"),) for registry, boxes in REGISTRIES.items() for name, box in boxes.items()
 }
 
 
-def groups_of(box: type[nn.Module]) -> tuple[Group, ...]:
+def groups_of(box: type[nn.Module]) -> tuple[RowGroup, ...]:
     """All rows of a box, in the order of the ledger."""
-    return GROUPS.get(box) or REGISTERED.get(box) or (Group("", ""),)
+    return GROUPS.get(box) or REGISTERED.get(box) or (RowGroup("", ""),)
 
 
-def group_of(box: type[nn.Module], member: str) -> Group:
+def group_of(box: type[nn.Module], member: str) -> RowGroup:
     """The row of a child, of a tensor or of a function of the box itself."""
     every = groups_of(box)
     named = next((group for group in every if member in group.members), None)

@@ -14,8 +14,8 @@ from typing import Any
 from glassformer.config.model import ModelConfig
 from glassformer.formula import evaluate, in_numbers, total
 from glassformer.ledger.costs import OPTIMIZER_STATES, WIDTHS, Cost, Pass, costs
-from glassformer.ledger.reading import Entry
-from glassformer.ledger.row import Row
+from glassformer.ledger.reading import CostEntry
+from glassformer.ledger.row import ParameterRow
 from glassformer.ledger.rows import rows as rows_of
 from glassformer.ledger.show import place
 from glassformer.models.check import input_positions
@@ -35,7 +35,7 @@ class Bytes:
         return cls(name, formula, in_numbers(formula, values), evaluate(formula, values))
 
     @classmethod
-    def sum(cls, name: str, entries: Iterable[Entry]) -> Bytes:
+    def sum(cls, name: str, entries: Iterable[CostEntry]) -> Bytes:
         entries = tuple(entries)
         numbers = total(in_numbers(entry.formula, entry.values) for entry in entries)
         return cls(name, total(entry.formula for entry in entries), numbers, sum(entry.amount for entry in entries))
@@ -53,7 +53,7 @@ class PartMemory:
 
 
 @dataclass(frozen=True)
-class Memory:
+class MemoryUse:
     """All parts, and the moments of a step at which memory can be at its peak."""
 
     parts: tuple[PartMemory, ...]
@@ -80,15 +80,15 @@ class Memory:
         }
 
 
-def memory(config: ModelConfig, run: Pass) -> Memory:
+def memory(config: ModelConfig, run: Pass) -> MemoryUse:
     """The memory of one pass: with `training=False` only weights and KV cache."""
     rows, found = {row.name: row for row in rows_of(config)}, costs(config, run)
     names = list(dict.fromkeys([*rows, *found]))
     parts = tuple(PartMemory(name, tuple(_held(rows.get(name), found.get(name), run))) for name in names)
-    return Memory(parts, _moments(config, run, rows, found) if run.training else _serving(parts))
+    return MemoryUse(parts, _moments(config, run, rows, found) if run.training else _serving(parts))
 
 
-def _held(row: Row | None, cost: Cost | None, run: Pass) -> Iterable[Bytes]:
+def _held(row: ParameterRow | None, cost: Cost | None, run: Pass) -> Iterable[Bytes]:
     if row is not None and row.parameters + row.buffers:
         w, states = WIDTHS[run.dtype], OPTIMIZER_STATES[run.optimizer]
         if row.parameters:
@@ -113,7 +113,7 @@ def _serving(parts: tuple[PartMemory, ...]) -> dict[str, tuple[Bytes, ...]]:
 
 
 def _moments(
-    config: ModelConfig, run: Pass, rows: dict[str, Row], found: dict[str, Cost]
+    config: ModelConfig, run: Pass, rows: dict[str, ParameterRow], found: dict[str, Cost]
 ) -> dict[str, tuple[Bytes, ...]]:
     """What is alive at three moments of a step.
 

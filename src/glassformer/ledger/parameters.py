@@ -10,8 +10,8 @@ from typing import Any
 from glassformer.config.model import ModelConfig
 from glassformer.ledger import show
 from glassformer.ledger.costs import Cost, Pass, costs, steps
-from glassformer.ledger.memory import Memory, memory
-from glassformer.ledger.row import Row
+from glassformer.ledger.memory import MemoryUse, memory
+from glassformer.ledger.row import ParameterRow
 from glassformer.ledger.rows import rows as rows_of
 from glassformer.ledger.show_costs import cost_sums, costs_table
 from glassformer.ledger.show_memory import memory_table
@@ -28,7 +28,7 @@ class Total:
     buffers: int  # registered tensors that are not trained
 
     @classmethod
-    def of(cls, rows: Iterable[Row]) -> Total:
+    def of(cls, rows: Iterable[ParameterRow]) -> Total:
         parameters = trained = buffers = 0
         for row in rows:
             parameters, trained, buffers = parameters + row.parameters, trained + row.trained, buffers + row.buffers
@@ -41,7 +41,7 @@ class Ledger:
 
     model: str
     config: ModelConfig
-    parts: tuple[Row, ...]
+    parts: tuple[ParameterRow, ...]
     run: Pass | None = None  # with a pass: its FLOPs and bytes, too
 
     @cached_property
@@ -59,7 +59,7 @@ class Ledger:
         return () if self.run is None else steps(self.config, self.run)
 
     @cached_property
-    def memory(self) -> Memory | None:
+    def memory(self) -> MemoryUse | None:
         """Weights, gradients, optimiser state, KV cache and the peak of the pass."""
         return None if self.run is None else memory(self.config, self.run)
 

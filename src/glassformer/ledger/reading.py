@@ -15,7 +15,7 @@ from glassformer.symbols.tensor import Storage
 
 
 @dataclass(frozen=True)
-class Entry:
+class CostEntry:
     """A product (FLOPs of the forward pass) or a kept tensor (bytes): what, and its formula."""
 
     name: str
@@ -35,19 +35,19 @@ class Entry:
 class Account:
     """One row: its products and what it keeps, in the order of the pass."""
 
-    products: list[Entry] = field(default_factory=list)
-    kept: list[Entry] = field(default_factory=list)
+    products: list[CostEntry] = field(default_factory=list)
+    kept: list[CostEntry] = field(default_factory=list)
 
 
 def read(found: InSymbols, steps: Iterable[Step], *, recompute: bool, triangle: bool) -> dict[str, Account]:
     """The rows in the order in which they first did something; a layer stands for all that are like it."""
-    reader = _Reader(found, recompute, triangle)
+    reader = _RowReader(found, recompute, triangle)
     for step in steps:
         reader.step(step)
     return reader.accounts
 
 
-class _Reader:
+class _RowReader:
     def __init__(self, found: InSymbols, recompute: bool, triangle: bool) -> None:
         self.boxes, self.recompute, self.triangle = Boxes(found.model), recompute, triangle
         self.accounts: dict[str, Account] = {}
@@ -89,7 +89,7 @@ class _Reader:
             return
         self._charged.add(id(storage))
         self._storages.append(storage)
-        entry = Entry(name, written(storage.size), values(storage.size), again=self._again)
+        entry = CostEntry(name, written(storage.size), values(storage.size), again=self._again)
         self.accounts.setdefault(part, Account()).kept.append(entry)
 
     def _product(self, part: str, step: Step, product: Product) -> None:
@@ -104,7 +104,7 @@ class _Reader:
         takes, gives = (*x.shape, x.storage_.size[-1]) if x.storage_.size else (), y.storage_.size
         sizes |= values((*takes, *gives))
         account.products.append(
-            Entry(name, formula, sizes, product.gradients, self._again, written(takes), written(gives))
+            CostEntry(name, formula, sizes, product.gradients, self._again, written(takes), written(gives))
         )
 
     def _looks_back(self, step: Step) -> bool:

@@ -21,7 +21,7 @@ class NamedTensor:
 
 
 @dataclass(frozen=True)
-class Row:
+class ParameterRow:
     """One line of the ledger: tensors that belong together, with one formula."""
 
     name: str  # where it is: "encoder.blocks.0.self_attention.qkv"
@@ -63,10 +63,10 @@ class Row:
         """The symbols of its formula."""
         return symbols(self.formula)
 
-    def inside(self, path: str) -> Row:
+    def inside(self, path: str) -> ParameterRow:
         """The same row below a path. What it holds is not computed again: a stack has thousands of equal layers."""
         tensors = tuple(NamedTensor(_joined(path, t.name), t.shape, t.formula, t.buffer) for t in self.tensors)
-        moved = Row(_joined(path, self.name), self.kind, tensors, self.values, self.tied)
+        moved = ParameterRow(_joined(path, self.name), self.kind, tensors, self.values, self.tied)
         vars(moved).update(formula=self.formula, parameters=self.parameters, buffers=self.buffers)
         return moved
 
@@ -81,7 +81,7 @@ def _terms(tensors: Iterable[NamedTensor]) -> list[str]:
     return [total(tensor.formula for tensor in group) for _, group in owners]
 
 
-def within(path: str, rows: Iterable[Row]) -> tuple[Row, ...]:
+def within(path: str, rows: Iterable[ParameterRow]) -> tuple[ParameterRow, ...]:
     """The same rows as seen from the box around them: names and tensors get the path in front."""
     return tuple(row.inside(path) for row in rows)
 

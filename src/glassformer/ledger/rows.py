@@ -11,29 +11,29 @@ from glassformer.config.model import ModelConfig
 from glassformer.layers.attention import MultiHeadAttention
 from glassformer.layers.head import LanguageModelHead
 from glassformer.ledger.groups import CONTAINERS, group_of, groups_of
-from glassformer.ledger.row import NamedTensor, Row, within
+from glassformer.ledger.row import NamedTensor, ParameterRow, within
 from glassformer.models.in_symbols import InSymbols, in_symbols, named
 from glassformer.models.plan import Box
-from glassformer.symbols.run import Run
+from glassformer.symbols.run import SymbolicRun
 from glassformer.symbols.size import Dim, values, written
 
 
-def rows(config: ModelConfig) -> tuple[Row, ...]:
+def rows(config: ModelConfig) -> tuple[ParameterRow, ...]:
     """Every row of the parameter ledger, in the order of the data."""
-    found = in_symbols(config, Run())
+    found = in_symbols(config, SymbolicRun())
     model: Any = found.model
     shared = "embedding" if getattr(model, "target_embedding", None) is None else "target_embedding"
     return tuple(_walk(model, "", found, shared))
 
 
-def rows_of_box(make: Callable[..., nn.Module], options: Mapping[str, Any]) -> tuple[Row, ...]:
+def rows_of_box(make: Callable[..., nn.Module], options: Mapping[str, Any]) -> tuple[ParameterRow, ...]:
     """The rows of one box by itself, as it is made at a prompt: `rows_of_box(FeedForward, {"d_model": 512, …})`."""
-    with Run():
+    with SymbolicRun():
         box = make(**named(Box(make, dict(options))))
     return tuple(_walk(box, "", InSymbols(box, {}), "embedding"))
 
 
-def _walk(module: nn.Module, path: str, found: InSymbols, shared: str) -> Iterator[Row]:
+def _walk(module: nn.Module, path: str, found: InSymbols, shared: str) -> Iterator[ParameterRow]:
     """The rows of a box, or of what a container holds; a layer that stands for others as often as they are."""
     if not isinstance(module, CONTAINERS):
         yield from within(path, _box_rows(module, shared))
@@ -47,7 +47,7 @@ def _walk(module: nn.Module, path: str, found: InSymbols, shared: str) -> Iterat
         yield from _walk(child, f"{path}.{name}" if path else name, found, shared)
 
 
-def _box_rows(box: nn.Module, shared: str) -> Iterator[Row]:
+def _box_rows(box: nn.Module, shared: str) -> Iterator[ParameterRow]:
     """The rows of one box, named from inside it; `shared` is whose matrix a tied head uses."""
     tensors: dict[str, list[NamedTensor]] = {}
     sizes: dict[str, int] = {}
@@ -60,7 +60,7 @@ def _box_rows(box: nn.Module, shared: str) -> Iterator[Row]:
     for group in groups_of(type(box)):
         tied = shared if isinstance(box, LanguageModelHead) and box.weight is None and not group.name else ""
         if group.name in tensors or tied:
-            yield Row(group.name, group.kind, tuple(tensors.get(group.name, ())), sizes, tied)
+            yield ParameterRow(group.name, group.kind, tuple(tensors.get(group.name, ())), sizes, tied)
 
 
 def _tensors(box: nn.Module) -> Iterator[tuple[str, Tensor]]:

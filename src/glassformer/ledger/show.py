@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from glassformer.ledger.row import Row
+from glassformer.ledger.row import ParameterRow
 from glassformer.show import Column, Table
 from glassformer.words import say
 
@@ -30,7 +30,7 @@ def place(path: str) -> PartLocation:
 
 
 @dataclass(frozen=True)
-class Line:
+class LedgerLine:
     """One line of the table. `level` 0 is a part of the model, 1 a part of one layer."""
 
     level: int
@@ -43,7 +43,7 @@ class Line:
     is_sum: bool = False
 
 
-def lines(rows: Sequence[Row], lang: str | None) -> Iterator[Line]:
+def lines(rows: Sequence[ParameterRow], lang: str | None) -> Iterator[LedgerLine]:
     """Rows in order; the layers of a stack, all alike, are shown once with their number."""
     for stack, group in groupby(rows, key=lambda row: place(row.name).stack):
         if not stack:
@@ -65,7 +65,7 @@ def lines(rows: Sequence[Row], lang: str | None) -> Iterator[Line]:
             yield _sum(path, say("ledger.all_layers", lang, stack=stack_name, layers=len(layers)), 0, every, formula)
 
 
-def _line(row: Row, level: int, lang: str | None) -> Line:
+def _line(row: ParameterRow, level: int, lang: str | None) -> LedgerLine:
     label = say(f"parts.{row.kind}", lang)
     box = row.name.rpartition(".")[2].removesuffix("norm").rstrip("_")
     if row.kind.startswith("norm.") and box:
@@ -73,20 +73,20 @@ def _line(row: Row, level: int, lang: str | None) -> Line:
     formula = (
         say("ledger.tied", lang, path=row.tied) if row.tied and not row.tensors else f"{row.formula} = {row.numbers}"
     )
-    return Line(level, row.name, label, formula, row.parameters, row.trained, row.buffers)
+    return LedgerLine(level, row.name, label, formula, row.parameters, row.trained, row.buffers)
 
 
-def _joined(rows: Sequence[Row]) -> str:
+def _joined(rows: Sequence[ParameterRow]) -> str:
     return " + ".join(f"{row.parameters:,}" for row in rows)
 
 
-def _sum(name: str, label: str, level: int, rows: Sequence[Row], formula: str = "") -> Line:
+def _sum(name: str, label: str, level: int, rows: Sequence[ParameterRow], formula: str = "") -> LedgerLine:
     parameters = sum(row.parameters for row in rows)
     trained = sum(row.trained for row in rows)
-    return Line(level, name, label, formula, parameters, trained, sum(row.buffers for row in rows), is_sum=True)
+    return LedgerLine(level, name, label, formula, parameters, trained, sum(row.buffers for row in rows), is_sum=True)
 
 
-def sums(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def sums(rows: Sequence[ParameterRow]) -> list[dict[str, Any]]:
     """The sums that the table shows, by path: one layer, its boxes, all layers."""
     keys = ("name", "formula", "parameters", "trained", "buffers")
     return [{key: getattr(line, key) for key in keys} for line in lines(rows, None) if line.is_sum]
@@ -101,7 +101,7 @@ def _share(part: int, whole: int) -> str:
     return f"{100 * share(part, whole):.1f} %" if whole else ""
 
 
-def table(model: str, rows: Sequence[Row], lang: str | None) -> Table:
+def table(model: str, rows: Sequence[ParameterRow], lang: str | None) -> Table:
     """Every part with its formula and its numbers, and the sum of all."""
     whole = _sum("", say("ledger.total", lang), 0, rows)
     drawn = Table(

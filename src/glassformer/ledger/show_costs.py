@@ -12,7 +12,7 @@ from glassformer.show import Column, Table
 from glassformer.words import say
 
 
-class Line(NamedTuple):
+class CostLine(NamedTuple):
     """One line: a part or a sum, its formula, FLOPs forward and backward, bytes kept."""
 
     name: str  # its path
@@ -24,22 +24,22 @@ class Line(NamedTuple):
     is_sum: bool = False
 
 
-def lines(costs: Mapping[str, Cost], lang: str | None) -> Iterator[Line]:
+def lines(costs: Mapping[str, Cost], lang: str | None) -> Iterator[CostLine]:
     """Parts in the order of the data; the layers of a stack, all alike, once with their number."""
     for stack, group in groupby(costs.values(), key=lambda cost: place(cost.part).stack):
         every = list(group)
         if not stack:
-            yield from (Line(cost.part, cost.part, _formula(cost), *_amounts([cost])) for cost in every)
+            yield from (CostLine(cost.part, cost.part, _formula(cost), *_amounts([cost])) for cost in every)
             continue
         layers = [list(each) for _, each in groupby(every, key=lambda cost: place(cost.part).layer)]
         named, path, n = say(f"boxes.{stack}", lang), f"{stack}.blocks", len(layers)
         title = say(f"ledger.{'single_layer' if n == 1 else 'one_layer'}", lang, stack=named, layers=n)
-        yield Line(f"{path}.0", title, "", *_amounts(layers[0]), is_sum=True)
+        yield CostLine(f"{path}.0", title, "", *_amounts(layers[0]), is_sum=True)
         for cost in layers[0]:
-            yield Line(cost.part, "  " + place(cost.part).inside, _formula(cost), *_amounts([cost]))
+            yield CostLine(cost.part, "  " + place(cost.part).inside, _formula(cost), *_amounts([cost]))
         if n > 1:
             label = say("ledger.all_layers", lang, stack=named, layers=n)
-            yield Line(path, label, "", *_amounts(every), is_sum=True)
+            yield CostLine(path, label, "", *_amounts(every), is_sum=True)
 
 
 def cost_sums(costs: Mapping[str, Cost]) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from glassformer.ledger.costs import Pass
-from glassformer.ledger.memory import Memory
+from glassformer.ledger.memory import MemoryUse
 from glassformer.show import Column, Table
 from glassformer.words import say
 
@@ -22,7 +22,7 @@ def memory_about(run: Pass, lang: str | None) -> str:
     return f"{about}; {say('memory.recompute', lang)}" if run.recompute else about
 
 
-def memory_table(memory: Memory, run: Pass, lang: str | None) -> Table:
+def memory_table(memory: MemoryUse, run: Pass, lang: str | None) -> Table:
     """What is alive at the peak, each with its formula, under the table of costs; the sum comes last."""
     table = Table(
         Column(say("memory.item", lang)),

@@ -12,14 +12,14 @@ from glassformer.config.model import ModelConfig
 from glassformer.formula import in_numbers, total
 from glassformer.ledger.costs import Cost, Pass, costs
 from glassformer.ledger.job import Job, lengths
-from glassformer.ledger.reading import Entry
+from glassformer.ledger.reading import CostEntry
 from glassformer.ledger.rows import rows as rows_of
 from glassformer.ledger.show import place
 
 MATRICES = ("w_q", "w_k", "w_v", "w_o", "w_gate", "w_1", "w_2")  # of a block
 
 
-class Sum(NamedTuple):
+class ByteSum(NamedTuple):
     """Many entries as one: bytes, and the formula that gives them."""
 
     bytes: int
@@ -27,7 +27,7 @@ class Sum(NamedTuple):
     numbers: str
 
     @classmethod
-    def of(cls, entries: Iterable[Entry]) -> Sum:
+    def of(cls, entries: Iterable[CostEntry]) -> ByteSum:
         entries = tuple(entries)
         numbers = total(in_numbers(entry.formula, entry.values) for entry in entries)
         return cls(sum(entry.amount for entry in entries), total(entry.formula for entry in entries), numbers)
@@ -47,7 +47,7 @@ class Work:
     inside: int  # parameters of all blocks
     block: int  # parameters of the largest block
     blocks: int  # how many blocks there are
-    logits: tuple[Entry, ...]
+    logits: tuple[CostEntry, ...]
 
     @property
     def outside(self) -> int:
@@ -81,9 +81,9 @@ class Work:
         return 0
 
     @cached_property
-    def _linear(self) -> dict[tuple[str, str], list[Entry]]:
+    def _linear(self) -> dict[tuple[str, str], list[CostEntry]]:
         """The products with a matrix of each block, in order."""
-        found: dict[tuple[str, str], list[Entry]] = defaultdict(list)
+        found: dict[tuple[str, str], list[CostEntry]] = defaultdict(list)
         for cost in self.costs.values():
             stack, layer, _ = place(cost.part)
             if stack:
@@ -91,16 +91,16 @@ class Work:
         return found
 
     @cached_property
-    def _kept_by_block(self) -> dict[tuple[str, str], list[Entry]]:
+    def _kept_by_block(self) -> dict[tuple[str, str], list[CostEntry]]:
         """Block → what it keeps without checkpointing; ("", ""): the rest of the model."""
-        found: dict[tuple[str, str], list[Entry]] = defaultdict(list)
+        found: dict[tuple[str, str], list[CostEntry]] = defaultdict(list)
         for cost in self.costs.values():
             stack, layer, _ = place(cost.part)
             found[stack, layer] += cost.kept
         return found
 
     @cached_property
-    def kept(self) -> tuple[Entry, ...]:
+    def kept(self) -> tuple[CostEntry, ...]:
         """What stays in memory from the forward pass to the backward pass."""
         if self.checkpointing == "none":
             return tuple(entry for entries in self._kept_by_block.values() for entry in entries)
@@ -113,7 +113,7 @@ class Work:
         return tuple(kept)
 
     @cached_property
-    def at_work(self) -> tuple[Entry, ...]:
+    def at_work(self) -> tuple[CostEntry, ...]:
         """The block whose backward pass runs: all it keeps, if it was computed again, and two gradients inside it."""
         blocks = {block: entries for block, entries in self._kept_by_block.items() if block[0]}
         if not blocks:
@@ -124,12 +124,12 @@ class Work:
         return (*(blocks[largest] if self.checkpointing != "none" else ()), gradient, gradient)
 
     @cached_property
-    def sums(self) -> dict[str, Sum]:
+    def sums(self) -> dict[str, ByteSum]:
         """Activations, logits and the block at work; the same on any number of devices."""
         return {
-            "activations": Sum.of(self.kept),
-            "logits": Sum.of(self.logits),
-            "block_at_work": Sum.of(self.at_work),
+            "activations": ByteSum.of(self.kept),
+            "logits": ByteSum.of(self.logits),
+            "block_at_work": ByteSum.of(self.at_work),
         }
 
 
@@ -161,7 +161,7 @@ def work(config: ModelConfig, job: Job) -> Work:
     )
 
 
-def _logits(config: ModelConfig, job: Job, found: dict[str, Cost]) -> tuple[Entry, ...]:
+def _logits(config: ModelConfig, job: Job, found: dict[str, Cost]) -> tuple[CostEntry, ...]:
     """The logits, their log-probabilities and both gradients; the last three in float32, or `dtype` when pure."""
     if config.head.kind != "language_model":
         return ()

@@ -16,7 +16,7 @@ from threading import Thread
 
 from glassformer.lessons.catalogue import lesson
 from glassformer.lessons.journal import Journal
-from glassformer.lessons.record import Result, recorded
+from glassformer.lessons.record import LessonResult, recorded
 from glassformer.lessons.trained import is_trained
 
 UNKNOWN = 60.0  # seconds of a lesson that nobody has measured yet
@@ -52,7 +52,7 @@ class Done:
     """A process has ended well."""
 
     job: WorkerJob
-    result: Result | None  # None: of a model
+    result: LessonResult | None  # None: of a model
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def _run(
         said = complaints.read().strip().splitlines()
     if process.returncode:
         return Failed(job, said[-1] if said else f"exit {process.returncode}")
-    return Done(job, Result.read(folder / f"{job.name}.json") if job.kind == "lesson" else None)
+    return Done(job, LessonResult.read(folder / f"{job.name}.json") if job.kind == "lesson" else None)
 
 
 def _environment() -> dict[str, str]:

@@ -12,7 +12,7 @@ from glassformer.words import say
 
 
 @dataclass(frozen=True)
-class Entry:
+class LessonEntry:
     """One lesson in the list of lessons."""
 
     name: str
@@ -25,13 +25,13 @@ class Entry:
         return {**vars(self), "command": f"glassformer lesson {self.name}"}
 
 
-def entry(name: str, lang: str) -> Entry:
+def entry(name: str, lang: str) -> LessonEntry:
     texts = tables(lang, "lessons", name)
     claims = {claim: words["claim"] for claim, words in texts.get("claims", {}).items()}
-    return Entry(name, LESSONS[name], texts["title"], texts["question"], claims)
+    return LessonEntry(name, LESSONS[name], texts["title"], texts["question"], claims)
 
 
-def entries(lang: str) -> list[Entry]:
+def entries(lang: str) -> list[LessonEntry]:
     """Every lesson, in the order of reading."""
     return [entry(name, lang) for name in LESSONS]
 

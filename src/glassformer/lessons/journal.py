@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from glassformer.files import disk, write_json
-from glassformer.lessons.record import Result, current, readable
+from glassformer.lessons.record import LessonResult, current, readable
 from glassformer.lessons.trained import cache
 
 
@@ -28,7 +28,7 @@ class Journal:
             return {}
         return {str(name): str(mark) for name, mark in found.items()} if isinstance(found, dict) else {}
 
-    def results(self) -> dict[str, Result]:
+    def results(self) -> dict[str, LessonResult]:
         """Those that are done, by code that has not changed since, and still there to be read."""
         found = {}
         for name, mark in self._done.items():
@@ -39,7 +39,7 @@ class Journal:
                 found[name] = result
         return found
 
-    def note(self, result: Result) -> None:
+    def note(self, result: LessonResult) -> None:
         self._done[result.name] = result.fingerprint
         with disk(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)

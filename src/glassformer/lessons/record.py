@@ -22,7 +22,7 @@ RECORDED = Path(__file__).parent / "results"  # committed
 
 
 @dataclass(frozen=True)
-class Result:
+class LessonResult:
     """One run of one lesson. Verdicts are not in it: they are computed from the data when they are asked for."""
 
     name: str
@@ -52,7 +52,7 @@ class Result:
         return path
 
     @classmethod
-    def read(cls, path: Path) -> Result:
+    def read(cls, path: Path) -> LessonResult:
         return cls(**json.loads(path.read_text(encoding="utf-8")))
 
 
@@ -67,7 +67,7 @@ def desk_of(name: str, watch: Watch = nobody) -> LessonSetup:
     return LessonSetup(seeds=tuple(range(lesson(name).seeds)), watch=watch)
 
 
-def measure(name: str, desk: LessonSetup) -> Result:
+def measure(name: str, desk: LessonSetup) -> LessonResult:
     """Run a lesson now, on one thread: the same numbers on any number of cores.
 
     The fingerprint is taken first: whoever edits the code while it runs gets a stale result, not a wrong one.
@@ -82,7 +82,7 @@ def measure(name: str, desk: LessonSetup) -> Result:
         data = rounded(dict(lesson(name).run(desk)))
     finally:
         torch.set_num_threads(threads)
-    return Result(
+    return LessonResult(
         name=name,
         command=f"glassformer lesson {name} --fresh",
         data=data,
@@ -100,17 +100,17 @@ def own() -> Path:
     return cache() / "results"
 
 
-def recorded(name: str) -> Result | None:
+def recorded(name: str) -> LessonResult | None:
     """A person's own result if it is of the code as it stands, else the one that comes with the package."""
     candidates = [own() / f"{name}.json", RECORDED / f"{name}.json"]
     found = [result for result in map(readable, candidates) if result is not None]
     return next((result for result in found if not result.stale), found[-1] if found else None)
 
 
-def readable(path: Path) -> Result | None:
+def readable(path: Path) -> LessonResult | None:
     """None where there is no result, or none that this version can read: it is measured again."""
     try:
-        return Result.read(path)
+        return LessonResult.read(path)
     except (OSError, TypeError, ValueError):
         return None
 

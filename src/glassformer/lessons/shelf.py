@@ -9,7 +9,7 @@ from typing import Any
 
 from glassformer.lessons import index
 from glassformer.lessons.catalogue import LESSONS, lesson
-from glassformer.lessons.record import Result, recorded
+from glassformer.lessons.record import LessonResult, recorded
 from glassformer.lessons.statistics import LEVEL
 from glassformer.lessons.texts import HOLE, fill, look_up, shown, tables
 from glassformer.lessons.verdict import NAMED, Side, Verdict, Word, listed
@@ -80,19 +80,19 @@ def beginning(text: str) -> tuple[str, str]:
 class LessonResults:
     """`given` results come first, then a person's own, then those of the package."""
 
-    def __init__(self, given: Mapping[str, Result] | None = None) -> None:
-        self._results: dict[str, Result | None] = dict(given or {})
+    def __init__(self, given: Mapping[str, LessonResult] | None = None) -> None:
+        self._results: dict[str, LessonResult | None] = dict(given or {})
         self._stale: dict[str, bool] = {}
         self._verdicts: dict[str, Mapping[str, Verdict]] = {}
 
-    def result(self, name: str) -> Result | None:
+    def result(self, name: str) -> LessonResult | None:
         """None where a lesson was never measured, or only by code whose numbers this one cannot read."""
         if name not in self._results:
             found = recorded(name)
             self._results[name] = found if found is not None and self._readable(name, found) else None
         return self._results[name]
 
-    def _readable(self, name: str, result: Result) -> bool:
+    def _readable(self, name: str, result: LessonResult) -> bool:
         """Whether judge and sentences find all that they need in it."""
         try:
             verdicts = lesson(name).verdicts(result.data)
@@ -163,7 +163,7 @@ class LessonResults:
             return MISSING
 
 
-def source(result: Result) -> dict[str, Any]:
+def source(result: LessonResult) -> dict[str, Any]:
     """Where numbers come from."""
     keys = ("command", "commit", "versions", "machine", "seeds", "seconds", "fingerprint")
     return {key: getattr(result, key) for key in keys}

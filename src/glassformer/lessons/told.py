@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from glassformer.errors import UsageError
 from glassformer.files import disk, write_bytes
 from glassformer.lessons.catalogue import lesson
-from glassformer.lessons.index import Entry, entry
+from glassformer.lessons.index import LessonEntry, entry
 from glassformer.lessons.lesson import Lesson
-from glassformer.lessons.record import Result
+from glassformer.lessons.record import LessonResult
 from glassformer.lessons.shelf import JudgedClaim, LessonResults, source, unfilled
 from glassformer.lessons.svg import as_png, as_svg, drawn
 from glassformer.lessons.texts import HOLE, PictureWords, fill, look_up, tables
@@ -49,7 +49,7 @@ class LessonView:
         return lesson(self.name)
 
     @property
-    def result(self) -> Result | None:
+    def result(self) -> LessonResult | None:
         """None: not measured yet."""
         return self.shelf.result(self.name)
 
@@ -67,7 +67,7 @@ class LessonView:
 
     # --- in words ---
 
-    def entry(self, lang: str | None = None) -> Entry:
+    def entry(self, lang: str | None = None) -> LessonEntry:
         return entry(self.name, lang or self.lang)
 
     @property
@@ -221,7 +221,7 @@ def check_picture(path: Path) -> None:
         raise UsageError("lesson_picture", path=path)
 
 
-def provenance(result: Result, lang: str) -> str:
+def provenance(result: LessonResult, lang: str) -> str:
     """One line on where the numbers come from."""
     machine = say("lesson.machine", lang, cores=result.machine.get("cores", "?"))
     card = result.machine.get("accelerator") or ""

@@ -23,7 +23,7 @@ from glassformer.runs.choose import AUTO
 from glassformer.runs.weights import check_finite, load_weights, read_tensors
 from glassformer.show import Column, Table, as_text
 from glassformer.text import Frame, Tokenizer, Vocabularies
-from glassformer.text.seen import Seen, unknown
+from glassformer.text.seen import SeenText, unknown
 from glassformer.trace.sentence import Reader, TokenizedText
 from glassformer.words import say
 
@@ -96,9 +96,9 @@ class Loaded:
         return [unknown(self.tokenizer, text) if seen is None else seen.missing(text) for text in texts]
 
     @cached_property
-    def _seen(self) -> Seen | None:
+    def _seen(self) -> SeenText | None:
         """Read once, however many lines are answered; and complained of once."""
-        return Seen.open(self.folder)
+        return SeenText.open(self.folder)
 
     @property
     def start(self) -> int:

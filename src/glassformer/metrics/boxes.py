@@ -34,7 +34,7 @@ def overlap(a: Float[Tensor, "... 4"], b: Float[Tensor, "... 4"]) -> tuple[Tenso
     return share, share - 1 + union / around.clamp(min=SMALLEST)
 
 
-class Claims(NamedTuple):
+class BoxMatches(NamedTuple):
     """Which answers are right, and which objects they found."""
 
     right: Tensor  # b q: this answer found an object that no surer one had found
@@ -47,7 +47,7 @@ def claim(
     boxes: Float[Tensor, "b q 4"],
     labels: Int[Tensor, "b m"],
     wanted: Float[Tensor, "b m 4"],
-) -> Claims:
+) -> BoxMatches:
     """The surest answer first takes the object of its class that its box fits best, by at least half; each only once.
 
     An answer of a negative class says nothing, and an object of a negative class is none.
@@ -62,4 +62,4 @@ def claim(
         hit: Bool[Tensor, " b"] = free.any(1)
         found[rows, best] |= hit
         right[rows, query] = hit
-    return Claims(right, found)
+    return BoxMatches(right, found)

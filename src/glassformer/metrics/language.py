@@ -58,7 +58,7 @@ Probabilities = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Level:
+class NGramOrder:
     """The n-grams of one length: sorted keys (number of the context, character), and what their counts give.
 
     `share`: (c − D(c)) / c(context); `left`, by context: the mass that all discounts together leave to shorter ones.
@@ -113,8 +113,8 @@ class NGrams:
     """
 
     characters: dict[str, int]
-    occurrences: tuple[Level, ...]  # of length 1, 2 … `HIGHEST`
-    continuations: tuple[Level, ...]  # the same, but for the last
+    occurrences: tuple[NGramOrder, ...]  # of length 1, 2 … `HIGHEST`
+    continuations: tuple[NGramOrder, ...]  # the same, but for the last
     closed: bool
 
     @classmethod
@@ -124,16 +124,16 @@ class NGrams:
             raise InputError("metric_nothing", metric="ngram")
         row, at = _row(texts, known, closed)
         width = len(known) + FIRST + 1  # and the unknown
-        occurrences: list[Level] = []
-        continuations: list[Level] = []
+        occurrences: list[NGramOrder] = []
+        continuations: list[NGramOrder] = []
         context = np.zeros_like(row)
         for length in range(HIGHEST):
             keys, gram = np.unique(context * width + row, return_inverse=True)
             gram = gram.astype(np.int64)
-            occurrences.append(Level.of(keys, np.bincount(gram[at], minlength=len(keys)), width))
+            occurrences.append(NGramOrder.of(keys, np.bincount(gram[at], minlength=len(keys)), width))
             if length + 1 < HIGHEST:
                 different = np.unique(gram[at] * width + row[at - length - 1]) // width
-                continuations.append(Level.of(keys, np.bincount(different, minlength=len(keys)), width))
+                continuations.append(NGramOrder.of(keys, np.bincount(different, minlength=len(keys)), width))
             context = _behind(gram)
         return cls(known, tuple(occurrences), tuple(continuations), closed)
 

@@ -23,7 +23,7 @@ from glassformer.models.block import Block, Memory, PositionEffect
 from glassformer.models.check import GIVEN, check, input_positions
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.models.plan import MODELS, Box, plan
-from glassformer.symbols.run import Run
+from glassformer.symbols.run import SymbolicRun
 from glassformer.symbols.size import Dim
 from glassformer.symbols.tensor import Storage, Symbolic
 
@@ -53,7 +53,7 @@ class InSymbols:
         return [f"{stack}.blocks.{i}{dot}{rest}" for i, like in enumerate(self.layers[stack]) if like == int(built)]
 
 
-def in_symbols(config: ModelConfig, run: Run, kernel: str = "fused") -> InSymbols:
+def in_symbols(config: ModelConfig, run: SymbolicRun, kernel: str = "fused") -> InSymbols:
     """The model of a configuration. `run` is what its tensors are made in."""
     check(config)
     parts, layers = plan(config), {}
@@ -69,7 +69,7 @@ def in_symbols(config: ModelConfig, run: Run, kernel: str = "fused") -> InSymbol
 @lru_cache(maxsize=1024)
 def numbers(config: ModelConfig) -> int:
     """How many numbers a model holds, in parameters and buffers."""
-    found = in_symbols(config, Run())
+    found = in_symbols(config, SymbolicRun())
     tensors = (*found.model.named_parameters(), *found.model.named_buffers())
     return sum(int(x.numel()) * len(found.spread(path)) for path, x in tensors)
 
@@ -152,7 +152,9 @@ def _renamed(x: Symbolic, axis: int, letter: str, *, whole: bool = False) -> Sym
     return x.view_of([new if i == axis else size for i, size in enumerate(x.shape)], x.order)
 
 
-def run_pass(config: ModelConfig, run: Run, found: InSymbols, sizes: Lengths, *, training: bool) -> Cache | None:
+def run_pass(
+    config: ModelConfig, run: SymbolicRun, found: InSymbols, sizes: Lengths, *, training: bool
+) -> Cache | None:
     """One pass from inputs to outputs; `run.steps` has what it did. Decoding: the cache as it is afterwards."""
     model: Any = found.model.train(training)
     may_decode = config.family != "encoder" and config.causal
@@ -175,7 +177,7 @@ def run_pass(config: ModelConfig, run: Run, found: InSymbols, sizes: Lengths, *,
     return cache
 
 
-def _mark(run: Run, path: str) -> Any:
+def _mark(run: SymbolicRun, path: str) -> Any:
     """What enters a block: the stream, the memory, and what positions give to attention."""
 
     def enter(block: nn.Module, given: tuple[Any, ...], keywords: dict[str, Any]) -> None:
@@ -188,7 +190,7 @@ def _mark(run: Run, path: str) -> Any:
     return enter
 
 
-def _fill(run: Run, model: Any, cache: Cache, b: int, t: int, sizes: Lengths) -> None:
+def _fill(run: SymbolicRun, model: Any, cache: Cache, b: int, t: int, sizes: Lengths) -> None:
     """Keys and values that were computed before: s − t of the past, so that with the new ones there are s."""
     for layer, block in zip(cache.layers, model.decoder.blocks, strict=True):
         own, cross = block.self_attention, block.cross_attention
@@ -198,13 +200,13 @@ def _fill(run: Run, model: Any, cache: Cache, b: int, t: int, sizes: Lengths) ->
     assert isinstance(cache.layers[0], LayerCache)
 
 
-def _known(run: Run, box: Any, b: int, positions: int, *, fixed: bool = False) -> KeyValues:
+def _known(run: SymbolicRun, box: Any, b: int, positions: int, *, fixed: bool = False) -> KeyValues:
     k, v = (run.new((b, box.n_kv_heads, positions, d), given=True) for d in (box.d_k, box.d_v))
     return KeyValues(k, v, fixed)
 
 
 def _call(
-    config: ModelConfig, run: Run, model: Any, sizes: tuple[int, int, int], cache: Cache | None, past: int
+    config: ModelConfig, run: SymbolicRun, model: Any, sizes: tuple[int, int, int], cache: Cache | None, past: int
 ) -> None:
     b, source, target = sizes
     if not isinstance(model, EncoderDecoder):
@@ -225,7 +227,7 @@ def _call(
     model.decode(begins, memory, cache=cache)
 
 
-def _input(config: ModelConfig, run: Run, b: int, t: int) -> Symbolic:
+def _input(config: ModelConfig, run: SymbolicRun, b: int, t: int) -> Symbolic:
     options = config.input.options
     match config.input.kind:
         case "tokens":
@@ -240,10 +242,10 @@ def _input(config: ModelConfig, run: Run, b: int, t: int) -> Symbolic:
     return _vectors(run, config, b, t)
 
 
-def _vectors(run: Run, config: ModelConfig, b: int, t: int) -> Symbolic:
+def _vectors(run: SymbolicRun, config: ModelConfig, b: int, t: int) -> Symbolic:
     return _given(run, (b, t, Dim("d_model", config.d_model)), run.dtype)
 
 
-def _given(run: Run, shape: tuple[int, ...], dtype: torch.dtype) -> Symbolic:
+def _given(run: SymbolicRun, shape: tuple[int, ...], dtype: torch.dtype) -> Symbolic:
     """An input of the model: never charged, and no gradient goes into it."""
     return Symbolic(shape, dtype, Storage((), given=True), trained=False)

@@ -60,7 +60,7 @@ class Row(NamedTuple):
     bold: bool = False
 
 
-class Layout(NamedTuple):
+class TableLayout(NamedTuple):
     """Which columns are drawn, how wide each is, and whether sizes are rounded."""
 
     columns: tuple[int, ...]
@@ -105,21 +105,21 @@ class Table:
         for note in self._notes(layout):
             yield _text("\n".join(wrap(note, columns)), "dim")
 
-    def layout(self, columns: int) -> Layout | None:
+    def layout(self, columns: int) -> TableLayout | None:
         """The first way that fits into so many columns; None: only blocks do."""
         kept = tuple(range(len(self.columns)))
-        ways = [Layout(kept, ())]
+        ways = [TableLayout(kept, ())]
         for level in sorted({column.drop for column in self.columns if column.drop}):
             kept = tuple(i for i in kept if self.columns[i].drop != level)
-            ways.append(Layout(kept, ()))
-        ways.append(Layout(kept, (), rounded=True))
+            ways.append(TableLayout(kept, ()))
+        ways.append(TableLayout(kept, (), rounded=True))
         for way in ways:
             widths = self._widths(way, columns)
             if widths is not None:
                 return way._replace(widths=widths)
         return None
 
-    def _widths(self, way: Layout, columns: int) -> tuple[int, ...] | None:
+    def _widths(self, way: TableLayout, columns: int) -> tuple[int, ...] | None:
         """Each column gets what it needs at least; what is left goes to those that want more, the narrow ones first."""
         least, most = zip(*(self._bounds(i, way.rounded) for i in way.columns), strict=True)
         left = columns - 3 * len(least) - 1  # a border and two blanks for each
@@ -151,7 +151,7 @@ class Table:
         said = cell.text if isinstance(cell, Styled) else cell
         return minus(said) if kind in ("number", "size", "series") else said
 
-    def _drawn(self, layout: Layout) -> Drawn:
+    def _drawn(self, layout: TableLayout) -> Drawn:
         drawn = Drawn(show_header=self.has_header, header_style="bold", show_lines=self.lines)
         for index, room in zip(layout.columns, layout.widths, strict=True):
             column = self.columns[index]
@@ -174,7 +174,7 @@ class Table:
                 said = "\n".join(first_of(line, room) for line in said.split("\n"))
         return Text(said, style=cell.style if isinstance(cell, Styled) else "")
 
-    def _notes(self, layout: Layout) -> Iterator[str]:
+    def _notes(self, layout: TableLayout) -> Iterator[str]:
         """What a layout leaves out: named, and with the exact totals of what is left out or rounded."""
         gone = [column.title for i, column in enumerate(self.columns) if i not in layout.columns]
         if gone:
@@ -186,7 +186,7 @@ class Table:
             if hidden:
                 yield "; ".join((self._said(row, 0).strip(), *hidden))
 
-    def _hides(self, row: Row, index: int, layout: Layout) -> bool:
+    def _hides(self, row: Row, index: int, layout: TableLayout) -> bool:
         """Whether a total stands in a column that is left out, or is rounded."""
         gone = index not in layout.columns
         rounded = layout.rounded and self.columns[index].kind == "size"

@@ -10,11 +10,11 @@ from glassformer.symbols.cast import narrowed
 from glassformer.symbols.tensor import Symbolic
 
 if TYPE_CHECKING:
-    from glassformer.symbols.run import Run
+    from glassformer.symbols.run import SymbolicRun
 
 
 def scaled_dot_product_attention(
-    run: Run,
+    run: SymbolicRun,
     q: Symbolic,
     k: Symbolic,
     v: Symbolic,
@@ -38,7 +38,7 @@ def scaled_dot_product_attention(
     return result
 
 
-def _flash(run: Run, q: Symbolic, k: Symbolic, v: Symbolic, attn_mask: Symbolic | None) -> Symbolic:
+def _flash(run: SymbolicRun, q: Symbolic, k: Symbolic, v: Symbolic, attn_mask: Symbolic | None) -> Symbolic:
     """q, k, v and the heads as they are, and one number for each row of the scores: their log-sum-exp.
 
     A mask of truth values is kept as numbers, 0 or −∞. The heads lie in memory as q does.
@@ -54,7 +54,7 @@ def _flash(run: Run, q: Symbolic, k: Symbolic, v: Symbolic, attn_mask: Symbolic 
     return heads
 
 
-def _fallback(run: Run, q: Symbolic, k: Symbolic, v: Symbolic, dropout: float) -> Symbolic:
+def _fallback(run: SymbolicRun, q: Symbolic, k: Symbolic, v: Symbolic, dropout: float) -> Symbolic:
     """torch's own three lines, in at least float32; q and k are scaled copies, with keys and values for every head."""
     (b, n_heads, t, d_k), s, d_v = q.shape, k.shape[2], v.shape[3]
     wide = torch.float32 if q.dtype.itemsize < 4 else q.dtype

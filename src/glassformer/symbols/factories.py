@@ -10,45 +10,47 @@ import torch
 from glassformer.symbols.tensor import Symbolic
 
 if TYPE_CHECKING:
-    from glassformer.symbols.run import Run
+    from glassformer.symbols.run import SymbolicRun
 
 
-def fresh(run: Run, *size: Any, dtype: torch.dtype | None = None, **_: Any) -> Symbolic:
+def fresh(run: SymbolicRun, *size: Any, dtype: torch.dtype | None = None, **_: Any) -> Symbolic:
     """empty, zeros, ones, rand; what a parameter or a buffer begins with."""
     shape = size[0] if len(size) == 1 and isinstance(size[0], Sequence) else size
     return run.new(shape, dtype, given=True)
 
 
-def fresh_like(run: Run, x: Symbolic, dtype: torch.dtype | None = None, **_: Any) -> Symbolic:
+def fresh_like(run: SymbolicRun, x: Symbolic, dtype: torch.dtype | None = None, **_: Any) -> Symbolic:
     return run.new(x.shape, dtype or x.dtype)
 
 
-def arange(run: Run, start: int, end: int | None = None, step: int = 1, *, dtype: Any = None, **_: Any) -> Symbolic:
+def arange(
+    run: SymbolicRun, start: int, end: int | None = None, step: int = 1, *, dtype: Any = None, **_: Any
+) -> Symbolic:
     start, end = (0, start) if end is None else (start, end)
     count = end - start if step == 1 else (end - start + (step - 1 if (end - start) % step else 0)) // step
     return run.new((count,), dtype or torch.int64)
 
 
-def tensor(run: Run, data: Any, *, dtype: torch.dtype | None = None, **_: Any) -> Symbolic:
+def tensor(run: SymbolicRun, data: Any, *, dtype: torch.dtype | None = None, **_: Any) -> Symbolic:
     return run.new((len(data),) if isinstance(data, list) else (), dtype)
 
 
-def as_it_is(run: Run, x: Any = None, *_: Any, tensor: Any = None, **__: Any) -> Any:
+def as_it_is(run: SymbolicRun, x: Any = None, *_: Any, tensor: Any = None, **__: Any) -> Any:
     """Initialisation changes numbers, and there are none."""
     return tensor if x is None else x
 
 
-def as_tensor(run: Run, x: Any, **_: Any) -> Symbolic:
+def as_tensor(run: SymbolicRun, x: Any, **_: Any) -> Symbolic:
     return x if isinstance(x, Symbolic) else run.new(())
 
 
-def requires_grad(run: Run, x: Symbolic, on: bool = True) -> Symbolic:
+def requires_grad(run: SymbolicRun, x: Symbolic, on: bool = True) -> Symbolic:
     """A parameter: given, not computed, and trained."""
     x.trained, x.storage_.given = on, True
     return x
 
 
-def set_grad_enabled(run: Run, on: bool) -> None:
+def set_grad_enabled(run: SymbolicRun, on: bool) -> None:
     """`torch.no_grad` around an initialisation: not a function of tensors at all."""
     torch._C._set_grad_enabled(on)
 

@@ -21,7 +21,7 @@ from glassformer.symbols.tensor import Symbolic
 from glassformer.symbols.views import VIEWS, copied, promoted
 
 if TYPE_CHECKING:
-    from glassformer.symbols.run import Run
+    from glassformer.symbols.run import SymbolicRun
 
 Rule = Callable[..., Any]
 
@@ -57,7 +57,7 @@ def _promoted(*xs: Any) -> torch.dtype:
     return torch.float32 if any(isinstance(x, float) for x in xs) and not dtype.is_floating_point else dtype
 
 
-def like(run: Run, *xs: Any, dtype: torch.dtype | None = None) -> Symbolic:
+def like(run: SymbolicRun, *xs: Any, dtype: torch.dtype | None = None) -> Symbolic:
     """A fresh tensor with an entry for each of theirs; it lies in memory as the first of full size does."""
     tensors = _operands(*xs)
     shape = broadcast(*tensors)
@@ -70,16 +70,16 @@ def _expanded(x: Symbolic, shape: tuple[int, ...]) -> bool:
     return any(int(a) != int(b) for a, b in zip(x.shape, shape, strict=True))
 
 
-def add(run: Run, a: Any, b: Any, **_: Any) -> Symbolic:
+def add(run: SymbolicRun, a: Any, b: Any, **_: Any) -> Symbolic:
     """A sum or a difference: both gradients are the one that comes in."""
     return like(run, a, b)
 
 
-def negative(run: Run, x: Symbolic) -> Symbolic:
+def negative(run: SymbolicRun, x: Symbolic) -> Symbolic:
     return like(run, x)
 
 
-def multiply(run: Run, a: Any, b: Any) -> Symbolic:
+def multiply(run: SymbolicRun, a: Any, b: Any) -> Symbolic:
     """Each factor is the other's gradient; a number is no tensor and is not kept."""
     if isinstance(a, Symbolic) and isinstance(b, Symbolic):
         for x, other in ((a, b), (b, a)):
@@ -88,7 +88,7 @@ def multiply(run: Run, a: Any, b: Any) -> Symbolic:
     return like(run, a, b)
 
 
-def divide(run: Run, a: Any, b: Any, **_: Any) -> Symbolic:
+def divide(run: SymbolicRun, a: Any, b: Any, **_: Any) -> Symbolic:
     if any(x.trained for x in _operands(b)):
         raise InputError("no_rule", function="div")
     if isinstance(a, Symbolic) and a.trained and isinstance(b, Symbolic):
@@ -97,14 +97,14 @@ def divide(run: Run, a: Any, b: Any, **_: Any) -> Symbolic:
     return result if result.dtype.is_floating_point else like(run, a, b, dtype=torch.float32)
 
 
-def square(run: Run, x: Symbolic) -> Symbolic:
+def square(run: SymbolicRun, x: Symbolic) -> Symbolic:
     return _keeping_input(run, x, "input")
 
 
 def untrained(name: str, dtype: torch.dtype | None = None) -> Rule:
     """Positions, masks and frequencies: computed, never trained."""
 
-    def rule(run: Run, *xs: Any, **_: Any) -> Symbolic:
+    def rule(run: SymbolicRun, *xs: Any, **_: Any) -> Symbolic:
         if any(x.trained for x in _operands(*xs)):
             raise InputError("no_rule", function=name)
         return like(run, *xs, dtype=dtype)
@@ -115,48 +115,48 @@ def untrained(name: str, dtype: torch.dtype | None = None) -> Rule:
 # --- functions of one tensor: what comes out is kept, or what went in ---
 
 
-def _keeping_input(run: Run, x: Symbolic, name: str) -> Symbolic:
+def _keeping_input(run: SymbolicRun, x: Symbolic, name: str) -> Symbolic:
     if x.trained:
         run.keep(x, name)
     return like(run, x)
 
 
-def _keeping_result(run: Run, x: Symbolic, name: str) -> Symbolic:
+def _keeping_result(run: SymbolicRun, x: Symbolic, name: str) -> Symbolic:
     y = like(run, x)
     if x.trained:
         run.keep(y, name)
     return y
 
 
-def relu(run: Run, x: Symbolic, inplace: bool = False) -> Symbolic:
+def relu(run: SymbolicRun, x: Symbolic, inplace: bool = False) -> Symbolic:
     """0 or not: seen from what comes out."""
     return _keeping_result(run, x, "relu")
 
 
-def sigmoid(run: Run, x: Symbolic) -> Symbolic:
+def sigmoid(run: SymbolicRun, x: Symbolic) -> Symbolic:
     """y (1 − y)."""
     return _keeping_result(run, x, "sigmoid")
 
 
-def tanh(run: Run, x: Symbolic) -> Symbolic:
+def tanh(run: SymbolicRun, x: Symbolic) -> Symbolic:
     """1 − y²."""
     return _keeping_result(run, x, "tanh")
 
 
-def rsqrt(run: Run, x: Symbolic) -> Symbolic:
+def rsqrt(run: SymbolicRun, x: Symbolic) -> Symbolic:
     """−y³/2."""
     return _keeping_result(run, x, "scale")
 
 
-def gelu(run: Run, x: Symbolic, approximate: str = "none") -> Symbolic:
+def gelu(run: SymbolicRun, x: Symbolic, approximate: str = "none") -> Symbolic:
     return _keeping_input(run, x, "gelu")
 
 
-def silu(run: Run, x: Symbolic, inplace: bool = False) -> Symbolic:
+def silu(run: SymbolicRun, x: Symbolic, inplace: bool = False) -> Symbolic:
     return _keeping_input(run, x, "silu")
 
 
-def dropout(run: Run, x: Symbolic, p: float = 0.5, training: bool = True, inplace: bool = False) -> Symbolic:
+def dropout(run: SymbolicRun, x: Symbolic, p: float = 0.5, training: bool = True, inplace: bool = False) -> Symbolic:
     """On the CPU the mask is kept as numbers, already divided by 1 − p; on an accelerator as truth values."""
     if p == 0.0 or not training:
         return x
@@ -165,7 +165,7 @@ def dropout(run: Run, x: Symbolic, p: float = 0.5, training: bool = True, inplac
     return like(run, x)
 
 
-def softmax(run: Run, x: Symbolic, dim: int, **_: Any) -> Symbolic:
+def softmax(run: SymbolicRun, x: Symbolic, dim: int, **_: Any) -> Symbolic:
     y = run.new(x.shape, torch.float32 if run.autocast and x.dtype.itemsize < 4 else x.dtype, trained=x.trained)
     if x.trained:
         run.keep(y, "softmax")
@@ -173,7 +173,12 @@ def softmax(run: Run, x: Symbolic, dim: int, **_: Any) -> Symbolic:
 
 
 def layer_norm(
-    run: Run, x: Symbolic, shape: Sequence[int], weight: Symbolic, bias: Symbolic | None = None, eps: float = 1e-5
+    run: SymbolicRun,
+    x: Symbolic,
+    shape: Sequence[int],
+    weight: Symbolic,
+    bias: Symbolic | None = None,
+    eps: float = 1e-5,
 ) -> Symbolic:
     """What goes in, and a mean and a deviation for each row; an accelerator computes these in float32."""
     wide = widened(run, x)
@@ -193,11 +198,11 @@ def _reduced(x: Symbolic, dim: int | None, keepdim: bool) -> tuple[int, ...]:
     return (*x.shape[:axis], *((1,) if keepdim else ()), *x.shape[axis + 1 :])
 
 
-def mean(run: Run, x: Symbolic, dim: int, keepdim: bool = False) -> Symbolic:
+def mean(run: SymbolicRun, x: Symbolic, dim: int, keepdim: bool = False) -> Symbolic:
     return run.new(_reduced(x, dim, keepdim), x.dtype, trained=x.trained)
 
 
-def amax(run: Run, x: Symbolic, dim: int, keepdim: bool = False) -> Symbolic:
+def amax(run: SymbolicRun, x: Symbolic, dim: int, keepdim: bool = False) -> Symbolic:
     """Where the largest was is seen from both."""
     y = run.new(_reduced(x, dim, keepdim), x.dtype, trained=x.trained)
     if x.trained:
@@ -206,7 +211,7 @@ def amax(run: Run, x: Symbolic, dim: int, keepdim: bool = False) -> Symbolic:
     return y
 
 
-def maximum(run: Run, x: Symbolic) -> Symbolic:
+def maximum(run: SymbolicRun, x: Symbolic) -> Symbolic:
     if x.trained:
         raise InputError("no_rule", function="max")
     return run.new((), x.dtype)
@@ -215,7 +220,7 @@ def maximum(run: Run, x: Symbolic) -> Symbolic:
 # --- products ---
 
 
-def linear(run: Run, x: Symbolic, weight: Symbolic, bias: Symbolic | None = None) -> Symbolic:
+def linear(run: SymbolicRun, x: Symbolic, weight: Symbolic, bias: Symbolic | None = None) -> Symbolic:
     """x Wᵀ + b: the gradient of W needs x, its rows one behind the other; that of x is computed if x has one."""
     operand = narrowed(run, x)
     run.keep(operand if operand.joins(range(x.dim() - 1)) else copied(run, operand), f"{run.here}.input")
@@ -226,7 +231,7 @@ def linear(run: Run, x: Symbolic, weight: Symbolic, bias: Symbolic | None = None
     return run.new((*x.shape[:-1], d_out), operand.dtype, trained=True)
 
 
-def matmul(run: Run, a: Symbolic, b: Symbolic) -> Symbolic:
+def matmul(run: SymbolicRun, a: Symbolic, b: Symbolic) -> Symbolic:
     """A B, a stack of matrices each: the stacks are seen as one, so operands that lie otherwise are copied."""
     operands = [narrowed(run, x) for x in (a, b)]
     *rows, t, inner = a.shape
@@ -240,20 +245,20 @@ def matmul(run: Run, a: Symbolic, b: Symbolic) -> Symbolic:
 # --- tables and masks ---
 
 
-def embedding(run: Run, tokens: Symbolic, weight: Symbolic, *_: Any, **__: Any) -> Symbolic:
+def embedding(run: SymbolicRun, tokens: Symbolic, weight: Symbolic, *_: Any, **__: Any) -> Symbolic:
     """Rows of a table; the gradient must know which."""
     run.keep(tokens, "tokens")
     return run.new((*tokens.shape, weight.shape[1]), weight.dtype, trained=weight.trained)
 
 
-def where(run: Run, condition: Symbolic, a: Any, b: Any) -> Symbolic:
+def where(run: SymbolicRun, condition: Symbolic, a: Any, b: Any) -> Symbolic:
     if any(x.trained for x in _operands(a, b)):
         run.keep(condition, "blocked")
     chosen = _operands(a, b)
     return like(run, *chosen, condition, dtype=_promoted(*chosen))
 
 
-def masked_fill(run: Run, x: Symbolic, mask: Symbolic, value: float) -> Symbolic:
+def masked_fill(run: SymbolicRun, x: Symbolic, mask: Symbolic, value: float) -> Symbolic:
     if x.trained:
         run.keep(mask, "blocked")
     return like(run, x, mask, dtype=x.dtype)

@@ -1,7 +1,7 @@
 """A pass in symbols: the real `forward` is called, and each torch function that it uses becomes a step.
 
-`Run` intercepts every call of torch, factories and initialisation included, so that no kernel runs; `rules` says what
-comes out of each function, which products it costs and what autograd keeps of it.
+`SymbolicRun` intercepts every call of torch, factories and initialisation included, so that no kernel runs; `rules`
+says what comes out of each function, which products it costs and what autograd keeps of it.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Step:
         return values(factor for product in self.products for factor in product.factors)
 
 
-class Run(TorchFunctionMode):
+class SymbolicRun(TorchFunctionMode):
     """Inside: torch computes in symbols. `dtype` is that of the model, whose width is written w."""
 
     def __init__(

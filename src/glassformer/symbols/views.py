@@ -12,10 +12,10 @@ from glassformer.symbols.size import Dim
 from glassformer.symbols.tensor import Symbolic
 
 if TYPE_CHECKING:
-    from glassformer.symbols.run import Run
+    from glassformer.symbols.run import SymbolicRun
 
 
-def copied(run: Run, x: Symbolic, shape: Sequence[int] | None = None) -> Symbolic:
+def copied(run: SymbolicRun, x: Symbolic, shape: Sequence[int] | None = None) -> Symbolic:
     """The same numbers, in the order of the shape."""
     return run.new(x.shape if shape is None else shape, x.dtype, trained=x.trained)
 
@@ -25,18 +25,18 @@ def promoted(*xs: Symbolic) -> torch.dtype:
     return max((x.dtype for x in xs), key=lambda dtype: (dtype.is_floating_point, dtype != torch.bool, dtype.itemsize))
 
 
-def permute(run: Run, x: Symbolic, *axes: int) -> Symbolic:
+def permute(run: SymbolicRun, x: Symbolic, *axes: int) -> Symbolic:
     place = {old: new for new, old in enumerate(axes)}
     return x.view_of([x.shape[axis] for axis in axes], tuple(place[axis] for axis in x.order))
 
 
-def transpose(run: Run, x: Symbolic, i: int, j: int) -> Symbolic:
+def transpose(run: SymbolicRun, x: Symbolic, i: int, j: int) -> Symbolic:
     axes = list(range(x.dim()))
     axes[i], axes[j] = axes[j], axes[i]
     return permute(run, x, *axes)
 
 
-def unflatten(run: Run, x: Symbolic, dim: int, sizes: Sequence[int]) -> Symbolic:
+def unflatten(run: SymbolicRun, x: Symbolic, dim: int, sizes: Sequence[int]) -> Symbolic:
     """One axis becomes several, side by side."""
     axis, more = dim % x.dim(), len(sizes) - 1
     shape = (*x.shape[:axis], *sizes, *x.shape[axis + 1 :])
@@ -46,7 +46,7 @@ def unflatten(run: Run, x: Symbolic, dim: int, sizes: Sequence[int]) -> Symbolic
     return x.view_of(shape, tuple(order))
 
 
-def flatten(run: Run, x: Symbolic, start: int = 0, end: int = -1) -> Symbolic:
+def flatten(run: SymbolicRun, x: Symbolic, start: int = 0, end: int = -1) -> Symbolic:
     """Several axes become one: a view where they lie side by side, else a copy."""
     first, last = start % x.dim(), end % x.dim()
     size: int = 1
@@ -60,34 +60,34 @@ def flatten(run: Run, x: Symbolic, start: int = 0, end: int = -1) -> Symbolic:
     return x.view_of(shape, order)
 
 
-def reshape(run: Run, x: Symbolic, *shape: Any) -> Symbolic:
+def reshape(run: SymbolicRun, x: Symbolic, *shape: Any) -> Symbolic:
     sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], Sequence) else shape
     if [int(size) for size in sizes if size != 1] != [int(size) for size in x.shape if size != 1]:
         raise InputError("no_rule", function="reshape")
     return x if len(sizes) == x.dim() else x.view_of(sizes)
 
 
-def contiguous(run: Run, x: Symbolic) -> Symbolic:
+def contiguous(run: SymbolicRun, x: Symbolic) -> Symbolic:
     return x if x.is_straight else copied(run, x)
 
 
-def expand(run: Run, x: Symbolic, *sizes: int) -> Symbolic:
+def expand(run: SymbolicRun, x: Symbolic, *sizes: int) -> Symbolic:
     """Axes of one entry, and new ones in front, are repeated without being stored."""
     new = len(sizes) - x.dim()
     own = (*sizes[:new], *(old if size == -1 else size for size, old in zip(sizes[new:], x.shape, strict=True)))
     return x.view_of(own, (*range(new), *(axis + new for axis in x.order)), dense=False)
 
 
-def repeat(run: Run, x: Symbolic, *times: int) -> Symbolic:
+def repeat(run: SymbolicRun, x: Symbolic, *times: int) -> Symbolic:
     shape = (1,) * (len(times) - x.dim()) + x.shape
     return copied(run, x, [size * many for size, many in zip(shape, times, strict=True)])
 
 
-def repeat_interleave(run: Run, x: Symbolic, times: int, dim: int) -> Symbolic:
+def repeat_interleave(run: SymbolicRun, x: Symbolic, times: int, dim: int) -> Symbolic:
     return copied(run, x, [size * times if axis == dim else size for axis, size in enumerate(x.shape)])
 
 
-def cat(run: Run, tensors: Sequence[Symbolic], dim: int = 0) -> Symbolic:
+def cat(run: SymbolicRun, tensors: Sequence[Symbolic], dim: int = 0) -> Symbolic:
     axis, first = dim % tensors[0].dim(), tensors[0]
     size = first.shape[axis]
     for x in tensors[1:]:
@@ -97,33 +97,33 @@ def cat(run: Run, tensors: Sequence[Symbolic], dim: int = 0) -> Symbolic:
     return run.new(shape, promoted(*tensors), trained=any(x.trained for x in tensors))
 
 
-def stack(run: Run, tensors: Sequence[Symbolic], dim: int = 0) -> Symbolic:
+def stack(run: SymbolicRun, tensors: Sequence[Symbolic], dim: int = 0) -> Symbolic:
     shape = list(tensors[0].shape)
     shape.insert(dim % (len(shape) + 1), len(tensors))
     return run.new(shape, promoted(*tensors), trained=any(x.trained for x in tensors))
 
 
-def chunk(run: Run, x: Symbolic, chunks: int, dim: int = 0) -> tuple[Symbolic, ...]:
+def chunk(run: SymbolicRun, x: Symbolic, chunks: int, dim: int = 0) -> tuple[Symbolic, ...]:
     axis = dim % x.dim()
     shape = [size // chunks if i == axis else size for i, size in enumerate(x.shape)]
     return tuple(x.view_of(shape, x.order, dense=False) for _ in range(chunks))
 
 
-def unfold(run: Run, x: Symbolic, dim: int, size: int, step: int) -> Symbolic:
+def unfold(run: SymbolicRun, x: Symbolic, dim: int, size: int, step: int) -> Symbolic:
     """Pieces of a series, which are its positions; they have no gaps where they lie side by side up to the end."""
     whole = x.shape[dim]
     count = Dim("t", (int(whole) - int(size)) // int(step) + 1)
     return x.view_of((*x.shape[:dim], count, size), None, dense=int(whole) == int(step) * int(count) == size * count)
 
 
-def image_patches(run: Run, x: Symbolic, patch: int, *, stride: int, **_: Any) -> Symbolic:
+def image_patches(run: SymbolicRun, x: Symbolic, patch: int, *, stride: int, **_: Any) -> Symbolic:
     """b c·patch·patch patches, each pixel once."""
     b, channels, height, width = x.shape
     count = Dim("patches", (int(height) // int(stride)) * (int(width) // int(stride)))
     return run.new((b, channels * patch * patch, count), x.dtype)
 
 
-def pad(run: Run, x: Symbolic, pad: Sequence[int], mode: str = "constant", **_: Any) -> Symbolic:
+def pad(run: SymbolicRun, x: Symbolic, pad: Sequence[int], mode: str = "constant", **_: Any) -> Symbolic:
     """Only the last axis."""
     before, after = pad
     return run.new((*x.shape[:-1], before + x.shape[-1] + after), x.dtype, trained=x.trained)
@@ -132,7 +132,7 @@ def pad(run: Run, x: Symbolic, pad: Sequence[int], mode: str = "constant", **_: 
 # --- types ---
 
 
-def to(run: Run, x: Symbolic, *target: Any, dtype: torch.dtype | None = None, **_: Any) -> Symbolic:
+def to(run: SymbolicRun, x: Symbolic, *target: Any, dtype: torch.dtype | None = None, **_: Any) -> Symbolic:
     """Another type is a copy, the same type is the tensor itself; all devices are one."""
     for each in target:
         dtype = each if isinstance(each, torch.dtype) else each.dtype if isinstance(each, Symbolic) else dtype
@@ -148,7 +148,7 @@ def to_type(dtype: torch.dtype) -> Callable[..., Symbolic]:
 # --- x[…] ---
 
 
-def getitem(run: Run, x: Symbolic, index: Any) -> Symbolic:
+def getitem(run: SymbolicRun, x: Symbolic, index: Any) -> Symbolic:
     """Numbers, slices, None and … are views; a tensor of places makes a copy, and the gradient must know the places."""
     parts = index if isinstance(index, tuple) else (index,)
     if any(isinstance(part, Symbolic) for part in parts):
@@ -188,7 +188,7 @@ def _length(size: int, part: slice) -> int:
     return count if step == 1 else (count if count % step == 0 else count + step - 1) // step
 
 
-def _rows(run: Run, x: Symbolic, parts: tuple[Any, ...]) -> Symbolic:
+def _rows(run: SymbolicRun, x: Symbolic, parts: tuple[Any, ...]) -> Symbolic:
     if len(parts) != 1:
         raise InputError("no_rule", function="getitem")
     at = parts[0]

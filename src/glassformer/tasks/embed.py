@@ -13,7 +13,7 @@ from glassformer.config.values import one_of
 from glassformer.decoding.rules import finite
 from glassformer.decoding.step import evaluating
 from glassformer.errors import FileError
-from glassformer.hub.sentence import Sentence, read_sentence
+from glassformer.hub.sentence import SentenceEmbedding, read_sentence
 from glassformer.layers.head import pool as pooled
 from glassformer.loading import Loaded
 from glassformer.models.decoder import DecoderOnly
@@ -37,7 +37,7 @@ def embed(
     over the real positions t = 1 … T. x is what leaves the encoder, or the decoder of a model that has no encoder; the
     head takes no part. `pool=None`: as the model's own files say (sentence-transformers), else the mean.
     """
-    how = Sentence() if loaded.foreign is None else read_sentence(loaded.foreign)
+    how = SentenceEmbedding() if loaded.foreign is None else read_sentence(loaded.foreign)
     if pool is None and how.beyond is not None:
         raise FileError("hub_beyond_pool", path=how.beyond)
     ways = [one_of("pool", way, POOLS) for way in (pool or how.pool).split("+")]

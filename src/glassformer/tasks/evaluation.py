@@ -21,7 +21,7 @@ from glassformer.tasks.language_model.evaluation import evaluate_language_model
 from glassformer.tasks.masked_language_model.evaluation import evaluate_masked
 from glassformer.tasks.object_queries.evaluation import evaluate_object_queries
 from glassformer.tasks.translation.evaluation import evaluate_translation
-from glassformer.tasks.translation.translate import Search, search_for
+from glassformer.tasks.translation.translate import SearchOptions, search_for
 
 
 class Evaluation(Protocol):
@@ -72,7 +72,7 @@ EVALUATIONS: dict[str, Callable[[Loaded, str, EvaluationOptions], Evaluation]] =
 def evaluate(
     run: str | Path | Loaded,
     split: str = "validation",
-    search: Search | None = None,
+    search: SearchOptions | None = None,
     *,
     checkpoint: str | int = "auto",
     forensics: bool = False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from glassformer.tasks.translation.translate import Search
+from glassformer.tasks.translation.translate import SearchOptions
 
 Progress = Callable[[int, int], None]  # (examples done, examples in all)
 APART = ("long",)  # longer than anything trained on: reported as it comes out, not part of the main number
@@ -15,7 +15,7 @@ APART = ("long",)  # longer than anything trained on: reported as it comes out, 
 class EvaluationOptions:
     """`search` and `forensics` are for tasks that say sentences."""
 
-    search: Search = Search()
+    search: SearchOptions = SearchOptions()
     forensics: bool = False
     progress: Progress = lambda done, total: None
 

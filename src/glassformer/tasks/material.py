@@ -13,7 +13,7 @@ from glassformer.runs import Run
 from glassformer.tasks.task import Task
 from glassformer.text import Vocabularies
 from glassformer.text.kinds import check_unsized
-from glassformer.text.seen import Seen
+from glassformer.text.seen import SeenText
 
 STAND_IN = 1000  # entries of a vocabulary of which only the data can tell how many it has
 
@@ -27,7 +27,7 @@ class TextMaterial:
     training: Examples
     validation: Examples | None
     vocabularies: Vocabularies
-    seen: Seen | None = None  # what is read in training; None in a run that goes on
+    seen: SeenText | None = None  # what is read in training; None in a run that goes on
 
     def fill(self, run: Run) -> None:
         self.vocabularies.save(run.folder)
@@ -35,9 +35,9 @@ class TextMaterial:
             self.seen.save(run.folder)
 
 
-def seen_in(config: RunConfig, texts: Iterable[str]) -> Seen | None:
+def seen_in(config: RunConfig, texts: Iterable[str]) -> SeenText | None:
     """The words of the training texts; of a model that had read others before nobody has a list."""
-    return Seen.of(texts) if config.train.start is None else None
+    return SeenText.of(texts) if config.train.start is None else None
 
 
 def sized(config: RunConfig, vocabularies: Vocabularies | None = None) -> RunConfig:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from glassformer.config.values import one_of
 from glassformer.errors import ConfigError, shown, warn
-from glassformer.hub.generation import Generation
+from glassformer.hub.generation import GenerationDefaults
 from glassformer.text import Tokenizer
 from glassformer.text.tokenizer import ROLES, Specials
 
@@ -49,7 +49,7 @@ def first_said(*wishes: T | None) -> T:
     return next(wish for wish in wishes if wish is not None)
 
 
-def say_unheeded(told: Generation) -> None:
+def say_unheeded(told: GenerationDefaults) -> None:
     """What the makers of a model want and our searches have not, in one line."""
     if told.unheeded:
         warn("generation_unheeded", wishes=", ".join(told.unheeded))

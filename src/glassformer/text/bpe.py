@@ -16,7 +16,7 @@ from glassformer.config.values import size, truth
 from glassformer.errors import FileError
 from glassformer.text.alphabet import spell_visible, visible_bytes
 from glassformer.text.files import LLAMA, Declared, prefix_scheme, read_text, read_vocabulary
-from glassformer.text.learn import BLANK, Corpus, reached, wanted
+from glassformer.text.learn import BLANK, TokenizerCorpus, reached, wanted
 from glassformer.text.pipeline import FILE, Pipeline, add_tokens, built, check_merges
 from glassformer.text.tokenizer import NAMES, Specials
 
@@ -50,7 +50,7 @@ class Bpe(Pipeline):
     ) -> Self:
         """`at_most`: a smaller vocabulary where the texts give no more, for files of any size."""
         asked = wanted(cls.kind, vocab_size, least=len(NAMES) + 256)
-        corpus = Corpus(texts)
+        corpus = TokenizerCorpus(texts)
         library = byte_level(models.BPE())
         trainer = trainers.BpeTrainer(
             vocab_size=asked,

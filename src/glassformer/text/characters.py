@@ -14,7 +14,7 @@ from tokenizers import decoders, models
 
 from glassformer.config.values import size
 from glassformer.text.alphabet import BYTE_PIECES, spell_fallback
-from glassformer.text.learn import Corpus, reached, wanted
+from glassformer.text.learn import TokenizerCorpus, reached, wanted
 from glassformer.text.pipeline import Pipeline
 from glassformer.text.tokenizer import NAMES, Specials
 
@@ -34,7 +34,7 @@ class Characters(Pipeline):
     @classmethod
     def train(cls, texts: Iterable[str], vocab_size: int | None = None, *, min_frequency: int = 1) -> Self:
         """Without `vocab_size`: all characters of the texts."""
-        corpus = Corpus(texts)
+        corpus = TokenizerCorpus(texts)
         counts: Counter[str] = Counter()
         for text in corpus:
             counts.update(text)

@@ -29,7 +29,7 @@ TOO_SMALL = re.compile(r"smaller than required_chars\. \d+ vs (\d+)")
 TOO_LARGE = re.compile(r"set it to a value <= (\d+)")
 
 
-class Corpus:
+class TokenizerCorpus:
     """Texts, composed, checked and cut into parts as they pass; knows afterwards whether there were any."""
 
     def __init__(self, texts: Iterable[str]) -> None:
@@ -71,7 +71,7 @@ def learn(kind: str, texts: Iterable[str], vocab_size: int | None, model_type: s
     asked = wanted(kind, vocab_size, least=len(NAMES) + 256)
     covered = _coverage(coverage)
     # Each sentence once: the trainer's time grows with the square of a run of equal ones, 2,000 take minutes.
-    sentences = dict.fromkeys(_sentences(Corpus(texts)))
+    sentences = dict.fromkeys(_sentences(TokenizerCorpus(texts)))
     if not sentences:
         raise InputError("no_training_text")
     written = io.BytesIO()
@@ -107,7 +107,7 @@ def _coverage(value: float) -> float:
     return value
 
 
-def _sentences(corpus: Corpus) -> Iterator[str]:
+def _sentences(corpus: TokenizerCorpus) -> Iterator[str]:
     """The trainer skips a sentence that holds one of its own marks, in silence: so it is cut there instead."""
     for text in corpus:
         for part in RESERVED.split(text):

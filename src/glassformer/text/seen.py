@@ -27,7 +27,7 @@ def words_of(text: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenText:
     """The words of all training texts, or None where they were too many to keep; and their characters."""
 
     words: frozenset[str] | None

@@ -16,7 +16,7 @@ from glassformer.config.values import size
 from glassformer.errors import FileError
 from glassformer.text.alphabet import spell_continued, visible_bytes
 from glassformer.text.files import Declared, read_text
-from glassformer.text.learn import Corpus, reached, wanted
+from glassformer.text.learn import TokenizerCorpus, reached, wanted
 from glassformer.text.normalisation import LONGEST_WORD, split_words
 from glassformer.text.pipeline import FILE, Pipeline, add_tokens, built
 from glassformer.text.tokenizer import NAMES, Specials
@@ -46,7 +46,7 @@ class WordPiece(Pipeline):
         letters = sorted(visible_bytes())
         alphabet = [*NAMES, *letters, *(f"##{letter}" for letter in letters)]
         asked = wanted(cls.kind, vocab_size, least=len(alphabet))
-        corpus = Corpus(texts)
+        corpus = TokenizerCorpus(texts)
         learner = on_bytes(models.WordPiece(unk_token="<unk>"))
         # The whole alphabet goes in as special tokens, because the trainer numbers these in order; other letters it
         # numbers as its hash table lists them, and ties between merges are broken by number.

@@ -14,7 +14,7 @@ from tokenizers import decoders, models, pre_tokenizers, trainers
 from glassformer.config.values import size
 from glassformer.errors import InputError
 from glassformer.text.alphabet import spell_visible
-from glassformer.text.learn import LARGEST_VOCABULARY, Corpus, reached, wanted
+from glassformer.text.learn import LARGEST_VOCABULARY, TokenizerCorpus, reached, wanted
 from glassformer.text.pipeline import Pipeline, check_ids
 from glassformer.text.tokenizer import NAMES, Specials
 
@@ -38,7 +38,7 @@ class Words(Pipeline):
     def train(cls, texts: Iterable[str], vocab_size: int | None = None, *, min_frequency: int = 1) -> Self:
         """Without `vocab_size`: all words of the texts."""
         asked = None if vocab_size is None else wanted(cls.kind, vocab_size, least=len(NAMES) + 1)
-        corpus = Corpus(texts)
+        corpus = TokenizerCorpus(texts)
         library = tokenizers.Tokenizer(models.WordLevel(unk_token="<unk>"))
         blank = pre_tokenizers.ByteLevel(add_prefix_space=True, use_regex=False)
         library.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), blank])

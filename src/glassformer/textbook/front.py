@@ -16,7 +16,7 @@ MAP = "architecture"  # the lesson whose picture it is
 
 
 @dataclass(frozen=True)
-class Box:
+class MapBox:
     """A box of the map: its label in the picture, the modules that it stands for, the lessons that open it."""
 
     label: str
@@ -30,14 +30,14 @@ _NORMED = (
     *(f"{_WRITES}.self_attention", f"{_WRITES}.cross_attention", f"{_WRITES}.feed_forward"),
 )
 BOXES = (
-    Box("embedding", ("embedding",), ("token_embedding",)),
-    Box("positions", ("encoder.positions", "decoder.positions"), ("positional_encoding",)),
-    Box("encoder_self_attention", (f"{_READS}.self_attention",), ("worked_example",)),
-    Box("norm", tuple(f"{path}_norm" for path in _NORMED), ("layer_norm", "residual")),
-    Box("encoder_feed_forward", (f"{_READS}.feed_forward", f"{_WRITES}.feed_forward"), ("feed_forward",)),
-    Box("decoder_self_attention", (f"{_WRITES}.self_attention",), ("look_ahead_mask",)),
-    Box("decoder_cross_attention", (f"{_WRITES}.cross_attention",), ("decoder_attention",)),
-    Box("head", ("head",), ("generation",)),
+    MapBox("embedding", ("embedding",), ("token_embedding",)),
+    MapBox("positions", ("encoder.positions", "decoder.positions"), ("positional_encoding",)),
+    MapBox("encoder_self_attention", (f"{_READS}.self_attention",), ("worked_example",)),
+    MapBox("norm", tuple(f"{path}_norm" for path in _NORMED), ("layer_norm", "residual")),
+    MapBox("encoder_feed_forward", (f"{_READS}.feed_forward", f"{_WRITES}.feed_forward"), ("feed_forward",)),
+    MapBox("decoder_self_attention", (f"{_WRITES}.self_attention",), ("look_ahead_mask",)),
+    MapBox("decoder_cross_attention", (f"{_WRITES}.cross_attention",), ("decoder_attention",)),
+    MapBox("head", ("head",), ("generation",)),
 )
 
 
@@ -45,7 +45,7 @@ def _lessons(book: Book) -> dict[str, LessonView]:
     return {told.name: told for told in book.lessons}
 
 
-def _label(box: Box, lang: str) -> str:
+def _label(box: MapBox, lang: str) -> str:
     return PictureWords(MAP, lang)(box.label).replace("\n", " ")
 
 

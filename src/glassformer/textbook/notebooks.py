@@ -12,7 +12,7 @@ from typing import Any
 
 from glassformer.files import write_text
 from glassformer.lessons.catalogue import CHAPTERS
-from glassformer.lessons.record import RECORDED, Result
+from glassformer.lessons.record import RECORDED, LessonResult
 from glassformer.lessons.texts import fill, tables
 from glassformer.words import LANGUAGES, say
 
@@ -58,7 +58,7 @@ def notebook(name: str, lang: str) -> dict[str, Any]:
 def _lesson(name: str, lang: str) -> list[dict[str, Any]]:
     """Title, question and easy text; the recorded result; the same measured again, at once or when it is asked for."""
     texts = tables(lang, "lessons", name)
-    result = Result.read(RECORDED / f"{name}.json")
+    result = LessonResult.read(RECORDED / f"{name}.json")
     easy = fill(texts["easy"], result.data).strip()
     again = f'gf.lesson("{name}", lang="{lang}", fresh=True)'
     slow = say("notebooks.slow", lang, seconds=round(result.seconds))

@@ -19,7 +19,7 @@ from glassformer.textbook.run import RunChapter
 
 
 @dataclass(frozen=True)
-class Row:
+class PredictedRow:
     """One quantity; None: not known."""
 
     name: str  # a key of [report.predicted] in words/
@@ -38,7 +38,7 @@ class Row:
 class Card:
     """All rows, and what they assume."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[PredictedRow, ...]
     batch: int
     length: int
     utilisation: float = UTILISATION
@@ -57,10 +57,10 @@ def card(chapter: RunChapter, device: Device | None = None) -> Card | None:
     one = step(config.model, size) if config.train.precision == "float32" else None
     steps, done = config.train.steps, log[-1] if log else {}
     share, (each, count) = done.get("step", 0) / steps, _counted(config, size)
-    flops = [] if one is None else [Row("flops", one.predicted_flops, one.measured_flops)]
-    memory = [] if one is None else [Row("memory", one.predicted_bytes, one.measured_bytes)]
-    seen = [] if not count else [Row(each, count * job.accumulate * steps * share, done.get("tokens"))]
-    seconds = Row("seconds", None if known is None else made.step * steps * share, done.get("elapsed"))
+    flops = [] if one is None else [PredictedRow("flops", one.predicted_flops, one.measured_flops)]
+    memory = [] if one is None else [PredictedRow("memory", one.predicted_bytes, one.measured_bytes)]
+    seen = [] if not count else [PredictedRow(each, count * job.accumulate * steps * share, done.get("tokens"))]
+    seconds = PredictedRow("seconds", None if known is None else made.step * steps * share, done.get("elapsed"))
     return Card(rows=(*flops, *memory, *seen, seconds), length=size.length, batch=job.batch)
 
 

@@ -18,8 +18,8 @@ from glassformer.tasks import kind_of
 from glassformer.tasks.forecasting.samples import Shown, read_forecast
 from glassformer.tasks.samples import MOST_TOKENS, Looked, last_samples, looked_at
 from glassformer.trace.sentence import follow
-from glassformer.training.panels import Story
-from glassformer.training.status import Standing, rows
+from glassformer.training.panels import RunHistory
+from glassformer.training.status import LogSummary, rows
 
 MOST_CLASSES = 40
 MOST_EXAMPLES = 5000  # a confusion matrix of the first so many validation examples
@@ -27,7 +27,7 @@ CLASSIFIERS = ("classification", "image_classification")
 
 
 @dataclass(frozen=True)
-class Confused:
+class ConfusionTable:
     """Which class was taken for which on validation examples, true × said."""
 
     labels: list[str]
@@ -46,12 +46,12 @@ class RunChapter:
         """A run that says so, and whose process is still there: it holds the kernel's lock."""
         return self.run.status.get("state", "running") == "running" and _held(self.run.folder / LOCK)
 
-    def story(self, lang: str) -> Story:
+    def story(self, lang: str) -> RunHistory:
         """All that its pictures show."""
-        return replace(Story.of(self.run, lang, self.records), looked=self.looked)
+        return replace(RunHistory.of(self.run, lang, self.records), looked=self.looked)
 
     def status(self, lang: str) -> Mapping[str, str]:
-        return rows(self.run, Standing(self.records), lang=lang)
+        return rows(self.run, LogSummary(self.records), lang=lang)
 
     # --- what it says ---
 
@@ -101,7 +101,7 @@ class RunChapter:
     # --- what it takes for what ---
 
     @cached_property
-    def confused(self) -> Confused | None:
+    def confused(self) -> ConfusionTable | None:
         if self.run.config.task.kind not in CLASSIFIERS or self.loaded is None:
             return None
         import torch
@@ -115,7 +115,7 @@ class RunChapter:
             for first in range(0, min(len(store), MOST_EXAMPLES), 64):
                 batch = task.collate([store[i] for i in range(first, min(first + 64, len(store)))])
                 total += task.scores(self.loaded.model, batch)["confusion"].total.double().cpu()
-        return Confused(list(task.labels), total.long().tolist())
+        return ConfusionTable(list(task.labels), total.long().tolist())
 
 
 def _held(path: Path) -> bool:

@@ -11,7 +11,7 @@ from glassformer.lessons.svg import as_png, as_svg, styled
 from glassformer.lessons.theme import LIGHT
 from glassformer.show import minus
 from glassformer.textbook.cards import Say, figure
-from glassformer.textbook.predicted import Card, Row
+from glassformer.textbook.predicted import Card, PredictedRow
 from glassformer.textbook.prose import boxed
 from glassformer.textbook.run import RunChapter
 from glassformer.textbook.run_pictures import Draughtsman
@@ -89,7 +89,7 @@ def card_rows(card: Card, words: Say) -> tuple[list[str], list[list[str]]]:
     ]
 
 
-def shown(row: Row, value: float | None) -> str:
+def shown(row: PredictedRow, value: float | None) -> str:
     if value is None:
         return "–"
     if row.name == "seconds":
@@ -99,7 +99,7 @@ def shown(row: Row, value: float | None) -> str:
     return f"{value:,.0f}"
 
 
-def _error(row: Row) -> str:
+def _error(row: PredictedRow) -> str:
     return "–" if row.error is None else minus(f"{100 * round(row.error, 3) + 0.0:+.1f}%")
 
 

@@ -12,7 +12,7 @@ from glassformer.lessons.theme import LIGHT, Theme
 from glassformer.tasks import kind_of
 from glassformer.textbook.run import RunChapter
 from glassformer.training.forecast_picture import draw_sample
-from glassformer.training.panels import Look, PanelWords, Story, draw_loss, draw_rate, plain
+from glassformer.training.panels import Look, PanelWords, RunHistory, draw_loss, draw_rate, plain
 from glassformer.training.pictures import BOARD, PANELS
 from glassformer.words import say
 
@@ -45,7 +45,7 @@ class Draughtsman:
         return {name: _finished(make) for name, make in found.items()}
 
     @property
-    def story(self) -> Story:
+    def story(self) -> RunHistory:
         return self.chapter.story(self.lang)
 
     # --- whole pictures ---

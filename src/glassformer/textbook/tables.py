@@ -15,7 +15,7 @@ from pathlib import Path
 from glassformer.bench import tables as of_benchmarks
 from glassformer.files import write_text
 from glassformer.lessons.catalogue import LESSONS
-from glassformer.lessons.record import RECORDED, Result
+from glassformer.lessons.record import RECORDED, LessonResult
 from glassformer.lessons.shelf import condition, says
 from glassformer.lessons.texts import tables
 from glassformer.lessons.verdict import WORDS
@@ -29,7 +29,7 @@ def verdicts(lang: str) -> str:
     titles = [say(f"tables.{key}", lang) for key in ("claim", "verdict", "measured", "command")]
     lines = [titles, ["---"] * len(titles)]
     for name in LESSONS:
-        result = Result.read(RECORDED / f"{name}.json")
+        result = LessonResult.read(RECORDED / f"{name}.json")
         for claim, verdict in result.verdicts().items():
             texts = tables(lang, "lessons", name)["claims"][claim]
             said = says(texts["measured"], verdict, lang)

@@ -14,7 +14,7 @@ from glassformer.config.values import LARGEST_SIZE, size
 from glassformer.errors import InputError, shown, suggest
 from glassformer.trace.catalogue import taps
 from glassformer.trace.trace import Trace
-from glassformer.trace.watch import Watcher, watching
+from glassformer.trace.watch import NamedObserver, watching
 
 Change = Callable[[Tensor], Tensor]
 
@@ -85,7 +85,7 @@ def _put(x: Tensor, part: Tensor, head: int | None, row: int | None) -> Tensor:
     return changed
 
 
-class Editor(Watcher):
+class Editor(NamedObserver):
     """Applies changes by name. `notes` says what else had to change."""
 
     def __init__(self, edits: Mapping[str, Change]) -> None:

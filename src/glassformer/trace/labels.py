@@ -32,7 +32,7 @@ class Label(NamedTuple):
     says: str
 
 
-class Row(NamedTuple):
+class TapName(NamedTuple):
     """What a tap is called in a formula, its key, and its sentence ("": as the key)."""
 
     symbol: str
@@ -41,29 +41,29 @@ class Row(NamedTuple):
 
 
 ATTENTION = {
-    "q": Row("Q", "q"),
-    "k": Row("K", "k"),
-    "v": Row("V", "v"),
-    "scores": Row("S", "scores"),
-    "weights": Row("A", "weights"),
-    "heads": Row("H", "heads"),
-    "output": Row("O", "concat"),
+    "q": TapName("Q", "q"),
+    "k": TapName("K", "k"),
+    "v": TapName("V", "v"),
+    "scores": TapName("S", "scores"),
+    "weights": TapName("A", "weights"),
+    "heads": TapName("H", "heads"),
+    "output": TapName("O", "concat"),
 }
-NETWORK = {"gate": Row("g", "gate"), "hidden": Row("h", "hidden"), "output": Row("f", "network")}
+NETWORK = {"gate": TapName("g", "gate"), "hidden": TapName("h", "hidden"), "output": TapName("f", "network")}
 BLOCK = {
-    "after_self_attention": Row("u", "after_self_attention"),
-    "after_cross_attention": Row("w", "after_cross_attention"),
-    "output": Row("z", "output"),
+    "after_self_attention": TapName("u", "after_self_attention"),
+    "after_cross_attention": TapName("w", "after_cross_attention"),
+    "output": TapName("z", "output"),
 }
 PLACES = {"stream": "stream", "queries and keys": "rotary", "scores": "scores", "nothing": "nothing"}
 
 
 def labels(model: nn.Module, steps: Steps, layer: int) -> Iterator[Label]:
     """One layer of every stack that was run, what comes before and behind it, and the head."""
-    return _Reader(model, steps, layer).labels()
+    return _LabelReader(model, steps, layer).labels()
 
 
-class _Reader:
+class _LabelReader:
     def __init__(self, model: nn.Module, steps: Steps, layer: int) -> None:
         self.model: Any = model
         self.steps, self.layer = steps, layer
@@ -84,11 +84,11 @@ class _Reader:
                 case _ if tapped.path == "head":
                     yield from self._head(tapped, module)
                 case _ if tapped.path.endswith("embedding"):
-                    yield self._row(tapped, Row("e", "embedding"))
+                    yield self._row(tapped, TapName("e", "embedding"))
                 case _ if tapped.tap == "encoding":
                     self.write.names[id(tapped.x)] = "P"
 
-    def _row(self, tapped: Tapped, row: Row, formula: str = "") -> Label:
+    def _row(self, tapped: Tapped, row: TapName, formula: str = "") -> Label:
         """The formula of a tensor; from here on it goes by its symbol."""
         formula = formula or self.write(tapped.x)
         self.write.names[id(tapped.x)] = row.symbol
@@ -96,12 +96,12 @@ class _Reader:
 
     def _stack(self, tapped: Tapped, stack: Any) -> Iterator[Label]:
         if tapped.tap == "input":
-            row = Row("x", "input", f"input_{PLACES[str(stack.positions.acts_on)]}")
+            row = TapName("x", "input", f"input_{PLACES[str(stack.positions.acts_on)]}")
             if self.layer == 0:
                 yield self._row(tapped, row)
             return
         is_memory = tapped.path == "encoder" and isinstance(self.model, EncoderDecoder)
-        yield self._row(tapped, Row("memory", "memory") if is_memory else Row("y", "stack"))
+        yield self._row(tapped, TapName("memory", "memory") if is_memory else TapName("y", "stack"))
 
     def _block(self, tapped: Tapped, block: Any) -> Iterator[Label]:
         stack, _, number = tapped.path.rpartition(".blocks.")
@@ -112,9 +112,9 @@ class _Reader:
             said = "add" if formula.count(" + ") == 1 else "add_all"
             yield self._row(tapped, row._replace(says="add_norm" if "Norm(" in formula else said), formula)
         elif tapped.tap == "output" and at == self.layer - 1:
-            yield self._row(tapped, Row("x", "input", "input_layer"), f"z of layer {at}")
+            yield self._row(tapped, TapName("x", "input", "input_layer"), f"z of layer {at}")
         elif tapped.tap == "output" and at == last:
-            yield self._row(tapped, Row("z", "stream"), f"z of layer {at}")
+            yield self._row(tapped, TapName("z", "stream"), f"z of layer {at}")
 
     def _inside(self, tapped: Tapped, module: nn.Module) -> Iterator[Label]:
         box = tapped.path.split(".")[3]
@@ -126,25 +126,25 @@ class _Reader:
             if row.key == "weights":
                 says += ("_bias" if " + B" in formula else "") + ("_masked" if " + M" in formula else "")
             symbol = "C" if cross and row.symbol == "O" else row.symbol
-            yield self._row(tapped, Row(symbol, f"cross_{row.key}" if cross else row.key, says), formula)
+            yield self._row(tapped, TapName(symbol, f"cross_{row.key}" if cross else row.key, says), formula)
         elif isinstance(module, tuple(FEED_FORWARDS.values())):
             formula = self.write(tapped.x)
             row = NETWORK[tapped.tap]
             yield self._row(tapped, row._replace(says="hidden_gated" if "⊙" in formula else ""), formula)
         elif len(tapped.path.split(".")) == 4 and self._last[id(tapped.x)] == tapped.name:
-            yield self._row(tapped, Row("n", box, "norm"))  # a norm whose result is shown under no other name
+            yield self._row(tapped, TapName("n", box, "norm"))  # a norm whose result is shown under no other name
 
     def _head(self, tapped: Tapped, head: Any) -> Iterator[Label]:
         match head, tapped.tap:
             case LanguageModelHead(), _:
-                yield self._row(tapped, Row("logits", "logits"))
+                yield self._row(tapped, TapName("logits", "logits"))
                 key = "word" if isinstance(self.model, EncoderOnly) else "next"
                 yield Label(key, tapped.name, "p = softmax(logits)", key)
             case ((ClassifierHead() | RegressionHead()), "pooled"):
-                yield self._row(tapped, Row("q", "pooled"))
+                yield self._row(tapped, TapName("q", "pooled"))
             case ClassifierHead(), "logits":
-                yield self._row(tapped, Row("logits", "logits", "class_logits"))
+                yield self._row(tapped, TapName("logits", "logits", "class_logits"))
                 squashed = "sigmoid" if tapped.x.shape[-1] == 1 else "softmax"
                 yield Label("classes", tapped.name, f"p = {squashed}(logits)", "classes")
             case RegressionHead(), "output":
-                yield self._row(tapped, Row("r", "numbers"))
+                yield self._row(tapped, TapName("r", "numbers"))

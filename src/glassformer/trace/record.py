@@ -15,14 +15,14 @@ from glassformer.layers.attention.kernel import within
 from glassformer.tap import Selection
 from glassformer.trace.catalogue import need_module, taps
 from glassformer.trace.trace import Trace
-from glassformer.trace.watch import Watcher, watching
+from glassformer.trace.watch import NamedObserver, watching
 
 _LAYER = re.compile(r"(?:^|\.)blocks\.(\d+)\.")
 OF_HEADS = ("q", "k", "v", "scores", "weights", "heads")  # b h t …: the taps that have heads
 OF_ROWS = ("q", "scores", "weights", "heads")  # and of these, those that have a row for each query
 
 
-class Recorder(Watcher):
+class Recorder(NamedObserver):
     """Fills a trace with what was asked for."""
 
     def __init__(

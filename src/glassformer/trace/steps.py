@@ -16,7 +16,7 @@ from torch.overrides import TorchFunctionMode
 
 from glassformer.symbols.rules import called
 from glassformer.symbols.run import Step
-from glassformer.trace.watch import Watcher, watching
+from glassformer.trace.watch import NamedObserver, watching
 
 
 class Tapped(NamedTuple):
@@ -59,7 +59,7 @@ class _Calls(TorchFunctionMode):
         return result
 
 
-class _Taps(Watcher):
+class _Taps(NamedObserver):
     def __init__(self, steps: Steps) -> None:
         super().__init__()
         self.steps, self._seen = steps, Counter[str]()

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from glassformer.tap import Observer, Selection, observe
 
 
-class Watcher:
+class NamedObserver:
     """An observer that knows names in full: `decoder.blocks.3.self_attention.scores`.
 
     Watchers nest: the inner one sees a tensor first, the outer one sees what the inner one returned.
@@ -80,7 +80,7 @@ class Watcher:
 
 
 @contextmanager
-def watching(model: nn.Module, watcher: Watcher) -> Iterator[None]:
+def watching(model: nn.Module, watcher: NamedObserver) -> Iterator[None]:
     """Inside, the watcher sees every pass of the model. A compiled model runs as it is written."""
     handles = []
     for path, module in _modules(model, watcher):
@@ -96,7 +96,7 @@ def watching(model: nn.Module, watcher: Watcher) -> Iterator[None]:
             handle.remove()
 
 
-def _modules(module: nn.Module, watcher: Watcher, path: str = "") -> Iterator[tuple[str | None, nn.Module]]:
+def _modules(module: nn.Module, watcher: NamedObserver, path: str = "") -> Iterator[tuple[str | None, nn.Module]]:
     """The modules that can hold a tap, with their paths; of those passed over only the outermost, without a path."""
     if path and watcher.passes_over(path):
         yield None, module

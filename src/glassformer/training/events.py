@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from glassformer.errors import FileError
 
 if TYPE_CHECKING:
-    from glassformer.training.start import Start
+    from glassformer.training.start import TakenWeights
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Started:
 class StartedFrom:
     """The first step begins with weights of another model."""
 
-    start: Start
+    start: TakenWeights
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from glassformer.training.events import Event
 from glassformer.training.resume import TrainingState
 from glassformer.training.seed import kept_random_state, settings
 from glassformer.training.signals import Asked, listening
-from glassformer.training.start import Start
+from glassformer.training.start import TakenWeights
 from glassformer.training.validate import validate
 
 Measure = Callable[[nn.Module, int], Mapping[str, float]]  # (model, step) → metrics of one's own, BLEU for example
@@ -48,7 +48,7 @@ class Training:
     validation: Examples | None = None
     measure: Measure | None = None
     config: RunConfig | None = None  # default: the run's own
-    start: Start | None = None  # what the model was given before its first step
+    start: TakenWeights | None = None  # what the model was given before its first step
 
     @property
     def recipe(self) -> RunConfig:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from glassformer.runs import Run
-from glassformer.tasks.classification.samples import Guesses
+from glassformer.tasks.classification.samples import ClassificationSamples
 from glassformer.tasks.classification.task import LabelledTexts
 from glassformer.tasks.forecasting.samples import ForecastSamples
 from glassformer.tasks.forecasting.task import SeriesMaterial
@@ -16,7 +16,7 @@ from glassformer.tasks.language_model.samples import Continuations, beginnings
 from glassformer.tasks.language_model.task import WindowOptions, Writings
 from glassformer.tasks.object_queries.task import Canvases
 from glassformer.tasks.samples import SHOWN
-from glassformer.tasks.translation.samples import Samples, chosen
+from glassformer.tasks.translation.samples import TranslationSamples, chosen
 from glassformer.tasks.translation.task import Sentences
 from glassformer.training.loop import Measure
 from glassformer.training.object_samples import ObjectSamples, shown
@@ -25,7 +25,7 @@ from glassformer.training.object_samples import ObjectSamples, shown
 def of_translation(run: Run, material: Sentences) -> Measure | None:
     """Every evaluation translates some of the validation sentences."""
     pairs = chosen(material.looked_at, np.ones(len(material.looked_at), dtype=bool))
-    return Samples(run, material.vocabularies, pairs) if len(pairs) else None
+    return TranslationSamples(run, material.vocabularies, pairs) if len(pairs) else None
 
 
 def of_classification(run: Run, material: LabelledTexts) -> Measure | None:
@@ -33,7 +33,7 @@ def of_classification(run: Run, material: LabelledTexts) -> Measure | None:
     if material.validation is None:
         return None
     some = range(min(SHOWN, len(material.looked_at)))
-    return Guesses(run, material.task, material.looked_at.chosen(some), material.validation.select(some))
+    return ClassificationSamples(run, material.task, material.looked_at.chosen(some), material.validation.select(some))
 
 
 def of_language_model(run: Run, material: Writings) -> Measure | None:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from glassformer.data.examples import Examples
 from glassformer.files import disk
 from glassformer.runs import Run
-from glassformer.tasks.object_queries.task import Answers, CanvasBatch, ObjectQueries, answers
+from glassformer.tasks.object_queries.task import CanvasBatch, ObjectQueries, QueryAnswers, answers
 from glassformer.trace.record import record
 from glassformer.training.pictures import GREY, ORANGE, save
 
@@ -36,7 +36,7 @@ class ObjectSamples:
         looks = trace[trace.names()[-1]].mean(1)  # b q s: the last layer, its heads averaged
         with disk(self.run.samples):
             self.run.samples.mkdir(exist_ok=True)
-        draw(self.batch, Answers(*(part.cpu() for part in said)), looks.cpu(), picture_file(self.run, step))
+        draw(self.batch, QueryAnswers(*(part.cpu() for part in said)), looks.cpu(), picture_file(self.run, step))
         return {}
 
 
@@ -49,7 +49,7 @@ def picture_file(run: Run, step: int) -> Path:
     return run.samples / f"step-{step:08d}.png"
 
 
-def draw(batch: CanvasBatch, said: Answers, looks: Tensor, path: Path) -> None:
+def draw(batch: CanvasBatch, said: QueryAnswers, looks: Tensor, path: Path) -> None:
     """A row for each canvas: what is there (grey) and what was said (orange), then the patches each query looked at."""
     from matplotlib.figure import Figure
 

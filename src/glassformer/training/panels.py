@@ -16,7 +16,7 @@ from glassformer.runs import Run
 from glassformer.tasks import Kind
 from glassformer.tasks.samples import Looked, last_samples, looked_at
 from glassformer.training.schedule import learning_rate
-from glassformer.training.status import Standing, rows
+from glassformer.training.status import LogSummary, rows
 from glassformer.words import say
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class PanelWords:
 
 
 @dataclass(frozen=True)
-class Story:
+class RunHistory:
     """What is known of a run: its log, and what its folder says besides."""
 
     records: Records
@@ -83,12 +83,12 @@ class Story:
     looked: Looked | None = None
 
     @classmethod
-    def of(cls, run: Run, lang: str, records: Records | None = None) -> Story:
+    def of(cls, run: Run, lang: str, records: Records | None = None) -> RunHistory:
         log = run.log.read() if records is None else records
         step, samples = last_samples(run)
         path = run.folder / "environment.json"
         known = read_json(path) if path.is_file() else {}
-        status = rows(run, Standing(log), lang=lang)
+        status = rows(run, LogSummary(log), lang=lang)
         unsaid = {say(f"watch.status.{key}", lang) for key in LEFT_OUT}
         return cls(
             records=log,
@@ -104,13 +104,13 @@ class Story:
         return max((record["step"] for record in self.records), default=1)
 
 
-Panel = Callable[["Axes", Story, PanelWords, Look], None]
+Panel = Callable[["Axes", RunHistory, PanelWords, Look], None]
 
 
 # --- curves ---
 
 
-def draw_loss(axes: Axes, story: Story, words: PanelWords, look: Look) -> None:
+def draw_loss(axes: Axes, story: RunHistory, words: PanelWords, look: Look) -> None:
     """Both losses, every validation marked, the best of them starred; powers where the loss falls far."""
     training, validation = (curve(story.records, kind, "loss") for kind in ("train", "evaluation"))
     _line(axes, look, 0, words("training"), training)
@@ -128,7 +128,7 @@ def draw_loss(axes: Axes, story: Story, words: PanelWords, look: Look) -> None:
     axes.set_ylabel(fill(words.loss, 30))
 
 
-def draw_rate(axes: Axes, story: Story, words: PanelWords, look: Look) -> None:
+def draw_rate(axes: Axes, story: RunHistory, words: PanelWords, look: Look) -> None:
     """The schedule itself, step by step, and on it what the log says was used."""
     logged, last = curve(story.records, "train", "learning_rate"), story.last
     if story.config is not None:
@@ -154,7 +154,7 @@ def schedule(config: RunConfig) -> tuple[list[int], list[float]]:
     return steps, [learning_rate(step, train, d_model) for step in steps]
 
 
-def draw_norm(axes: Axes, story: Story, words: PanelWords, look: Look) -> None:
+def draw_norm(axes: Axes, story: RunHistory, words: PanelWords, look: Look) -> None:
     points = curve(story.records, "train", "gradient_norm")
     _line(axes, look, 3, words("gradient_norm"), points)
     if points[1] and min(points[1]) > 0 and max(points[1]) > WIDE * min(points[1]):
@@ -164,14 +164,14 @@ def draw_norm(axes: Axes, story: Story, words: PanelWords, look: Look) -> None:
     _finish(axes, story.last, words, words("gradient_norm"))
 
 
-def draw_speed(axes: Axes, story: Story, words: PanelWords, look: Look) -> None:
+def draw_speed(axes: Axes, story: RunHistory, words: PanelWords, look: Look) -> None:
     _line(axes, look, 4, words.speed, curve(story.records, "train", "tokens_per_second"))
     _finish(axes, story.last, words, words.speed)
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter("{x:,.0f}")
 
 
-def draw_quality(axes: Axes, story: Story, words: PanelWords, look: Look) -> None:
+def draw_quality(axes: Axes, story: RunHistory, words: PanelWords, look: Look) -> None:
     """The metrics that a task shows; shares and percentages as a number from 0 to 100."""
     for number, (name, scale) in enumerate(words.kind.shown.items()):
         steps, values = curve(story.records, "evaluation", name)
@@ -188,7 +188,7 @@ def draw_quality(axes: Axes, story: Story, words: PanelWords, look: Look) -> Non
 # --- texts and maps ---
 
 
-def draw_status(axes: Axes, story: Story, words: PanelWords, look: Look) -> None:
+def draw_status(axes: Axes, story: RunHistory, words: PanelWords, look: Look) -> None:
     """How it stands, and on what it runs."""
     values = [*story.status.items(), *((words(f"machine.{key}"), str(value)) for key, value in story.machine.items())]
     lines: list[tuple[str, str]] = []
@@ -203,7 +203,7 @@ def draw_status(axes: Axes, story: Story, words: PanelWords, look: Look) -> None
     axes.set_axis_off()
 
 
-def draw_samples(axes: Axes, story: Story, words: PanelWords, look: Look) -> None:
+def draw_samples(axes: Axes, story: RunHistory, words: PanelWords, look: Look) -> None:
     """The last samples, as many as there is room for."""
     step, samples = story.samples
     most = 4
@@ -218,7 +218,7 @@ def draw_samples(axes: Axes, story: Story, words: PanelWords, look: Look) -> Non
     axes.set_axis_off()
 
 
-def draw_attention(axes: Axes, story: Story, words: PanelWords, look: Look) -> None:
+def draw_attention(axes: Axes, story: RunHistory, words: PanelWords, look: Look) -> None:
     """Where the first sample looked: a map with its bar, or a word that there is none."""
     looked = story.looked
     if looked is None:

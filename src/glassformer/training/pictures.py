@@ -20,7 +20,7 @@ from glassformer.training.panels import (
     Look,
     Panel,
     PanelWords,
-    Story,
+    RunHistory,
     draw_attention,
     draw_loss,
     draw_norm,
@@ -71,7 +71,7 @@ def draw(run: Run) -> list[Path]:
     lang = spoken()
     paths = []
     with styled(lang):
-        for name, figure in figures(Story.of(run, lang), lang, kind_of(run.config)).items():
+        for name, figure in figures(RunHistory.of(run, lang), lang, kind_of(run.config)).items():
             paths.append(run.pictures / f"{name}.png")
             save(figure, paths[-1])
     return paths
@@ -113,7 +113,7 @@ def style(font: str | None, lang: str) -> Any:
     return {**STYLE, "font.family": [font, OWN] if lang == "ko" else [OWN, font]}
 
 
-def figures(story: Story, lang: str, kind: Kind) -> dict[str, Figure]:
+def figures(story: RunHistory, lang: str, kind: Kind) -> dict[str, Figure]:
     """Loss, learning rate, and the dashboard, as figures that nothing else holds on to (no pyplot)."""
     from matplotlib.figure import Figure
 
@@ -128,7 +128,7 @@ def figures(story: Story, lang: str, kind: Kind) -> dict[str, Figure]:
     return {"loss_curves": loss, "learning_rate": rate, "dashboard": board}
 
 
-def dashboard(figure: Figure, margins: Mapping[str, float], story: Story, words: PanelWords, look: Look) -> None:
+def dashboard(figure: Figure, margins: Mapping[str, float], story: RunHistory, words: PanelWords, look: Look) -> None:
     """All of a run on one page: curves above, status and samples below, where it looks beside them."""
     places = figure.subplot_mosaic(BOARD, gridspec_kw=dict(margins))
     for name, panel in PANELS.items():

@@ -22,7 +22,7 @@ FOLDER = "start"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Start:
+class TakenWeights:
     """What a run took from another model, by name: `new` stands only here, or in another shape; `left` only there."""
 
     model: str
@@ -40,13 +40,13 @@ def open_start(config: RunConfig) -> Loaded | None:
     return None if config.train.start is None else load(config.train.start, device="cpu")
 
 
-def take(loaded: Loaded, config: ModelConfig) -> tuple[Start, dict[str, Tensor]]:
+def take(loaded: Loaded, config: ModelConfig) -> tuple[TakenWeights, dict[str, Tensor]]:
     """Every tensor whose name and shape are those of the model to be trained. Not one matrix is a mistake, and said."""
     theirs, ours = loaded.model.state_dict(), build(config, device="meta").state_dict()
     taken = {name: x for name, x in theirs.items() if name in ours and ours[name].shape == x.shape}
     if not any(x.dim() > 1 for x in taken.values()):  # a bias that happens to fit is no start
         raise ConfigError("start_nothing", start=loaded.folder, name=next(iter(ours)))
-    start = Start(
+    start = TakenWeights(
         model=str(loaded.folder),
         checkpoint=loaded.checkpoint.name,
         taken=tuple(taken),
@@ -56,13 +56,13 @@ def take(loaded: Loaded, config: ModelConfig) -> tuple[Start, dict[str, Tensor]]
     return start, taken
 
 
-def keep(run: Run, start: Start, tensors: Mapping[str, Tensor]) -> None:
+def keep(run: Run, start: TakenWeights, tensors: Mapping[str, Tensor]) -> None:
     """A copy in the run folder: a run that is killed before its first checkpoint begins again just so, even if the
     other model is gone by then."""
     save_folder(run.folder / FOLDER, {MODEL: tensors}, start.to_json())
 
 
-def put(run: Run, model: nn.Module) -> Start | None:
+def put(run: Run, model: nn.Module) -> TakenWeights | None:
     """What was kept, into a model that was just built; None where the run starts from nothing."""
     folder = run.folder / FOLDER
     if run.config.train.start is None:
@@ -71,4 +71,4 @@ def put(run: Run, model: nn.Module) -> Start | None:
     load_weights(model, {**model.state_dict(), **read_tensors(folder / MODEL)}, folder)
     known = read_json(folder / STATE)
     lists = {name: tuple(known[name]) for name in ("taken", "new", "left")}
-    return Start(model=known["model"], checkpoint=known["checkpoint"], **lists)
+    return TakenWeights(model=known["model"], checkpoint=known["checkpoint"], **lists)

@@ -38,7 +38,7 @@ class Lowest:
         return say("watch.status.lowest", lang, **values)
 
 
-class Standing:
+class LogSummary:
     """What log.jsonl says in a few numbers, line after line: a log of a million lines is read once."""
 
     def __init__(self, records: Iterable[Mapping[str, Any]] = ()) -> None:
@@ -59,7 +59,9 @@ class Standing:
             self.epoch, self.steps_per_epoch = record["epoch"], record["step"] // record["epoch"]
 
 
-def rows(run: Run, standing: Standing, now: Mapping[str, Any] | None = None, lang: str | None = None) -> dict[str, str]:
+def rows(
+    run: Run, standing: LogSummary, now: Mapping[str, Any] | None = None, lang: str | None = None
+) -> dict[str, str]:
     """How it stands: label → value. `now`: what is known better than status.json, written now and then."""
     config, status = run.config.train, {"state": "running", "step": 0, "epoch": 0, **run.status, **(now or {})}
     batch = say("watch.status.tokens", lang, tokens=f"{config.batch_tokens * config.accumulate:,}")
@@ -96,7 +98,7 @@ def _updated(run: Run, status: Mapping[str, Any], now: Mapping[str, Any] | None)
     return datetime.fromtimestamp(files[0].stat().st_mtime).astimezone()  # of an older version
 
 
-def block(run: Run, standing: Standing, now: Mapping[str, Any] | None = None) -> str:
+def block(run: Run, standing: LogSummary, now: Mapping[str, Any] | None = None) -> str:
     """The same in lines, in the language of the process."""
     found = rows(run, standing, now)
     width = max(map(cell_len, found))
@@ -104,7 +106,7 @@ def block(run: Run, standing: Standing, now: Mapping[str, Any] | None = None) ->
     return "\n".join(lines) + "\n"
 
 
-def write_block(run: Run, standing: Standing, now: Mapping[str, Any] | None = None) -> None:
+def write_block(run: Run, standing: LogSummary, now: Mapping[str, Any] | None = None) -> None:
     """Replaced often and worth little: not synced."""
     write_text(run.folder / "status.txt", block(run, standing, now), durable=False)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from glassformer.files import write_bytes
 from glassformer.fonts import hangul_font
-from glassformer.training.sweep_results import Comparison, Curve
+from glassformer.training.sweep_results import Curve, SweepComparison
 from glassformer.words import language, say
 
 # Okabe & Ito (2008): told apart by people who see fewer colours. Yellow is left out: too pale for a line on white.
@@ -26,7 +26,7 @@ def band(curves: list[Curve]) -> list[tuple[int, float, float, float]]:
     return [(step, min(losses), median(losses), max(losses)) for step, losses in sorted(at.items())]
 
 
-def draw(comparison: Comparison, path: Path) -> None:
+def draw(comparison: SweepComparison, path: Path) -> None:
     """Validation losses, or training losses where nothing was validated. The whole file or the old one."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -43,7 +43,7 @@ def draw(comparison: Comparison, path: Path) -> None:
         write_bytes(path, image.getvalue())
 
 
-def _fill(axes: Any, comparison: Comparison, lang: str) -> None:
+def _fill(axes: Any, comparison: SweepComparison, lang: str) -> None:
     validated = any(result.validation for row in comparison.rows for result in row.results)
     for number, row in enumerate(comparison.rows):
         colour, style = COLOURS[number % len(COLOURS)], STYLES[number // len(COLOURS) % len(STYLES)]

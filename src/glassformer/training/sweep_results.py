@@ -20,7 +20,7 @@ Curve = list[tuple[int, float]]
 
 
 @dataclass(frozen=True)
-class Result:
+class TrialResult:
     """One run: metrics at its best step, and the losses (step, nats per token) of validation and of training."""
 
     seed: int
@@ -35,7 +35,7 @@ class Result:
         return self.state in OVER
 
     @classmethod
-    def read(cls, trial: Trial) -> Result:
+    def read(cls, trial: Trial) -> TrialResult:
         run = Run.open(trial.folder)
         log = run.log.read()
         evaluations = [record for record in log if record.get("kind") == "evaluation"]
@@ -55,12 +55,12 @@ def _curve(records: Sequence[dict[str, Any]]) -> Curve:
 
 
 @dataclass(frozen=True)
-class Row:
+class VariantResults:
     """A variant with its runs; only those that were trained to the end count, a diverged one has no best step."""
 
     name: str
     settings: dict[str, Any]
-    results: list[Result]
+    results: list[TrialResult]
 
     def mean(self, metric: str) -> float | None:
         values = self._values(metric)
@@ -76,12 +76,12 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SweepComparison:
     """The whole sweep. Prints as a table; `to_json()` is what stands in sweep.json."""
 
     recipe: str
     seeds: int
-    rows: list[Row]
+    rows: list[VariantResults]
 
     @property
     def metrics(self) -> list[str]:
@@ -91,7 +91,7 @@ class Comparison:
     def to_json(self) -> dict[str, Any]:
         return {"recipe": self.recipe, "seeds": self.seeds, "variants": [self._variant(row) for row in self.rows]}
 
-    def _variant(self, row: Row) -> dict[str, Any]:
+    def _variant(self, row: VariantResults) -> dict[str, Any]:
         return {
             "name": row.name,
             "settings": row.settings,
@@ -124,10 +124,10 @@ def _shown(mean: float | None, spread: float | None) -> str:
     return f"{mean:.4g}" if spread is None else f"{mean:.4g} ± {spread:.2g}"
 
 
-def compare(recipe: str, trials: Sequence[Trial]) -> Comparison:
+def compare(recipe: str, trials: Sequence[Trial]) -> SweepComparison:
     """What the trials that were begun have found so far."""
     rows = []
     for variant, group in groupby(trials, key=lambda trial: trial.variant):
         begun = [trial for trial in group if (trial.folder / "config.toml").is_file()]
-        rows.append(Row(variant.name, dict(variant.settings), [Result.read(trial) for trial in begun]))
-    return Comparison(recipe, len({trial.seed for trial in trials}), rows)
+        rows.append(VariantResults(variant.name, dict(variant.settings), [TrialResult.read(trial) for trial in begun]))
+    return SweepComparison(recipe, len({trial.seed for trial in trials}), rows)

@@ -12,7 +12,7 @@ from glassformer.training.board import Board
 from glassformer.training.events import Event
 from glassformer.training.loop import Training, train
 from glassformer.training.pictures import draw
-from glassformer.training.status import Standing, write_block
+from glassformer.training.status import LogSummary, write_block
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,12 @@ class NotShown:
 
 def watched(job: Training, *, resume: bool = False) -> Iterator[Event | NotShown]:
     """`train`, with all that shows how it goes kept fresh in the run folder."""
-    watcher: Watcher | None = None
+    watcher: RunWatcher | None = None
     with closing(train(job, resume=resume)) as happening:  # type: ignore[type-var]
         try:
             for event in happening:
                 if isinstance(event, events.Started):  # the folder is locked, the log cut: now it is ours
-                    watcher = Watcher(job.run)
+                    watcher = RunWatcher(job.run)
                 if watcher is not None:
                     yield from watcher.see(event)
                 yield event
@@ -43,12 +43,12 @@ def watched(job: Training, *, resume: bool = False) -> Iterator[Event | NotShown
                 watcher.close()
 
 
-class Watcher:
+class RunWatcher:
     """One session of training, seen from outside."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self.standing = Standing(run.log.read())
+        self.standing = LogSummary(run.log.read())
         self.board: Board | None = None
         self.given_up: set[str] = set()
         self.place: dict[str, int] = {}

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from glassformer.data.grammar.level import Limits, level_of
+from glassformer.data.grammar.level import LengthLimits, level_of
 from glassformer.data.grammar.sample import pairs, trees
 from glassformer.data.grammar.splits import combinations, is_held_out, percentile, place
 
-LIMITS = Limits(4, 5)
+LIMITS = LengthLimits(4, 5)
 
 
 def test_a_percentile_is_the_same_everywhere() -> None:

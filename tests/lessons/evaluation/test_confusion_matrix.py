@@ -5,7 +5,7 @@ import pytest
 
 from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.evaluation.confusion_matrix import EACH, _examples, _few, _of_class, run
-from glassformer.lessons.record import RECORDED, Result
+from glassformer.lessons.record import RECORDED, LessonResult
 
 
 def test_recall_and_precision_of_a_class() -> None:
@@ -37,6 +37,6 @@ def test_few_images_of_every_class_are_learned_from() -> None:
 
 def test_there_is_something_to_see() -> None:
     """Recorded: more pairs of classes are confused than there are classes."""
-    data = Result.read(RECORDED / "confusion_matrix.json").data
+    data = LessonResult.read(RECORDED / "confusion_matrix.json").data
     off = [count for i, row in enumerate(data["matrix"]) for j, count in enumerate(row) if i != j]
     assert sum(1 for count in off if count) > len(data["labels"]) and data["learned"] == EACH * len(data["labels"])

@@ -3,7 +3,7 @@ from __future__ import annotations
 import torch
 
 from glassformer.lessons.norm.layer_norm_experiment import TOKENS, _by_token
-from glassformer.lessons.record import RECORDED, Result
+from glassformer.lessons.record import RECORDED, LessonResult
 
 
 def test_tokens_go_from_the_narrowest_to_the_widest() -> None:
@@ -15,6 +15,6 @@ def test_tokens_go_from_the_narrowest_to_the_widest() -> None:
 
 
 def test_before_is_not_after() -> None:
-    found = Result.read(RECORDED / "layer_norm.json").data["by_token"]
+    found = LessonResult.read(RECORDED / "layer_norm.json").data["by_token"]
     before, after = ([one["deviation"] for one in found[name]] for name in ("before", "plain"))
     assert max(before) > 1.5 * min(before) and max(after) < 1.01 * min(after)

@@ -4,12 +4,12 @@ import pytest
 import torch
 
 from glassformer.lessons.stacks.cross_attention_elsewhere import _inside, run
-from glassformer.tasks.object_queries.task import Answers
+from glassformer.tasks.object_queries.task import QueryAnswers
 from lesson_models import tiny_desk
 
 
 def test_a_look_without_aim_falls_into_a_box_as_often_as_the_box_is_large() -> None:
-    said = Answers(torch.ones(1, 1), torch.zeros(1, 1, dtype=torch.long), torch.tensor([[[0.5, 0.25, 0.5, 0.5]]]))
+    said = QueryAnswers(torch.ones(1, 1), torch.zeros(1, 1, dtype=torch.long), torch.tensor([[[0.5, 0.25, 0.5, 0.5]]]))
     inside, area = _inside(torch.full((1, 1, 64), 1 / 64), said)
     assert inside == pytest.approx(0.25) and area == pytest.approx(0.25)
     aimed = torch.zeros(1, 1, 8, 8)

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from glassformer.lessons.desk import LessonSetup
-from glassformer.lessons.training.few_digits import HELD_OUT, Answers, answers, digits, training_images
+from glassformer.lessons.training.few_digits import HELD_OUT, DigitAnswers, answers, digits, training_images
 from glassformer.models.build import build
 
 
 def test_confidence_accuracy_and_recall() -> None:
-    found = Answers(np.array([[0.9, 0.1], [0.6, 0.4], [0.3, 0.7]]), np.array([0, 1, 1]))
+    found = DigitAnswers(np.array([[0.9, 0.1], [0.6, 0.4], [0.3, 0.7]]), np.array([0, 1, 1]))
     assert found.confidence == pytest.approx((0.9 + 0.6 + 0.7) / 3)
     assert found.accuracy == pytest.approx(2 / 3)
     assert found.right(found.labels == 1) == pytest.approx(1 / 2)

@@ -16,8 +16,8 @@ from glassformer.loading import load
 from glassformer.tasks.classification import evaluation as classification
 from glassformer.tasks.classification.evaluation import (
     ClassificationEvaluation,
+    ClassificationScores,
     Guesses,
-    Scores,
     evaluate_classification,
 )
 from glassformer.tasks.evaluation import evaluate
@@ -38,7 +38,9 @@ def grouped(monkeypatch: pytest.MonkeyPatch, groups: dict[str, Texts]) -> None:
 
 
 def test_scores_by_hand() -> None:
-    found = Scores.of(Guesses(np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.7, 0.3]]), np.array([0, 0, 1, 1])))
+    found = ClassificationScores.of(
+        Guesses(np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.7, 0.3]]), np.array([0, 0, 1, 1]))
+    )
     assert (found.examples, found.accuracy.hits, found.majority) == (4, 3, 0.5)
     assert found.confusion.tolist() == [[2, 0], [1, 1]]
     assert found.loss == pytest.approx(-np.log([0.9, 0.6, 0.8, 0.3]).mean())
@@ -47,7 +49,7 @@ def test_scores_by_hand() -> None:
 
 
 def test_what_is_impossible_has_a_loss_that_is_finite() -> None:
-    assert np.isfinite(Scores.of(Guesses(np.array([[1.0, 0.0]]), np.array([1]))).loss)
+    assert np.isfinite(ClassificationScores.of(Guesses(np.array([[1.0, 0.0]]), np.array([1]))).loss)
 
 
 def test_what_was_learned_by_heart_is_right(run: Path) -> None:

@@ -7,7 +7,7 @@ import torch
 
 from glassformer.errors import FileError
 from glassformer.loading import open_recipe
-from glassformer.tasks.classification.samples import Guesses
+from glassformer.tasks.classification.samples import ClassificationSamples
 from glassformer.tasks.samples import Sample, read_samples
 from glassformer.training.begin import begin
 from glassformer.training.loop import Training, train
@@ -28,7 +28,7 @@ def test_a_few_texts_with_what_they_are_and_what_they_are_taken_for(job: Trainin
 
 
 def test_the_model_and_what_is_drawn_stay_as_they_are(job: Training) -> None:
-    assert isinstance(job.measure, Guesses)
+    assert isinstance(job.measure, ClassificationSamples)
     random, before = torch.random.get_rng_state(), {k: v.clone() for k, v in job.model.state_dict().items()}
     assert job.measure(job.model, 3) == {}
     assert torch.equal(torch.random.get_rng_state(), random)

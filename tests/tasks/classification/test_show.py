@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from glassformer.tasks.classification.evaluation import ClassificationEvaluation, Guesses, Scores
+from glassformer.tasks.classification.evaluation import ClassificationEvaluation, ClassificationScores, Guesses
 from glassformer.tasks.classification.show import notes
 
 HANGUL = re.compile(r"[가-힣]")
@@ -15,7 +15,7 @@ GUESSES = Guesses(np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.7, 0.3]]), np
 
 
 def found(groups: int = 3) -> ClassificationEvaluation:
-    scores = Scores.of(GUESSES)
+    scores = ClassificationScores.of(GUESSES)
     names = ("seen-like", "verb-place", "long")[:groups]
     return ClassificationEvaluation(
         folder=Path("runs/mood"),
@@ -56,12 +56,12 @@ def test_one_group_is_the_split_itself(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_matrix_that_does_not_fit_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GLASSFORMER_LANG", "en")
-    many = Scores.of(Guesses(np.eye(13)[[0, 1]], np.array([0, 1])))
+    many = ClassificationScores.of(Guesses(np.eye(13)[[0, 1]], np.array([0, 1])))
     labels = tuple(f"label {i}" for i in range(13))
     wide = replace(found(1), labels=labels, total=many, groups={"test": many})
     assert "said →" in repr(found()) and "said →" not in repr(wide)
 
 
 def test_what_is_never_confused_is_not_mentioned() -> None:
-    right = Scores.of(Guesses(np.eye(2), np.array([0, 1])))
+    right = ClassificationScores.of(Guesses(np.eye(2), np.array([0, 1])))
     assert not [note for note in notes(replace(found(), total=right), "en") if "taken for" in note]

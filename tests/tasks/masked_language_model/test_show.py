@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from glassformer.metrics.interval import wilson
-from glassformer.tasks.masked_language_model.evaluation import MaskedEvaluation, Scores
+from glassformer.tasks.masked_language_model.evaluation import MaskedEvaluation, MaskedScores
 from glassformer.tasks.masked_language_model.show import notes
 
 
 def evaluation(**changes: object) -> MaskedEvaluation:
-    scores = Scores(20, wilson(90, 100), 0.5, wilson(95, 100), wilson(95, 100))
+    scores = MaskedScores(20, wilson(90, 100), 0.5, wilson(95, 100), wilson(95, 100))
     plain = MaskedEvaluation(
         folder=Path("fill"),
         checkpoint="best",

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from glassformer.data.canvases import Plan
+from glassformer.data.canvases import CanvasPlan
 from glassformer.errors import InputError
 from glassformer.loading import Loaded
 from glassformer.tasks.evaluation import evaluate
@@ -20,7 +20,7 @@ pytest.importorskip("sklearn")
 class Oracle(nn.Module):
     """Knows every canvas of a split by heart, and reports it as an object head would; `lies`: one class too many."""
 
-    def __init__(self, plan: Plan, split: str, *, lies: bool = False) -> None:
+    def __init__(self, plan: CanvasPlan, split: str, *, lies: bool = False) -> None:
         super().__init__()
         self.known, self.lies = plan.examples(split), lies
         self.weight = nn.Parameter(torch.zeros(1))
@@ -38,7 +38,7 @@ class Oracle(nn.Module):
 
 def loaded(tmp_path: Path, split: str, **how: bool) -> Loaded:
     config = tiny("object_queries")
-    return Loaded(Oracle(Plan.of(config.data), split, **how), None, config, tmp_path, tmp_path / "best")
+    return Loaded(Oracle(CanvasPlan.of(config.data), split, **how), None, config, tmp_path, tmp_path / "best")
 
 
 def test_who_knows_everything_finds_everything(tmp_path: Path) -> None:
@@ -71,6 +71,6 @@ def test_it_prints_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lang
 
 def test_an_empty_split_is_refused(tmp_path: Path) -> None:
     config = tiny("object_queries", data={"validation": 0})
-    model = Oracle(Plan.of(config.data), "test")
+    model = Oracle(CanvasPlan.of(config.data), "test")
     with pytest.raises(InputError, match="validation"):
         evaluate(Loaded(model, None, config, tmp_path, tmp_path / "best"), "validation")

@@ -11,7 +11,7 @@ from glassformer.data.pairs import Pairs
 from glassformer.errors import FileError
 from glassformer.metrics.translation import Outputs, bleu
 from glassformer.tasks.samples import Sample, attention_file, read_samples, samples_file
-from glassformer.tasks.translation.samples import Samples, chosen
+from glassformer.tasks.translation.samples import TranslationSamples, chosen
 from glassformer.tasks.translation.translate import GREEDY, candidates
 from glassformer.trace.trace import Trace
 from glassformer.training.begin import begin
@@ -28,8 +28,8 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Training:
     return made
 
 
-def samples_of(job: Training) -> Samples:
-    assert isinstance(job.measure, Samples)
+def samples_of(job: Training) -> TranslationSamples:
+    assert isinstance(job.measure, TranslationSamples)
     return job.measure
 
 
@@ -102,6 +102,6 @@ def test_the_model_and_what_is_drawn_stay_as_they_are(job: Training) -> None:
 def test_a_folder_that_cannot_be_written_is_one_line(job: Training, tmp_path: Path) -> None:
     (tmp_path / "samples").write_text("a file", encoding="utf-8")
     (tmp_path / "config.toml").write_text(job.run.config.to_toml(), encoding="utf-8")
-    samples = Samples(type(job.run)(tmp_path), samples_of(job).vocabularies, samples_of(job).pairs)
+    samples = TranslationSamples(type(job.run)(tmp_path), samples_of(job).vocabularies, samples_of(job).pairs)
     with pytest.raises(FileError, match=r"samples cannot be written: File exists"):
         samples(job.model, 1)

@@ -13,7 +13,7 @@ from glassformer.errors import ConfigError
 from glassformer.loading import Loaded, load
 from glassformer.models.build import build
 from glassformer.tasks.produced import forbidden_ids
-from glassformer.tasks.translation.translate import GREEDY, Search, as_trained, candidates, sources, translate
+from glassformer.tasks.translation.translate import GREEDY, SearchOptions, as_trained, candidates, sources, translate
 from small_models import small
 from small_translator import ENGLISH, KOREAN, trained
 
@@ -23,8 +23,10 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Loaded:
     return load(trained(tmp_path_factory.mktemp("run")))
 
 
-@pytest.mark.parametrize("search", [GREEDY, Search(), Search(batch=3), Search(length_norm="power", stop="exhaustive")])
-def test_every_sentence_in_its_order(loaded: Loaded, search: Search) -> None:
+@pytest.mark.parametrize(
+    "search", [GREEDY, SearchOptions(), SearchOptions(batch=3), SearchOptions(length_norm="power", stop="exhaustive")]
+)
+def test_every_sentence_in_its_order(loaded: Loaded, search: SearchOptions) -> None:
     assert translate(loaded, KOREAN, search) == ENGLISH
 
 
@@ -38,7 +40,7 @@ def test_an_empty_sentence_has_an_empty_translation(loaded: Loaded) -> None:
 
 
 def test_the_best_come_first(loaded: Loaded) -> None:
-    (found,) = candidates(loaded.model, loaded.vocabularies, KOREAN[:1], Search(n_best=3))
+    (found,) = candidates(loaded.model, loaded.vocabularies, KOREAN[:1], SearchOptions(n_best=3))
     assert len(found) == 3 and found[0].text == ENGLISH[0]
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
     assert len({one.text for one in found}) == 3
@@ -78,7 +80,7 @@ def foreign(options: dict[str, Any], frame: tuple[str, str] = ("none", "none")) 
     return small("translation", options=options, frame=frame)
 
 
-@pytest.mark.parametrize("search", [GREEDY, Search()])
+@pytest.mark.parametrize("search", [GREEDY, SearchOptions()])
 @pytest.mark.parametrize(
     ("frame", "options"),
     [
@@ -89,7 +91,7 @@ def foreign(options: dict[str, Any], frame: tuple[str, str] = ("none", "none")) 
     ],
 )
 def test_a_model_reads_and_begins_as_it_was_trained(
-    search: Search, frame: tuple[str, str], options: dict[str, Any]
+    search: SearchOptions, frame: tuple[str, str], options: dict[str, Any]
 ) -> None:
     loaded, texts = foreign(options, frame), ["나는 학교에 간다.", "he", "I go to school!"]
     loaded.model.double()  # together or alone is a matter of rounding, and float32 rounds as the processor likes

@@ -1,7 +1,7 @@
 """The built-in Korean-English corpus: a grammar that says what can be said, and says it in both languages."""
 
-from glassformer.data.grammar.labels import LABELS, Labelled, labelled
-from glassformer.data.grammar.pair import Pair, Tags
+from glassformer.data.grammar.labels import LABELS, LabelledSentence, labelled
+from glassformer.data.grammar.pair import GrammarPair, Tags
 from glassformer.data.grammar.sample import every_pair, pairs, sentence, stream
 from glassformer.data.grammar.splits import KINDS, SPLITS
 
@@ -9,8 +9,8 @@ __all__ = [
     "KINDS",
     "LABELS",
     "SPLITS",
-    "Labelled",
-    "Pair",
+    "GrammarPair",
+    "LabelledSentence",
     "Tags",
     "every_pair",
     "labelled",

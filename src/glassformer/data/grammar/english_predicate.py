@@ -22,7 +22,7 @@ OF_KIND = {"have": "have/had/had", "become": "become/became/become", "need": "ne
 
 
 @dataclass(frozen=True)
-class Group:
+class VerbGroup:
     """A verb group; a question puts the subject between operator and rest."""
 
     operator: list[Word]
@@ -44,7 +44,7 @@ def form(verb: EnglishVerb | None, wanted: str, mark: str) -> list[Word]:
     return words([getattr(verb, wanted), *verb.rest], mark)
 
 
-def group(clause: Clause, agreement: Agreement, path: str, inverted: bool) -> Group:
+def group(clause: Clause, agreement: Agreement, path: str, inverted: bool) -> VerbGroup:
     """The verb group of a finite clause."""
     verb = lexical(clause)
     own, mod, neg = f"{path}v", f"{path}mod", f"{path}neg"
@@ -53,31 +53,31 @@ def group(clause: Clause, agreement: Agreement, path: str, inverted: bool) -> Gr
     match clause.modality:
         case "can":
             if clause.negative and not past:
-                return Group([Word("cannot", (mod, neg))], form(verb, "base", own))
-            return Group(words("could" if past else "can", mod) + no, form(verb, "base", own))
+                return VerbGroup([Word("cannot", (mod, neg))], form(verb, "base", own))
+            return VerbGroup(words("could" if past else "can", mod) + no, form(verb, "base", own))
         case "may":
-            return Group(words("may", mod), form(verb, "base", own))
+            return VerbGroup(words("may", mod), form(verb, "base", own))
         case "must" if not past:
-            return Group(words("must", mod), form(verb, "base", own))
+            return VerbGroup(words("must", mod), form(verb, "base", own))
         case "must_not":
-            return Group(words("must not", mod), form(verb, "base", own))
+            return VerbGroup(words("must not", mod), form(verb, "base", own))
         case "experience":
             return experienced(clause, agreement, path, inverted)
         case "progressive":
-            return Group(words(english.be(agreement, past), mod) + no, form(verb, "ing", own))
+            return VerbGroup(words(english.be(agreement, past), mod) + no, form(verb, "ing", own))
     if clause.modality in GOVERNORS:
         return governed(clause, agreement, path, inverted)
     if clause.tense == "future":
-        return Group(words("will", f"{path}fut") + no, form(verb, "base", own))
+        return VerbGroup(words("will", f"{path}fut") + no, form(verb, "base", own))
     if verb is None:
-        return Group(words(english.be(agreement, past), own) + no, [])
+        return VerbGroup(words(english.be(agreement, past), own) + no, [])
     if clause.negative or inverted:
         helper = words(english.do(agreement, past), neg if clause.negative else own)
-        return Group(helper + no, form(verb, "base", own))
-    return Group([], words([english.finite(verb, agreement, past), *verb.rest], own))
+        return VerbGroup(helper + no, form(verb, "base", own))
+    return VerbGroup([], words([english.finite(verb, agreement, past), *verb.rest], own))
 
 
-def experienced(clause: Clause, agreement: Agreement, path: str, inverted: bool) -> Group:
+def experienced(clause: Clause, agreement: Agreement, path: str, inverted: bool) -> VerbGroup:
     """has seen, has never seen, have … ever seen; who went and is back has *been* there."""
     verb = lexical(clause)
     mod = f"{path}mod"
@@ -85,10 +85,10 @@ def experienced(clause: Clause, agreement: Agreement, path: str, inverted: bool)
     seldom = words("never", f"{path}neg") if clause.negative else words("ever", mod) if inverted else []
     gone = verb is not None and verb.base == "go"
     done = words("been", f"{path}v") if gone else form(verb, "participle", f"{path}v")
-    return Group(operator, seldom + done)
+    return VerbGroup(operator, seldom + done)
 
 
-def governed(clause: Clause, agreement: Agreement, path: str, inverted: bool) -> Group:
+def governed(clause: Clause, agreement: Agreement, path: str, inverted: bool) -> VerbGroup:
     """A verb under a verb: wants to go, does not know how to swim, likes reading."""
     verb = lexical(clause)
     parts, link = GOVERNORS[clause.modality]
@@ -97,9 +97,9 @@ def governed(clause: Clause, agreement: Agreement, path: str, inverted: bool) ->
     lower = words(link, mod) + form(verb, "base" if link else "ing", f"{path}v")
     past = clause.tense == "past"
     if clause.tense == "future":
-        return Group(words("will", f"{path}fut"), words(governor.base, mod) + lower)
+        return VerbGroup(words("will", f"{path}fut"), words(governor.base, mod) + lower)
     if clause.negative or inverted:
         neg = f"{path}neg"
         helper = words(english.do(agreement, past), neg if clause.negative else mod)
-        return Group(helper + (words("not", neg) if clause.negative else []), words(governor.base, mod) + lower)
-    return Group([], words(english.finite(governor, agreement, past), mod) + lower)
+        return VerbGroup(helper + (words("not", neg) if clause.negative else []), words(governor.base, mod) + lower)
+    return VerbGroup([], words(english.finite(governor, agreement, past), mod) + lower)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from glassformer.data.grammar.level import feeling, level_of
-from glassformer.data.grammar.pair import Pair
+from glassformer.data.grammar.pair import GrammarPair
 from glassformer.data.grammar.sample import evenly, kinds_of, trees
 from glassformer.data.grammar.splits import all_clauses, phrases_of
 from glassformer.data.grammar.tree import Clause, Sentence
@@ -20,13 +20,13 @@ Cell = tuple[str, bool]
 
 
 @dataclass(frozen=True)
-class Labelled:
+class LabelledSentence:
     """A sentence in both languages and its label."""
 
     source_ko: str
     target_en: str
     label: str
-    pair: Pair
+    pair: GrammarPair
 
 
 def feelings(clause: Clause) -> list[tuple[int, bool]] | None:
@@ -82,7 +82,7 @@ def labelled(
     seed: int = 0,
     level: str = "small",
     kinds: Sequence[str] | None = None,
-) -> list[Labelled]:
+) -> list[LabelledSentence]:
     """`count` different labelled sentences of a split, as many of each label as of any other.
 
     Half of each sentiment comes from a negated word of the other one (안 좋다, 싫어하지 않는다), so that no single
@@ -97,7 +97,7 @@ def labelled(
         chosen = evenly(found, count, cells, lambda tree, _: judge(tree))
     else:
         chosen = evenly(found, count, [True], lambda *_: True)
-    return [Labelled(pair.source_ko, pair.target_en, _name(judge(tree)), pair) for tree, pair in chosen]
+    return [LabelledSentence(pair.source_ko, pair.target_en, _name(judge(tree)), pair) for tree, pair in chosen]
 
 
 def _name(cell: Cell | None) -> str:

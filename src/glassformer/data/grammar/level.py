@@ -16,7 +16,7 @@ LEVELS = {"small": "small", "full": "full"}
 
 
 @dataclass(frozen=True)
-class Limits:
+class LengthLimits:
     """The longest sentence trained on, in words of either language; a long one exceeds both."""
 
     korean: int
@@ -24,7 +24,7 @@ class Limits:
 
 
 Usage = Mapping[str, Mapping[str, list[str]]]
-LIMITS = {"small": Limits(7, 10), "full": Limits(9, 13)}
+LIMITS = {"small": LengthLimits(7, 10), "full": LengthLimits(9, 13)}
 
 
 class Level:

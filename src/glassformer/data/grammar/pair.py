@@ -66,7 +66,7 @@ class Tags:
 
 
 @dataclass(frozen=True)
-class Pair:
+class GrammarPair:
     """Korean and English, and (Korean word, English word) indices over words between blanks.
 
     Every word on either side is aligned: an English article with its noun, "do" with the ending it stands for.

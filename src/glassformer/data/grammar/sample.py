@@ -10,7 +10,7 @@ from glassformer.data.grammar import realise_english, realise_korean
 from glassformer.data.grammar.choose import Chooser, Drawn, every
 from glassformer.data.grammar.compose import CONSTRUCTIONS, compose
 from glassformer.data.grammar.level import Level, level_of
-from glassformer.data.grammar.pair import Pair, Tags, alignment
+from glassformer.data.grammar.pair import GrammarPair, Tags, alignment
 from glassformer.data.grammar.splits import SPLITS, held_out_kinds, place
 from glassformer.data.grammar.tree import Sentence
 from glassformer.errors import InputError, choose
@@ -28,18 +28,18 @@ def drawn(seed: int, index: int, of: Level) -> Sentence:
     raise AssertionError
 
 
-def realised(tree: Sentence, of: Level, held_out: set[str] | None = None) -> Pair:
+def realised(tree: Sentence, of: Level, held_out: set[str] | None = None) -> GrammarPair:
     """Both languages of a tree, its alignment and its place in the splits."""
     korean, english = realise_korean.realise(tree), realise_english.realise(tree)
     source, target = " ".join(word.text for word in korean), " ".join(word.text for word in english)
     held_out = held_out_kinds(tree) if held_out is None else held_out
     split, kind = place(held_out, source, target, of.limits) or ("none", "none")
-    return Pair(
+    return GrammarPair(
         source, target, alignment(korean, english), Tags(tree.construction, tree.speech, tree.mood, split, kind)
     )
 
 
-def sentence(index: int, seed: int = 0, level: str = "full") -> Pair:
+def sentence(index: int, seed: int = 0, level: str = "full") -> GrammarPair:
     """The index-th pair of a seed, whatever split it belongs to (tags.split; "none" for none)."""
     of = level_of(level)
     return realised(drawn(seed, index, of), of)
@@ -51,7 +51,7 @@ def trees(
     levels: Sequence[Level],
     kinds: Sequence[str],
     wanted: Callable[[Sentence], bool] | None = None,
-) -> Iterator[tuple[Sentence, Pair]]:
+) -> Iterator[tuple[Sentence, GrammarPair]]:
     """All pairs of a split, of these kinds and of wanted trees in the order of their index, with repetitions.
 
     The levels take turns.
@@ -70,14 +70,16 @@ def trees(
                 yield tree, pair
 
 
-def stream(split: str, *, seed: int = 0, level: str = "small", kinds: Sequence[str] | None = None) -> Iterator[Pair]:
+def stream(
+    split: str, *, seed: int = 0, level: str = "small", kinds: Sequence[str] | None = None
+) -> Iterator[GrammarPair]:
     """Pairs of a split without end, as the grammar draws them: short sentences come back, long ones hardly."""
     return (pair for _, pair in trees(split, seed, [level_of(level)], kinds_of(split, kinds)))
 
 
 def pairs(
     split: str, count: int, *, seed: int = 0, level: str = "small", kinds: Sequence[str] | None = None
-) -> list[Pair]:
+) -> list[GrammarPair]:
     """`count` different pairs of a split; of the test split, as many of each kind as of any other."""
     wanted = kinds_of(split, kinds)
     found = trees(split, seed, [level_of(level)], wanted)
@@ -93,14 +95,14 @@ def kinds_of(split: str, kinds: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def evenly(
-    found: Iterator[tuple[Sentence, Pair]],
+    found: Iterator[tuple[Sentence, GrammarPair]],
     count: int,
     cells: Sequence[T],
-    cell_of: Callable[[Sentence, Pair], T | None],
-) -> list[tuple[Sentence, Pair]]:
+    cell_of: Callable[[Sentence, GrammarPair], T | None],
+) -> list[tuple[Sentence, GrammarPair]]:
     """`count` different pairs, equally many from each cell; what is in no cell is left out."""
     left = {cell: (count + place) // len(cells) for place, cell in enumerate(cells)}
-    chosen: dict[str, tuple[Sentence, Pair]] = {}
+    chosen: dict[str, tuple[Sentence, GrammarPair]] = {}
     idle = 0
     while len(chosen) < count:
         tree, pair = next(found)
@@ -114,7 +116,7 @@ def evenly(
     return list(chosen.values())
 
 
-def every_pair(level: str, construction: str) -> Iterator[Pair]:
+def every_pair(level: str, construction: str) -> Iterator[GrammarPair]:
     """Every derivation of a construction in turn, to count what there is rather than to estimate it."""
     of = level_of(level)
     choose("construction", construction, CONSTRUCTIONS)

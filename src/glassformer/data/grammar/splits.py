@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from hashlib import blake2b
 
-from glassformer.data.grammar.level import Limits
+from glassformer.data.grammar.level import LengthLimits
 from glassformer.data.grammar.tree import Clause, NounPhrase, Sentence
 
 KINDS = ("seen-like", "subject-verb", "adjective-noun", "verb-place", "long")
@@ -73,7 +73,7 @@ def held_out_kinds(sentence: Sentence) -> set[str]:
     return {combination[0] for combination in combinations(sentence) if is_held_out(combination)}
 
 
-def place(held_out: set[str], korean: str, english: str, limits: Limits) -> tuple[str, str] | None:
+def place(held_out: set[str], korean: str, english: str, limits: LengthLimits) -> tuple[str, str] | None:
     """(split, kind) of a sentence; None for one that belongs nowhere: two kinds of news, or long on one side only."""
     longer = (korean.count(" ") >= limits.korean, english.count(" ") >= limits.english)
     if any(longer):

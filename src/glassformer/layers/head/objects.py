@@ -14,7 +14,7 @@ from glassformer.tap import tap
 SIDES = 4  # of a box: x and y of its centre, width, height
 
 
-class Seen(NamedTuple):
+class ObjectOutput(NamedTuple):
     """The two halves of what an object head says."""
 
     logits: Tensor  # … classes+1; the last one is "nothing"
@@ -45,5 +45,5 @@ class ObjectsHead(nn.Module):
         return torch.cat([logits, boxes], -1)  # b t classes+5
 
     @staticmethod
-    def split(y: Float[Tensor, "... n"]) -> Seen:
-        return Seen(y[..., :-SIDES], y[..., -SIDES:])
+    def split(y: Float[Tensor, "... n"]) -> ObjectOutput:
+        return ObjectOutput(y[..., :-SIDES], y[..., -SIDES:])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from glassformer.data.grammar.pair import Pair
+from glassformer.data.grammar.pair import GrammarPair
 from glassformer.data.grammar.sample import pairs
 from glassformer.lessons.attention.attention_patterns_experiment import heads_apart, rows_and_blocks
 from glassformer.lessons.desk import LessonSetup
@@ -79,7 +79,7 @@ def run(desk: LessonSetup) -> Data:
     }
 
 
-def _sentences(desk: LessonSetup, seed: int) -> list[Pair]:
+def _sentences(desk: LessonSetup, seed: int) -> list[GrammarPair]:
     return pairs("test", desk.some(SENTENCES, 4), seed=seed)
 
 

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from glassformer.data.batch import PairBatch, pair
-from glassformer.data.grammar.pair import Pair
+from glassformer.data.grammar.pair import GrammarPair
 from glassformer.data.store import Store
 from glassformer.layers.attention.mask import causal
 from glassformer.loading.loaded import Loaded
@@ -19,7 +19,7 @@ from glassformer.trace.record import record
 DROPOUT = 0.1  # the paper's rate, to show what it does to the sums
 
 
-def read(loaded: Loaded, model: nn.Module, chosen: Sequence[Pair]) -> tuple[PairBatch, dict[str, Tensor]]:
+def read(loaded: Loaded, model: nn.Module, chosen: Sequence[GrammarPair]) -> tuple[PairBatch, dict[str, Tensor]]:
     """The sentences as one padded batch, and the weights of every attention, b h t s, by a short name."""
     tokenizers = loaded.vocabularies
     special = tokenizers.target.specials
@@ -63,7 +63,7 @@ def allowed(name: str, weights: Tensor, source_mask: Tensor | None) -> Tensor:
     return seen[:, None, None, :].expand(b, 1, t, s)
 
 
-def rows_and_blocks(loaded: Loaded, chosen: Sequence[Pair], seed: int) -> dict[str, float]:
+def rows_and_blocks(loaded: Loaded, chosen: Sequence[GrammarPair], seed: int) -> dict[str, float]:
     """How far any row is from 1, how far any masked entry from 0, over all attentions; and the rows under dropout."""
     batch, found = read(loaded, loaded.model, chosen)
     torch.manual_seed(seed)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glassformer.data.grammar import Pair, pairs
+from glassformer.data.grammar import GrammarPair, pairs
 from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, lines, logarithmic
 from glassformer.lessons.hover import hover
@@ -59,7 +59,7 @@ def run(desk: LessonSetup) -> Data:
     }
 
 
-def _texts(found: Sequence[Pair]) -> dict[str, list[str]]:
+def _texts(found: Sequence[GrammarPair]) -> dict[str, list[str]]:
     return {"ko": [pair.source_ko for pair in found], "en": [pair.target_en for pair in found]}
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from glassformer.config.model import ModelConfig
 from glassformer.ledger.parameters import Total, count
-from glassformer.ledger.row import Row
+from glassformer.ledger.row import ParameterRow
 from glassformer.ledger.rows import rows_of_box
 from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.hover import hover
@@ -66,7 +66,7 @@ def built(config: ModelConfig) -> int:
     return sum(parameter.numel() for parameter in build(config, device="meta").parameters())
 
 
-def part_of(row: Row) -> str:
+def part_of(row: ParameterRow) -> str:
     """The part of the model that a row of the ledger belongs to."""
     steps = row.name.split(".")
     if steps[0] == "head":
@@ -78,7 +78,7 @@ def part_of(row: Row) -> str:
     return "norm" if any(step.endswith("norm") for step in steps) else "embedding"
 
 
-def shares(rows: Iterable[Row]) -> dict[str, float]:
+def shares(rows: Iterable[ParameterRow]) -> dict[str, float]:
     """Each part's share of the parameters of some rows."""
     rows = list(rows)
     whole = Total.of(rows).parameters

@@ -17,7 +17,7 @@ from glassformer.layers.norm import NORMS, LayerNorm
 from glassformer.ledger.parameters import count
 from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.families.parameters import shares
-from glassformer.lessons.residual.without_residual import NoNorm
+from glassformer.lessons.norm.batch_norm import NoNorm
 from glassformer.lessons.short import Experiment, Outcome
 from glassformer.lessons.statistics import interval, share
 from glassformer.models.build import build

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.config.model import ModelConfig
+from glassformer.lessons.norm.batch_norm import NoNorm
 from glassformer.models.block import DecoderBlock
 from glassformer.models.decoder import Decoder
 from glassformer.models.initialize import initialize
@@ -27,13 +28,6 @@ class ReplacingDecoder(Decoder):
     """A stack of them."""
 
     block = ReplacingBlock
-
-
-class NoNorm(nn.Identity):
-    """Stands where a norm would be, and does nothing."""
-
-    def __init__(self, d_model: int, *, eps: float, bias: bool) -> None:
-        super().__init__()
 
 
 def build_stack(config: ModelConfig, seed: int, *, residual: bool, norm: bool) -> nn.Module:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from glassformer.data.canvases import DARKEST, Plan
+from glassformer.data.canvases import DARKEST, CanvasPlan
 from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import colour_bar, heat, pixels
 from glassformer.lessons.hover import hover
@@ -16,7 +16,7 @@ from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.loading import Loaded
 from glassformer.metrics.boxes import claim
-from glassformer.tasks.object_queries.task import Answers, CanvasBatch, ObjectQueries, answers
+from glassformer.tasks.object_queries.task import CanvasBatch, ObjectQueries, QueryAnswers, answers
 from glassformer.trace.record import record
 
 if TYPE_CHECKING:
@@ -50,12 +50,12 @@ def run(desk: LessonSetup) -> Data:
 
 
 def _batch(loaded: Loaded, count: int) -> CanvasBatch:
-    examples = Plan.of(loaded.config.data).examples("validation")
+    examples = CanvasPlan.of(loaded.config.data).examples("validation")
     task = ObjectQueries.make(loaded.config)
     return task.collate([examples[i] for i in range(min(count, len(examples)))])
 
 
-def _inside(maps: Tensor, said: Answers) -> tuple[float, float]:
+def _inside(maps: Tensor, said: QueryAnswers) -> tuple[float, float]:
     """Of what a query that answers looks at, the share inside its own box; and how much of the canvas that box is."""
     side = int(maps.shape[-1] ** 0.5)
     edges = torch.arange(side + 1) / side
@@ -75,7 +75,7 @@ def _covered(edges: Tensor, low: Tensor, high: Tensor) -> Tensor:
     return (end - begin).clamp(min=0) / (edges[1] - edges[0])
 
 
-def _example(batch: CanvasBatch, said: Answers, maps: Tensor, right: Tensor) -> dict[str, Any]:
+def _example(batch: CanvasBatch, said: QueryAnswers, maps: Tensor, right: Tensor) -> dict[str, Any]:
     """The canvas with the most digits found and the fewest wrong answers, and what its queries say."""
     wrong = ((said.said >= 0) & ~right).sum(1)  # b
     best = int((right.sum(1) - wrong).argmax())
@@ -97,7 +97,7 @@ def _example(batch: CanvasBatch, said: Answers, maps: Tensor, right: Tensor) -> 
     }
 
 
-def _centres(said: Answers, query: int) -> list[list[float]]:
+def _centres(said: QueryAnswers, query: int) -> list[list[float]]:
     """Where one query has found things: x and y."""
     return said.boxes[:, query, :2][said.said[:, query] >= 0][:POINTS].tolist()
 

@@ -20,8 +20,8 @@ from glassformer.lessons.verdict import Verdict, exact
 from glassformer.loading import Loaded
 from glassformer.models.block import DecoderBlock
 from glassformer.models.encoder_decoder import EncoderDecoder
-from glassformer.tasks.translation.translate import Search, translate
-from glassformer.trace.watch import Watcher, watching
+from glassformer.tasks.translation.translate import SearchOptions, translate
+from glassformer.trace.watch import NamedObserver, watching
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +32,7 @@ PARTS = ("q", "k", "v")
 LONGEST = 16  # tokens; a model that was hardly trained does not know when to stop
 
 
-class Keeper(Watcher):
+class Keeper(NamedObserver):
     """Keeps q, k and v as they are, so that gradients can be asked of them."""
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class Keeper(Watcher):
 def run(desk: LessonSetup) -> Data:
     """One translation of the trained translator: where its decoder looks, and which way the gradients go."""
     loaded = desk.model("ko-en")
-    target = translate(loaded, SENTENCE, Search(max_len=LONGEST))[0]
+    target = translate(loaded, SENTENCE, SearchOptions(max_len=LONGEST))[0]
     followed = follow(loaded, SENTENCE, target, ("decoder.*.weights",))
     causal, cross = (followed.trace.attention(kind) for kind in ("self_attention", "cross_attention"))
     layers = [(own[0].mean(0).tolist(), across[0].mean(0).tolist()) for own, across in zip(causal, cross, strict=True)]

@@ -25,7 +25,7 @@ FIT, JUDGED = 1500, 300  # sentences that the probes are fitted to, and judged o
 MEASURES = ("entropy", "distance", "surface", "structure")
 
 
-class Group(NamedTuple):
+class SentenceGroup(NamedTuple):
     """Sentences, as tokens and by the construction that the grammar made them with."""
 
     batch: PairBatch
@@ -78,11 +78,11 @@ def _over(seen: Sequence[dict[str, list[float]]]) -> dict[str, Any]:
     }
 
 
-def _groups(translators: SmallTranslators, several: Sequence[Sequence[grammar.Pair]]) -> list[Group]:
+def _groups(translators: SmallTranslators, several: Sequence[Sequence[grammar.GrammarPair]]) -> list[SentenceGroup]:
     names = sorted({pair.tags.construction for pairs in several for pair in pairs})
     material = translators.material
     return [
-        Group(
+        SentenceGroup(
             batch_of(material.config, material.vocabularies, pairs),
             torch.tensor([names.index(pair.tags.construction) for pair in pairs]),
         )
@@ -90,7 +90,7 @@ def _groups(translators: SmallTranslators, several: Sequence[Sequence[grammar.Pa
     ]
 
 
-def look(model: nn.Module, fit: Group, judged: Group) -> dict[str, list[float]]:
+def look(model: nn.Module, fit: SentenceGroup, judged: SentenceGroup) -> dict[str, list[float]]:
     """Entropy and distance for each layer; the probes for what enters the first layer, then for each layer."""
     weights, judged_at = _pass(model, judged)
     _, fit_at = _pass(model, fit)
@@ -107,7 +107,7 @@ def look(model: nn.Module, fit: Group, judged: Group) -> dict[str, list[float]]:
     return found
 
 
-def _pass(model: nn.Module, group: Group) -> tuple[list[Tensor], list[Tensor]]:
+def _pass(model: nn.Module, group: SentenceGroup) -> tuple[list[Tensor], list[Tensor]]:
     """The weights of every layer, and the stream before the first layer and behind each."""
     assert isinstance(model, EncoderDecoder)
     names = ["encoder.input", *(f"encoder.blocks.{i}.output" for i in range(len(model.encoder.blocks)))]

@@ -30,12 +30,12 @@ class Followed:
     trace: Trace
 
 
-def held_out(count: int) -> list[grammar.Pair]:
+def held_out(count: int) -> list[grammar.GrammarPair]:
     """The first validation sentences of the built-in corpus: no translator of the package was trained on them."""
     return grammar.pairs("validation", count, level="small")
 
 
-def batch_of(config: RunConfig, vocabularies: Vocabularies, pairs: Sequence[grammar.Pair]) -> PairBatch:
+def batch_of(config: RunConfig, vocabularies: Vocabularies, pairs: Sequence[grammar.GrammarPair]) -> PairBatch:
     """Korean sentences and what they mean in English, side by side as in training."""
     both = Pairs([pair.source_ko for pair in pairs], [pair.target_en for pair in pairs])
     store = encode(both, vocabularies)

@@ -41,7 +41,7 @@ class Aligner:
     def __init__(self, model: nn.Module, config: RunConfig, vocabularies: Vocabularies) -> None:
         self.model, self.config, self.vocabularies = model, config, vocabularies
 
-    def judge(self, choosing: Sequence[grammar.Pair], judged: Sequence[grammar.Pair]) -> dict[str, Any]:
+    def judge(self, choosing: Sequence[grammar.GrammarPair], judged: Sequence[grammar.GrammarPair]) -> dict[str, Any]:
         """Choose on the first sentences, measure on the others: the best head, and the mean of all."""
         found = self.links(choosing)
         rates = {key: error_rate(links, map(right, choosing)) for key, links in found.items()}
@@ -51,7 +51,7 @@ class Aligner:
         every = {" ".join(key): error_rate(links[key], map(right, judged)) for key in (best, mean)}
         return {"best": every[" ".join(best)], "mean": every[" ".join(mean)], "choice": list(best)}
 
-    def links(self, pairs: Sequence[grammar.Pair]) -> dict[tuple[str, str, str], list[Links]]:
+    def links(self, pairs: Sequence[grammar.GrammarPair]) -> dict[tuple[str, str, str], list[Links]]:
         """By (layer, head, row): one set of links for each sentence."""
         found: dict[tuple[str, str, str], list[Links]] = {}
         for pair, weights in zip(pairs, self.weights(pairs), strict=True):  # layers heads t s
@@ -61,12 +61,12 @@ class Aligner:
                     found.setdefault((*key, row), []).append(strongest(word_weights(one[shift:], *words)))
         return found
 
-    def words(self, pair: grammar.Pair) -> tuple[list[int], list[int]]:
+    def words(self, pair: grammar.GrammarPair) -> tuple[list[int], list[int]]:
         """For each piece of either side, which word it belongs to."""
         source, target = self.vocabularies.source, self.vocabularies.target
         return words_of(source, pair.source_ko), words_of(target, pair.target_en)
 
-    def weights(self, pairs: Sequence[grammar.Pair]) -> Tensor:
+    def weights(self, pairs: Sequence[grammar.GrammarPair]) -> Tensor:
         """Teacher-forced, all sentences at once: b layers heads t s."""
         batch = batch_of(self.config, self.vocabularies, pairs)
         with torch.no_grad(), record(self.model, "decoder.*.cross_attention.weights") as trace:
@@ -83,15 +83,15 @@ def _readings(weights: Tensor) -> dict[tuple[str, str], Tensor]:
     return found
 
 
-def right(pair: grammar.Pair) -> Links:
+def right(pair: grammar.GrammarPair) -> Links:
     return frozenset(pair.alignment)
 
 
-def sizes(pair: grammar.Pair) -> tuple[int, int]:
+def sizes(pair: grammar.GrammarPair) -> tuple[int, int]:
     return len(pair.source_ko.split(" ")), len(pair.target_en.split(" "))
 
 
-def chosen_map(loaded: Loaded, pair: grammar.Pair, choice: Sequence[str]) -> list[list[float]]:
+def chosen_map(loaded: Loaded, pair: grammar.GrammarPair, choice: Sequence[str]) -> list[list[float]]:
     """The weights between the words of one sentence, by the head that was chosen."""
     aligner = Aligner(loaded.model, loaded.config, loaded.vocabularies)
     layer, head, row = choice
@@ -101,7 +101,7 @@ def chosen_map(loaded: Loaded, pair: grammar.Pair, choice: Sequence[str]) -> lis
 
 
 def measure_seeds(
-    desk: LessonSetup, choosing: Sequence[grammar.Pair], judged: Sequence[grammar.Pair]
+    desk: LessonSetup, choosing: Sequence[grammar.GrammarPair], judged: Sequence[grammar.GrammarPair]
 ) -> dict[str, Any]:
     """One small translator for each seed, and the same before its training; then what needs no model."""
     translators = SmallTranslators(desk, LAYERS)

@@ -44,7 +44,7 @@ def digits(desk: LessonSetup, loss: Mapping[str, Any]) -> Experiment:
 
 
 @dataclass(frozen=True)
-class Answers:
+class DigitAnswers:
     """What a model says of images, and what they are."""
 
     probabilities: NDArray[np.float64]  # n × classes
@@ -70,9 +70,9 @@ def training_images(experiment: Experiment) -> Arrays:
 
 
 @torch.no_grad()
-def answers(experiment: Experiment, model: nn.Module) -> Answers:
+def answers(experiment: Experiment, model: nn.Module) -> DigitAnswers:
     """On the images held out."""
     task, images = experiment.material.task, experiment.material.validation
     assert isinstance(task, ImageClassification) and images is not None
     batch = task.collate([images[i] for i in range(len(images))])
-    return Answers(task.logits(model, batch).double().softmax(-1).numpy(), batch.targets.numpy())
+    return DigitAnswers(task.logits(model, batch).double().softmax(-1).numpy(), batch.targets.numpy())

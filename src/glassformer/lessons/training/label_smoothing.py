@@ -19,7 +19,7 @@ from glassformer.lessons.short import Experiment
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
-from glassformer.lessons.training.few_digits import Answers, answers, digits, training_images
+from glassformer.lessons.training.few_digits import DigitAnswers, answers, digits, training_images
 from glassformer.lessons.verdict import Verdict, less
 from glassformer.losses import cross_entropy
 from glassformer.metrics.classification import calibration
@@ -77,7 +77,7 @@ def soft_target(smoothing: float) -> list[float]:
 
 def _look(desk: LessonSetup, experiment: Experiment, count: int) -> dict[str, Any]:
     found = [_train(experiment, seed, count) for seed in desk.seeds]
-    together = Answers(
+    together = DigitAnswers(
         np.concatenate([one.probabilities for one in found]), np.concatenate([one.labels for one in found])
     )
     return {
@@ -88,13 +88,13 @@ def _look(desk: LessonSetup, experiment: Experiment, count: int) -> dict[str, An
     }
 
 
-def _train(experiment: Experiment, seed: int, count: int) -> Answers:
+def _train(experiment: Experiment, seed: int, count: int) -> DigitAnswers:
     images = training_images(experiment)
     chosen = np.sort(np.random.default_rng(seed).permutation(len(images))[:count])
     return answers(experiment, experiment.train(seed, training=images.select(chosen), validated=False).model)
 
 
-def _bins(some: Answers) -> list[dict[str, Any]]:
+def _bins(some: DigitAnswers) -> list[dict[str, Any]]:
     """For the reliability diagram, all seeds together."""
     return [
         {"confidence": one.confidence, "accuracy": one.accuracy, "count": one.count}

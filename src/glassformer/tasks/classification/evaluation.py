@@ -48,7 +48,7 @@ class Guesses:
 
 
 @dataclass(frozen=True)
-class Scores:
+class ClassificationScores:
     """What is known about some guesses. `majority`: the share of the most frequent class, which needs no model."""
 
     examples: int
@@ -60,7 +60,7 @@ class Scores:
     confusion: NDArray[np.int64]  # true × said
 
     @classmethod
-    def of(cls, guesses: Guesses) -> Scores:
+    def of(cls, guesses: Guesses) -> ClassificationScores:
         matrix = confusion(guesses.said, guesses.true, guesses.probabilities.shape[1])
         of_the_true = guesses.probabilities[np.arange(len(guesses.true)), guesses.true]
         return cls(
@@ -102,8 +102,8 @@ class ClassificationEvaluation:
     split: str
     labels: tuple[str, ...]
     unit: str  # what is classified, a key of [units] in words/
-    total: Scores
-    groups: Mapping[str, Scores]
+    total: ClassificationScores
+    groups: Mapping[str, ClassificationScores]
     apart: tuple[str, ...]
     readings: int
     hypotheses: Mapping[str, list[str]] = field(repr=False)
@@ -146,7 +146,7 @@ def evaluate_classification(loaded: Loaded, split: str, how: EvaluationOptions) 
     apart = set_apart(found)
     main = [one for name, one in guesses.items() if name not in apart]
     probabilities = np.concatenate([one.probabilities for one in main])
-    total = Scores.of(Guesses(probabilities, np.concatenate([one.true for one in main])))
+    total = ClassificationScores.of(Guesses(probabilities, np.concatenate([one.true for one in main])))
     readings.write(split, loaded.checkpoint.name, total.to_json())
     return ClassificationEvaluation(
         folder=loaded.folder,
@@ -155,7 +155,7 @@ def evaluate_classification(loaded: Loaded, split: str, how: EvaluationOptions) 
         labels=task.labels,
         unit=task.unit,
         total=total,
-        groups={name: Scores.of(one) for name, one in guesses.items()},
+        groups={name: ClassificationScores.of(one) for name, one in guesses.items()},
         apart=apart,
         readings=readings.count(split),
         hypotheses={name: [task.labels[i] for i in one.said] for name, one in guesses.items()},

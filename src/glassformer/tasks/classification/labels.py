@@ -13,7 +13,7 @@ from glassformer.config.values import positive, wrong_type
 from glassformer.errors import ConfigError, InputError
 
 
-class Labelled(Protocol):
+class HasLabels(Protocol):
     """Texts or images, each with its label as it stands in the data."""
 
     @property
@@ -31,7 +31,7 @@ def given_labels(config: RunConfig) -> list[str] | None:
     return list(names)
 
 
-def learn_labels(config: RunConfig, training: Labelled) -> list[str]:
+def learn_labels(config: RunConfig, training: HasLabels) -> list[str]:
     """As the recipe names them, else all that occur: numbers in their order, words in that of the alphabet."""
     found = set(training.labels)
     if len(found) < 2:
@@ -43,7 +43,7 @@ def _whole(labels: Iterable[str]) -> bool:
     return all(re.fullmatch(r"-?\d+", label) for label in labels)
 
 
-def known_labels(some: Labelled, names: Sequence[str]) -> dict[str, int]:
+def known_labels(some: HasLabels, names: Sequence[str]) -> dict[str, int]:
     """Label → class: by name; by number only where the data has nothing but numbers and the names are words.
 
     So a label that is a number, and that training has not seen, is never taken for another class.
@@ -52,7 +52,7 @@ def known_labels(some: Labelled, names: Sequence[str]) -> dict[str, int]:
     return {str(i) if by_number else name: i for i, name in enumerate(names)}
 
 
-def numbered(texts: Labelled, names: Sequence[str], split: str) -> list[int]:
+def numbered(texts: HasLabels, names: Sequence[str], split: str) -> list[int]:
     """The class of each text."""
     known = known_labels(texts, names)
     for i, label in enumerate(texts.labels):

@@ -16,7 +16,7 @@ from glassformer.tasks.samples import Sample, samples_file
 
 
 @dataclass(frozen=True)
-class Guesses:
+class ClassificationSamples:
     """`Training.measure` of a classifier: writes samples/step-00000500.json. It measures nothing; the scores do."""
 
     run: Run

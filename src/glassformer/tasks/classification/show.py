@@ -9,7 +9,7 @@ from glassformer.show import Column, Sheet, Table
 from glassformer.words import say
 
 if TYPE_CHECKING:
-    from glassformer.tasks.classification.evaluation import ClassificationEvaluation, Scores
+    from glassformer.tasks.classification.evaluation import ClassificationEvaluation, ClassificationScores
 
 MOST_LABELS = 12  # more do not fit side by side
 SHARES = ("accuracy", "majority", "f1", "calibration")
@@ -56,7 +56,7 @@ def _columns(of: ClassificationEvaluation, lang: str | None) -> list[Column]:
     ]
 
 
-def _cells(scores: Scores) -> list[str]:
+def _cells(scores: ClassificationScores) -> list[str]:
     right = scores.accuracy
     return [
         f"{scores.examples:,}",

@@ -11,7 +11,7 @@ from glassformer.data.pictures import Pictures
 from glassformer.decoding.step import evaluating
 from glassformer.errors import InputError
 from glassformer.loading import Loaded
-from glassformer.tasks.classification.evaluation import ClassificationEvaluation, Guesses, Scores
+from glassformer.tasks.classification.evaluation import ClassificationEvaluation, ClassificationScores, Guesses
 from glassformer.tasks.how import EvaluationOptions
 from glassformer.tasks.image_classification.task import ImageClassification, corpus_of
 from glassformer.tasks.readings import Readings
@@ -28,7 +28,7 @@ def evaluate_image_classification(loaded: Loaded, split: str, how: EvaluationOpt
     task = ImageClassification.make(loaded.config)
     guesses = _guesses(loaded, task, found, how)
     probabilities = np.concatenate([one.probabilities for one in guesses.values()])
-    total = Scores.of(Guesses(probabilities, np.concatenate([one.true for one in guesses.values()])))
+    total = ClassificationScores.of(Guesses(probabilities, np.concatenate([one.true for one in guesses.values()])))
     readings.write(split, loaded.checkpoint.name, total.to_json())
     return ClassificationEvaluation(
         folder=loaded.folder,
@@ -37,7 +37,7 @@ def evaluate_image_classification(loaded: Loaded, split: str, how: EvaluationOpt
         labels=task.labels,
         unit=task.unit,
         total=total,
-        groups={name: Scores.of(one) for name, one in guesses.items()},
+        groups={name: ClassificationScores.of(one) for name, one in guesses.items()},
         apart=(),
         readings=readings.count(split),
         hypotheses={name: [task.labels[i] for i in one.said] for name, one in guesses.items()},

@@ -72,7 +72,7 @@ def rendered(loaded: Loaded, messages: Sequence[Message]) -> str:
         from jinja2.ext import loopcontrols
         from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-        from glassformer.tasks.language_model.chat_extension import Generation
+        from glassformer.tasks.language_model.chat_extension import GenerationTag
     except ImportError as error:
         raise ConfigError("needs_package", what="chat", package="jinja2") from error
 
@@ -80,7 +80,7 @@ def rendered(loaded: Loaded, messages: Sequence[Message]) -> str:
         raise TemplateError(message)
 
     environment = ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=[Generation, loopcontrols]
+        trim_blocks=True, lstrip_blocks=True, extensions=[GenerationTag, loopcontrols]
     )
     environment.filters["tojson"] = _to_json
     environment.globals |= {"raise_exception": raise_exception, "strftime_now": _now}

@@ -7,7 +7,7 @@ from jinja2.ext import Extension
 from jinja2.parser import Parser
 
 
-class Generation(Extension):
+class GenerationTag(Extension):
     """The tag and its end are read, what stands between them is kept."""
 
     tags: set[str] = {"generation"}  # noqa: RUF012

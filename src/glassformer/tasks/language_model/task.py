@@ -87,7 +87,7 @@ class WindowOptions:
         return Stream.of(joined(texts, specials), self.context)
 
 
-class Batch(Protocol):
+class ReadBatch(Protocol):
     """What both ways of reading give."""
 
     @property
@@ -98,7 +98,7 @@ class Batch(Protocol):
     def documents(self) -> Tensor | None: ...
     @property
     def count(self) -> int: ...
-    def to(self, device: torch.device) -> Batch: ...
+    def to(self, device: torch.device) -> ReadBatch: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,12 +187,12 @@ class LanguageModel:
 
     # --- in training ---
 
-    def collate(self, examples: Sequence[Example], random: np.random.Generator | None = None) -> Batch:
+    def collate(self, examples: Sequence[Example], random: np.random.Generator | None = None) -> ReadBatch:
         if self.reading.packed:
             return packed(examples, self.pad, self.pad_to)
         return windows(examples, self.reading.context, None if self.reading.offsets == "consecutive" else random)
 
-    def loss(self, model: nn.Module, batch: Batch) -> Sum:
+    def loss(self, model: nn.Module, batch: ReadBatch) -> Sum:
         writer = _writer(model)
         if not self.chunk:
             return self.criterion(writer(batch.tokens, documents=batch.documents), batch.targets)
@@ -209,7 +209,7 @@ class LanguageModel:
             size=self.chunk,
         )
 
-    def scores(self, model: nn.Module, batch: Batch) -> dict[str, Sum]:
+    def scores(self, model: nn.Module, batch: ReadBatch) -> dict[str, Sum]:
         """loss: nats per token, in windows as they are trained on; accuracy: next tokens guessed right."""
         logits = _writer(model)(batch.tokens, documents=batch.documents)  # b t v
         counted = batch.targets != IGNORE

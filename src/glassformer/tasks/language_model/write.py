@@ -16,7 +16,7 @@ from glassformer.data.batch import pad
 from glassformer.data.moses import prepared_side
 from glassformer.decoding import Sampling, beam_search, greedy, stream
 from glassformer.errors import ConfigError, InputError
-from glassformer.hub.generation import Generation, read_generation
+from glassformer.hub.generation import GenerationDefaults, read_generation
 from glassformer.layers.position import table_size
 from glassformer.loading import Loaded
 from glassformer.models.decoder import DecoderOnly
@@ -44,7 +44,7 @@ class Writing:
     seed: int | None = None
     beam: int = 1
     stop: tuple[str, ...] = ()
-    told: Generation = Generation()
+    told: GenerationDefaults = GenerationDefaults()
     length_norm: str = "gnmt"
     length_penalty: float = 0.6
     early: str = "bound"
@@ -257,7 +257,7 @@ def fitted(loaded: Loaded, ids: list[int], writing: Writing) -> list[int]:
     return [*head, *ids[len(ids) - kept + len(head) :]]
 
 
-def most(loaded: Loaded, length: int, tokens: int | None, told: Generation = Generation()) -> int:  # noqa: B008
+def most(loaded: Loaded, length: int, tokens: int | None, told: GenerationDefaults = GenerationDefaults()) -> int:  # noqa: B008
     """How many tokens there may be behind a prompt of this length."""
     assert isinstance(loaded.model, DecoderOnly)  # what the task "language_model" is trained with
     places = table_size(loaded.model.decoder.positions)

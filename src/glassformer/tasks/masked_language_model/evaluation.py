@@ -45,7 +45,7 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class Scores:
+class MaskedScores:
     """`masked`: tokens hidden as in training. `words`: whole words, each hidden alone, what `fill` says first.
 
     `determined`: those of the words that the rest of the text leaves no choice about; None where nobody can tell.
@@ -78,8 +78,8 @@ class MaskedEvaluation:
     folder: Path
     checkpoint: str
     split: str
-    total: Scores
-    groups: Mapping[str, Scores]
+    total: MaskedScores
+    groups: Mapping[str, MaskedScores]
     apart: tuple[str, ...]
     readings: int
     hypotheses: Mapping[str, list[str]] = field(repr=False)
@@ -143,10 +143,10 @@ def determined(data: DataConfig) -> bool:
     return data.source.kind == "grammar" and data.source.options.get("sides") == "joined"
 
 
-def _scores(texts: int, one: Counted, sure: bool) -> Scores:
+def _scores(texts: int, one: Counted, sure: bool) -> MaskedScores:
     words = wilson(one.words_right, one.words)
     masked = wilson(one.tokens_right, one.tokens)
-    return Scores(texts, masked, one.nats / one.tokens, words, words if sure else None)
+    return MaskedScores(texts, masked, one.nats / one.tokens, words, words if sure else None)
 
 
 def _encoded(loaded: Loaded, task: MaskedLanguageModel, texts: Documents) -> Store:

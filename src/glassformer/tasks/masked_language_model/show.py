@@ -9,7 +9,7 @@ from glassformer.words import say
 
 if TYPE_CHECKING:
     from glassformer.metrics.interval import Proportion
-    from glassformer.tasks.masked_language_model.evaluation import MaskedEvaluation, Scores
+    from glassformer.tasks.masked_language_model.evaluation import MaskedEvaluation, MaskedScores
 
 COLUMNS = ("group", "texts", "words", "found", "determined", "masked", "loss")
 DROPPED = {"texts": 1, "masked": 2}
@@ -44,7 +44,7 @@ def _main(of: MaskedEvaluation, lang: str | None) -> str:
     return say("judge.all_but", lang, apart=", ".join(of.apart)) if of.apart else say("judge.all", lang)
 
 
-def _cells(scores: Scores) -> list[str]:
+def _cells(scores: MaskedScores) -> list[str]:
     shares = (scores.words, scores.determined, scores.masked)
     return [f"{scores.texts:,}", f"{scores.words.total:,}", *map(_share, shares), f"{scores.loss:.4f}"]
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import torch
 
-from glassformer.data.canvases import CLASSES, Plan
+from glassformer.data.canvases import CLASSES, CanvasPlan
 from glassformer.data.examples import Examples
 from glassformer.errors import InputError
 from glassformer.loading import Loaded
-from glassformer.metrics.boxes import Claims, claim
+from glassformer.metrics.boxes import BoxMatches, claim
 from glassformer.metrics.interval import Proportion, wilson
 from glassformer.show import Column, Sheet, Table, as_html, as_text
 from glassformer.tasks.how import EvaluationOptions
-from glassformer.tasks.object_queries.task import Answers, CanvasBatch, ObjectQueries, answers
+from glassformer.tasks.object_queries.task import CanvasBatch, ObjectQueries, QueryAnswers, answers
 from glassformer.tasks.readings import Readings
 from glassformer.words import say
 
@@ -95,7 +95,7 @@ def _share(one: Proportion) -> str:
 
 def evaluate_object_queries(loaded: Loaded, split: str, how: EvaluationOptions) -> ObjectEvaluation:
     """Look at every canvas of a split once. What was read is written into the run's evaluations.jsonl."""
-    examples, task, readings = Plan.of(loaded.config.data).examples(split), _task(loaded), Readings(loaded.folder)
+    examples, task, readings = CanvasPlan.of(loaded.config.data).examples(split), _task(loaded), Readings(loaded.folder)
     if not len(examples):
         raise InputError("split_empty", split=split, path=loaded.folder)
     counts, lines, sums = torch.zeros(4, CLASSES, dtype=torch.long), [], dict[str, Any]()
@@ -132,7 +132,7 @@ def _batch(task: ObjectQueries, examples: Examples, first: int) -> CanvasBatch:
     return task.collate([examples[i] for i in range(first, min(first + PIECE, len(examples)))])
 
 
-def _counts(batch: CanvasBatch, said: Answers, claims: Claims) -> torch.Tensor:
+def _counts(batch: CanvasBatch, said: QueryAnswers, claims: BoxMatches) -> torch.Tensor:
     """Of every digit: how many were found, how many there are, how many answers were right, how many there were."""
     ours, theirs = (batch.labels[claims.found], batch.labels[batch.labels >= 0])
     right, every = said.said[claims.right], said.said[said.said >= 0]
@@ -147,7 +147,7 @@ def _total(counts: torch.Tensor, canvases: int, means: Mapping[str, float]) -> F
     )
 
 
-def _lines(said: Answers) -> list[str]:
+def _lines(said: QueryAnswers) -> list[str]:
     """One line for each canvas: digit and box of every answer, the surest first."""
     lines = []
     for sureness, labels, boxes in zip(*(part.tolist() for part in said), strict=True):

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from glassformer.config.recipe import RunConfig, options
 from glassformer.config.values import positive
 from glassformer.data.batch import moved
-from glassformer.data.canvases import CLASSES, DARKEST, KIND, PLANNED, Plan
+from glassformer.data.canvases import CLASSES, DARKEST, KIND, PLANNED, CanvasPlan
 from glassformer.data.examples import Example, Examples
 from glassformer.errors import ConfigError
 from glassformer.layers.head.objects import ObjectsHead
@@ -45,7 +45,7 @@ class CanvasBatch:
         return moved(self, device)
 
 
-class Answers(NamedTuple):
+class QueryAnswers(NamedTuple):
     """What each query says, b q: how sure it is, which class (below 0: nothing), and its box."""
 
     sureness: Tensor
@@ -53,11 +53,11 @@ class Answers(NamedTuple):
     boxes: Tensor
 
 
-def answers(y: Float[Tensor, "b q n"]) -> Answers:
+def answers(y: Float[Tensor, "b q n"]) -> QueryAnswers:
     """The likeliest of all classes and "nothing"; the sureness is its probability."""
     logits, boxes = ObjectsHead.split(y)
     sureness, said = logits.softmax(-1).max(-1)  # b q
-    return Answers(sureness, torch.where(said == logits.shape[-1] - 1, -1, said), boxes)
+    return QueryAnswers(sureness, torch.where(said == logits.shape[-1] - 1, -1, said), boxes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +100,7 @@ class ObjectQueries:
     def sketch(cls, config: RunConfig) -> RunConfig:
         check_options(config, cls.options, ("cross_entropy", "focal"))
         weights(config)
-        plan, model = Plan.of(config.data), config.model
+        plan, model = CanvasPlan.of(config.data), config.model
         shape = {"size": plan.size, "channels": 1}
         given = {key: model.input.options.get(key) for key in shape}
         if model.input.kind != "image" or given != shape:
@@ -114,7 +114,7 @@ class ObjectQueries:
     @classmethod
     def begin(cls, config: RunConfig) -> Canvases:
         cls.sketch(config)
-        plan, positions = Plan.of(config.data), (input_positions(config.model) or 0) + config.model.queries
+        plan, positions = CanvasPlan.of(config.data), (input_positions(config.model) or 0) + config.model.queries
         return Canvases(
             config=config,
             task=cls.make(config),

@@ -17,9 +17,9 @@ from glassformer.show import Sheet, as_html, as_text
 from glassformer.tasks.how import EvaluationOptions, Progress, set_apart
 from glassformer.tasks.readings import Readings
 from glassformer.tasks.translation import show
-from glassformer.tasks.translation.scores import Scores, judge
+from glassformer.tasks.translation.scores import TranslationScores, judge
 from glassformer.tasks.translation.surprise import total_loss
-from glassformer.tasks.translation.translate import Search, as_trained, candidates
+from glassformer.tasks.translation.translate import SearchOptions, as_trained, candidates
 
 PIECE = 256  # sentences between two signs of life
 
@@ -35,9 +35,9 @@ class TranslationEvaluation:
     folder: Path
     checkpoint: str
     split: str
-    search: Search
-    total: Scores
-    groups: Mapping[str, Scores]
+    search: SearchOptions
+    total: TranslationScores
+    groups: Mapping[str, TranslationScores]
     apart: tuple[str, ...]
     readings: int
     hypotheses: Mapping[str, list[str]] = field(repr=False)
@@ -105,7 +105,9 @@ def evaluate_translation(loaded: Loaded, split: str, how: EvaluationOptions) -> 
     )
 
 
-def _translate(loaded: Loaded, pairs: Mapping[str, Pairs], search: Search, progress: Progress) -> dict[str, list[str]]:
+def _translate(
+    loaded: Loaded, pairs: Mapping[str, Pairs], search: SearchOptions, progress: Progress
+) -> dict[str, list[str]]:
     """The best translation of every sentence, group by group."""
     search = as_trained(replace(search, n_best=1), loaded.config)
     every, done = sum(map(len, pairs.values())), 0

@@ -12,7 +12,7 @@ from glassformer.data.pairs import Pairs
 from glassformer.metrics.translation import Outputs, bleu, exact_match
 from glassformer.runs import Run
 from glassformer.tasks.samples import SHOWN, Sample, attention_file, write_samples
-from glassformer.tasks.translation.translate import GREEDY, Search, as_trained, candidates
+from glassformer.tasks.translation.translate import GREEDY, SearchOptions, as_trained, candidates
 from glassformer.text import Frame, Vocabularies
 from glassformer.trace.record import record
 from glassformer.trace.trace import Trace
@@ -22,7 +22,7 @@ ATTENTION = "*.cross_attention.weights"
 
 
 @dataclass(frozen=True)
-class Samples:
+class TranslationSamples:
     """`Training.measure` of a translator: translates the same sentences greedily at every evaluation, to compare steps.
 
     Writes samples/step-00000500.json and, for the first sentence, samples/step-00000500.attention.safetensors. The
@@ -44,7 +44,7 @@ class Samples:
         return {"sample_bleu": bleu(outputs, resamples=0).value, "exact": exact_match(outputs).value}
 
     @property
-    def search(self) -> Search:
+    def search(self) -> SearchOptions:
         return as_trained(GREEDY, self.run.config)
 
     def attention(self, model: nn.Module, sample: Sample) -> Trace:

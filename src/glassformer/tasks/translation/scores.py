@@ -14,7 +14,7 @@ CHARACTERS = ("ko", "ja", "zh")  # a word carries its particles, or has no blank
 
 
 @dataclass(frozen=True)
-class Scores:
+class TranslationScores:
     """What is known about some translations. `characters` is BLEU on characters, for targets that ask for it."""
 
     sentences: int
@@ -42,7 +42,7 @@ class Scores:
         }
 
 
-def judge(outputs: Outputs, surprise: Surprise, data: DataConfig) -> Scores:
+def judge(outputs: Outputs, surprise: Surprise, data: DataConfig) -> TranslationScores:
     """BLEU is sacreBLEU's 13a, cased, except on text that was cut into Moses tokens: that is taken as it is.
 
     Cutting tokens once more would give a number of no convention. What was done to the text stands in front of the
@@ -53,7 +53,7 @@ def judge(outputs: Outputs, surprise: Surprise, data: DataConfig) -> Scores:
     if data.prepare != "none":
         main = replace(main, signature=f"prepare:{data.prepare}|{main.signature}")
     wants_characters = data.target_language in CHARACTERS
-    return Scores(
+    return TranslationScores(
         sentences=len(outputs),
         bleu=main,
         chrf=chrf(outputs),

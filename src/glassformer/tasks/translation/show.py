@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from glassformer.show import Column, Kind, Sheet, Table
-from glassformer.tasks.translation.scores import Scores
+from glassformer.tasks.translation.scores import TranslationScores
 from glassformer.words import say
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def rows(of: TranslationEvaluation, lang: str | None) -> Iterator[tuple[list[str
     yield [name, *_cells(of.total)], True
 
 
-def _cells(scores: Scores) -> list[str]:
+def _cells(scores: TranslationScores) -> list[str]:
     def ends(value: float, low: float, high: float) -> str:
         return f"{value:.1f} [{low:.1f}–{high:.1f}]"
 

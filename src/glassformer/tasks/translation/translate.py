@@ -29,7 +29,7 @@ from glassformer.text.tokenizer import ROLES, Specials
 
 
 @dataclass(frozen=True, kw_only=True)
-class Search:
+class SearchOptions:
     """How to look for a translation: beam 1 is greedy; the rest is as in `beam_search`.
 
     The second half says how the model was trained, by roles of special tokens, see `as_trained`: what stands before a
@@ -65,7 +65,7 @@ class Translated:
     log_probability: float
 
 
-GREEDY = Search(beam=1)
+GREEDY = SearchOptions(beam=1)
 
 
 def search_for(
@@ -77,17 +77,17 @@ def search_for(
     stop: str | None = None,
     nbest: int = 1,
     truncate: bool = False,
-) -> Search:
+) -> SearchOptions:
     """The search that a person asks for; what is left open is as the model's makers say, else as in the paper."""
     told = read_generation(loaded.foreign)
     say_unheeded(told)
-    usual, norm = Search(), length_norm
+    usual, norm = SearchOptions(), length_norm
     if norm is None and length_penalty is None and told.length_penalty is not None:
         norm = "power"  # what they call a length penalty
     if norm is None and length_penalty is None and told.beam is not None:
         norm, length_penalty = "power", 1.0  # theirs, where nothing is said
     width = size("beam", first_said(beam, told.beam, usual.beam))
-    return Search(
+    return SearchOptions(
         beam=width,
         alpha=first_said(length_penalty, told.length_penalty if norm == "power" else None, usual.alpha),
         length_norm=first_said(norm, usual.length_norm),
@@ -100,7 +100,7 @@ def search_for(
     )
 
 
-def as_trained(search: Search, config: RunConfig) -> Search:
+def as_trained(search: SearchOptions, config: RunConfig) -> SearchOptions:
     """The same search on sources that look as they did in training, with targets that begin as they did."""
     options, known = config.task.options, ("none", *ROLES)
     begin, end = roles(config)
@@ -123,12 +123,12 @@ def sources(loaded: Loaded, texts: Sequence[str]) -> list[str]:
     return [change(text) for text in texts]
 
 
-def translate(loaded: Loaded, texts: str | Sequence[str], search: Search = Search()) -> list[str]:  # noqa: B008
+def translate(loaded: Loaded, texts: str | Sequence[str], search: SearchOptions = SearchOptions()) -> list[str]:  # noqa: B008
     """The best translation of each sentence."""
     return [best.text for best, *_ in translations(loaded, texts, replace(search, n_best=1))]
 
 
-def translations(loaded: Loaded, texts: str | Sequence[str], search: Search) -> list[list[Translated]]:
+def translations(loaded: Loaded, texts: str | Sequence[str], search: SearchOptions) -> list[list[Translated]]:
     """The `n_best` translations of each sentence."""
     check_verb(loaded, "translate")
     every = sources(loaded, every_text(texts))
@@ -136,7 +136,7 @@ def translations(loaded: Loaded, texts: str | Sequence[str], search: Search) -> 
 
 
 def candidates(
-    model: nn.Module, vocabularies: Vocabularies, texts: Sequence[str], search: Search, most: int | None = None
+    model: nn.Module, vocabularies: Vocabularies, texts: Sequence[str], search: SearchOptions, most: int | None = None
 ) -> list[list[Translated]]:
     """The `n_best` translations of each sentence, in its order; sentences of like length are searched together.
 
@@ -155,7 +155,7 @@ def candidates(
     return found
 
 
-def _fitted(tokens: list[int], search: Search, most: int | None) -> list[int]:
+def _fitted(tokens: list[int], search: SearchOptions, most: int | None) -> list[int]:
     around = (search.begin != "none") + (search.end != "none")
     if most is None or len(tokens) + around <= most:
         return tokens
@@ -169,7 +169,7 @@ def _text(target: Tokenizer, hypothesis: Hypothesis) -> str:
 
 
 def _search(
-    model: EncoderDecoder, vocabularies: Vocabularies, sources: Sequence[Sequence[int]], search: Search
+    model: EncoderDecoder, vocabularies: Vocabularies, sources: Sequence[Sequence[int]], search: SearchOptions
 ) -> list[list[Hypothesis]]:
     source, target = vocabularies.source.specials, vocabularies.target.specials
     device = next(model.parameters()).device
