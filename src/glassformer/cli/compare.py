@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from glassformer.cli.options import Debug, Json, Lang
-from glassformer.cli.output import print_json, print_rich
+from glassformer.cli.output import print_found
 from glassformer.words import say
 
 
@@ -28,7 +28,4 @@ def command(
     from glassformer.comparison.compare import compare
 
     found = compare(a, b, texts or None, tolerance=tolerance, transformers=transformers)
-    if json:
-        print_json(found.to_json())
-    else:
-        print_rich(found)
+    print_found(found, json=json)

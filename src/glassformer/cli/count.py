@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from glassformer.cli.options import Debug, Json, Lang, Layers, Model, Set, overrides
-from glassformer.cli.output import print_json, print_rich
+from glassformer.cli.output import print_found
 from glassformer.words import say
 
 Batch = Annotated[int | None, typer.Option("--batch", help=say("help.batch"), show_default=False)]
@@ -66,7 +66,4 @@ def command(
     )
     wanted = decode or any(given is not None for given in (batch, length, target_length))
     ledger = count(model, config, run if wanted else None)
-    if json:
-        print_json(ledger.to_json())
-    else:
-        print_rich(ledger)
+    print_found(ledger, json=json)

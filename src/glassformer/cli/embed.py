@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from glassformer.cli.lines import Lines
-from glassformer.cli.options import Checkpoint, Debug, Device, Dtype, Json, Lang, Truncate
+from glassformer.cli.lines import Lines, unseen
+from glassformer.cli.options import Checkpoint, Debug, Device, Dtype, Json, Lang, Texts, Trained, Truncate, open_model
 from glassformer.cli.output import print_json, print_rich
-from glassformer.cli.unseen import unseen
 from glassformer.show import Column, Table
 from glassformer.words import say
 
@@ -20,10 +19,8 @@ WIDEST = 10  # sentences that are shown each against each; of more, only the nea
 
 
 def command(
-    model: Annotated[str, typer.Argument(help=say("help.trained"), metavar="MODEL", show_default=False)],
-    texts: Annotated[
-        list[str] | None, typer.Argument(help=say("help.texts"), metavar="TEXT", show_default=False)
-    ] = None,
+    model: Trained,
+    texts: Texts = None,
     pool: Annotated[str | None, typer.Option("--pool", help=say("help.pool"), show_default=False)] = None,
     truncate: Truncate = False,
     checkpoint: Checkpoint = "auto",
@@ -35,10 +32,9 @@ def command(
 ) -> int:
     import torch
 
-    from glassformer.loading import choose_device, choose_dtype, load
     from glassformer.tasks.embed import embed, similarities
 
-    loaded = load(model, device=choose_device(device), dtype=choose_dtype(dtype), checkpoint=checkpoint)
+    loaded = open_model(model, checkpoint=checkpoint, device=device, dtype=dtype)
     _ = loaded.vocabularies  # a model that reads no text says so, and no line of the input is blamed
 
     def find(some: list[str]) -> list[Tensor]:

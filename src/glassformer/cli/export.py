@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from glassformer.cli.options import Checkpoint, Debug, Force, Json, Lang
+from glassformer.cli.bars import bar
+from glassformer.cli.options import Checkpoint, Debug, Force, Json, Lang, TrainedRun
 from glassformer.cli.output import print_json, print_rich
-from glassformer.cli.transfer import bar
 from glassformer.errors import UsageError
 from glassformer.words import say
 
@@ -17,7 +17,7 @@ FORMATS = ("hf",)
 
 
 def command(
-    run: Annotated[str, typer.Argument(help=say("help.trained"), metavar="RUN", show_default=False)],
+    run: TrainedRun,
     out: Annotated[Path, typer.Option("--out", help=say("help.export_out"), show_default=False)],
     to: Annotated[str, typer.Option("--to", help=say("help.export_to"))] = "hf",
     family: Annotated[str | None, typer.Option("--family", help=say("help.family"), show_default=False)] = None,
@@ -31,7 +31,7 @@ def command(
         raise UsageError("not_one_of", key="--to", value=to, known=", ".join(FORMATS))
     from glassformer.hub.export import export_run
 
-    with bar(say("hub.writing")) as progress:
+    with bar(say("hub.writing"), of_bytes=True) as progress:
         found = export_run(run, out, family=family, checkpoint=checkpoint, force=force, progress=progress)
     if json:
         print_json(

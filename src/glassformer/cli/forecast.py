@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from glassformer.cli.options import Checkpoint, Debug, Device, Dtype, Force, Json, Lang
-from glassformer.cli.output import print_json, print_rich
+from glassformer.cli.options import Checkpoint, Debug, Device, Dtype, Force, Json, Lang, Trained, open_model
+from glassformer.cli.output import print_found, print_rich
 from glassformer.words import say
 
 
 def command(
-    model: Annotated[str, typer.Argument(help=say("help.trained"), metavar="MODEL", show_default=False)],
+    model: Trained,
     file: Annotated[str, typer.Argument(help=say("help.forecast_file"), metavar="FILE.csv", show_default=False)],
     column: Annotated[str, typer.Option("--column", help=say("help.column"), show_default=False)] = "",
     date: Annotated[str, typer.Option("--date", help=say("help.date_column"), show_default=False)] = "",
@@ -27,7 +27,6 @@ def command(
     lang: Lang = None,
     debug: Debug = False,
 ) -> None:
-    from glassformer.loading import choose_device, choose_dtype, load
     from glassformer.runs.output import claim
     from glassformer.tasks.forecasting.forecast import forecast
     from glassformer.training.forecast_picture import check_picture, draw_forecast
@@ -35,18 +34,10 @@ def command(
     if out is not None:
         check_picture(out)
         claim(out, force=force, inputs=[file])
-    found = forecast(
-        load(model, device=choose_device(device), dtype=choose_dtype(dtype), checkpoint=checkpoint),
-        file,
-        column=column,
-        date=date,
-        gaps=gaps,
-    )
+    loaded = open_model(model, checkpoint=checkpoint, device=device, dtype=dtype)
+    found = forecast(loaded, file, column=column, date=date, gaps=gaps)
     # The numbers first: a disk that refuses the picture must not take them with it.
-    if json:
-        print_json(found.to_json())
-    else:
-        print_rich(found)
+    print_found(found, json=json)
     if out is not None:
         draw_forecast(found, out)
         if not json:

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from glassformer.cli.lines import read
-from glassformer.cli.options import Checkpoint, Debug, Device, Dtype, Json, Lang, Truncate
+from glassformer.cli.lines import read, unseen
+from glassformer.cli.options import Checkpoint, Debug, Device, Dtype, Json, Lang, Trained, Truncate, open_model
 from glassformer.cli.output import print_json
-from glassformer.cli.unseen import unseen
 from glassformer.errors import InputError, UsageError
 from glassformer.words import say
 
@@ -26,7 +25,7 @@ UNFINISHED = re.compile(r"\w+$")  # the last word of a prompt may be the beginni
 
 
 def command(
-    model: Annotated[str, typer.Argument(help=say("help.trained"), metavar="MODEL", show_default=False)],
+    model: Trained,
     prompt: Annotated[str | None, typer.Argument(help=say("help.prompt"), metavar="PROMPT", show_default=False)] = None,
     tokens: Annotated[int | None, typer.Option("--tokens", help=say("help.new_tokens"), show_default=False)] = None,
     temperature: Annotated[
@@ -50,13 +49,12 @@ def command(
     lang: Lang = None,
     debug: Debug = False,
 ) -> None:
-    from glassformer.loading import choose_device, choose_dtype, load
     from glassformer.tasks.language_model.chat import chat_prompt, read_messages
     from glassformer.tasks.language_model.write import Pen, writing_for
 
     if system is not None and not (chat or messages):
         raise UsageError("system_without_chat")
-    loaded = load(model, device=choose_device(device), dtype=choose_dtype(dtype), checkpoint=checkpoint)
+    loaded = open_model(model, checkpoint=checkpoint, device=device, dtype=dtype)
     writing = writing_for(
         loaded,
         tokens=tokens,

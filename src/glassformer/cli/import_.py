@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from glassformer.cli.bars import bar
 from glassformer.cli.options import Debug, Force, Json, Lang
 from glassformer.cli.output import print_json, print_rich
-from glassformer.cli.transfer import bar
 from glassformer.errors import UsageError
 from glassformer.words import say
 
@@ -34,7 +34,7 @@ def command(
 
     from glassformer.hub.store import store
 
-    with bar(say("hub.reading")) as progress:
+    with bar(say("hub.reading"), of_bytes=True) as progress:
         kind = None if dtype == KEEP else getattr(torch, dtype)
         found = store(folder, out, dtype=kind, family=family, finite=not nonfinite, force=force, progress=progress)
     if json:

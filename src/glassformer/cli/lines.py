@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from glassformer.cli.output import complain
-from glassformer.errors import InputError, reason
+from glassformer.cli.output import complain, print_json
+from glassformer.errors import InputError, reason, warn
 from glassformer.words import say
+
+if TYPE_CHECKING:
+    from glassformer.loading import Loaded
+
 
 AT_ONCE = 64  # lines, before their answers are shown
 LONGEST_LINE = 1_000_000  # bytes, as in the files that are trained on
 BLOCK = 1 << 16
 T = TypeVar("T")
 Line = str | InputError  # a line, or why it is none
+SHOWN = 8  # words of a text; the rest are counted
 
 
 class Lines:
@@ -27,6 +32,35 @@ class Lines:
     @property
     def exit_code(self) -> int:
         return 1 if self.refused else 0
+
+    def answer(
+        self,
+        loaded: Loaded,
+        find: Callable[[list[str]], Sequence[T]],
+        show: Callable[[T], None],
+        to_json: Callable[[str, T | None], dict[str, Any]],
+        *,
+        json: bool,
+        words: Callable[[str], str] = str,
+    ) -> int:
+        """Print what was found for every text, as it comes, or with --json one document at the end; the exit code.
+
+        One line in, one line out: a text that was refused is an empty line. `words`: what of a text is looked up.
+        """
+        documents: list[dict[str, Any]] = []
+        for answers in self.answered(find):
+            missing = unseen(loaded, [(words(line), one) for line, one in answers])
+            for (line, one), never_read in zip(answers, missing, strict=True):
+                if json:
+                    documents.append(to_json(line, one) | {"unseen": never_read})
+                elif one is None:
+                    print()
+                else:
+                    show(one)
+            sys.stdout.flush()
+        if json:
+            print_json(documents)
+        return self.exit_code
 
     def answered(self, find: Callable[[list[str]], Sequence[T]]) -> Iterator[list[tuple[str, T | None]]]:
         """Texts with what was found, as they come; None for a text that was refused."""
@@ -92,3 +126,13 @@ def _decoded(line: bytes, number: int) -> Line:
     except UnicodeDecodeError as error:
         return InputError("input_not_utf8", line=number, byte=error.start + 1)
     return text.removeprefix("\ufeff") if number == 1 else text
+
+
+def unseen(loaded: Loaded, answered: Sequence[tuple[str, object]]) -> list[list[str]]:
+    """Of each text its unseen words; one warning a text, however many they are. One without an answer warns of none."""
+    found = loaded.unseen(["" if answer is None else text for text, answer in answered])
+    for words in found:
+        if words:
+            more = f" (+{len(words) - SHOWN})" if len(words) > SHOWN else ""
+            warn("unseen_words", words=", ".join(words[:SHOWN]) + more)
+    return found

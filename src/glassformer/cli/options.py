@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import tomllib
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from glassformer.errors import UsageError
 from glassformer.words import say
+
+if TYPE_CHECKING:
+    from glassformer.loading import Loaded
 
 
 def _depth(layers: int | None) -> int | None:
@@ -22,6 +25,16 @@ def _depth(layers: int | None) -> int | None:
 
 Model = Annotated[str, typer.Argument(help=say("help.model").replace("[", r"\["), metavar="MODEL", show_default=False)]
 Layers = Annotated[int | None, typer.Option("--layers", help=say("help.layers"), show_default=False, callback=_depth)]
+Trained = Annotated[str, typer.Argument(help=say("help.trained"), metavar="MODEL", show_default=False)]
+TrainedRun = Annotated[str, typer.Argument(help=say("help.trained"), metavar="RUN", show_default=False)]
+Texts = Annotated[list[str] | None, typer.Argument(help=say("help.texts"), metavar="TEXT", show_default=False)]
+Beam = Annotated[int | None, typer.Option("--beam", help=say("help.beam_told"), show_default=False)]
+LengthPenalty = Annotated[
+    float | None, typer.Option("--length-penalty", help=say("help.length_penalty"), show_default=False)
+]
+LengthNorm = Annotated[str | None, typer.Option("--length-norm", help=say("help.length_norm"), show_default=False)]
+Stop = Annotated[str | None, typer.Option("--stop", help=say("help.stop"), show_default=False)]
+TopClasses = Annotated[int | None, typer.Option("--top", help=say("help.top_classes"), show_default=False)]
 Set = Annotated[list[str] | None, typer.Option("--set", help=say("help.set"), show_default=False)]
 Device = Annotated[str, typer.Option("--device", help=say("help.use_device"))]
 Dtype = Annotated[str, typer.Option("--dtype", help=say("help.use_dtype"))]
@@ -33,6 +46,13 @@ Lang = Annotated[str | None, typer.Option("--lang", help=say("help.lang"), show_
 Debug = Annotated[bool, typer.Option("--debug", help=say("help.debug"))]
 
 
+def open_model(model: str, *, checkpoint: str, device: str, dtype: str = "float32") -> Loaded:
+    """The trained model that these options name, ready to use."""
+    from glassformer.loading import choose_device, choose_dtype, load
+
+    return load(model, device=choose_device(device), dtype=choose_dtype(dtype), checkpoint=checkpoint)
+
+
 def overrides(given: list[str] | None) -> dict[str, Any]:
     """["d_ff=1024", "position=rotary"] → {"d_ff": 1024, "position": "rotary"}; values are TOML, or plain words."""
     table: dict[str, Any] = {}
@@ -40,11 +60,12 @@ def overrides(given: list[str] | None) -> dict[str, Any]:
         key, equals, text = item.partition("=")
         if not (equals and key.strip() and text.strip()):
             raise UsageError("bad_set", given=item)
-        table[key.strip()] = _value(text)
+        table[key.strip()] = parse_value(text)
     return table
 
 
-def _value(text: str) -> Any:
+def parse_value(text: str) -> Any:
+    """A value of TOML; what is none is a plain word."""
     try:
         table = tomllib.loads(f"value = {text}")
     except (RecursionError, ValueError):  # TOMLDecodeError is a ValueError; a number of too many digits is one too

@@ -47,6 +47,14 @@ def warn_of_fonts() -> None:
         print(say("lesson.no_font"), file=sys.stderr)
 
 
+def print_found(found: Any, *, json: bool) -> None:
+    """What a command has found: its `to_json()` for a program, drawn for a person."""
+    if json:
+        print_json(found.to_json())
+    else:
+        print_rich(found)
+
+
 def print_rich(*values: Any) -> None:
     """Tables and sentences, drawn whole before the first line is written. Brackets in a text are just brackets.
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from glassformer.cli.options import Debug, Json, Lang, Layers, Model, Set, overrides
-from glassformer.cli.output import print_json, print_rich
+from glassformer.cli.output import print_found
 from glassformer.words import say
 
 Tokens = Annotated[str, typer.Option("--tokens", help=say("help.plan_tokens"), show_default=False)]
@@ -87,7 +87,4 @@ def command(
         mfu=mfu,
         price=price,
     )
-    if json:
-        print_json(made.to_json())
-    else:
-        print_rich(made)
+    print_found(made, json=json)

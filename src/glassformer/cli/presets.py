@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from glassformer.cli.options import Debug, Json, Lang
-from glassformer.cli.output import print_json, print_rich
+from glassformer.cli.output import print_found
 
 
 def command(json: Json = False, lang: Lang = None, debug: Debug = False) -> None:
     from glassformer.api import presets
 
     found = presets()
-    if json:
-        print_json(found.to_json())
-    else:
-        print_rich(found)
+    print_found(found, json=json)

@@ -8,16 +8,16 @@ from typing import Annotated, Any
 
 import typer
 
-from glassformer.cli.options import Checkpoint, Debug, Device, Dtype, Force, Json, Lang
+from glassformer.cli.options import Checkpoint, Debug, Device, Dtype, Force, Json, Lang, TopClasses, Trained, open_model
 from glassformer.cli.output import complain, print_json
 from glassformer.errors import FileError, UsageError
 from glassformer.words import say
 
 
 def command(
-    model: Annotated[str, typer.Argument(help=say("help.trained"), metavar="MODEL", show_default=False)],
+    model: Trained,
     images: Annotated[list[str], typer.Argument(help=say("help.images"), metavar="IMAGE", show_default=False)],
-    top: Annotated[int | None, typer.Option("--top", help=say("help.top_classes"), show_default=False)] = None,
+    top: TopClasses = None,
     rollout: Annotated[Path | None, typer.Option("--rollout", help=say("help.rollout"), show_default=False)] = None,
     checkpoint: Checkpoint = "auto",
     device: Device = "auto",
@@ -28,7 +28,6 @@ def command(
     debug: Debug = False,
 ) -> int:
     from glassformer.config.values import size
-    from glassformer.loading import choose_device, choose_dtype, load
     from glassformer.runs.output import claim
     from glassformer.tasks.image_classification.recognise import recognise
 
@@ -38,7 +37,7 @@ def command(
         claim(rollout, force=force, inputs=images)
     if top is not None:
         size("top", top)
-    loaded = load(model, device=choose_device(device), dtype=choose_dtype(dtype), checkpoint=checkpoint)
+    loaded = open_model(model, checkpoint=checkpoint, device=device, dtype=dtype)
     found: list[dict[str, Any]] = []
     refused = 0
     for image in images:  # one by one: a bad file is complained of, and the others are answered

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from glassformer.cli.options import Debug, Force, Json, Lang, Set, _value, overrides
+from glassformer.cli.options import Debug, Force, Json, Lang, Set, overrides, parse_value
 from glassformer.cli.output import print_json, print_rich
 from glassformer.errors import UsageError
 from glassformer.words import language, say
@@ -66,7 +66,7 @@ def variations(given: list[str] | None) -> dict[str, list[Any]]:
     table: dict[str, list[Any]] = {}
     for item in given or []:
         key, equals, text = item.partition("=")
-        values = [_value(part) for part in _parts(text) if part.strip()]
+        values = [parse_value(part) for part in _parts(text) if part.strip()]
         if not (equals and key.strip() and values):
             raise UsageError("bad_vary", given=item)
         if key.strip() in table:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from glassformer.cli.options import Debug, Json, Lang, Set, overrides
-from glassformer.cli.output import print_json, print_rich
+from glassformer.cli.output import print_found, print_json
 from glassformer.errors import FileError, UsageError, reason, warn
 from glassformer.words import language, say
 
@@ -119,10 +119,7 @@ def _show_dry_run(recipe: str, changes: dict[str, Any], reading: Reading, json: 
 
     config = open_recipe(recipe, changes)
     found = dry_run(config, reading)
-    if json:
-        print_json(found.to_json())
-    else:
-        print_rich(found)
+    print_found(found, json=json)
     return config
 
 

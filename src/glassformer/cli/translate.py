@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from glassformer.cli.lines import Lines
-from glassformer.cli.options import Checkpoint, Debug, Device, Dtype, Json, Lang, Truncate
-from glassformer.cli.output import print_json
-from glassformer.cli.unseen import unseen
+from glassformer.cli.options import (
+    Beam,
+    Checkpoint,
+    Debug,
+    Device,
+    Dtype,
+    Json,
+    Lang,
+    LengthNorm,
+    LengthPenalty,
+    Stop,
+    Texts,
+    Trained,
+    Truncate,
+    open_model,
+)
 from glassformer.words import say
 
 if TYPE_CHECKING:
@@ -18,18 +30,12 @@ if TYPE_CHECKING:
 
 
 def command(
-    model: Annotated[str, typer.Argument(help=say("help.trained"), metavar="MODEL", show_default=False)],
-    texts: Annotated[
-        list[str] | None, typer.Argument(help=say("help.texts"), metavar="TEXT", show_default=False)
-    ] = None,
-    beam: Annotated[int | None, typer.Option("--beam", help=say("help.beam_told"), show_default=False)] = None,
-    length_penalty: Annotated[
-        float | None, typer.Option("--length-penalty", help=say("help.length_penalty"), show_default=False)
-    ] = None,
-    length_norm: Annotated[
-        str | None, typer.Option("--length-norm", help=say("help.length_norm"), show_default=False)
-    ] = None,
-    stop: Annotated[str | None, typer.Option("--stop", help=say("help.stop"), show_default=False)] = None,
+    model: Trained,
+    texts: Texts = None,
+    beam: Beam = None,
+    length_penalty: LengthPenalty = None,
+    length_norm: LengthNorm = None,
+    stop: Stop = None,
     nbest: Annotated[int, typer.Option("--nbest", help=say("help.nbest"))] = 1,
     truncate: Truncate = False,
     checkpoint: Checkpoint = "auto",
@@ -39,11 +45,10 @@ def command(
     lang: Lang = None,
     debug: Debug = False,
 ) -> int:
-    from glassformer.loading import choose_device, choose_dtype, load
     from glassformer.tasks.translation.translate import search_for, translations
     from glassformer.tasks.verbs import check_verb
 
-    loaded = load(model, device=choose_device(device), dtype=choose_dtype(dtype), checkpoint=checkpoint)
+    loaded = open_model(model, checkpoint=checkpoint, device=device, dtype=dtype)
     check_verb(loaded, "translate")
     search = search_for(
         loaded,
@@ -54,24 +59,16 @@ def command(
         nbest=nbest,
         truncate=truncate,
     )
-    answers: list[dict[str, Any]] = []
 
     def find(lines: list[str]) -> list[list[Translated]]:
         return translations(loaded, lines, search)
 
-    given = Lines(texts)
-    for lines in given.answered(find):
-        for (line, found), words in zip(lines, unseen(loaded, lines), strict=True):
-            some = found or []
-            if found is None and not json:
-                print()  # one line in, one line out
-            if json:
-                answers.append({"source": line, "translations": [vars(one) for one in some], "unseen": words})
-                continue
-            for one in some:
-                text = " ".join(one.text.splitlines())  # one line in, one line out
-                print(text if nbest == 1 else f"{one.score:.4f}\t{text}")
-        sys.stdout.flush()
-    if json:
-        print_json(answers)
-    return given.exit_code
+    def to_json(line: str, found: list[Translated] | None) -> dict[str, Any]:
+        return {"source": line, "translations": [vars(one) for one in found or ()]}
+
+    def show(found: list[Translated]) -> None:
+        for one in found:
+            text = " ".join(one.text.splitlines())  # one line in, one line out
+            print(text if nbest == 1 else f"{one.score:.4f}\t{text}")
+
+    return Lines(texts).answer(loaded, find, show, to_json, json=json)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from glassformer.cli.transfer import bar
+from glassformer.cli.bars import bar
 
 
 def test_nothing_is_drawn_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -> None:
