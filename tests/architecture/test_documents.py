@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from glassformer.bench.tables import documents
+from glassformer.bench.record import documents
 from glassformer.textbook.tables import render
 
 ROOT = Path(__file__).parents[2]

@@ -10,9 +10,8 @@ import pytest
 from safetensors.torch import load_file, save_file
 
 from glassformer.runs import Run
-from glassformer.runs.choose import choose_weights
 from glassformer.runs.manifest import MANIFEST, write_manifest
-from glassformer.runs.weights import MODEL
+from glassformer.runs.weights import MODEL, choose_weights
 from reference import reference
 from small_translator import trained
 from typed import typed

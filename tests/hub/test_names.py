@@ -10,8 +10,7 @@ from glassformer.errors import FileError
 from glassformer.hub.family import At
 from glassformer.hub.names import check_copies, read_into, their_shape, to_theirs
 from glassformer.hub.open import look, open_foreign
-from glassformer.hub.weights import SINGLE, Weights
-from glassformer.hub.write import write_tensors
+from glassformer.hub.weights import SINGLE, Weights, write_tensors
 from reference import reference
 
 EMBEDDING, HEAD = "transformer.wte.weight", "lm_head.weight"

@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 import torch
-from safetensors.torch import save_file
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from glassformer.errors import FileError
 from glassformer.hub import weights as module
-from glassformer.hub.weights import INDEX, SINGLE, Weights
+from glassformer.hub.header import read_header
+from glassformer.hub.weights import INDEX, SINGLE, Weights, write_tensors
 
 
 def single(folder: Path, **tensors: Tensor) -> Weights:
@@ -141,3 +143,31 @@ print(peak * 1024 / weights, weights)
     ratio, weights = map(float, ran.stdout.split())
     assert weights > 100e6
     assert ratio < 1.2
+
+
+TENSORS = {
+    "half": torch.randn(3, 3).half(),
+    "wide": torch.randn(5).double(),
+    "brain": torch.randn(7).bfloat16(),
+    "plain": torch.randn(2, 3, 4),
+    "none": torch.empty(0, 4),
+    "one": torch.tensor(1.5),
+    "turned": torch.randn(4, 6).t(),
+}
+
+
+def test_the_library_reads_what_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "x.safetensors"
+    write_tensors(path, {name: (x.dtype, tuple(x.shape)) for name, x in TENSORS.items()}, TENSORS.__getitem__)
+    found = load_file(path)
+    assert found.keys() == TENSORS.keys()
+    assert all(torch.equal(found[name], x) and found[name].dtype == x.dtype for name, x in TENSORS.items())
+    with safe_open(path, "pt") as file:
+        assert file.metadata() == {"format": "pt"}  # what `transformers` asks for
+
+
+def test_every_number_lies_at_a_multiple_of_its_width(tmp_path: Path) -> None:
+    path = tmp_path / "x.safetensors"
+    write_tensors(path, {name: (x.dtype, tuple(x.shape)) for name, x in TENSORS.items()}, TENSORS.__getitem__)
+    found = read_header(path)
+    assert all(found[name].start % x.element_size() == 0 for name, x in TENSORS.items())

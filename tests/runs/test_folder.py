@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -8,8 +9,82 @@ from pathlib import Path
 import pytest
 
 from glassformer.errors import FileError
-from glassformer.runs import Run, write_manifest
+from glassformer.runs import Run, locked, write_manifest
+from glassformer.runs.folder import Log
+from small_disk import no_file_larger_than
 from small_run import run_config
+
+
+def test_what_is_appended_is_read(tmp_path: Path) -> None:
+    log = Log(tmp_path / "log.jsonl")
+    assert log.read() == []
+    log.append({"step": 1, "loss": 2.5})
+    log.append({"step": 2, "name": "한"})
+    log.sync()
+    assert log.read() == [{"step": 1, "loss": 2.5}, {"step": 2, "name": "한"}]
+    assert log.path.read_text(encoding="utf-8").splitlines()[1] == '{"step": 2, "name": "한"}'
+
+
+def test_no_number_is_null(tmp_path: Path) -> None:
+    log = Log(tmp_path / "log.jsonl")
+    log.append({"step": 1, "loss": float("nan"), "more": [float("inf"), {"x": -1.5}]})
+    assert log.path.read_text() == '{"step": 1, "loss": null, "more": [null, {"x": -1.5}]}\n'
+
+
+def test_a_half_written_line_is_no_line(tmp_path: Path) -> None:
+    log = Log(tmp_path / "log.jsonl")
+    log.append({"step": 1})
+    for broken in (b'{"step": 2, "lo', b"[1]\n", b'{"loss": 2}\n', b"\xff\n"):
+        log.path.write_bytes(b'{"step": 1}\n' + broken)
+        assert log.read() == [{"step": 1}]
+
+
+def test_what_comes_after_a_step_is_cut(tmp_path: Path) -> None:
+    log = Log(tmp_path / "log.jsonl")
+    for step in (1, 2, 2, 3):
+        log.append({"step": step})
+    with log.path.open("a") as file:
+        file.write('{"step": 4, "lo')
+    log.cut(2)
+    assert log.path.read_text() == '{"step": 1}\n{"step": 2}\n{"step": 2}\n'
+
+
+def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
+    log = Log(tmp_path / "log.jsonl")
+    with no_file_larger_than(100), pytest.raises(FileError, match=r"log\.jsonl cannot be written: File too large"):
+        for step in range(100):
+            log.append({"step": step})
+    assert log.read()[0] == {"step": 0}
+
+
+HOLD = "import sys, time; from pathlib import Path; from glassformer.runs import locked\n"
+HOLD += "with locked(Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(600)"
+
+
+def test_one_at_a_time_in_one_process(tmp_path: Path) -> None:
+    in_use = pytest.raises(FileError, match="is in use: another process trains there")
+    with locked(tmp_path), in_use, locked(tmp_path):
+        pass
+    with locked(tmp_path):
+        pass
+
+
+def test_a_killed_process_leaves_no_lock(tmp_path: Path) -> None:
+    other = subprocess.Popen([sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE)
+    assert other.stdout is not None
+    assert other.stdout.readline() == b"held\n"
+    with pytest.raises(FileError, match="is in use"), locked(tmp_path):
+        pass
+    os.kill(other.pid, signal.SIGKILL)
+    other.wait()
+    other.stdout.close()
+    with locked(tmp_path):
+        pass
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="none cannot be written: No such file or directory"), locked(tmp_path / "none"):
+        pass
 
 
 def checkpoint(run: Run, step: int, *, whole: bool = True) -> Path:

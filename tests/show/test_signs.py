@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from glassformer.bench.tables import markdown
+from glassformer.bench.record import markdown
 from glassformer.show import Column, Table, as_text, minus
 
 

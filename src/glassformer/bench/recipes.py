@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from glassformer.bench.tables import recorded
+from glassformer.bench.record import recorded
 from glassformer.config.recipe import RunConfig
 from glassformer.errors import Phrase
 from glassformer.loading import open_recipe, recipes

@@ -1,20 +1,28 @@
-"""A result and where it comes from: command, commit, versions, machine.
+"""A result and where it comes from: command, commit, versions, machine; and the tables made of what is recorded.
 
-Written as JSON in numbers and codes alone, rendered as tables in either language.
+Results are JSON in numbers and codes alone. The tables of README and docs are rendered from them in either language,
+between two markers; nobody types a number in.
+
+<!-- table: table3 -->
+<!-- end -->
 """
 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from glassformer.bench.catalogue import BENCHMARKS
 from glassformer.files import write_text
 from glassformer.provenance import commit, machine, versions
+from glassformer.show import minus
 from glassformer.words import say
 
 RESULTS = Path(__file__).parent / "results"
+_MARKED = re.compile(r"(?P<head><!-- table: (?P<name>[\w-]+) -->\n)(?:.*?)(?P<end><!-- end -->)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -62,3 +70,33 @@ def is_of(name: str, path: Path) -> bool:
         return BenchResult.read(path).name == name
     except (OSError, ValueError, TypeError):
         return False
+
+
+def recorded(name: str) -> list[BenchResult]:
+    """All recorded results of a benchmark: one a machine, NAME.json, NAME.h200.json …"""
+    paths = [*RESULTS.glob(f"{name}.json"), *sorted(RESULTS.glob(f"{name}.*.json"))]
+    return [BenchResult.read(path) for path in paths]
+
+
+def markdown(name: str, lang: str) -> str:
+    """The table of a benchmark in Markdown, with where its numbers come from."""
+    parts = []
+    for result in recorded(name):
+        titles, *rows = BENCHMARKS[name].table(result.numbers, lang)
+        lines = [titles, ["---"] * len(titles), *rows]
+        parts += ["| " + " | ".join(minus(cell).replace("|", "\\|") for cell in line) + " |" for line in lines]
+        parts += ["", result.source(lang), ""]
+    return "\n".join(parts)
+
+
+def render(text: str, lang: str) -> str:
+    """A document with every marked table filled in."""
+    return _MARKED.sub(lambda found: found["head"] + markdown(found["name"], lang) + found["end"], text)
+
+
+def documents(root: Path) -> list[tuple[Path, str]]:
+    """Every document that may hold tables, and its language."""
+    english = [root / "README.md", *sorted((root / "docs").glob("*.md")), *sorted((root / "docs" / "adr").glob("*.md"))]
+    english += sorted((root / "docs" / "en").glob("**/*.md"))
+    korean = [root / "README.ko.md", *sorted((root / "docs" / "ko").glob("**/*.md"))]
+    return [(path, "en") for path in english] + [(path, "ko") for path in korean]

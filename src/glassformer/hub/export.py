@@ -26,11 +26,10 @@ from glassformer.hub.names import their_shape, to_theirs
 from glassformer.hub.open import CONFIG, find_family
 from glassformer.hub.settled import as_toml, differing, one_by_one
 from glassformer.hub.store import ASIDE, FILES, KEPT, Progress
-from glassformer.hub.weights import SINGLE, Weights
-from glassformer.hub.write import Form, write_tensors
+from glassformer.hub.weights import SINGLE, Form, Weights, write_tensors
 from glassformer.runs import Run, choose_weights
-from glassformer.runs.choose import AUTO
 from glassformer.runs.output import claim_folder, drafted
+from glassformer.runs.weights import AUTO
 from glassformer.text import Vocabularies
 
 KIND = "export"

@@ -20,8 +20,7 @@ from glassformer.hub.names import check_copies, read_into
 from glassformer.hub.open import CONFIG, Folder, look
 from glassformer.hub.purpose import purpose
 from glassformer.hub.sentence import FILES as SENTENCE
-from glassformer.hub.weights import DTYPES
-from glassformer.hub.write import Form, write_tensors
+from glassformer.hub.weights import DTYPES, Form, write_tensors
 from glassformer.models.check import box_options
 from glassformer.runs import Run, write_manifest
 from glassformer.runs.output import claim_folder, drafted, is_made

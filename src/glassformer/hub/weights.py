@@ -1,12 +1,14 @@
-"""All tensors of a folder by name, in one safetensors file or in several with an index; read one by one, when asked.
+"""All tensors of a folder by name, in one safetensors file or in several with an index; read and written one by one.
 
 Nothing is mapped into memory and nothing is ever unpickled: a tensor goes from the file into its place in small pieces.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +33,9 @@ OTHER_DTYPES = {  # of tensors that are not weights: numbers of positions, masks
     "BOOL": torch.bool,
 }
 DTYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
+NAMES = {dtype: name for name, dtype in DTYPES.items()}
+Form = tuple[torch.dtype, tuple[int, ...]]
+METADATA = {"format": "pt"}  # `transformers` asks for it
 
 
 @dataclass(frozen=True)
@@ -143,3 +148,28 @@ def _sharded(folder: Path) -> dict[str, Stored]:
         found[name] = shards[file][name]
     unlisted = {name: stored for shard in shards.values() for name, stored in shard.items() if name not in found}
     return found | unlisted
+
+
+def write_tensors(path: Path, forms: Mapping[str, Form], give: Callable[[str], Tensor]) -> None:
+    """`forms`: type and shape of every tensor, known before the first is made; `give(name)` makes it.
+
+    Wide types come first, so that every number lies at a multiple of its width.
+    """
+    order = sorted(forms, key=lambda name: (-forms[name][0].itemsize, name))
+    table: dict[str, object] = {"__metadata__": METADATA}
+    end = 0
+    for name in order:
+        dtype, shape = forms[name]
+        begin, end = end, end + math.prod(shape) * WIDTHS[NAMES[dtype]]
+        table[name] = {"dtype": NAMES[dtype], "shape": list(shape), "data_offsets": [begin, end]}
+    text = json.dumps(table, ensure_ascii=False, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    with path.open("wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for name in order:
+            x = give(name)
+            assert (x.dtype, tuple(x.shape)) == forms[name], name
+            if x.numel():
+                file.write(x.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
+        file.flush()
+        os.fsync(file.fileno())

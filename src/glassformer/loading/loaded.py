@@ -19,8 +19,7 @@ from glassformer.hub.store import KEPT
 from glassformer.hub.stranger import refuse_stranger
 from glassformer.models.build import build
 from glassformer.runs import Run, choose_weights
-from glassformer.runs.choose import AUTO
-from glassformer.runs.weights import check_finite, load_weights, read_tensors
+from glassformer.runs.weights import AUTO, check_finite, load_weights, read_tensors
 from glassformer.show import Column, Table, as_text
 from glassformer.text import Frame, Tokenizer, Vocabularies
 from glassformer.text.seen import SeenText, unknown

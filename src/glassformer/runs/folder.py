@@ -1,10 +1,18 @@
-"""The layout of a run folder: which file holds what. Everything that reads or writes a run asks here."""
+"""The layout of a run folder: which file holds what, its log and its lock. Whatever reads or writes a run asks here.
+
+log.jsonl holds one JSON object a line, each with its step; after a resume every step stands in it once. The lock is the
+kernel's (flock), so that a killed process leaves none behind.
+"""
 
 from __future__ import annotations
 
+import fcntl
+import json
+import os
 import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,11 +23,11 @@ from glassformer.config.model import read_toml
 from glassformer.config.recipe import Options, RunConfig
 from glassformer.config.values import path_of
 from glassformer.errors import FileError
-from glassformer.files import TEMPORARY, disk, read_json, sync, write_json, write_text
-from glassformer.runs.log import Log
+from glassformer.files import TEMPORARY, disk, finite, read_json, sync, write_json, write_text
 from glassformer.runs.manifest import is_whole
 from glassformer.runs.paths import found, stored
 
+LOCK = ".lock"
 NONE: Options = MappingProxyType({})
 STEP = re.compile(r"step-(\d{8,})")
 
@@ -175,3 +183,57 @@ class Run:
         path = self.folder / name
         table = read_json(path) if path.is_file() else {}
         return table if isinstance(table, dict) else {}
+
+
+class Log:
+    """The log of one run; it is kept open while the run is trained."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> list[dict[str, Any]]:
+        """Every whole line; the last one may be half written when the process was killed."""
+        return list(self._lines())
+
+    def append(self, record: Mapping[str, Any]) -> None:
+        with disk(self.path), self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(finite(record), ensure_ascii=False) + "\n")
+
+    def sync(self) -> None:
+        with disk(self.path), self.path.open("a", encoding="utf-8") as file:
+            os.fsync(file.fileno())
+
+    def cut(self, step: int, finished: bool = False) -> None:
+        """Forget what came after a step, and a last line that is half written; the mean of a run that goes on, too."""
+        kept = [
+            json.dumps(record, ensure_ascii=False) + "\n"
+            for record in self._lines()
+            if record["step"] <= step and (finished or record.get("kind") != "averaged")
+        ]
+        write_text(self.path, "".join(kept))
+
+    def _lines(self) -> Iterator[dict[str, Any]]:
+        if not self.path.is_file():
+            return
+        for line in self.path.read_bytes().split(b"\n"):
+            try:
+                record = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(record, dict) and isinstance(record.get("step"), int):
+                yield record
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Nobody else trains in this folder while this holds; a folder in use is refused at once."""
+    with disk(folder):
+        handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise FileError("run_in_use", path=folder) from error
+        yield
+    finally:
+        os.close(handle)

@@ -13,7 +13,7 @@ from typing import Any
 from glassformer.errors import GlassformerError
 from glassformer.loading import Loaded, load
 from glassformer.runs import Run
-from glassformer.runs.lock import LOCK
+from glassformer.runs.folder import LOCK
 from glassformer.tasks import kind_of
 from glassformer.tasks.forecasting.samples import Shown, read_forecast
 from glassformer.tasks.samples import MOST_TOKENS, Looked, last_samples, looked_at

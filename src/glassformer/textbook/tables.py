@@ -12,7 +12,7 @@ import re
 import sys
 from pathlib import Path
 
-from glassformer.bench import tables as of_benchmarks
+from glassformer.bench import record as of_benchmarks
 from glassformer.files import write_text
 from glassformer.lessons.catalogue import LESSONS
 from glassformer.lessons.record import RECORDED, LessonResult
