@@ -18,10 +18,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from glassformer.hub.effective_config import differing_keys
 from glassformer.hub.families import FAMILIES
 from glassformer.hub.foreign import Foreign
 from glassformer.hub.open import Imported, look, open_foreign
-from glassformer.hub.settled import differing
 from glassformer.ledger.parameters import count
 from reference_seq2seq import tap_differences
 
@@ -167,7 +167,7 @@ def check_inverse(name: str, folder: Path) -> None:
     found = look(folder)
     table = json.loads(json.dumps(found.family.describe(found.config, found.task)))
     again = found.family.configure(Foreign(table, Path("config.json")), found.task)
-    assert not differing(again, found.config), name
+    assert not differing_keys(again, found.config), name
 
 
 def check_taps(model: Any, folder: Path, expected: int) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from glassformer.lessons.catalogue import lesson
-from glassformer.lessons.desk import LessonSetup
+from glassformer.lessons.setup import LessonSetup
 from glassformer.loading import open_recipe
 from glassformer.training.begin import begin
 from glassformer.training.loop import train

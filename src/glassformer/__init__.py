@@ -44,11 +44,11 @@ if TYPE_CHECKING:
     from glassformer.ledger.devices import DEVICES as DEVICES
     from glassformer.ledger.devices import Device as Device
     from glassformer.ledger.job import Job as Job
-    from glassformer.ledger.named import Presets as Presets
     from glassformer.ledger.parameters import Ledger as Ledger
     from glassformer.ledger.plan import Plan as Plan
-    from glassformer.lessons.shelf import JudgedClaim as JudgedClaim
-    from glassformer.lessons.told import LessonView as LessonView
+    from glassformer.ledger.presets import Presets as Presets
+    from glassformer.lessons.lesson_results import JudgedClaim as JudgedClaim
+    from glassformer.lessons.view import LessonView as LessonView
     from glassformer.loading import Loaded as Loaded
     from glassformer.models.block import DecoderBlock as DecoderBlock
     from glassformer.models.block import EncoderBlock as EncoderBlock
@@ -80,8 +80,8 @@ if TYPE_CHECKING:
     from glassformer.verbs import translate as translate
 
 _HOME = {
-    "JudgedClaim": "lessons.shelf",
-    "LessonView": "lessons.told",
+    "JudgedClaim": "lessons.lesson_results",
+    "LessonView": "lessons.view",
     "AlibiPositions": "layers.position",
     "Cache": "layers.attention",
     "Choice": "config.model",
@@ -112,7 +112,7 @@ _HOME = {
     "MultiHeadAttention": "layers.attention",
     "Pass": "ledger.costs",
     "Plan": "ledger.plan",
-    "Presets": "ledger.named",
+    "Presets": "ledger.presets",
     "RMSNorm": "layers.norm",
     "RelativePositions": "layers.position",
     "RotaryPositions": "layers.position",

@@ -20,12 +20,12 @@ from glassformer.ledger.amounts import amount
 from glassformer.ledger.costs import Pass
 from glassformer.ledger.devices import MEASURED, Device, device_named
 from glassformer.ledger.job import Job
-from glassformer.ledger.named import Presets
-from glassformer.ledger.named import presets as named_presets
 from glassformer.ledger.parameters import Ledger
 from glassformer.ledger.parameters import count as count_config
 from glassformer.ledger.plan import Plan
 from glassformer.ledger.plan import plan as plan_config
+from glassformer.ledger.presets import Presets
+from glassformer.ledger.presets import presets as named_presets
 from glassformer.loading import Loaded, Model, name_of, open_config
 from glassformer.models.build import build as build_config
 from glassformer.models.check import check as check_config

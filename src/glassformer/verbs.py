@@ -16,12 +16,12 @@ from glassformer.loading import load as load_run
 from glassformer.tasks.classification.classify import Classified
 from glassformer.tasks.classification.classify import classify as classify_all
 from glassformer.tasks.embed import embed as embed_all
-from glassformer.tasks.given import Text, every_text, every_text_or_pair
 from glassformer.tasks.image_classification.recognise import recognise as recognise_all
 from glassformer.tasks.language_model.chat import Message, chat_prompt, is_conversation
 from glassformer.tasks.language_model.write import Written, write, write_all, writing_for
 from glassformer.tasks.masked_language_model.fill import Filled
 from glassformer.tasks.masked_language_model.fill import fill as fill_gaps
+from glassformer.tasks.text_inputs import Text, every_text, every_text_or_pair
 from glassformer.tasks.translation.translate import search_for, translations
 
 

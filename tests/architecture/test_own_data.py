@@ -10,7 +10,7 @@ import pytest
 
 from glassformer.cli.app import main
 from glassformer.loading.own import RECIPES
-from glassformer.loading.written import key_table
+from glassformer.loading.recipe_text import key_table
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"(?:^`([\w./-]+)`:\n\n)?^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)

@@ -57,7 +57,7 @@ def test_all_verdicts_are_one_of_four_words(capsys: pytest.CaptureFixture[str]) 
 
 def test_a_stale_result_is_marked(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     old = replace(LessonResult.read(RECORDED / f"{NAME}.json"), fingerprint="another")
-    monkeypatch.setattr("glassformer.lessons.shelf.recorded", lambda name: old)
+    monkeypatch.setattr("glassformer.lessons.lesson_results.recorded", lambda name: old)
     code, out, _ = run(capsys, CLAIM)
     assert code == 0 and "stale" in out and "1 are stale" in out
 
@@ -84,7 +84,7 @@ def test_what_is_missing_is_measured(capsys: pytest.CaptureFixture[str], monkeyp
         asked.append(names)
         return {NAME: result}, True
 
-    monkeypatch.setattr("glassformer.lessons.shelf.recorded", lambda name: None)
+    monkeypatch.setattr("glassformer.lessons.lesson_results.recorded", lambda name: None)
     monkeypatch.setattr(measuring, "measured", measured)
     code, out, _ = run(capsys, CLAIM)
     assert (code, asked) == (0, [[NAME]]) and "confirmed" in out

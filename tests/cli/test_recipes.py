@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from glassformer.bench.record import RESULTS, BenchResult
-from glassformer.loading import open_recipe, recipes, written
+from glassformer.loading import open_recipe, recipe_text, recipes
 from typed import typed
 
 
@@ -91,7 +91,7 @@ def test_a_copy_never_replaces_its_original(
 ) -> None:
     original = tmp_path / "ko-en.toml"
     original.write_bytes(recipes()["ko-en"].read_bytes())
-    monkeypatch.setattr(written, "recipes", lambda: {"ko-en": original})
+    monkeypatch.setattr(recipe_text, "recipes", lambda: {"ko-en": original})
     before = original.read_bytes()
     code, out, err = run(capsys, "copy", "ko-en", original, "--full", *force)
     assert (code, out) == (1, "")

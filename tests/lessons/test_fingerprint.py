@@ -112,8 +112,8 @@ def test_the_number_of_seeds_changes_it(package: Path) -> None:
 def test_a_recipe_that_it_trains_changes_it(package: Path) -> None:
     assert not changed(package, "recipes/one.toml", "steps = 1", "steps = 2")
     assert changed(package, "recipes/one.toml", "steps = 2", "steps = 3", ("one",))
-    (package / "lessons" / "short.py").write_text('RECIPE = "one"\n')
-    (package / "part.py").write_text("from glassformer.lessons.short import RECIPE\n")
+    (package / "lessons" / "experiment.py").write_text('RECIPE = "one"\n')
+    (package / "part.py").write_text("from glassformer.lessons.experiment import RECIPE\n")
     _forget()
     assert changed(package, "recipes/one.toml", "steps = 3", "steps = 4")
 

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from glassformer.errors import FileError
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.record import RECORDED, LessonResult, current, measure, own, recorded, rounded
+from glassformer.lessons.setup import LessonSetup
 
 NAME = "scaled_scores"
 

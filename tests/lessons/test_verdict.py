@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glassformer.lessons.catalogue import LESSONS, lesson
+from glassformer.lessons.lesson_results import LessonResults
 from glassformer.lessons.record import RECORDED, LessonResult
-from glassformer.lessons.shelf import LessonResults
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import tables
 from glassformer.lessons.verdict import WORDS, Side, Verdict, exact, greater, less, over, together, within
@@ -184,7 +184,7 @@ def test_the_welcome_page_says_how_many_verdicts_chance_alone_would_give(lang: s
 
 
 def test_the_words_are_told_apart_on_every_surface() -> None:
-    from glassformer.lessons.told import MARKS
+    from glassformer.lessons.view import MARKS
 
     assert set(MARKS) == set(WORDS)
     assert len({mark for mark, _ in MARKS.values()}) == len({style for _, style in MARKS.values()}) == len(WORDS)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from glassformer.errors import FileError
-from glassformer.lessons import record, trained, worker
+from glassformer.lessons import record, trained_models, worker
 from glassformer.lessons.record import LessonResult
 from glassformer.lessons.worker import Teller, main
 
@@ -23,7 +23,7 @@ def test_a_lesson_is_measured_into_a_folder(tmp_path: Path, capsys: pytest.Captu
 
 def test_a_model_is_trained(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(trained, "trained", lambda recipe, watch: asked.append(recipe))
+    monkeypatch.setattr(trained_models, "trained", lambda recipe, watch: asked.append(recipe))
     assert main(["model", "digits", str(tmp_path)]) == 0
     assert asked == ["digits"]
 

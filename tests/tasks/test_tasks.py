@@ -19,7 +19,7 @@ from glassformer.training.loop import train
 from glassformer.training.meter import Meter
 from glassformer.training.optimizer import make_optimizer
 from glassformer.training.precision import LossScale
-from glassformer.training.resume import TrainingState
+from glassformer.training.state import TrainingState
 from glassformer.training.step import Stepper
 from glassformer.training.watch import NotShown, watched
 from glassformer.words import LANGUAGES, sentences

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from glassformer.lessons.shelf import JudgedClaim, LessonResults
+from glassformer.lessons.lesson_results import JudgedClaim, LessonResults
 from glassformer.lessons.verdict import WORDS
 from glassformer.textbook.book import Book, Stop, turns
 from glassformer.textbook.cards import Say, badge, card, claims_table, figure, inline, turn

@@ -59,7 +59,7 @@ def test_the_tally_counts_every_claim_once_and_leads_to_them(lang: str) -> None:
 
 
 def test_what_was_not_measured_is_counted_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("glassformer.lessons.shelf.recorded", lambda name: None)
+    monkeypatch.setattr("glassformer.lessons.lesson_results.recorded", lambda name: None)
     book = Book("en")
     assert f'<a href="#claims-open"><b>{len(book.answers)}</b> not measured yet</a>' in tally_html(book, Say("en"))
 

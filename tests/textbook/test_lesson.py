@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from glassformer.lessons.lesson_results import LessonResults
 from glassformer.lessons.record import RECORDED, LessonResult
-from glassformer.lessons.shelf import LessonResults
-from glassformer.lessons.told import LessonView
+from glassformer.lessons.view import LessonView
 from glassformer.textbook.book import Book
 from glassformer.textbook.cards import Say
 from glassformer.textbook.lesson import lesson_html, source_id
@@ -45,7 +45,7 @@ def test_a_stale_result_is_marked() -> None:
 
 
 def test_a_lesson_that_was_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("glassformer.lessons.shelf.recorded", lambda name: None)
+    monkeypatch.setattr("glassformer.lessons.lesson_results.recorded", lambda name: None)
     html = made(LessonResults())
     assert "not been measured yet" in html and "glassformer lesson scaled_scores --fresh" in html
     assert "<figure>" not in html and "<footer>" not in html

@@ -44,6 +44,6 @@ def test_headings_go_down_one_at_a_time() -> None:
 
 
 def test_a_lesson_that_was_not_measured_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("glassformer.lessons.shelf.recorded", lambda name: None)
+    monkeypatch.setattr("glassformer.lessons.lesson_results.recorded", lambda name: None)
     text = "\n".join(blocks(Book("en")))
     assert "has not been measured yet" in text and "![" not in text and "not measured yet" in text

@@ -11,7 +11,7 @@ from nbclient import NotebookClient
 from traitlets.config import Config
 
 from glassformer.lessons.catalogue import CHAPTERS
-from glassformer.lessons.shelf import LessonResults
+from glassformer.lessons.lesson_results import LessonResults
 from glassformer.textbook.notebooks import NOTEBOOKS, notebook
 from glassformer.words import LANGUAGES
 
@@ -72,7 +72,9 @@ def test_a_notebook_runs(name: str, lang: str, as_recorded: None) -> None:
 @pytest.mark.parametrize(("name", "lang"), [ALL[0], ALL[-1]])
 def test_a_notebook_runs_in_a_kernel_of_its_own(name: str, lang: str, as_recorded: None) -> None:
     cells = to_run(name, lang)
-    stale = "from glassformer.lessons.shelf import LessonResults; LessonResults.stale = lambda self, name: False"
+    stale = (
+        "from glassformer.lessons.lesson_results import LessonResults; LessonResults.stale = lambda self, name: False"
+    )
     cells.cells.insert(0, nbformat.v4.new_code_cell(stale))
     NotebookClient(cells, timeout=300, kernel_name="python3").execute()
     shown = [out for cell in cells.cells if cell.cell_type == "code" for out in cell.outputs]

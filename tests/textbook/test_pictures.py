@@ -8,7 +8,7 @@ from threading import Thread
 
 import pytest
 
-from glassformer.lessons.told import LessonView
+from glassformer.lessons.view import LessonView
 from glassformer.textbook import pictures
 from glassformer.textbook.pictures import Picture, draw, picture
 
@@ -49,7 +49,7 @@ def test_other_numbers_and_languages_are_other_pictures(found: Picture) -> None:
 
 
 def test_a_lesson_without_numbers_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("glassformer.lessons.shelf.recorded", lambda name: None)
+    monkeypatch.setattr("glassformer.lessons.lesson_results.recorded", lambda name: None)
     assert picture(LessonView(NAME, "en")) is None
 
 

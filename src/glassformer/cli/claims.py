@@ -34,8 +34,8 @@ def command(
     asked = list(LESSONS) if fresh and not ids else index.lessons_of(ids or [])
     from glassformer.cli.measuring import cores, measured
     from glassformer.lessons.claims import Claims
+    from glassformer.lessons.lesson_results import LessonResults
     from glassformer.lessons.record import own
-    from glassformer.lessons.shelf import LessonResults
 
     shelf, well = LessonResults(), True
     wanted = asked if fresh else [name for name in asked if shelf.result(name) is None]

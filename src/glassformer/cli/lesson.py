@@ -31,10 +31,10 @@ def command(
     if depth not in ("easy", "deep"):
         raise UsageError("usage_bad_value", name="--depth", value=depth, expected="easy, deep")
     from glassformer.cli.measuring import watched
+    from glassformer.lessons.lesson_results import LessonResults
     from glassformer.lessons.record import desk_of, measure, own
-    from glassformer.lessons.shelf import LessonResults
-    from glassformer.lessons.told import LessonView, check_picture
-    from glassformer.lessons.trained import cache
+    from glassformer.lessons.trained_models import cache
+    from glassformer.lessons.view import LessonView, check_picture
     from glassformer.runs.output import claim
 
     if picture is not None:

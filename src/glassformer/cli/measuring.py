@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from glassformer.lessons.batch import WorkerJob
     from glassformer.lessons.record import LessonResult
-    from glassformer.lessons.trained import Watch
+    from glassformer.lessons.trained_models import Watch
 
 
 def bars(*, quiet: bool) -> Progress:

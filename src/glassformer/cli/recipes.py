@@ -83,7 +83,7 @@ def _show(name: str, full: bool, json: bool) -> None:
 
 def _copy(name: str, file: Path, full: bool, force: bool, json: bool) -> None:
     from glassformer.files import write_text
-    from glassformer.loading.written import recipe_file
+    from glassformer.loading.recipe_text import recipe_file
     from glassformer.runs.output import claim
 
     text = _text(name, full)
@@ -98,13 +98,13 @@ def _copy(name: str, file: Path, full: bool, force: bool, json: bool) -> None:
 
 
 def _known(name: str) -> str:
-    from glassformer.loading.written import recipe_file
+    from glassformer.loading.recipe_text import recipe_file
 
     recipe_file(name)
     return name
 
 
 def _text(name: str, full: bool) -> str:
-    from glassformer.loading.written import recipe_file, written_in_full
+    from glassformer.loading.recipe_text import recipe_file, written_in_full
 
     return written_in_full(name) if full else recipe_file(name).read_text(encoding="utf-8")

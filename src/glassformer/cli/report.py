@@ -37,8 +37,8 @@ def command(
     from glassformer.cli.measuring import cores, measured
     from glassformer.files import disk
     from glassformer.lessons.catalogue import LESSONS
+    from glassformer.lessons.lesson_results import LessonResults
     from glassformer.lessons.record import own
-    from glassformer.lessons.shelf import LessonResults
     from glassformer.runs.output import claim_folder, mark
     from glassformer.textbook.build import Order, Report
 

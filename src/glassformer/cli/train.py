@@ -89,7 +89,7 @@ def refuse_recipe(recipe: str, changes: dict[str, Any]) -> None:
 
 def introduce(recipe: str, changes: dict[str, Any], config: RunConfig) -> None:
     """How the files of one's own are read, and which recipe was chosen for them; nothing for a run that goes on."""
-    from glassformer.data.said import said
+    from glassformer.data.file_report import said
     from glassformer.loading import own_recipe, recipes
 
     for phrase in said(config):

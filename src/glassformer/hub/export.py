@@ -15,16 +15,16 @@ from glassformer.config.model import ModelConfig
 from glassformer.config.recipe import RunConfig
 from glassformer.errors import ConfigError, GlassformerError, choose
 from glassformer.files import write_json
-from glassformer.hub.beside import save_tokenizers, write_beside
-from glassformer.hub.blank import parameters
-from glassformer.hub.computed import sinusoids
+from glassformer.hub.companion_files import save_tokenizers, write_beside
+from glassformer.hub.computed_buffers import sinusoids
+from glassformer.hub.effective_config import as_toml, differing_keys, one_by_one
+from glassformer.hub.empty_model import parameter_count
 from glassformer.hub.families import FAMILIES
 from glassformer.hub.family import At, Family
 from glassformer.hub.foreign import Foreign, read_foreign
 from glassformer.hub.header import read_header
 from glassformer.hub.names import their_shape, to_theirs
 from glassformer.hub.open import CONFIG, find_family
-from glassformer.hub.settled import as_toml, differing, one_by_one
 from glassformer.hub.store import ASIDE, FILES, KEPT, Progress
 from glassformer.hub.weights import SINGLE, Form, Weights, write_tensors
 from glassformer.runs import Run, choose_weights
@@ -117,7 +117,7 @@ def export(
         folder=out,
         family=plan.family.name,
         architecture=plan.table["architectures"][0],
-        parameters=parameters(source.config.model),
+        parameters=parameter_count(source.config.model),
         tokenizer=readable,
         another_norm=plan.kept is None and source.config.task.kind == "translation",
     )
@@ -142,7 +142,7 @@ def _plan(source: Source, name: str | None) -> _Plan:
         family = find_family(foreign)
         if name in (None, family.name) and task in family.tasks.values():
             found = family.configure(foreign, task)
-            if not differing(replace(config.model, head=found.head), found):
+            if not differing_keys(replace(config.model, head=found.head), found):
                 table = {key: value for key, value in foreign.table.items() if key != "torch_dtype"}
                 return _Plan(family, config.model, {**_usual(family, task), **table, "dtype": dtype}, source.kept)
     family, found, table = choose_family(config, name)
@@ -171,7 +171,7 @@ def choose_family(config: RunConfig, name: str | None = None) -> tuple[Family, M
             described = family.configure(Foreign(table, Path("config.json")), config.task.kind)
         except (GlassformerError, KeyError):  # sizes or words that it does not know at all
             continue
-        found = differing(config.model, described)
+        found = differing_keys(config.model, described)
         if not found:
             return family, described, table
         distance = described.family != config.model.family, len(found)  # a decoder is never near an encoder

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from glassformer.config.model import ModelConfig
-from glassformer.hub.computed import Computed
+from glassformer.hub.computed_buffers import Computed
 from glassformer.hub.foreign import Foreign
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from glassformer.config.model import ModelConfig
 from glassformer.errors import FileError
-from glassformer.hub.computed import Computed, agrees
+from glassformer.hub.computed_buffers import Computed, agrees
 from glassformer.hub.family import At, Family, Names
 from glassformer.hub.header import Stored
 from glassformer.hub.weights import Weights

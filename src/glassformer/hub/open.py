@@ -12,14 +12,14 @@ from torch import nn
 from glassformer.config.model import Choice, ModelConfig
 from glassformer.config.recipe import RunConfig
 from glassformer.errors import ConfigError, FileError
-from glassformer.hub.blank import allocated, blank, shapes
+from glassformer.hub.empty_model import allocated, empty_model, shapes
 from glassformer.hub.families import FAMILIES
 from glassformer.hub.family import Family
 from glassformer.hub.foreign import Foreign, read_foreign
 from glassformer.hub.header import Stored
 from glassformer.hub.names import Located, check_copies, locate, not_as_computed, read_into
-from glassformer.hub.purpose import purpose
-from glassformer.hub.stranger import refuse_stranger
+from glassformer.hub.run_config import read_run_config
+from glassformer.hub.unsupported import refuse_stranger
 from glassformer.hub.weights import Weights
 from glassformer.models.build import free_memory
 from glassformer.runs.weights import check_finite
@@ -80,7 +80,7 @@ def open_foreign(
     `family`: the model_type of a config.json that names none, as old ones do. `finite`: refuse NaN and infinity.
     """
     found = look(folder, family)
-    model = blank(found.config).to(dtype or torch.float32)
+    model = empty_model(found.config).to(dtype or torch.float32)
     _refuse_too_large(model, device)
     model = allocated(model, device or "cpu").eval()
     ours = model.state_dict()
@@ -89,7 +89,7 @@ def open_foreign(
         if finite:
             check_finite(at.key, ours[name], found.weights.folder)
     check_copies(found.weights, found.located)
-    config, tokenizers = purpose(found.path, found.foreign, found.family, found.task, found.config)
+    config, tokenizers = read_run_config(found.path, found.foreign, found.family, found.task, found.config)
     return Imported(model, config, tokenizers, found.family.name, found.located.aside)
 
 

@@ -15,10 +15,10 @@ from torch import Tensor
 
 from glassformer.errors import FileError
 from glassformer.files import disk, write_json
-from glassformer.hub.blank import parameters, shapes
+from glassformer.hub.empty_model import parameter_count, shapes
 from glassformer.hub.names import check_copies, read_into
 from glassformer.hub.open import CONFIG, Folder, look
-from glassformer.hub.purpose import purpose
+from glassformer.hub.run_config import read_run_config
 from glassformer.hub.sentence import FILES as SENTENCE
 from glassformer.hub.weights import DTYPES, Form, write_tensors
 from glassformer.models.check import box_options
@@ -63,7 +63,7 @@ def store(
     """
     found = look(source, family)
     check_free(Path(out), force=force, inputs=[found.path])
-    config, tokenizers = purpose(found.path, found.foreign, found.family, found.task, found.config)
+    config, tokenizers = read_run_config(found.path, found.foreign, found.family, found.task, found.config)
     check_copies(found.weights, found.located)
     forms = {
         name: (dtype or found.weights.dtype(found.located.names[name].key), shape)
@@ -89,7 +89,7 @@ def store(
         run=Run(Path(out)),
         family=found.family.name,
         task=found.task,
-        parameters=parameters(found.config),
+        parameters=parameter_count(found.config),
         dtypes=tuple(kinds),
         tokenizer=config.text.tokenizer.kind,
         aside=found.located.aside,

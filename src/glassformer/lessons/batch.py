@@ -17,7 +17,7 @@ from threading import Thread
 from glassformer.lessons.catalogue import lesson
 from glassformer.lessons.journal import Journal
 from glassformer.lessons.record import LessonResult, recorded
-from glassformer.lessons.trained import is_trained
+from glassformer.lessons.trained_models import is_trained
 
 UNKNOWN = 60.0  # seconds of a lesson that nobody has measured yet
 PACKAGE = Path(__file__).parents[2]

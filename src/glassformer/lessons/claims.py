@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from glassformer.lessons.shelf import JudgedClaim
-from glassformer.lessons.told import MARKS
+from glassformer.lessons.lesson_results import JudgedClaim
 from glassformer.lessons.verdict import WORDS
+from glassformer.lessons.view import MARKS
 from glassformer.show import Column, Kind, Sheet, Styled, Table, as_html, as_text
 from glassformer.words import language, say
 

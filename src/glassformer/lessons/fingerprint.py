@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 WITHOUT = (
     *("words", "errors", "fonts", "formula", "places", "provenance", "hub"),
     *("lessons.theme", "lessons.drawing", "lessons.svg", "lessons.finish", "lessons.hover", "lessons.texts"),
-    *("lessons.fingerprint", "lessons.trained", "lessons.desk", "lessons.lesson", "lessons.verdict"),
+    *("lessons.fingerprint", "lessons.trained_models", "lessons.setup", "lessons.lesson", "lessons.verdict"),
     *(
         "training.pictures",
         "training.panels",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from glassformer.files import disk, write_json
 from glassformer.lessons.record import LessonResult, current, readable
-from glassformer.lessons.trained import cache
+from glassformer.lessons.trained_models import cache
 
 
 class Journal:

@@ -11,7 +11,7 @@ from glassformer.lessons.verdict import Verdict
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from glassformer.lessons.desk import LessonSetup
+    from glassformer.lessons.setup import LessonSetup
     from glassformer.lessons.texts import PictureWords
     from glassformer.lessons.theme import Theme
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from glassformer.files import disk, write_text
 from glassformer.lessons.catalogue import lesson, module_of
-from glassformer.lessons.desk import LessonSetup, nobody
 from glassformer.lessons.fingerprint import fingerprint
-from glassformer.lessons.trained import Watch, cache
+from glassformer.lessons.setup import LessonSetup, nobody
+from glassformer.lessons.trained_models import Watch, cache
 from glassformer.lessons.verdict import Verdict
 from glassformer.provenance import commit, machine, versions
 

@@ -36,7 +36,7 @@ class Teller:
 def main(arguments: Sequence[str]) -> int:
     """Measure a lesson into a folder, or train a model into the cache."""
     from glassformer.lessons.record import desk_of, measure
-    from glassformer.lessons.trained import trained
+    from glassformer.lessons.trained_models import trained
 
     kind, name, folder = arguments
     watch = Teller(sys.stdout)

@@ -11,7 +11,7 @@ from glassformer.config.recipe import RunConfig, override
 from glassformer.config.values import path_of
 from glassformer.errors import ConfigError, FileError, shown, suggest
 from glassformer.hub.open import foreign_config, is_foreign
-from glassformer.hub.stranger import refuse_stranger
+from glassformer.hub.unsupported import refuse_stranger
 from glassformer.loading.own import own_recipe
 from glassformer.models.presets import PRESETS
 from glassformer.runs import Run

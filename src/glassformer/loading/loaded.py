@@ -16,7 +16,7 @@ from glassformer.data.moses import prepared_side
 from glassformer.errors import FileError, InputError
 from glassformer.hub.open import CONFIG, is_foreign, open_foreign
 from glassformer.hub.store import KEPT
-from glassformer.hub.stranger import refuse_stranger
+from glassformer.hub.unsupported import refuse_stranger
 from glassformer.models.build import build
 from glassformer.runs import Run, choose_weights
 from glassformer.runs.weights import AUTO, check_finite, load_weights, read_tensors

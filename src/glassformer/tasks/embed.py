@@ -19,8 +19,8 @@ from glassformer.loading import Loaded
 from glassformer.models.decoder import DecoderOnly
 from glassformer.models.encoder import EncoderOnly
 from glassformer.models.encoder_decoder import EncoderDecoder
-from glassformer.tasks.given import every_text, read_text
 from glassformer.tasks.rows import Rows, rows
+from glassformer.tasks.text_inputs import every_text, read_text
 
 POOLS = ("mean", "cls", "max", "last", "weighted", "mean_sqrt")
 

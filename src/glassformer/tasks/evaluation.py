@@ -14,8 +14,8 @@ from glassformer.errors import ConfigError, InputError, choose
 from glassformer.loading import Loaded, load
 from glassformer.loading.loaded import refuse_not_finite
 from glassformer.tasks.classification.evaluation import evaluate_classification
+from glassformer.tasks.evaluation_options import EvaluationOptions, Progress
 from glassformer.tasks.forecasting.evaluation import evaluate_forecasting
-from glassformer.tasks.how import EvaluationOptions, Progress
 from glassformer.tasks.image_classification.evaluation import evaluate_image_classification
 from glassformer.tasks.language_model.evaluation import evaluate_language_model
 from glassformer.tasks.masked_language_model.evaluation import evaluate_masked

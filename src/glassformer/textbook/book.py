@@ -11,9 +11,9 @@ from typing import Any
 import glassformer.words
 from glassformer.lessons import index
 from glassformer.lessons.catalogue import CHAPTERS, NUMBERS
-from glassformer.lessons.shelf import JudgedClaim, LessonResults
+from glassformer.lessons.lesson_results import JudgedClaim, LessonResults
 from glassformer.lessons.texts import fill, tables
-from glassformer.lessons.told import MARKS, LessonView
+from glassformer.lessons.view import MARKS, LessonView
 from glassformer.textbook.pictures import Picture, picture
 
 FIRST = ("welcome",)

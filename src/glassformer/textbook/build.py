@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from glassformer.files import disk, write_text
-from glassformer.lessons.shelf import LessonResults
+from glassformer.lessons.lesson_results import LessonResults
 from glassformer.textbook import pictures
 from glassformer.textbook.book import Book
 from glassformer.textbook.markdown import write_markdown

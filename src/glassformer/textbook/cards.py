@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
-from glassformer.lessons.shelf import JudgedClaim
-from glassformer.lessons.told import MARKS
+from glassformer.lessons.lesson_results import JudgedClaim
+from glassformer.lessons.view import MARKS
 from glassformer.textbook.book import Book, Turn
 from glassformer.textbook.prose import boxed
 from glassformer.words import say

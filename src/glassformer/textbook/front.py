@@ -8,7 +8,7 @@ from html import escape
 
 from glassformer.lessons.catalogue import PATHS
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.told import MARKS, LessonView
+from glassformer.lessons.view import MARKS, LessonView
 from glassformer.textbook.book import Book, Stop, stop
 from glassformer.textbook.cards import Say, figure
 

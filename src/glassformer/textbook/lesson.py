@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from glassformer.lessons.catalogue import NUMBERS
-from glassformer.lessons.told import LessonView, provenance
+from glassformer.lessons.view import LessonView, provenance
 from glassformer.textbook import numbers
 from glassformer.textbook.book import Book
 from glassformer.textbook.cards import Say, card, figure, turn

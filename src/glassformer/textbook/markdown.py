@@ -7,8 +7,8 @@ from pathlib import Path
 
 from glassformer.files import disk, write_bytes, write_text
 from glassformer.lessons.catalogue import NUMBERS
-from glassformer.lessons.shelf import in_line
-from glassformer.lessons.told import LessonView, provenance
+from glassformer.lessons.lesson_results import in_line
+from glassformer.lessons.view import LessonView, provenance
 from glassformer.textbook.book import Book, Page
 from glassformer.textbook.cards import Say
 from glassformer.textbook.front import MAP, map_markdown, paths_markdown, tally_markdown

@@ -20,8 +20,8 @@ from typing import Any
 import glassformer.lessons
 from glassformer.files import disk
 from glassformer.fonts import hangul_font
-from glassformer.lessons.told import LessonView
-from glassformer.lessons.trained import cache
+from glassformer.lessons.trained_models import cache
+from glassformer.lessons.view import LessonView
 from glassformer.textbook.painter import paint
 
 FEW = 3  # pictures that this process draws itself: starting another takes as long

@@ -15,8 +15,8 @@ from pathlib import Path
 from glassformer.bench import record as of_benchmarks
 from glassformer.files import write_text
 from glassformer.lessons.catalogue import LESSONS
+from glassformer.lessons.lesson_results import condition, says
 from glassformer.lessons.record import RECORDED, LessonResult
-from glassformer.lessons.shelf import condition, says
 from glassformer.lessons.texts import tables
 from glassformer.lessons.verdict import WORDS
 from glassformer.words import say

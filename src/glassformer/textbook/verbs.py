@@ -10,9 +10,9 @@ from glassformer.config.values import one_of, path_of, word
 from glassformer.lessons.catalogue import module_of
 from glassformer.lessons.claims import Claims
 from glassformer.lessons.index import named
+from glassformer.lessons.lesson_results import LessonResults
 from glassformer.lessons.record import desk_of, measure
-from glassformer.lessons.shelf import LessonResults
-from glassformer.lessons.told import LessonView
+from glassformer.lessons.view import LessonView
 from glassformer.textbook.build import Order, Report
 from glassformer.words import LANGUAGES, language
 

@@ -28,10 +28,10 @@ from glassformer.training.average import average
 from glassformer.training.checkpoint import retire
 from glassformer.training.environment import differences, environment
 from glassformer.training.events import Event
-from glassformer.training.resume import TrainingState
 from glassformer.training.seed import kept_random_state, settings
 from glassformer.training.signals import Asked, listening
 from glassformer.training.start import TakenWeights
+from glassformer.training.state import TrainingState
 from glassformer.training.validate import validate
 
 Measure = Callable[[nn.Module, int], Mapping[str, float]]  # (model, step) → metrics of one's own, BLEU for example

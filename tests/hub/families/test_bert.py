@@ -8,10 +8,10 @@ import torch
 
 from families import answer, check, check_inverse, check_taps, compare, difference, tokens
 from glassformer.errors import FileError
+from glassformer.hub.effective_config import differing_keys
 from glassformer.hub.families.bert import BERT
 from glassformer.hub.foreign import Foreign
 from glassformer.hub.open import open_foreign
-from glassformer.hub.settled import differing
 from glassformer.models.presets import PRESETS
 from reference import VARIANTS, reference
 
@@ -56,7 +56,7 @@ def test_what_our_boxes_do_not_have_is_refused() -> None:
 
 def test_a_config_that_says_nothing_is_the_base_model() -> None:
     base = BERT.configure(Foreign({}, Path("config.json")), "features")
-    assert not differing(base, PRESETS["bert-base"]())
+    assert not differing_keys(base, PRESETS["bert-base"]())
 
 
 @pytest.mark.parametrize(("name", "count"), [("bert", 26), ("roberta", 26), ("bert classifier", 25), ("bert body", 25)])

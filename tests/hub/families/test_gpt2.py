@@ -7,9 +7,9 @@ import torch
 
 from families import check, check_inverse, check_taps, compare, step_by_step
 from glassformer.errors import FileError
+from glassformer.hub.effective_config import differing_keys
 from glassformer.hub.families.gpt2 import GPT2
 from glassformer.hub.foreign import Foreign
-from glassformer.hub.settled import differing
 from glassformer.models.presets import PRESETS
 from reference import VARIANTS, reference
 
@@ -48,7 +48,7 @@ def test_what_our_boxes_do_not_have_is_refused(key: str, value: bool) -> None:
 
 
 def test_a_config_that_says_nothing_is_gpt2() -> None:
-    assert not differing(GPT2.configure(Foreign({}, Path("config.json")), "language_model"), PRESETS["gpt2"]())
+    assert not differing_keys(GPT2.configure(Foreign({}, Path("config.json")), "language_model"), PRESETS["gpt2"]())
 
 
 @pytest.mark.parametrize(("name", "count"), [("gpt2", 16), ("gpt2 body", 15)])

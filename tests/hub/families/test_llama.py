@@ -9,10 +9,10 @@ import torch
 from families import check, check_inverse, check_taps, compare, step_by_step
 from glassformer.config.model import ModelConfig
 from glassformer.errors import FileError
+from glassformer.hub.effective_config import differing_keys
 from glassformer.hub.families.llama import LLAMA, MISTRAL, QWEN2, QWEN3
 from glassformer.hub.family import Family
 from glassformer.hub.foreign import Foreign
-from glassformer.hub.settled import differing
 from glassformer.models.presets import PRESETS
 from reference import VARIANTS, reference
 
@@ -54,7 +54,7 @@ def test_published_sizes_are_our_presets() -> None:
         "rms_norm_eps": 1e-5,
         "rope_theta": 500000.0,
     }
-    assert not differing(configured(LLAMA, **llama3), PRESETS["llama3-8b"]())
+    assert not differing_keys(configured(LLAMA, **llama3), PRESETS["llama3-8b"]())
     qwen3 = {
         "hidden_size": 1024,
         "num_attention_heads": 16,
@@ -66,7 +66,7 @@ def test_published_sizes_are_our_presets() -> None:
         "rope_theta": 1000000,
         "tie_word_embeddings": True,
     }
-    assert not differing(configured(QWEN3, **qwen3), PRESETS["qwen3-0.6b"]())
+    assert not differing_keys(configured(QWEN3, **qwen3), PRESETS["qwen3-0.6b"]())
 
 
 def test_a_window_that_is_null_is_not_one_that_is_missing() -> None:

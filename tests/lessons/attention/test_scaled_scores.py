@@ -8,7 +8,7 @@ from torch import Tensor
 
 from glassformer.lessons.attention import scaled_scores
 from glassformer.lessons.attention.scaled_scores import run, verdicts
-from glassformer.lessons.desk import LessonSetup
+from glassformer.lessons.setup import LessonSetup
 
 
 def rows(plain: float, scaled: float, spread: float = 0.01) -> dict[str, Any]:

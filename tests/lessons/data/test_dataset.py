@@ -5,7 +5,7 @@ import pytest
 
 from glassformer.data.sampler import Sampler
 from glassformer.lessons.data.dataset import _padding, _zipf, run
-from glassformer.lessons.desk import LessonSetup
+from glassformer.lessons.setup import LessonSetup
 
 
 def test_padding_is_what_is_not_real() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from glassformer.lessons.data import tokenizer
 from glassformer.lessons.data.tokenizer import BYTES, EXAMPLE, run
-from glassformer.lessons.desk import LessonSetup
+from glassformer.lessons.setup import LessonSetup
 from glassformer.text.kinds import train
 
 LITTLE = LessonSetup(effort=0.01)

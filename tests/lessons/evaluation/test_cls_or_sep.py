@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.evaluation.cls_or_sep import POOLS, run, verdicts
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import interval
 
 

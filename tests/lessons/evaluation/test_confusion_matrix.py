@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.evaluation.confusion_matrix import EACH, _examples, _few, _of_class, run
 from glassformer.lessons.record import RECORDED, LessonResult
+from glassformer.lessons.setup import LessonSetup
 
 
 def test_recall_and_precision_of_a_class() -> None:

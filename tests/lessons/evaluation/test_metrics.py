@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.evaluation import metrics
 from glassformer.lessons.evaluation.metrics import NAMES, _summary, run
+from glassformer.lessons.setup import LessonSetup
 
 
 def test_the_turn_is_the_lowest_point() -> None:

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from glassformer.data.documents import topics
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.evaluation.small_budget import _entropies, run, verdicts
 from glassformer.lessons.evaluation.small_budget_experiment import _settings
+from glassformer.lessons.setup import LessonSetup
 
 
 def data(unigrams: tuple[float, float], bigram: float = 5.0) -> dict[str, Any]:

@@ -3,8 +3,8 @@ from __future__ import annotations
 import torch
 
 from glassformer.layers.attention.mask import Mask
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.families.families import SOURCE, TARGET, influence, run
+from glassformer.lessons.setup import LessonSetup
 
 
 def test_the_masks_are_those_of_the_families() -> None:

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.families.image_patches import _agreement, run
+from glassformer.lessons.setup import LessonSetup
 
 
 def test_equal_maps_agree_and_opposite_ones_do_not() -> None:

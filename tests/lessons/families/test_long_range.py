@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.families.long_range import run, verdicts
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference, interval
 
 

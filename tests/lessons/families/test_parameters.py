@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from glassformer.ledger.parameters import count
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.families import parameters
 from glassformer.lessons.families.parameters import CLASSIFIER, LESSON_ENCODER, built, run, shares, verdicts
+from glassformer.lessons.setup import LessonSetup
 from glassformer.models.presets import PRESETS
 
 

@@ -8,10 +8,10 @@ import torch
 from torch import nn
 
 from glassformer.layers.norm import LayerNorm
-from glassformer.lessons.desk import LessonSetup
+from glassformer.lessons.experiment import Outcome
 from glassformer.lessons.families.parts_that_matter import CLAIMED, run, verdicts
 from glassformer.lessons.families.parts_that_matter_experiment import PARTS, Classifier
-from glassformer.lessons.short import Outcome
+from glassformer.lessons.setup import LessonSetup
 from glassformer.models.presets import PRESETS
 
 

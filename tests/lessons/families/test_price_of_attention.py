@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.families import price_of_attention
 from glassformer.lessons.families.price_of_attention import run, verdicts
+from glassformer.lessons.setup import LessonSetup
 
 
 def data(pairs: tuple[int, int], rest: tuple[int, int]) -> dict[str, Any]:

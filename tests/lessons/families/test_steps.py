@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch import nn
 
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.families.steps import D_MODEL, _compared, chains, longest, parts, times, unrolled
+from glassformer.lessons.setup import LessonSetup
 
 
 def test_a_chain_is_as_long_as_it_is() -> None:

@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from glassformer.layers.feed_forward import FeedForward
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.feed_forward.feed_forward_boxes import (
     across,
     collapse,
@@ -13,6 +12,7 @@ from glassformer.lessons.feed_forward.feed_forward_boxes import (
     independence,
     silence,
 )
+from glassformer.lessons.setup import LessonSetup
 from glassformer.loading import load
 from lesson_models import tiny
 

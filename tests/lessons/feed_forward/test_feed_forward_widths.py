@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from glassformer.lessons.experiment import Experiment
 from glassformer.lessons.feed_forward.feed_forward_widths import RECIPE, TIMES, VARIANTS, at_budget, size
-from glassformer.lessons.short import Experiment
 from glassformer.models.build import build
 
 

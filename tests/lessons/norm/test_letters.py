@@ -8,9 +8,9 @@ from torch import nn
 
 from glassformer.config.model import ModelConfig
 from glassformer.config.recipe import RunConfig
-from glassformer.lessons.desk import LessonSetup
+from glassformer.lessons.experiment import Outcome
 from glassformer.lessons.norm.letters import final_loss, first_gradients, letters, stream_sizes, train
-from glassformer.lessons.short import Outcome
+from glassformer.lessons.setup import LessonSetup
 
 
 def ended(loss: float) -> Outcome:

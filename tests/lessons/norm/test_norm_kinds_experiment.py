@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.norm.batch_norm import BatchNorm
 from glassformer.lessons.norm.norm_kinds_experiment import experiment, model_with, padded_share, train
+from glassformer.lessons.setup import LessonSetup
 
 
 @pytest.mark.slow

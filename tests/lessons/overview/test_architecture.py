@@ -6,10 +6,10 @@ import pytest
 
 from glassformer.config.model import ModelConfig
 from glassformer.ledger.rows import rows
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.fingerprint import ROOT
 from glassformer.lessons.overview import architecture
 from glassformer.lessons.overview.architecture import BOXES, run
+from glassformer.lessons.setup import LessonSetup
 from glassformer.loading import open_config
 
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from glassformer.config.model import Choice, ModelConfig
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.position.position_kinds import KINDS, loss_at, run, shown, verdicts
+from glassformer.lessons.setup import LessonSetup
 from glassformer.models.build import build
 
 

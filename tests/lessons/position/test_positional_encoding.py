@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 
 from glassformer.layers.position.sinusoidal import sinusoid
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.position import positional_encoding
 from glassformer.lessons.position.positional_encoding import linear_map, run, values, verdicts
+from glassformer.lessons.setup import LessonSetup
 
 
 def found(**changed: Any) -> dict[str, Any]:

@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import nn
 
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.position import word_order
 from glassformer.lessons.position.word_order import CAT, MOUSE, TOLERANCE, apart, make, run, shuffled, verdicts
+from glassformer.lessons.setup import LessonSetup
 
 
 def found(encoder: float, decoder: float) -> dict[str, Any]:

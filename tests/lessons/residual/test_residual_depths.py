@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from glassformer.config.model import ModelConfig
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.residual import residual_depths
 from glassformer.lessons.residual.residual_depths import depths
 from glassformer.lessons.residual.without_residual import build_stack
+from glassformer.lessons.setup import LessonSetup
 
 
 @pytest.mark.slow

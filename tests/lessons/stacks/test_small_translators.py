@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from glassformer.lessons.desk import LessonSetup
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.stacks.small_translators import SmallTranslators
 
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from glassformer.lessons.desk import LessonSetup
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.training.accumulation import TOLERANCE, error, run, verdicts
 from glassformer.training.step import Stepper
 

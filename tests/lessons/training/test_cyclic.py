@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from torch import nn
 
-from glassformer.lessons.desk import LessonSetup
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.training.cyclic import between, run, verdicts
 from glassformer.training.schedule import SCHEDULES, Span, constant
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from glassformer.lessons.desk import LessonSetup
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.training.few_digits import HELD_OUT, DigitAnswers, answers, digits, training_images
 from glassformer.models.build import build
 

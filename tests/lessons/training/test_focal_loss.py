@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glassformer.lessons.desk import LessonSetup
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.training import focal_loss
 from glassformer.lessons.training.few_digits import digits, training_images
 from glassformer.lessons.training.focal_loss import LEFT, PROBABILITIES, RARE, factors, run, verdicts

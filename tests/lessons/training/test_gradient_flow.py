@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from glassformer.lessons.desk import LessonSetup
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.training.gradient_flow import layer_gradients, run, verdicts
 from glassformer.lessons.training.letters import letters
 from glassformer.models.initialize import RULES

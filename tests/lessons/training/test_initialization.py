@@ -4,7 +4,7 @@ import pytest
 from torch import nn
 
 from glassformer.config.model import ModelConfig
-from glassformer.lessons.desk import LessonSetup
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.training import initialization
 from glassformer.lessons.training.initialization import run
 from glassformer.models.build import build

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from glassformer.lessons.desk import LessonSetup
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.training import label_smoothing
 from glassformer.lessons.training.label_smoothing import run, soft_target, verdicts
 from glassformer.lessons.verdict import Verdict

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from glassformer.data.masking import make_masking
-from glassformer.lessons.desk import LessonSetup
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.training import mlm_masking
 from glassformer.lessons.training.mlm_masking import SAID, run, verdicts
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from glassformer.lessons.desk import LessonSetup
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.training.training_run import MOST, run, thinned
 from glassformer.runs import Run
 from lesson_models import tiny

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from glassformer.lessons.desk import LessonSetup
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.training.warmup import jumps, run, verdicts
 from glassformer.training.schedule import SCHEDULES, Span
 

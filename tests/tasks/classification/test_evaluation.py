@@ -21,8 +21,8 @@ from glassformer.tasks.classification.evaluation import (
     evaluate_classification,
 )
 from glassformer.tasks.evaluation import evaluate
-from glassformer.tasks.how import EvaluationOptions
-from glassformer.tasks.readings import Readings
+from glassformer.tasks.evaluation_log import EvaluationLog
+from glassformer.tasks.evaluation_options import EvaluationOptions
 from small_classifier import REVIEWS, trained, write_tsv
 
 TEXTS, LABELS = [text for text, _ in REVIEWS], [label for _, label in REVIEWS]
@@ -84,7 +84,7 @@ def test_the_json_is_plain_and_the_reading_written_down(run: Path) -> None:
     assert {"accuracy", "f1", "calibration_error", "loss", "examples", "confusion", "labels", "groups"} <= set(table)
     assert json.loads(json.dumps(finite(table)))["confusion"] == [[20, 0], [0, 20]]
     assert [evaluate(run, "test").readings for _ in range(2)] == [1, 2]
-    last = Readings(run).read()[-1]
+    last = EvaluationLog(run).read()[-1]
     assert (last["split"], last["accuracy"]) == ("test", 1.0)
 
 
@@ -101,7 +101,7 @@ def test_a_label_that_was_never_learned(run: Path, tmp_path: Path) -> None:
     other = replace(loaded, config=replace(loaded.config, data=replace(loaded.config.data, source=source)))
     with pytest.raises(InputError, match="the label 'awful' of text 2 in the part 'test' is not among those learned"):
         evaluate(other, "test")
-    assert not [line for line in Readings(run).read() if line["split"] == "test"]
+    assert not [line for line in EvaluationLog(run).read() if line["split"] == "test"]
 
 
 def test_what_is_refused(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:

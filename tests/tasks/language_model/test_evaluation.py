@@ -14,9 +14,9 @@ from glassformer.errors import InputError
 from glassformer.loading import load
 from glassformer.metrics.language import NGrams
 from glassformer.tasks.evaluation import evaluate
+from glassformer.tasks.evaluation_log import EvaluationLog
 from glassformer.tasks.language_model import evaluation as language_model
 from glassformer.tasks.language_model.write import Pen, Writing, drawn, write
-from glassformer.tasks.readings import Readings
 from small_writer import trained
 
 
@@ -83,10 +83,10 @@ def test_the_future_does_not_change_what_was_foreseen(stream: Path) -> None:
 
 
 def test_every_reading_is_written_down_and_the_json_has_its_keys(stream: Path) -> None:
-    before = Readings(stream).count("train")
+    before = EvaluationLog(stream).count("train")
     found = evaluate(stream, "train")
-    assert found.readings == before + 1 == Readings(stream).count("train")
-    table, last = found.to_json(), Readings(stream).read()[-1]
+    assert found.readings == before + 1 == EvaluationLog(stream).count("train")
+    table, last = found.to_json(), EvaluationLog(stream).read()[-1]
     assert {"loss", "perplexity", "bits_per_character", "accuracy", "n_gram", "n_grams", "groups"} <= set(table)
     assert last["bits_per_character"] == table["bits_per_character"] and last["split"] == "train"
     assert table["n_gram"]["bits_per_character"] == table["n_grams"][str(found.order)]

@@ -16,10 +16,10 @@ from glassformer.errors import ConfigError, InputError
 from glassformer.loading import load
 from glassformer.runs import Run
 from glassformer.tasks.evaluation import evaluate
+from glassformer.tasks.evaluation_log import EvaluationLog
 from glassformer.tasks.masked_language_model import evaluation as masked
 from glassformer.tasks.masked_language_model.evaluation import _all_right, determined
 from glassformer.tasks.masked_language_model.fill import fill
-from glassformer.tasks.readings import Readings
 from glassformer.training.begin import begin
 from glassformer.training.loop import train
 from tiny_tasks import tiny
@@ -63,7 +63,7 @@ def test_groups_of_the_test_set_and_the_json(run: Path) -> None:
     assert seen[-1] == (20, 20)
     table = found.to_json()
     assert {"words", "determined", "masked", "loss", "groups", "readings", "details"} <= set(table)
-    assert Readings(run).read()[-1]["determined"] == table["determined"] == found.total.words.value
+    assert EvaluationLog(run).read()[-1]["determined"] == table["determined"] == found.total.words.value
     assert found.readings == 1 and evaluate(run, "test").readings == 2
 
 

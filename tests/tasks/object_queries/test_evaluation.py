@@ -11,7 +11,7 @@ from glassformer.data.canvases import CanvasPlan
 from glassformer.errors import InputError
 from glassformer.loading import Loaded
 from glassformer.tasks.evaluation import evaluate
-from glassformer.tasks.readings import Readings
+from glassformer.tasks.evaluation_log import EvaluationLog
 from tiny_tasks import tiny
 
 pytest.importorskip("sklearn")
@@ -51,7 +51,7 @@ def test_who_knows_everything_finds_everything(tmp_path: Path) -> None:
     assert all(re.fullmatch(r"\d \(0\.\d{3}(, 0\.\d{3}){3}\)", line) for line in found.hypotheses["test"])
     table = found.to_json()
     assert table["found"]["hits"] == 8 and table["precision"]["value"] == 1.0 and table["readings"] == 1
-    assert [record["found"]["hits"] for record in Readings(tmp_path).read()] == [8]
+    assert [record["found"]["hits"] for record in EvaluationLog(tmp_path).read()] == [8]
 
 
 def test_a_wrong_class_is_a_digit_less_and_a_false_alarm_more(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from glassformer.data.pairs import Pairs
 from glassformer.errors import ConfigError, GlassformerWarning, InputError
 from glassformer.loading import load
 from glassformer.tasks.evaluation import evaluate
-from glassformer.tasks.readings import Readings
+from glassformer.tasks.evaluation_log import EvaluationLog
 from glassformer.tasks.translation import evaluation as translation
 from glassformer.tasks.translation.translate import GREEDY
 from small_translator import ENGLISH, KOREAN, trained
@@ -35,7 +35,7 @@ def test_what_was_learned_by_heart_is_right(run: Path) -> None:
 def test_every_reading_of_the_test_set_is_written_down(run: Path) -> None:
     assert evaluate(run, "validation", GREEDY).readings == 1
     assert [evaluate(run, "test", GREEDY).readings for _ in range(2)] == [1, 2]
-    last = Readings(run).read()[-1]
+    last = EvaluationLog(run).read()[-1]
     assert (last["split"], last["checkpoint"], last["exact"]) == ("test", "step-00000120", 1.0)
     assert last["search"]["beam"] == 1
 
@@ -85,7 +85,7 @@ def test_a_split_without_sentences_is_refused(run: Path, monkeypatch: pytest.Mon
     grouped(monkeypatch, {})
     with pytest.raises(InputError, match=r"the split 'test' of .* holds no examples; name another split"):
         evaluate(run, "test")
-    assert not Readings(run).read()
+    assert not EvaluationLog(run).read()
 
 
 def test_an_unknown_split_is_refused(run: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from glassformer.data.corpus import Corpus
 from glassformer.data.pairs import Pairs
 from glassformer.loading import load
-from glassformer.tasks.how import EvaluationOptions
+from glassformer.tasks.evaluation_options import EvaluationOptions
 from glassformer.tasks.translation import evaluation as translation
 from glassformer.tasks.translation.evaluation import TranslationEvaluation, evaluate_translation
 from glassformer.tasks.translation.translate import GREEDY

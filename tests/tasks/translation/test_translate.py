@@ -12,7 +12,7 @@ from glassformer.decoding import beam_search, greedy
 from glassformer.errors import ConfigError
 from glassformer.loading import Loaded, load
 from glassformer.models.build import build
-from glassformer.tasks.produced import forbidden_ids
+from glassformer.tasks.output_ids import forbidden_ids
 from glassformer.tasks.translation.translate import GREEDY, SearchOptions, as_trained, candidates, sources, translate
 from small_models import small
 from small_translator import ENGLISH, KOREAN, trained

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from glassformer.config.model import Choice, ModelConfig
-from glassformer.hub.computed import sinusoids
+from glassformer.hub.computed_buffers import sinusoids
 from glassformer.hub.family import At, Family, Names, biased, layers
 from glassformer.hub.foreign import ACTIVATIONS, THEIRS, Foreign
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from glassformer.config.model import Choice, ModelConfig
-from glassformer.hub.computed import counted, zeros
+from glassformer.hub.computed_buffers import counted, zeros
 from glassformer.hub.family import At, Family, Names, biased, layers
 from glassformer.hub.foreign import ACTIVATIONS, THEIRS, Foreign
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from glassformer.config.model import Choice, ModelConfig
-from glassformer.hub.computed import causal
+from glassformer.hub.computed_buffers import causal
 from glassformer.hub.family import At, Family, Names, biased, layers
 from glassformer.hub.foreign import ACTIVATIONS, THEIRS, Foreign
 

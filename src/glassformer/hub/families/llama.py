@@ -11,7 +11,7 @@ from typing import Any
 
 from glassformer.config.model import Choice, ModelConfig
 from glassformer.errors import FileError, shown
-from glassformer.hub.computed import frequencies
+from glassformer.hub.computed_buffers import frequencies
 from glassformer.hub.family import At, Family, Names, layers, linear
 from glassformer.hub.foreign import ACTIVATIONS, THEIRS, Foreign
 from glassformer.hub.rotary import read_rotary, write_rotary

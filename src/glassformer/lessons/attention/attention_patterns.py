@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from glassformer.data.grammar.pair import GrammarPair
 from glassformer.data.grammar.sample import pairs
 from glassformer.lessons.attention.attention_patterns_experiment import heads_apart, rows_and_blocks
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, colour_bar, heat
 from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.stacks.sentences import batch_of
 from glassformer.lessons.stacks.small_translators import SmallTranslators
 from glassformer.lessons.statistics import difference

@@ -12,9 +12,9 @@ from torch import Tensor, nn
 
 from glassformer.config.model import ModelConfig
 from glassformer.lessons.attention.look_ahead_mask_experiment import configurations, probe
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import heat
 from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact

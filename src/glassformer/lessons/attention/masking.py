@@ -13,9 +13,9 @@ from torch import Tensor, nn
 from glassformer.config.model import Choice, ModelConfig
 from glassformer.data.batch import pad
 from glassformer.layers.attention.mask import causal, combine
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import mask, mask_legend
 from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact

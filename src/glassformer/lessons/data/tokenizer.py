@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glassformer.data.grammar import GrammarPair, pairs
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, lines, logarithmic
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.text.kinds import train

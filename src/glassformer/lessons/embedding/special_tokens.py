@@ -11,10 +11,10 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.layers.embedding import token_matrix
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, colour_bar, heat
+from glassformer.lessons.experiment import Experiment
 from glassformer.lessons.lesson import Data, Lesson
-from glassformer.lessons.short import Experiment
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import interval
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme

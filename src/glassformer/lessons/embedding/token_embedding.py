@@ -17,9 +17,9 @@ from glassformer.config.recipe import RunConfig, override
 from glassformer.data.pair_corpus import pair_corpus
 from glassformer.layers.embedding import token_matrix
 from glassformer.layers.position.sinusoidal import sinusoid
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import lines, logarithmic
 from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import interval
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme

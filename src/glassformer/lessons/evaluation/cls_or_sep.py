@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glassformer.lessons.desk import LessonSetup
+from glassformer.lessons.experiment import Experiment
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
-from glassformer.lessons.short import Experiment
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference, interval, share
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme

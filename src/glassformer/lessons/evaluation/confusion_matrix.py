@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glassformer.data.examples import Arrays
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, pixels
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.training.few_digits import answers, digits, training_images

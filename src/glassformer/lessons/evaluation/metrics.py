@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glassformer.data.store import Store
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import lines
+from glassformer.lessons.experiment import CPU, Experiment
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
-from glassformer.lessons.short import CPU, Experiment
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import interval
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.models.build import build
-from glassformer.training.resume import TrainingState
+from glassformer.training.state import TrainingState
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glassformer.errors import ConfigError
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import lines, logarithmic
 from glassformer.lessons.evaluation.docstrings import docstrings
 from glassformer.lessons.evaluation.small_budget_experiment import train_both
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact

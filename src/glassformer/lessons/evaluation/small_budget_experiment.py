@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from glassformer.data.store import Store
-from glassformer.lessons.desk import LessonSetup
-from glassformer.lessons.short import Experiment, Outcome
+from glassformer.lessons.experiment import Experiment, Outcome
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference, interval
 from glassformer.loading import open_recipe
 from glassformer.metrics.language import NGrams

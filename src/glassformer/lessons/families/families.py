@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from glassformer.config.model import ModelConfig
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import colour_bar, heat
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.models.build import build

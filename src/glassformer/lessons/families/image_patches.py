@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from glassformer.decoding.step import evaluating
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import colour_bar, heat, pixels
+from glassformer.lessons.experiment import Experiment, Outcome
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
-from glassformer.lessons.short import Experiment, Outcome
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import interval
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme

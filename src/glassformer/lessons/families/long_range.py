@@ -9,11 +9,11 @@ from itertools import pairwise
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import lines, logarithmic
 from glassformer.lessons.families.recall import DISTANCES, KEYS, LONGEST, STEPS, Course, models, train
 from glassformer.lessons.families.steps import chains, times
 from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import above, difference, share
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme

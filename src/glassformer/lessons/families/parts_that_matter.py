@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars
 from glassformer.lessons.families.parts_that_matter_experiment import WAYS, Classifier
 from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, Word, exact, greater

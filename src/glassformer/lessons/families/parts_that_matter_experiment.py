@@ -15,10 +15,10 @@ from glassformer.config.model import ModelConfig
 from glassformer.config.recipe import RunConfig
 from glassformer.layers.norm import NORMS, LayerNorm
 from glassformer.ledger.parameters import count
-from glassformer.lessons.desk import LessonSetup
+from glassformer.lessons.experiment import Experiment, Outcome
 from glassformer.lessons.families.parameters import shares
 from glassformer.lessons.norm.batch_norm import NoNorm
-from glassformer.lessons.short import Experiment, Outcome
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import interval, share
 from glassformer.models.build import build
 from glassformer.trace.edit import Change, edit, zero

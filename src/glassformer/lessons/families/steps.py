@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.layers.attention.multi_head import MultiHeadAttention
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.families.clock import in_turn
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import interval
 
 D_MODEL, N_HEADS = 64, 4

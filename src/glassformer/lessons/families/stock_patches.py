@@ -13,11 +13,11 @@ from torch import Tensor, nn
 
 from glassformer.decoding.step import evaluating
 from glassformer.layers.patch import SeriesPatches
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, heat, lines
+from glassformer.lessons.experiment import Experiment
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
-from glassformer.lessons.short import Experiment
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, logarithmic
 from glassformer.lessons.feed_forward.feed_forward_boxes import collapse, curves, independence, silence
 from glassformer.lessons.feed_forward.feed_forward_widths import widths
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme

@@ -13,7 +13,7 @@ from torch.autograd.functional import jacobian
 
 from glassformer.data.pair_corpus import pair_corpus
 from glassformer.layers.feed_forward import ACTIVATIONS, FEED_FORWARDS, FeedForward
-from glassformer.lessons.desk import LessonSetup
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference, interval
 from glassformer.loading import Loaded
 from glassformer.models.build import build

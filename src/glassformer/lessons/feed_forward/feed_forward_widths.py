@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from glassformer.ledger.parameters import count
-from glassformer.lessons.desk import LessonSetup
-from glassformer.lessons.short import Experiment
+from glassformer.lessons.experiment import Experiment
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference, interval
 
 STEPS = 160

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars
 from glassformer.lessons.feed_forward.ffn_memory_experiment import (
     CONFIG,
@@ -19,6 +18,7 @@ from glassformer.lessons.feed_forward.ffn_memory_experiment import (
     units,
 )
 from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme

@@ -8,12 +8,12 @@ from __future__ import annotations
 from math import log
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import lines, logarithmic
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.norm.layer_norm_experiment import inside, settings, with_and_without
 from glassformer.lessons.norm.letters import first_gradients, letters
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme

@@ -14,10 +14,10 @@ from glassformer.config.model import Choice
 from glassformer.data.grammar.sample import pairs
 from glassformer.layers.norm import NORMS, LayerNorm
 from glassformer.lessons.attention.attention_patterns_experiment import read
-from glassformer.lessons.desk import LessonSetup
+from glassformer.lessons.experiment import Experiment
 from glassformer.lessons.norm.batch_norm import BatchNorm, NoNorm
 from glassformer.lessons.norm.letters import final_loss
-from glassformer.lessons.short import Experiment
+from glassformer.lessons.setup import LessonSetup
 from glassformer.loading.loaded import Loaded
 from glassformer.models.build import build
 

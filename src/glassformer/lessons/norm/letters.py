@@ -8,8 +8,8 @@ from typing import Any
 
 import torch
 
-from glassformer.lessons.desk import LessonSetup
-from glassformer.lessons.short import Experiment, Outcome
+from glassformer.lessons.experiment import Experiment, Outcome
+from glassformer.lessons.setup import LessonSetup
 from glassformer.models.build import build
 from glassformer.trace.record import record
 from glassformer.training.validate import make_sampler

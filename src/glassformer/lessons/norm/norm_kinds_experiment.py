@@ -12,9 +12,9 @@ from glassformer.config.model import Choice
 from glassformer.config.recipe import RunConfig
 from glassformer.data.batch import PairBatch
 from glassformer.layers.norm import NORMS, Norm
-from glassformer.lessons.desk import LessonSetup
+from glassformer.lessons.experiment import Experiment
 from glassformer.lessons.norm.batch_norm import BatchNorm, told_of_padding
-from glassformer.lessons.short import Experiment
+from glassformer.lessons.setup import LessonSetup
 from glassformer.models.build import build
 from glassformer.tasks.translation.task import Translation
 from glassformer.training.validate import make_sampler

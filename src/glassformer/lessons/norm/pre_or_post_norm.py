@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, lines, logarithmic
+from glassformer.lessons.experiment import Experiment
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.norm.letters import final_loss, letters, stream_sizes, train
-from glassformer.lessons.short import Experiment
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.fingerprint import ROOT
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.loading import open_config

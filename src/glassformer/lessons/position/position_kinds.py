@@ -11,10 +11,10 @@ import torch
 from torch import nn
 
 from glassformer.layers.position import AlibiPositions, RelativePositions, RotaryPositions
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import heat, lines
+from glassformer.lessons.experiment import Experiment
 from glassformer.lessons.lesson import Data, Lesson
-from glassformer.lessons.short import Experiment
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme

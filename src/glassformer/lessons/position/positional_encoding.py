@@ -13,10 +13,10 @@ import torch
 from torch import Tensor
 
 from glassformer.layers.position.sinusoidal import sinusoid
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import heat
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact

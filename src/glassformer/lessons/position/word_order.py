@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.config.model import Choice, ModelConfig
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars
 from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import interval
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme

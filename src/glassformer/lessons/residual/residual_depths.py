@@ -13,9 +13,9 @@ import torch.nn.functional as F
 from torch import nn
 
 from glassformer.config.recipe import RunConfig
-from glassformer.lessons.desk import LessonSetup
+from glassformer.lessons.experiment import Experiment
 from glassformer.lessons.residual.without_residual import build_stack
-from glassformer.lessons.short import Experiment
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference, interval
 
 DEPTHS = (1, 2, 4, 6, 8, 12, 16, 24)

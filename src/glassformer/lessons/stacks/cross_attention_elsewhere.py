@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from glassformer.data.canvases import DARKEST, CanvasPlan
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import colour_bar, heat, pixels
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.loading import Loaded

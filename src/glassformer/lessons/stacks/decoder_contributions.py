@@ -12,9 +12,9 @@ import torch
 from torch import nn
 
 from glassformer.data.batch import PairBatch
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars
 from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.stacks.contribution import SUBLAYERS, contributions
 from glassformer.lessons.stacks.sentences import batch_of, held_out
 from glassformer.lessons.stacks.small_translators import SmallTranslators

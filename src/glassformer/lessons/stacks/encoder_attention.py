@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import colour_bar, heat, lines
 from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.stacks.encoder_attention_experiment import MEASURES, depth
 from glassformer.lessons.stacks.sentences import SENTENCE, held_out, plain
 from glassformer.lessons.stacks.untrained_picture import untrained

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from glassformer.data import grammar
 from glassformer.data.batch import PairBatch
-from glassformer.lessons.desk import LessonSetup
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.stacks.contribution import slope
 from glassformer.lessons.stacks.probes import probe
 from glassformer.lessons.stacks.sentences import batch_of, held_out

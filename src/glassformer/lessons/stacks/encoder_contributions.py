@@ -11,10 +11,10 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.data.batch import TokenBatch
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, lines
+from glassformer.lessons.experiment import Experiment
 from glassformer.lessons.lesson import Data, Lesson
-from glassformer.lessons.short import Experiment
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.stacks.contribution import contributions, halves, slope
 from glassformer.lessons.stacks.sentences import batch_of, held_out
 from glassformer.lessons.stacks.untrained_picture import untrained

@@ -8,15 +8,15 @@ import torch
 
 from glassformer.decoding.beam import beam_search
 from glassformer.decoding.tree import ROOT, Tree
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import heat
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.stacks.sentences import plain
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.loading import Loaded
-from glassformer.tasks.produced import forbidden_ids
+from glassformer.tasks.output_ids import forbidden_ids
 from glassformer.text import Tokenizer
 from glassformer.trace.record import record
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from glassformer.lessons.desk import LessonSetup
-from glassformer.lessons.short import Experiment, Outcome
+from glassformer.lessons.experiment import Experiment, Outcome
+from glassformer.lessons.setup import LessonSetup
 from glassformer.tasks.material import TextMaterial
 
 SMALL: dict[str, Any] = {

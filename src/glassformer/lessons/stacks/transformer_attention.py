@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, colour_bar, heat
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.stacks.sentences import HELD_OUT, follow, held_out
 from glassformer.lessons.stacks.transformer_attention_experiment import (
     BASELINES,

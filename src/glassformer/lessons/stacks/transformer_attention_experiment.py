@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from glassformer.config.recipe import RunConfig
 from glassformer.data import grammar
-from glassformer.lessons.desk import LessonSetup
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.stacks.alignment import (
     Links,
     chance,

@@ -14,10 +14,10 @@ from torch import Tensor
 
 from glassformer.data.batch import Batch
 from glassformer.data.examples import Example
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import lines, logarithmic
+from glassformer.lessons.experiment import CPU, Experiment
 from glassformer.lessons.lesson import Data, Lesson
-from glassformer.lessons.short import CPU, Experiment
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import interval
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme

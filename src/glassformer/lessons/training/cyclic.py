@@ -13,10 +13,10 @@ from torch import nn
 
 from glassformer.config.recipe import TrainConfig
 from glassformer.data.examples import Examples
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, lines
+from glassformer.lessons.experiment import Experiment, Outcome
 from glassformer.lessons.lesson import Data, Lesson
-from glassformer.lessons.short import Experiment, Outcome
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from torch import nn
 
 from glassformer.data.examples import Arrays
-from glassformer.lessons.desk import LessonSetup
-from glassformer.lessons.short import Experiment
+from glassformer.lessons.experiment import Experiment
+from glassformer.lessons.setup import LessonSetup
 from glassformer.tasks.image_classification.task import ImageClassification
 
 STEPS = 200

@@ -14,10 +14,10 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.data.examples import Arrays
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, lines
+from glassformer.lessons.experiment import Experiment
 from glassformer.lessons.lesson import Data, Lesson
-from glassformer.lessons.short import Experiment
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme

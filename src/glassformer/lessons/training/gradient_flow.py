@@ -12,10 +12,10 @@ import torch
 from torch import nn
 
 from glassformer.data.sampler import of_batch
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import lines, logarithmic
+from glassformer.lessons.experiment import CPU, Experiment
 from glassformer.lessons.lesson import Data, Lesson
-from glassformer.lessons.short import CPU, Experiment
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
@@ -23,7 +23,7 @@ from glassformer.lessons.training.curves_picture import curves, finer
 from glassformer.lessons.training.letters import curve, letters
 from glassformer.lessons.verdict import Verdict, less
 from glassformer.models.build import build
-from glassformer.training.resume import TrainingState
+from glassformer.training.state import TrainingState
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

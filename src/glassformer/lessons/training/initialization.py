@@ -8,9 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.config.model import ModelConfig
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, lines
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import interval
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from glassformer.lessons.desk import LessonSetup
-from glassformer.lessons.short import Experiment
+from glassformer.lessons.experiment import Experiment
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import interval
 
 SENTENCES = 2000

@@ -13,9 +13,9 @@ import numpy as np
 from glassformer.data.grammar import pairs
 from glassformer.data.masking import Masking, make_masking
 from glassformer.data.store import Field
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import bars, lines
 from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, Word, within

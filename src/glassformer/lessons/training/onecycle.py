@@ -8,9 +8,9 @@ import torch
 from torch import nn
 
 from glassformer.config.recipe import TrainConfig
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import lines
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.training.schedule import learning_rate

@@ -11,10 +11,10 @@ from math import log
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.drawing import logarithmic
+from glassformer.lessons.experiment import Experiment
 from glassformer.lessons.lesson import Data, Lesson
-from glassformer.lessons.short import Experiment
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme

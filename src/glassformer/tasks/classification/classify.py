@@ -16,8 +16,8 @@ from glassformer.loading import Loaded
 from glassformer.show import Table
 from glassformer.tasks import answers
 from glassformer.tasks.answers import Answers
-from glassformer.tasks.given import Text, every_text_or_pair, read_given
 from glassformer.tasks.rows import rows
+from glassformer.tasks.text_inputs import Text, every_text_or_pair, read_given
 from glassformer.tasks.verbs import check_verb
 
 

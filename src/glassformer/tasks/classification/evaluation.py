@@ -29,8 +29,8 @@ from glassformer.metrics.interval import Proportion
 from glassformer.show import Sheet, as_html, as_text
 from glassformer.tasks.classification import show
 from glassformer.tasks.classification.task import Classification
-from glassformer.tasks.how import EvaluationOptions, set_apart
-from glassformer.tasks.readings import Readings
+from glassformer.tasks.evaluation_log import EvaluationLog
+from glassformer.tasks.evaluation_options import EvaluationOptions, set_apart
 
 TEXTS = 64  # in a batch, of like length
 
@@ -137,7 +137,7 @@ class ClassificationEvaluation:
 
 def evaluate_classification(loaded: Loaded, split: str, how: EvaluationOptions) -> ClassificationEvaluation:
     """Classify a split and score it; groups as in `evaluate_translation`."""
-    readings = Readings(loaded.folder)
+    readings = EvaluationLog(loaded.folder)
     found = {name: some for name, some in labelled_corpus(loaded.config.data).split(split).items() if len(some)}
     if not found:
         raise InputError("split_empty", split=split, path=loaded.folder)

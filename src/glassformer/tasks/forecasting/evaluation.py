@@ -21,11 +21,11 @@ from glassformer.metrics.forecasting import Gain, direction, gain, mae, mase, ms
 from glassformer.metrics.interval import Proportion
 from glassformer.runs import Run
 from glassformer.show import Sheet, as_html, as_text
+from glassformer.tasks.evaluation_log import EvaluationLog
+from glassformer.tasks.evaluation_options import EvaluationOptions, Progress
 from glassformer.tasks.forecasting import show
 from glassformer.tasks.forecasting.baselines import pieces
 from glassformer.tasks.forecasting.task import Forecasting, SeriesMaterial, Settings
-from glassformer.tasks.how import EvaluationOptions, Progress
-from glassformer.tasks.readings import Readings
 
 MODEL = "model"
 Numbers = NDArray[np.float64]
@@ -174,7 +174,7 @@ class ForecastEvaluation:
 def evaluate_forecasting(loaded: Loaded, split: str, how: EvaluationOptions) -> ForecastEvaluation:
     """Forecast every window of a split. What was read is written into the run's evaluations.jsonl."""
     choose("split", split, dict.fromkeys(PARTS))
-    readings = Readings(loaded.folder)
+    readings = EvaluationLog(loaded.folder)
     material = Forecasting.again(Run.open(loaded.folder))
     if not len(material.windows[split]):
         raise InputError("split_empty", split=split, path=loaded.folder)

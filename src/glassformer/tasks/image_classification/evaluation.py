@@ -12,16 +12,16 @@ from glassformer.decoding.step import evaluating
 from glassformer.errors import InputError
 from glassformer.loading import Loaded
 from glassformer.tasks.classification.evaluation import ClassificationEvaluation, ClassificationScores, Guesses
-from glassformer.tasks.how import EvaluationOptions
+from glassformer.tasks.evaluation_log import EvaluationLog
+from glassformer.tasks.evaluation_options import EvaluationOptions
 from glassformer.tasks.image_classification.task import ImageClassification, corpus_of
-from glassformer.tasks.readings import Readings
 
 IMAGES = 64  # in a batch
 
 
 def evaluate_image_classification(loaded: Loaded, split: str, how: EvaluationOptions) -> ClassificationEvaluation:
     """Recognise every image of a split, none of them changed, and score what was said."""
-    readings = Readings(loaded.folder)
+    readings = EvaluationLog(loaded.folder)
     found = {name: some for name, some in corpus_of(loaded.config).split(split).items() if len(some)}
     if not found:
         raise InputError("split_empty", split=split, path=loaded.folder)

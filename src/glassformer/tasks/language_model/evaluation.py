@@ -18,11 +18,11 @@ from glassformer.loading import Loaded
 from glassformer.metrics.interval import Proportion, wilson
 from glassformer.metrics.language import NGrams, Surprise, bits_per_character, perplexity
 from glassformer.show import Sheet, as_html, as_text
-from glassformer.tasks.how import EvaluationOptions, set_apart
+from glassformer.tasks.evaluation_log import EvaluationLog
+from glassformer.tasks.evaluation_options import EvaluationOptions, set_apart
 from glassformer.tasks.language_model import show
 from glassformer.tasks.language_model.sliding import Foreseen, foresee
 from glassformer.tasks.language_model.task import WindowOptions, joined
-from glassformer.tasks.readings import Readings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +104,7 @@ def evaluate_language_model(loaded: Loaded, split: str, how: EvaluationOptions) 
     Bits per character are Σ −log₂ p over the number of characters, ends of texts foreseen but not counted, so that
     models with different tokens compare, and so do n-grams, which are fitted on the training texts alone.
     """
-    texts, readings = document_corpus(loaded.config.data), Readings(loaded.folder)
+    texts, readings = document_corpus(loaded.config.data), EvaluationLog(loaded.folder)
     groups = {name: some for name, some in texts.split(split).items() if some.characters}
     if not groups:
         raise InputError("split_empty", split=split, path=loaded.folder)

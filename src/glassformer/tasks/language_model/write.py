@@ -21,7 +21,7 @@ from glassformer.layers.position import table_size
 from glassformer.loading import Loaded
 from glassformer.models.decoder import DecoderOnly
 from glassformer.tasks.language_model.syllables import Stops, Syllables
-from glassformer.tasks.produced import end_ids, first_said, forbidden_ids, forbidden_roles, say_unheeded
+from glassformer.tasks.output_ids import end_ids, first_said, forbidden_ids, forbidden_roles, say_unheeded
 from glassformer.tasks.verbs import check_verb
 from glassformer.text.frame import encode_typed
 from glassformer.text.normalisation import normalise

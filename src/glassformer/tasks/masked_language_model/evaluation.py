@@ -21,10 +21,10 @@ from glassformer.errors import InputError
 from glassformer.loading import Loaded
 from glassformer.metrics.interval import Proportion, wilson
 from glassformer.show import Sheet, as_html, as_text
-from glassformer.tasks.how import EvaluationOptions, set_apart
+from glassformer.tasks.evaluation_log import EvaluationLog
+from glassformer.tasks.evaluation_options import EvaluationOptions, set_apart
 from glassformer.tasks.masked_language_model import show
 from glassformer.tasks.masked_language_model.task import MaskedLanguageModel
-from glassformer.tasks.readings import Readings
 
 TEXTS = 64  # in a batch, of like length
 GAPS = 20_000  # words of a group that are hidden in turn; of a larger one, texts taken evenly
@@ -107,7 +107,7 @@ class MaskedEvaluation:
 
 def evaluate_masked(loaded: Loaded, split: str, how: EvaluationOptions) -> MaskedEvaluation:
     """Hide and find, in every text of a split; groups as in `evaluate_translation`."""
-    readings, task = Readings(loaded.folder), MaskedLanguageModel.make(loaded.config, loaded.tokenizer)
+    readings, task = EvaluationLog(loaded.folder), MaskedLanguageModel.make(loaded.config, loaded.tokenizer)
     groups = document_corpus(loaded.config.data).split(split)
     coded = {name: _encoded(loaded, task, some) for name, some in groups.items()}
     stores = {name: store for name, store in coded.items() if len(store)}

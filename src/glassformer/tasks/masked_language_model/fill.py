@@ -16,7 +16,7 @@ from glassformer.decoding.step import evaluating
 from glassformer.errors import InputError, shown
 from glassformer.loading import Loaded
 from glassformer.tasks.answers import Answers
-from glassformer.tasks.given import places
+from glassformer.tasks.text_inputs import position_limit
 from glassformer.tasks.verbs import check_verb
 from glassformer.text import Tokenizer
 from glassformer.text.normalisation import normalise
@@ -76,7 +76,7 @@ def fill(loaded: Loaded, text: str, top: int = 5, *, truncate: bool = False) -> 
 
 
 def _fitted(loaded: Loaded, ids: list[int], mask: int, truncate: bool) -> list[int]:
-    most, end = places(loaded), loaded.frame.back
+    most, end = position_limit(loaded), loaded.frame.back
     if most is None or len(ids) <= most:
         return ids
     if not truncate:

@@ -16,9 +16,9 @@ from glassformer.loading import Loaded
 from glassformer.metrics.boxes import BoxMatches, claim
 from glassformer.metrics.interval import Proportion, wilson
 from glassformer.show import Column, Sheet, Table, as_html, as_text
-from glassformer.tasks.how import EvaluationOptions
+from glassformer.tasks.evaluation_log import EvaluationLog
+from glassformer.tasks.evaluation_options import EvaluationOptions
 from glassformer.tasks.object_queries.task import CanvasBatch, ObjectQueries, QueryAnswers, answers
-from glassformer.tasks.readings import Readings
 from glassformer.words import say
 
 PIECE = 128  # canvases in a pass
@@ -95,7 +95,11 @@ def _share(one: Proportion) -> str:
 
 def evaluate_object_queries(loaded: Loaded, split: str, how: EvaluationOptions) -> ObjectEvaluation:
     """Look at every canvas of a split once. What was read is written into the run's evaluations.jsonl."""
-    examples, task, readings = CanvasPlan.of(loaded.config.data).examples(split), _task(loaded), Readings(loaded.folder)
+    examples, task, readings = (
+        CanvasPlan.of(loaded.config.data).examples(split),
+        _task(loaded),
+        EvaluationLog(loaded.folder),
+    )
     if not len(examples):
         raise InputError("split_empty", split=split, path=loaded.folder)
     counts, lines, sums = torch.zeros(4, CLASSES, dtype=torch.long), [], dict[str, Any]()

@@ -14,8 +14,8 @@ from glassformer.loading import Loaded
 from glassformer.metrics.language import perplexity
 from glassformer.metrics.translation import Convention, Outputs, by_convention
 from glassformer.show import Sheet, as_html, as_text
-from glassformer.tasks.how import EvaluationOptions, Progress, set_apart
-from glassformer.tasks.readings import Readings
+from glassformer.tasks.evaluation_log import EvaluationLog
+from glassformer.tasks.evaluation_options import EvaluationOptions, Progress, set_apart
 from glassformer.tasks.translation import show
 from glassformer.tasks.translation.scores import TranslationScores, judge
 from glassformer.tasks.translation.surprise import total_loss
@@ -73,7 +73,7 @@ def evaluate_translation(loaded: Loaded, split: str, how: EvaluationOptions) -> 
     long ones, which no model was trained for. What was read is written into the run's evaluations.jsonl.
     """
     search, forensics = how.search, how.forensics
-    data, readings = loaded.config.data, Readings(loaded.folder)
+    data, readings = loaded.config.data, EvaluationLog(loaded.folder)
     if forensics and data.prepare.startswith("moses"):
         raise ConfigError("forensics_prepared", prepare=data.prepare)
     pairs = {name: some for name, some in pair_corpus(data).split(split).items() if len(some)}

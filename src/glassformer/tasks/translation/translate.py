@@ -20,8 +20,8 @@ from glassformer.hub.generation import read_generation
 from glassformer.layers.position import table_size
 from glassformer.loading import Loaded
 from glassformer.models.encoder_decoder import EncoderDecoder
-from glassformer.tasks.given import every_text, places
-from glassformer.tasks.produced import end_ids, first_said, forbidden_ids, forbidden_roles, say_unheeded, spelled_ids
+from glassformer.tasks.output_ids import end_ids, first_said, forbidden_ids, forbidden_roles, say_unheeded, spelled_ids
+from glassformer.tasks.text_inputs import every_text, position_limit
 from glassformer.tasks.verbs import check_verb
 from glassformer.text import Frame, Tokenizer, Vocabularies
 from glassformer.text.frame import roles
@@ -132,7 +132,9 @@ def translations(loaded: Loaded, texts: str | Sequence[str], search: SearchOptio
     """The `n_best` translations of each sentence."""
     check_verb(loaded, "translate")
     every = sources(loaded, every_text(texts))
-    return candidates(loaded.model, loaded.vocabularies, every, as_trained(search, loaded.config), places(loaded))
+    return candidates(
+        loaded.model, loaded.vocabularies, every, as_trained(search, loaded.config), position_limit(loaded)
+    )
 
 
 def candidates(

@@ -19,7 +19,7 @@ ROLES = ("pad", "bos", "eos", "cls", "sep")
 FORCED = {"start": "decoder_start_token_id", "first": "forced_bos_token_id", "last": "forced_eos_token_id"}
 
 
-def purpose(
+def read_run_config(
     folder: Path, foreign: Foreign, family: Family, task: str, model: ModelConfig
 ) -> tuple[RunConfig, Vocabularies | None]:
     """The run that this model could have come from, and its tokenizers; None where the folder has none."""

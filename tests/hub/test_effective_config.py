@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from glassformer.config.model import Choice, ModelConfig
-from glassformer.hub.settled import differing, settled
+from glassformer.hub.effective_config import differing_keys, effective_values
 
 DECODER = {"family": "decoder", "vocab_size": 40, "d_model": 16, "n_heads": 2}
 
@@ -22,7 +24,7 @@ DECODER = {"family": "decoder", "vocab_size": 40, "d_model": 16, "n_heads": 2}
     ],
 )
 def test_what_makes_no_difference(given: dict[str, object]) -> None:
-    assert differing(ModelConfig(**DECODER), ModelConfig(**DECODER, **given)) == {}  # type: ignore[arg-type]
+    assert differing_keys(ModelConfig(**DECODER), ModelConfig(**DECODER, **given)) == {}  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -38,14 +40,13 @@ def test_what_makes_no_difference(given: dict[str, object]) -> None:
     ],
 )
 def test_what_makes_a_difference(given: dict[str, object], key: str) -> None:
-    assert list(differing(ModelConfig(**DECODER), ModelConfig(**DECODER, **given))) == [key]  # type: ignore[arg-type]
+    assert list(differing_keys(ModelConfig(**DECODER), ModelConfig(**DECODER, **given))) == [key]  # type: ignore[arg-type]
 
 
 def test_a_key_without_an_effect_is_left_out() -> None:
     rotary = ModelConfig(**DECODER, position=Choice("rotary"), norm=Choice("rms"))  # type: ignore[arg-type]
     other = ModelConfig(**DECODER, position=Choice("rotary"), norm=Choice("rms"), max_len=9)  # type: ignore[arg-type]
-    assert differing(rotary, other) == {} and settled(rotary)["bias"] == ("q", "k", "v", "o", "feed_forward")
-    tied = {"head": Choice("language_model"), "tie_embeddings": "all"}
-    assert (
-        differing(ModelConfig(**DECODER, **tied), ModelConfig(**DECODER, **tied | {"tie_embeddings": "output"})) == {}
-    )  # type: ignore[arg-type]
+    assert differing_keys(rotary, other) == {}
+    assert effective_values(rotary)["bias"] == ("q", "k", "v", "o", "feed_forward")
+    tied = ModelConfig(**DECODER, head=Choice("language_model"), tie_embeddings="all")  # type: ignore[arg-type]
+    assert differing_keys(tied, replace(tied, tie_embeddings="output")) == {}

@@ -18,7 +18,7 @@ from glassformer.errors import FileError
 from glassformer.runs import Run, write_manifest
 from glassformer.tasks import Translation
 from glassformer.training.events import CheckpointRefused
-from glassformer.training.resume import TrainingState
+from glassformer.training.state import TrainingState
 from glassformer.training.validate import validate
 from small_run import examples, run_config, small_model, trained, translation
 

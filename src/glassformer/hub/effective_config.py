@@ -16,9 +16,9 @@ from glassformer.models.check import INPUTS
 TRAINING = {"dropout", "attention_dropout", "feed_forward_dropout", "stochastic_depth", "init", "special_tokens"}
 
 
-def differing(one: ModelConfig, other: ModelConfig) -> dict[str, tuple[object, object]]:
+def differing_keys(one: ModelConfig, other: ModelConfig) -> dict[str, tuple[object, object]]:
     """Key → both values, for every key whose effect is not the same."""
-    first, second = settled(one), settled(other)
+    first, second = effective_values(one), effective_values(other)
     return {key: (first[key], second[key]) for key in first if first[key] != second[key]}
 
 
@@ -43,7 +43,7 @@ def as_toml(value: object) -> str:
     return "none" if value is None else value if isinstance(value, str) else literal(value)
 
 
-def settled(config: ModelConfig) -> dict[str, object]:
+def effective_values(config: ModelConfig) -> dict[str, object]:
     """Every key as it takes effect: what is not given as its default, what has no effect left out."""
     table: dict[str, object] = {key.name: getattr(config, key.name) for key in fields(config)}
     table = {key: value for key, value in table.items() if key not in TRAINING}

@@ -16,7 +16,7 @@ FILE = "evaluations.jsonl"
 
 
 @dataclass(frozen=True)
-class Readings:
+class EvaluationLog:
     """All evaluations of one run, oldest first. Whoever chooses by a test set has trained on it."""
 
     folder: Path

@@ -12,7 +12,7 @@ from glassformer.config.recipe import RunConfig
 from glassformer.errors import FileError
 from glassformer.hub.families import FAMILIES
 from glassformer.hub.foreign import Foreign
-from glassformer.hub.purpose import purpose
+from glassformer.hub.run_config import read_run_config
 from glassformer.text import Vocabularies
 
 MODEL = ModelConfig(vocab_size=400, d_model=8, n_heads=2)
@@ -22,7 +22,7 @@ IMAGE = ModelConfig(family="encoder", input=Choice("image", {"size": 8, "patch":
 def found(
     folder: Path, family: str, task: str, model: ModelConfig = MODEL, **table: Any
 ) -> tuple[RunConfig, Vocabularies | None]:
-    return purpose(folder, Foreign(table, folder / "config.json"), FAMILIES[family], task, model)
+    return read_run_config(folder, Foreign(table, folder / "config.json"), FAMILIES[family], task, model)
 
 
 def test_a_text_is_framed_as_the_tokenizer_says(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ class _NothingDrawn(TorchFunctionMode):
         return args[0] if function is Tensor.normal_ else function(*args, **(kwargs or {}))
 
 
-def blank(config: ModelConfig) -> nn.Module:
+def empty_model(config: ModelConfig) -> nn.Module:
     """Built on `meta`: any size, no memory."""
     with _NothingDrawn():
         return build(config, device="meta")
@@ -35,9 +35,9 @@ def allocated(model: nn.Module, device: str | torch.device) -> nn.Module:
 
 def shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
     """Every tensor of the model and its shape."""
-    return {name: tuple(x.shape) for name, x in blank(config).state_dict().items()}
+    return {name: tuple(x.shape) for name, x in empty_model(config).state_dict().items()}
 
 
-def parameters(config: ModelConfig) -> int:
+def parameter_count(config: ModelConfig) -> int:
     """How many numbers are trained, tied ones once; buffers are not."""
-    return sum(x.numel() for x in blank(config).parameters())
+    return sum(x.numel() for x in empty_model(config).parameters())

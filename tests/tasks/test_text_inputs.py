@@ -12,7 +12,7 @@ from foreign_models import bert_classifier, beside, roberta_classifier
 from foreign_texts import roberta
 from glassformer.cli.app import main
 from glassformer.errors import GlassformerError, InputError
-from glassformer.tasks.given import every_text, every_text_or_pair, read_pair, read_text
+from glassformer.tasks.text_inputs import every_text, every_text_or_pair, read_pair, read_text
 
 PAIRS = [("I go home!", "나는 학교에 간다."), ("you will go", "he"), ("the student walked home!", "I go")]
 

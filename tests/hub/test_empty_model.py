@@ -6,15 +6,15 @@ import sys
 import torch
 
 import glassformer as gf
-from glassformer.hub.blank import allocated, blank, parameters, shapes
+from glassformer.hub.empty_model import allocated, empty_model, parameter_count, shapes
 
 CONFIG = gf.ModelConfig(vocab_size=40, d_model=16, n_heads=2, d_ff=24, head=gf.Choice("language_model"))
 
 
 def test_every_shape_and_no_number() -> None:
-    model, built = blank(CONFIG), gf.build(CONFIG)
+    model, built = empty_model(CONFIG), gf.build(CONFIG)
     assert all(x.is_meta for x in model.parameters())
-    assert parameters(CONFIG) == gf.count(CONFIG).total.parameters
+    assert parameter_count(CONFIG) == gf.count(CONFIG).total.parameters
     assert shapes(CONFIG) == {name: tuple(x.shape) for name, x in built.state_dict().items()}
 
 
@@ -22,7 +22,7 @@ def test_no_compiler_is_loaded() -> None:
     program = f"""
 import sys
 from glassformer.config.model import ModelConfig
-from glassformer.hub.blank import allocated, blank
+from glassformer.hub.empty_model import allocated, blank
 allocated(blank(ModelConfig.from_dict({CONFIG.to_dict()!r})), "cpu")
 assert not {{"torch._dynamo", "sympy"}} & set(sys.modules)
 """
@@ -31,7 +31,7 @@ assert not {{"torch._dynamo", "sympy"}} & set(sys.modules)
 
 
 def test_allocated_it_has_memory_and_what_no_file_holds() -> None:
-    model, built = allocated(blank(CONFIG), "cpu"), gf.build(CONFIG)
+    model, built = allocated(empty_model(CONFIG), "cpu"), gf.build(CONFIG)
     assert not any(x.is_meta for x in model.parameters()) and all(x.requires_grad for x in model.parameters())
     model.load_state_dict(built.state_dict())
     ids = torch.arange(1, 9).reshape(2, 4)

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from glassformer.lessons import desk as module
-from glassformer.lessons.desk import SEEDS, LessonSetup, nobody
-from glassformer.lessons.trained import Watch
+from glassformer.lessons import setup as module
+from glassformer.lessons.setup import SEEDS, LessonSetup, nobody
+from glassformer.lessons.trained_models import Watch
 from small_translator import trained
 
 

@@ -15,7 +15,7 @@ from glassformer.data.examples import Examples
 from glassformer.loading import open_recipe
 from glassformer.models.build import build
 from glassformer.tasks import Material, kind_of
-from glassformer.training.resume import TrainingState
+from glassformer.training.state import TrainingState
 from glassformer.training.validate import validate
 
 CPU = torch.device("cpu")

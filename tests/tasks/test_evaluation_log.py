@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from glassformer.errors import GlassformerWarning
-from glassformer.tasks.readings import Readings
+from glassformer.tasks.evaluation_log import EvaluationLog
 
 
 def test_every_reading_is_counted_by_its_split(tmp_path: Path) -> None:
-    readings = Readings(tmp_path)
+    readings = EvaluationLog(tmp_path)
     assert readings.read() == [] and readings.count("test") == 0
     readings.write("test", "averaged", {"bleu": 3.0, "loss": float("nan")})
     readings.write("validation", "averaged", {"bleu": 4.0})
@@ -21,7 +21,7 @@ def test_every_reading_is_counted_by_its_split(tmp_path: Path) -> None:
 
 
 def test_a_half_written_line_is_no_reading(tmp_path: Path) -> None:
-    readings = Readings(tmp_path)
+    readings = EvaluationLog(tmp_path)
     readings.write("test", "averaged", {})
     with readings.path.open("a", encoding="utf-8") as file:
         file.write('[1]\n{"split": "te')
@@ -29,7 +29,7 @@ def test_a_half_written_line_is_no_reading(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_written_is_said_and_counted(tmp_path: Path) -> None:
-    readings = Readings(tmp_path / "nowhere")
+    readings = EvaluationLog(tmp_path / "nowhere")
     with pytest.warns(GlassformerWarning, match=r"evaluations\.jsonl cannot be written \(No such file or directory\)"):
         readings.write("test", "averaged", {"bleu": 3.0})
     assert readings.count("test") == 1 and readings.read()[0]["bleu"] == 3.0

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from glassformer.lessons.index import claims
+from glassformer.lessons.lesson_results import FEW, NUMBER, LessonResults, beginning, in_line, says, source, unfilled
 from glassformer.lessons.record import RECORDED, LessonResult, own
-from glassformer.lessons.shelf import FEW, NUMBER, LessonResults, beginning, in_line, says, source, unfilled
 from glassformer.lessons.statistics import interval
 from glassformer.lessons.texts import HOLE
 from glassformer.lessons.verdict import judged
@@ -83,7 +83,7 @@ def test_what_other_code_measured_is_stale(result: LessonResult) -> None:
 
 
 def test_what_this_code_cannot_read_is_not_measured(result: LessonResult, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("glassformer.lessons.shelf.recorded", lambda name: replace(result, data={"other": 1}))
+    monkeypatch.setattr("glassformer.lessons.lesson_results.recorded", lambda name: replace(result, data={"other": 1}))
     shelf = LessonResults()
     assert shelf.result(NAME) is None and not shelf.stale(NAME)
     assert shelf.answer(CLAIM, "en") is None

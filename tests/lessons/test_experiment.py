@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from glassformer.config.model import Choice, ModelConfig
-from glassformer.lessons.short import BOXES, Experiment
+from glassformer.lessons.experiment import BOXES, Experiment
 from glassformer.loading import open_recipe
 from glassformer.models.build import build
 from small_translator import write_recipe

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from glassformer.errors import ConfigError
-from glassformer.tasks.produced import forbidden_ids, forbidden_roles, spelled_ids
+from glassformer.tasks.output_ids import forbidden_ids, forbidden_roles, spelled_ids
 from glassformer.text.tokenizer import Specials
 from texts import trained
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from glassformer.config.recipe import RunConfig
-from glassformer.lessons import trained as module
-from glassformer.lessons.trained import cache, is_trained, trained
+from glassformer.lessons import trained_models as module
+from glassformer.lessons.trained_models import cache, is_trained, trained
 from glassformer.runs import Run
 from small_translator import write_recipe
 

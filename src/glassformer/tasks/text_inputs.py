@@ -50,7 +50,7 @@ def _several(texts: Any) -> list[Any]:
     return list(texts)
 
 
-def places(loaded: Loaded) -> int | None:
+def position_limit(loaded: Loaded) -> int | None:
     """How many positions the model has; None where they are computed, without end."""
     model = loaded.config.model
     return model.max_len if model.position.kind in WITH_TABLE else None
@@ -73,7 +73,7 @@ def read_pair(loaded: Loaded, first: str, second: str, *, truncate: bool = False
     begin, end = loaded.frame.front, loaded.frame.back
     a, b = (loaded.tokenizer.encode(prepare(text)) for text in (first, second))
     tokens, segments = paired(loaded.tokenizer, a, b, begin, end)
-    most = places(loaded)
+    most = position_limit(loaded)
     if most is not None and len(tokens) > most:
         if not truncate:
             raise InputError("text_too_long", length=len(tokens), most=most)
@@ -101,5 +101,5 @@ def read_given(loaded: Loaded, text: Text, *, truncate: bool = False) -> Ids:
 
 
 def _most(loaded: Loaded, longest: int | None) -> int | None:
-    found = [limit for limit in (places(loaded), longest) if limit is not None]
+    found = [limit for limit in (position_limit(loaded), longest) if limit is not None]
     return min(found) if found else None

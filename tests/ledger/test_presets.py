@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from glassformer.errors import ConfigError
-from glassformer.ledger.named import presets
+from glassformer.ledger.presets import presets
 from glassformer.models.presets import PRESETS
 
 

@@ -15,8 +15,8 @@ from glassformer.files import disk, write_bytes
 from glassformer.lessons.catalogue import lesson
 from glassformer.lessons.index import LessonEntry, entry
 from glassformer.lessons.lesson import Lesson
+from glassformer.lessons.lesson_results import JudgedClaim, LessonResults, source, unfilled
 from glassformer.lessons.record import LessonResult
-from glassformer.lessons.shelf import JudgedClaim, LessonResults, source, unfilled
 from glassformer.lessons.svg import as_png, as_svg, drawn
 from glassformer.lessons.texts import HOLE, PictureWords, fill, look_up, tables
 from glassformer.lessons.theme import LIGHT, Theme

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from glassformer.config.recipe import RunConfig
-from glassformer.data.said import said
+from glassformer.data.file_report import said
 from own_files import PAIRS, REVIEWS, photos, sales, table
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from glassformer.lessons.lesson import SEEDS
-from glassformer.lessons.trained import Watch, trained
+from glassformer.lessons.trained_models import Watch, trained
 from glassformer.loading import Loaded, load
 from glassformer.runs import Run
 

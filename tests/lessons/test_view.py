@@ -7,11 +7,11 @@ import pytest
 from rich.console import Console
 
 from glassformer.errors import FileError, UsageError
+from glassformer.lessons.lesson_results import LessonResults
 from glassformer.lessons.record import RECORDED, LessonResult
-from glassformer.lessons.shelf import LessonResults
 from glassformer.lessons.texts import HOLE, tables
 from glassformer.lessons.theme import DARK
-from glassformer.lessons.told import LessonView, provenance
+from glassformer.lessons.view import LessonView, provenance
 from glassformer.words import LANGUAGES
 from small_disk import no_file_larger_than
 
@@ -69,7 +69,7 @@ def test_the_document_for_programs() -> None:
 
 
 def test_a_lesson_that_was_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("glassformer.lessons.shelf.recorded", lambda name: None)
+    monkeypatch.setattr("glassformer.lessons.lesson_results.recorded", lambda name: None)
     told = LessonView(NAME, "en", LessonResults())
     assert told.result is None and told.data == {} and told.answers() == [] and not told.stale
     assert "–" in told.text("deep") and not HOLE.search(told.text("deep"))
