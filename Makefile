@@ -27,10 +27,10 @@ demo: setup  ## count a model by hand, build an encoder, follow a sentence; then
 	$(BIN)/glassformer report --run runs/demo --out runs/demo/report
 
 test-fast: setup  ## about two minutes
-	OMP_NUM_THREADS=1 $(BIN)/pytest -m "not slow and not gpu and not fuzz" -n auto
+	OMP_NUM_THREADS=1 $(BIN)/pytest -m "not slow and not gpu and not fuzz" -n auto --dist worksteal
 
 test: setup pretrained browser  ## all that a CPU can show
-	OMP_NUM_THREADS=1 $(BIN)/pytest -m "not gpu and not fuzz" -n auto
+	OMP_NUM_THREADS=1 $(BIN)/pytest -m "not gpu and not fuzz" -n auto --dist worksteal
 
 fuzz: setup  ## hostile inputs by the hundred thousand: GLASSFORMER_FUZZ says how many, GLASSFORMER_FUZZ_RECORD where to record
 	OMP_NUM_THREADS=1 $(BIN)/pytest -m fuzz tests/faults/test_fuzz.py -n auto

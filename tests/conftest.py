@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import tempfile
@@ -30,6 +31,17 @@ for ignored, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGH
 
 
 place()  # before xdist starts its workers: they share it
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection() -> None:
+    """Tests and their modules stay to the end: looking for garbage among them takes a quarter of the time."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -37,3 +39,13 @@ def tiny_desk(name: str, *, seed: int = 0, others: Mapping[str, Path] | None = N
     """A desk for a lesson at hardly any effort, with tiny models for those it asks for."""
     models = {recipe: tiny(recipe, seed) for recipe in lesson(name).models}
     return LessonSetup(seeds=(0, 1), effort=0.01, models={**models, **(others or {})})
+
+
+@cache
+def _result(name: str, seed: int) -> Mapping[str, Any]:
+    return lesson(name).run(tiny_desk(name, seed=seed))
+
+
+def tiny_result(name: str, seed: int = 0) -> dict[str, Any]:
+    """What a lesson measures at a tiny desk, once for all tests of a process."""
+    return dict(deepcopy(_result(name, seed)))

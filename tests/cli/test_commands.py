@@ -8,11 +8,13 @@ import re
 import subprocess
 import sys
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from glassformer.words import LANGUAGES
+from once import once
 
 WIDTHS = (60, 80, 100)
 ALL = 1000
@@ -45,8 +47,12 @@ print(json.dumps(found))
 def helps(lang: str) -> dict[str, dict[str, Any]]:
     """Command → its help in every width, and what one types of it. In a process of its own: help has one language."""
     environment = {**os.environ, "GLASSFORMER_LANG": lang}
-    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, env=environment, check=True)
-    found: dict[str, dict[str, Any]] = json.loads(done.stdout)
+
+    def write(path: Path) -> None:
+        with path.open("w", encoding="utf-8") as out:
+            subprocess.run([sys.executable, "-c", SCRIPT], stdout=out, env=environment, check=True)
+
+    found: dict[str, dict[str, Any]] = json.loads(once(f"helps-{lang}", write).read_text(encoding="utf-8"))
     return found
 
 

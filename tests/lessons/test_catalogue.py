@@ -19,7 +19,7 @@ from glassformer.lessons.svg import as_png, as_svg, drawn
 from glassformer.lessons.texts import HOLE, PictureWords, fill, tables
 from glassformer.lessons.theme import DARK, LIGHT, THEMES, Theme
 from glassformer.words import LANGUAGES
-from lesson_models import tiny_desk
+from lesson_models import tiny_result
 
 NAMES = list(LESSONS)
 PARTS = ("title", "question", "caption", "alt", "easy", "deep", "picture")
@@ -170,7 +170,7 @@ def test_one_drawing_serves_light_and_dark(pictures: Pictures) -> None:
 def test_it_runs(name: str) -> None:
     """With hardly any effort: the numbers mean nothing, but they are JSON, they are judged, and they can be drawn."""
     found = lesson(name)
-    data = rounded(dict(found.run(tiny_desk(name))))
+    data = rounded(tiny_result(name))
     assert json.loads(json.dumps(data, allow_nan=False)) == data
     assert set(found.verdicts(data)) == set(found.claims)
     for lang in LANGUAGES:

@@ -12,12 +12,13 @@ from typing import TypeVar
 
 import pytest
 
-from glassformer.data.grammar import KINDS, every_pair, pairs, sample, sentence, stream
+from glassformer.data.grammar import KINDS, every_pair, pairs, realise_english, sample, sentence, stream
 from glassformer.data.grammar.choose import Drawn, every
 from glassformer.data.grammar.compose import compose
 from glassformer.data.grammar.level import level_of
+from glassformer.data.grammar.pair import Word
 from glassformer.data.grammar.realise_korean import realise
-from glassformer.data.grammar.sample import realised
+from glassformer.data.grammar.sample import drawn, realised
 from glassformer.errors import ConfigError, InputError
 
 T = TypeVar("T")
@@ -78,14 +79,20 @@ def test_an_index_stands_for_itself() -> None:
     assert sentence(41, 3) != sentence(41, 4)
 
 
+def said(words: list[Word]) -> str:
+    return " ".join(word.text for word in words)
+
+
 def functions(name: str, count: int) -> None:
     """Each Korean sentence has one English one, and each English one has one Korean one."""
+    of = level_of(name)
     english: dict[str, str] = {}
     korean: dict[str, str] = {}
     for index in range(count):
-        pair = sentence(index, 11, name)
-        assert english.setdefault(pair.source_ko, pair.target_en) == pair.target_en
-        assert korean.setdefault(pair.target_en, pair.source_ko) == pair.source_ko
+        tree = drawn(11, index, of)
+        source, target = said(realise(tree)), said(realise_english.realise(tree))
+        assert english.setdefault(source, target) == target
+        assert korean.setdefault(target, source) == source
     assert len(english) == len(korean)
 
 
@@ -140,20 +147,19 @@ def test_a_stream_is_what_pairs_are_taken_from() -> None:
 def test_counting_finds_exactly_what_can_be_drawn(name: str, construction: str) -> None:
     counted = {pair.source_ko: pair.target_en for pair in every_pair(name, construction)}
     of = level_of(name)
-    drawn = [compose(Drawn(f"{index}"), of, construction) for index in range(1500)]
-    said = {" ".join(word.text for word in realise(tree)) for tree in drawn if tree}
-    assert said <= set(counted)
+    trees = [compose(Drawn(f"{index}"), of, construction) for index in range(1500)]
+    assert {said(realise(tree)) for tree in trees if tree} <= set(counted)
     assert len(set(counted.values())) == len(counted) > 200
 
 
 @pytest.mark.slow
 def test_there_are_a_million_different_pairs() -> None:
-    """Counted one by one, in one construction alone; both directions being functions, Korean stands for the pair."""
+    """Counted one by one, in one construction alone; both directions being functions, English stands for the pair."""
     of = level_of("full")
     found: set[str] = set()
     for tree in every(lambda chooser: compose(chooser, of, "giving")):
         if tree is not None:
-            found.add(" ".join(word.text for word in realise(tree)))
+            found.add(said(realise_english.realise(tree)))
         if len(found) == 1_000_000:
             break
     assert len(found) == 1_000_000

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from glassformer.lessons.attention.attention_patterns import run, verdicts
-from lesson_models import tiny_desk
+from glassformer.lessons.attention.attention_patterns import verdicts
+from lesson_models import tiny_result
 
 
 def found(*, error: float = 0.0, leak: float = 0.0, more: tuple[float, ...] = (0.1, 0.2)) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def test_the_rule_of_heads_differ() -> None:
 
 @pytest.mark.slow
 def test_another_model_gives_other_numbers() -> None:
-    one, other = (run(tiny_desk("attention_patterns", seed=seed)) for seed in (0, 1))
+    one, other = (tiny_result("attention_patterns", seed) for seed in (0, 1))
     assert one["sums"]["blocked"] > 0 and one["sums"]["leak"] == 0.0
     assert one["heads"] != other["heads"]
     assert one["apart"] == other["apart"]  # of translators trained in the lesson, by its own seeds

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from glassformer.lessons.attention.look_ahead_mask import run, verdicts
-from lesson_models import tiny_desk
+from glassformer.lessons.attention.look_ahead_mask import verdicts
+from lesson_models import tiny_result
 
 
 def found(before: float, after: float) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def test_the_rule() -> None:
 
 @pytest.mark.slow
 def test_the_picture_shows_two_triangles_and_another_model_gives_other_numbers() -> None:
-    one, other = (run(tiny_desk("look_ahead_mask", seed=seed)) for seed in (0, 1))
+    one, other = (tiny_result("look_ahead_mask", seed) for seed in (0, 1))
     size = len(one["tokens"])
     for i in range(size):
         assert all(one["weights"][i][j] == 0.0 for j in range(i + 1, size))

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from glassformer.layers.embedding import TokenEmbedding
-from glassformer.lessons.embedding.special_tokens import look, run, verdicts
-from lesson_models import tiny_desk
+from glassformer.lessons.embedding.special_tokens import look, verdicts
+from lesson_models import tiny_result
 
 
 def found(before: float, after: float) -> dict[str, Any]:
@@ -42,6 +42,6 @@ def test_a_sinusoidal_beginning_separates_and_noise_does_not() -> None:
 
 @pytest.mark.slow
 def test_another_model_has_other_numbers() -> None:
-    first, second = (run(tiny_desk("special_tokens", seed=seed)) for seed in (0, 1))
+    first, second = (tiny_result("special_tokens", seed) for seed in (0, 1))
     assert first["found"] == second["found"]  # trained here, from the same seeds
     assert first["recipe"] != second["recipe"]

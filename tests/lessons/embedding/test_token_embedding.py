@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 import torch
 
-from glassformer.lessons.embedding.token_embedding import kolmogorov, run, verdicts
-from lesson_models import tiny_desk
+from glassformer.lessons.embedding.token_embedding import kolmogorov, verdicts
+from lesson_models import tiny_result
 
 
 def _at(value: float) -> dict[str, float]:
@@ -58,7 +58,7 @@ def test_the_distance_to_the_normal_distribution() -> None:
 
 @pytest.mark.slow
 def test_another_model_has_other_numbers() -> None:
-    first, second = (run(tiny_desk("token_embedding", seed=seed)) for seed in (0, 1))
+    first, second = (tiny_result("token_embedding", seed) for seed in (0, 1))
     assert first["initial"] == second["initial"]  # the same configuration, the same seeds
     assert first["trained"] != second["trained"]
     assert abs(first["trained_ratio"]["scaled"] - 2**0.5) < 0.05

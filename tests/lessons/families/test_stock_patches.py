@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 import torch
 
-from glassformer.lessons.families.stock_patches import _distances, _even, run, verdicts
+from glassformer.lessons.families.stock_patches import _distances, _even, verdicts
 from glassformer.lessons.statistics import interval
-from lesson_models import tiny_desk
+from lesson_models import tiny_result
 
 
 def data(near: float, far: float, gained: float, count: int = 9) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def test_distance_is_in_days() -> None:
 
 @pytest.mark.slow
 def test_another_model_gives_other_numbers() -> None:
-    first, second = (run(tiny_desk("stock_patches", seed=seed)) for seed in (0, 1))
+    first, second = (tiny_result("stock_patches", seed) for seed in (0, 1))
     assert first["patches"] == second["patches"] and first["patches"]["first"][-1] == 24
     assert first["forecast"]["mse"]["model"] != second["forecast"]["mse"]["model"]
     assert first["forecast"]["mse"]["persistence"] == second["forecast"]["mse"]["persistence"]

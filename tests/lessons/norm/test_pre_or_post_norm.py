@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from glassformer.lessons.norm.pre_or_post_norm import run, verdicts
+from glassformer.lessons.norm.pre_or_post_norm import verdicts
 from glassformer.lessons.statistics import difference, interval
-from lesson_models import tiny_desk
+from lesson_models import tiny_result
 
 LOWER, LOW, HIGH = [0.5, 0.52, 0.51], [1.0, 1.01, 1.02], [2.0, 2.03, 2.01]
 
@@ -58,7 +58,7 @@ def test_the_rule_of_pre_norm_always(deep: bool, shallow: bool, verdict: str) ->
 
 @pytest.mark.slow
 def test_the_worse_of_two_settings_counts_and_seeds_change_the_numbers() -> None:
-    data = run(tiny_desk("pre_or_post_norm"))
+    data = tiny_result("pre_or_post_norm")
     for row in data["worst"]:
         cells = [cell for cell in data["cells"] if cell["depth"] == row["depth"]]
         for order in ("pre", "post"):

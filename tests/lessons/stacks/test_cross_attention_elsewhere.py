@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from glassformer.lessons.stacks.cross_attention_elsewhere import _inside, run
+from glassformer.lessons.stacks.cross_attention_elsewhere import _inside
 from glassformer.tasks.object_queries.task import QueryAnswers
-from lesson_models import tiny_desk
+from lesson_models import tiny_result
 
 
 def test_a_look_without_aim_falls_into_a_box_as_often_as_the_box_is_large() -> None:
@@ -19,5 +19,5 @@ def test_a_look_without_aim_falls_into_a_box_as_often_as_the_box_is_large() -> N
 
 @pytest.mark.slow
 def test_another_model_sees_something_else() -> None:
-    one, other = (run(tiny_desk("cross_attention_elsewhere", seed=seed)) for seed in (0, 1))
+    one, other = (tiny_result("cross_attention_elsewhere", seed) for seed in (0, 1))
     assert (one["inside"], one["area"]) != (other["inside"], other["area"])

@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from glassformer.data.batch import PairBatch
-from glassformer.lessons.stacks.decoder_contributions import NAMES, look, run, verdicts
+from glassformer.lessons.stacks.decoder_contributions import NAMES, look, verdicts
 from glassformer.loading import open_config
 from glassformer.models.build import build
-from lesson_models import tiny_desk
+from lesson_models import tiny_result
 
 
 def data(update: tuple[float, float], worth: tuple[float, float]) -> dict[str, Any]:
@@ -47,5 +47,5 @@ def test_a_part_that_adds_nothing_is_worth_nothing() -> None:
 
 @pytest.mark.slow
 def test_another_translator_gives_other_numbers() -> None:
-    one, other = (run(tiny_desk("decoder_contributions", seed=seed)) for seed in (0, 1))
+    one, other = (tiny_result("decoder_contributions", seed) for seed in (0, 1))
     assert one["trained"]["worth"] != other["trained"]["worth"]

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from glassformer.lessons.stacks.encoder_attention import run, verdicts
+from glassformer.lessons.stacks.encoder_attention import verdicts
 from glassformer.lessons.stacks.encoder_attention_experiment import MEASURES
-from lesson_models import tiny_desk
+from lesson_models import tiny_result
 
 
 def measured(**slopes: float) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def test_the_control_stands_beside_the_verdict() -> None:
 
 @pytest.mark.slow
 def test_another_model_gives_other_maps_and_padding_is_blocked_in_both() -> None:
-    one, other = (run(tiny_desk("encoder_attention", seed=seed)) for seed in (0, 1))
+    one, other = (tiny_result("encoder_attention", seed) for seed in (0, 1))
     assert one["maps"] != other["maps"]
     assert one["untrained"] == other["untrained"]  # built in the lesson, by its own seeds
     for name in MEASURES:

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from glassformer.lessons.stacks.encoder_contributions import run, verdicts
-from lesson_models import tiny_desk
+from glassformer.lessons.stacks.encoder_contributions import verdicts
+from lesson_models import tiny_result
 
 
 def order(early: float, attention: float, forward: float, untrained: float = 0.0) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def test_the_control_stands_beside_the_verdict_and_decides_nothing() -> None:
 
 @pytest.mark.slow
 def test_another_translator_gives_other_numbers() -> None:
-    one, other = (run(tiny_desk("encoder_contributions", seed=seed)) for seed in (0, 1))
+    one, other = (tiny_result("encoder_contributions", seed) for seed in (0, 1))
     assert one["translator"]["whole"] != other["translator"]["whole"]
     assert one["orders"] == other["orders"]  # trained in the lesson, by its own seeds
     for order in one["orders"].values():

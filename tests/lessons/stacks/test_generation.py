@@ -4,13 +4,12 @@ from math import log
 
 import pytest
 
-from glassformer.lessons.stacks.generation import run
-from lesson_models import tiny_desk
+from lesson_models import tiny_result
 
 
 @pytest.mark.slow
 def test_the_steps_are_those_of_the_search_and_another_model_writes_something_else() -> None:
-    one, other = (run(tiny_desk("generation", seed=seed)) for seed in (0, 1))
+    one, other = (tiny_result("generation", seed) for seed in (0, 1))
     assert [step["probability"] for step in one["steps"]] != [step["probability"] for step in other["steps"]]
     way = [node for node in one["tree"]["nodes"] if node["way"]]
     assert [node["token"] for node in way] == [step["token"] for step in one["steps"]]

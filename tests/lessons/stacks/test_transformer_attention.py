@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from glassformer.lessons.stacks.transformer_attention import run, verdicts
+from glassformer.lessons.stacks.transformer_attention import verdicts
 from glassformer.lessons.stacks.transformer_attention_experiment import BASELINES, READINGS
-from lesson_models import tiny_desk
+from lesson_models import tiny_result
 
 
 def data(best: float, mean: float, against: float = -0.3) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def test_the_rule() -> None:
 
 @pytest.mark.slow
 def test_another_translator_gives_other_links() -> None:
-    one, other = (run(tiny_desk("transformer_attention", seed=seed)) for seed in (0, 1))
+    one, other = (tiny_result("transformer_attention", seed) for seed in (0, 1))
     assert one["page"]["cross"] != other["page"]["cross"]
     assert one["page"]["links"] == other["page"]["links"]
     assert one["rates"]["diagonal"] == other["rates"]["diagonal"]
