@@ -36,7 +36,8 @@ def values(axes: Axes) -> list[str]:
 
 
 def test_every_point_of_a_curve_shows_its_value(axes: Axes) -> None:
-    lines(axes, LIGHT, [1, 2], {"a": [0.5, None]}, spread={"a": [(0.4, 0.6), (0.1, 0.2)]})
+    seen = [{"mean": 0.5, "low": 0.4, "high": 0.6}, {"mean": None, "low": 0.1, "high": 0.2}]
+    lines(axes, LIGHT, [1, 2], {"a": seen})
     assert values(axes) == ["a · 1: 0.5"]
     assert axes.get_legend() is not None and len(axes.collections) == 1
 
@@ -58,8 +59,9 @@ def test_a_scale_of_powers_has_plain_numbers(axes: Axes) -> None:
 
 @pytest.mark.parametrize("horizontal", [False, True])
 def test_bars_have_values_at_their_ends(axes: Axes, horizontal: bool) -> None:
-    groups = {"one": [1.0, None], "two": [2.0, 3.0]}
-    bars(axes, LIGHT, ["a", "b"], groups, spread={"two": [(1.5, 2.5), (2.0, 4.0)]}, horizontal=horizontal)
+    ends = [{"mean": 2.0, "low": 1.5, "high": 2.5}, {"mean": 3.0, "low": 2.0, "high": 4.0}]
+    groups = {"one": [1.0, None], "two": ends}
+    bars(axes, LIGHT, ["a", "b"], groups, horizontal=horizontal)
     assert values(axes) == ["a · one: 1", "b · one: –", "a · two: 2", "b · two: 3"]
     assert [text.get_text() for text in axes.texts] == ["1", "–", "2", "3"]
     ends = [line.get_xdata() if horizontal else line.get_ydata() for line in axes.lines]

@@ -26,33 +26,48 @@ SHADES = 16  # blocks of a colour bar
 # what the parts of a figure are called, for whoever looks them up
 HEAT, BAR, BREAK, TINT = "heat map", "<colorbar>", "_axis break", "tint:"
 LONG = 10_000  # from here on thousands are parted by a comma
+Value = float | Mapping[str, Any] | None  # a number, an interval of `statistics`, or what was not finite
 
 
 def lines(
     axes: Axes,
     theme: Theme,
     x: Sequence[float],
-    curves: Mapping[str, Sequence[float | None]],
+    curves: Mapping[str, Sequence[Value]],
     *,
-    spread: Mapping[str, Sequence[tuple[float, float]]] | None = None,
     form: str = ".3g",
 ) -> None:
-    """Curves over the same x, each with its own colour, pattern and mark; `spread` gives (low, high) at each x."""
+    """Curves over the same x, each with its own colour, pattern and mark; a curve of intervals has a band."""
     for number, (label, values) in enumerate(curves.items()):
         colour, pattern = theme.series[number % 6], theme.lines[number % 6]
         marker = theme.markers[number % 6] if len(x) <= MOST_POINTS else ""
-        numbers = [float("nan") if value is None else value for value in values]
-        axes.plot(x, numbers, color=colour, linestyle=pattern, label=label)
-        if spread is not None and label in spread:
-            low, high = zip(*spread[label], strict=True)
+        numbers = [_middle(value) for value in values]
+        axes.plot(x, [_or_gap(number) for number in numbers], color=colour, linestyle=pattern, label=label)
+        if any(isinstance(value, Mapping) for value in values):
+            low, high = zip(*(map(_or_gap, _ends(value)) for value in values), strict=True)
             axes.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
         if marker:
-            for at, value in zip(x, values, strict=True):
+            for at, value in zip(x, numbers, strict=True):
                 if value is not None:
                     (point,) = axes.plot([at], [value], color=colour, marker=marker, markersize=4.5, linestyle="")
                     hover(point, f"{label} · {at:g}: {value:{form}}")
     if any(curves):
         axes.legend()
+
+
+def _middle(value: Value) -> float | None:
+    """The number itself, or the mean of an interval."""
+    middle: float | None = value["mean"] if isinstance(value, Mapping) else value
+    return middle
+
+
+def _ends(value: Value) -> tuple[float | None, float | None]:
+    return (value["low"], value["high"]) if isinstance(value, Mapping) else (value, value)
+
+
+def _or_gap(value: float | None) -> float:
+    """What was not finite leaves a gap in a curve."""
+    return float("nan") if value is None else value
 
 
 def logarithmic(axes: Axes, which: str = "y", base: int = 10) -> None:
@@ -77,15 +92,14 @@ def bars(
     axes: Axes,
     theme: Theme,
     labels: Sequence[str],
-    groups: Mapping[str, Sequence[float | None]],
+    groups: Mapping[str, Sequence[Value]],
     *,
-    spread: Mapping[str, Sequence[tuple[float, float]]] | None = None,
     form: str = ".3g",
     printed: bool = True,
     horizontal: bool = False,
     colours: Sequence[str] | None = None,
 ) -> None:
-    """A bar for each label and group, its value at its end, with (low, high) as a line where `spread` gives it.
+    """A bar for each label and group, its value at its end; an interval is a line across the end of its bar.
 
     `colours` gives each label its own, where another panel of the picture has given it one.
     """
@@ -94,18 +108,18 @@ def bars(
         for at, value in enumerate(values):
             colour = theme.series[number % 6] if colours is None else colours[at]
             place = at + (number - (len(groups) - 1) / 2) * width
-            height = 0.0 if value is None else value
+            height = _middle(value) or 0.0
             draw = axes.barh if horizontal else axes.bar
             (bar,) = draw(
                 place, height, width * 0.92, color=colour, label=group if at == 0 and len(groups) > 1 else None
             )
-            text = shown(value, form)
+            text = shown(_middle(value), form)
             hover(bar, f"{labels[at]}{' · ' + group if len(groups) > 1 else ''}: {text}")
-            ends = spread[group][at] if spread is not None and group in spread else None
-            if ends is not None:
-                axes.plot(*_swapped([place, place], list(ends), horizontal), color=theme.ink, linewidth=1.2)
+            ends = [end for end in _ends(value) if end is not None] if isinstance(value, Mapping) else []
+            if ends:
+                axes.plot(*_swapped([place, place], ends, horizontal), color=theme.ink, linewidth=1.2)
             if printed:
-                _print_value(axes, theme, place, max([height, *(ends or ())]), text, horizontal)
+                _print_value(axes, theme, place, max([height, *ends]), text, horizontal)
     (axes.set_yticks if horizontal else axes.set_xticks)(range(len(labels)), labels)
     if horizontal:
         axes.invert_yaxis()

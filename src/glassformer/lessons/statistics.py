@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite, sqrt
 from statistics import fmean, stdev
 from typing import Any
@@ -14,6 +14,7 @@ STUDENT = """
 2.120 2.110 2.101 2.093 2.086 2.080 2.074 2.069 2.064 2.060 2.056 2.052 2.048 2.045
 """
 NORMAL = 1.960
+Seeds = Sequence[float] | Mapping[str, Any]  # what every seed gave, or the interval that was made of it
 
 
 def interval(values: Sequence[float]) -> dict[str, Any]:
@@ -33,10 +34,14 @@ def interval(values: Sequence[float]) -> dict[str, Any]:
 
 
 def share(values: Sequence[float]) -> dict[str, Any]:
-    """The interval of a share, which ends at 0 and at 1: a share outside them does not exist."""
-    found = interval(values)
+    """The interval of a share."""
+    return within_one(interval(values))
+
+
+def within_one(found: Mapping[str, Any]) -> dict[str, Any]:
+    """An interval of a share ends at 0 and at 1: there is no share outside them."""
     if found["low"] is None:
-        return found
+        return dict(found)
     return {**found, "low": max(0.0, found["low"]), "high": min(1.0, found["high"])}
 
 
@@ -45,9 +50,19 @@ def _student(freedom: int) -> float:
     return float(known[freedom - 1]) if freedom <= len(known) else NORMAL
 
 
-def difference(first: Sequence[float], second: Sequence[float]) -> dict[str, Any]:
-    """first − second, pair by pair: the same seed gives both the same data, so what is common to them drops out."""
-    return interval([a - b for a, b in zip(first, second, strict=True)])
+def difference(first: Seeds, second: Seeds) -> dict[str, Any]:
+    """first − second, pair by pair: the same seed gives both the same data, so what they share cancels out."""
+    return interval([a - b for a, b in zip(_values(first), _values(second), strict=True)])
+
+
+def differences(first: Mapping[str, Seeds], second: Mapping[str, Seeds], names: Iterable[str]) -> dict[str, Any]:
+    """first − second of several measures."""
+    return {name: difference(first[name], second[name]) for name in names}
+
+
+def _values(seeds: Seeds) -> Sequence[float]:
+    values: Sequence[float] = seeds["values"] if isinstance(seeds, Mapping) else seeds
+    return values
 
 
 def above(effect: dict[str, Any], bound: float = 0.0) -> bool:

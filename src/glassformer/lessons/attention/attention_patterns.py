@@ -120,8 +120,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     apart = data["apart"]
     groups = {words(kind): [apart[name][kind] for name in apart] for kind in ("untrained", "trained")}
     bars(axes, theme, [label(name, words) for name in apart], groups, form=".2f")
-    axes.set_title(words("apart"))
-    axes.set_ylabel(words("bits"))
+    axes.set(title=words("apart"), ylabel=words("bits"))
     axes.margins(y=0.2)
     return figure
 

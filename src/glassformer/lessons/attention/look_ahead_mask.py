@@ -103,14 +103,10 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     left, right = figure.subplots(1, 2)
     seen = [[value if s <= t else None for s, value in enumerate(row)] for t, row in enumerate(data["weights"])]
     heat(left, theme, seen, rows=tokens, columns=tokens, most=1.0, bar=words("weight"))
-    left.set_title(words("weights"))
-    left.set_xlabel(words("keys"))
-    left.set_ylabel(words("queries"))
+    left.set(title=words("weights"), xlabel=words("keys"), ylabel=words("queries"))
     moved = [[None if value == 0.0 else value for value in row] for row in data["moved"]]
     heat(right, theme, moved, rows=tokens, columns=tokens, form=".3g", bar=words("change"))
-    right.set_title(words("moved"))
-    right.set_xlabel(words("outputs"))
-    right.set_ylabel(words("changed"))
+    right.set(title=words("moved"), xlabel=words("outputs"), ylabel=words("changed"))
     return figure
 
 

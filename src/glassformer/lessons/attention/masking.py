@@ -182,8 +182,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     for place, name in enumerate(("look_ahead", "combined")):
         axes = figure.add_subplot(grid[1, place])
         mask(axes, theme, data[name], rows=row, columns=row)
-        axes.set_title(words(name, number=data["shown"] + 1))
-        axes.set_xlabel(words("keys"))
+        axes.set(title=words(name, number=data["shown"] + 1), xlabel=words("keys"))
         if place == 0:
             axes.set_ylabel(words("queries"))
     mask_legend(figure, theme, words("may"), words("may_not"))

@@ -151,8 +151,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
         curves = {words(kind): [row[kind][name]["mean"] for row in data["rows"]] for kind in KINDS}
         lines(axes, theme, widths, curves)
         logarithmic(axes, "x", base=2)
-        axes.set_title(words(name))
-        axes.set_xlabel("d_k")
+        axes.set(title=words(name), xlabel="d_k")
         if name == "variance":
             logarithmic(axes)
         else:
@@ -161,8 +160,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
         largest = {words(kind): found[kind][:SHOWN_KEYS] for kind in KINDS}
         bars(axes, theme, [str(place + 1) for place in range(SHOWN_KEYS)], largest, printed=False, form=".3f")
         axes.set_ylim(0, 1)
-        axes.set_title(words("softmax", d_k=found["d_k"]))
-        axes.set_xlabel(words("keys", count=SHOWN_KEYS))
+        axes.set(title=words("softmax", d_k=found["d_k"]), xlabel=words("keys", count=SHOWN_KEYS))
         if axes is panels[-1][0]:
             axes.set_ylabel(words("weight"))
     return figure

@@ -203,8 +203,7 @@ def _draw_question(axes: Axes, theme: Theme, words: PictureWords, which: str, qu
     asks = question["tokens"][-1] if which == "untrained" else question["asks"].replace("▁", "")
     heat(axes, theme, matrix, rows=[str(head + 1) for head in range(len(matrix))], columns=columns, most=1.0, bar=None)
     axes.set_xticks(range(len(columns)), columns, rotation=0, ha="center")
-    axes.set_title(words(which, asks=asks))
-    axes.set_ylabel(words("head"))
+    axes.set(title=words(which, asks=asks), ylabel=words("head"))
 
 
 LESSON = Lesson(

@@ -126,8 +126,7 @@ def _draw_lengths(axes: Axes, data: Data, theme: Theme, words: PictureWords) -> 
         drawn = axes.bar(places, counts, 0.4, color=theme.series[number], label=words(side))
         for length, bar in enumerate(drawn):
             hover(bar, f"{words(side)} · {length}: {counts[length]:,}")
-    axes.set_title(words("lengths"))
-    axes.set_xlabel(words("tokens"))
+    axes.set(title=words("lengths"), xlabel=words("tokens"))
     axes.grid(visible=False, axis="x")
     axes.legend()
 
@@ -147,8 +146,7 @@ def _draw_zipf(axes: Axes, data: Data, theme: Theme, words: PictureWords) -> Non
         axes.plot(ranks, fitted, color=colour, linestyle=theme.lines[number], linewidth=1.2, label=label)
     logarithmic(axes, "x")
     logarithmic(axes)
-    axes.set_title(words("zipf"))
-    axes.set_xlabel(words("rank"))
+    axes.set(title=words("zipf"), xlabel=words("rank"))
     axes.legend(fontsize=8)
 
 

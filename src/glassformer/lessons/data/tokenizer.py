@@ -97,8 +97,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     lines(right, theme, sizes, {words(lang): [row[lang] for row in data["merges"]] for lang in LANGUAGES}, form=".1f")
     logarithmic(right, "x", base=2)
     right.set_ylim(bottom=0)
-    right.set_title(words("merges"))
-    right.set_xlabel(words("vocab_size"))
+    right.set(title=words("merges"), xlabel=words("vocab_size"))
     return figure
 
 
@@ -114,8 +113,7 @@ def _draw_lengths(axes: Axes, data: Data, theme: Theme, words: PictureWords) -> 
             hover(bar, f"{words(lang)} · {length}: {shares[length]:.1%}")
     axes.set_xlim(0, min(longest, 36))
     axes.yaxis.set_major_formatter("{x:.0%}")
-    axes.set_title(words("lengths"))
-    axes.set_xlabel(words("tokens"))
+    axes.set(title=words("lengths"), xlabel=words("tokens"))
     axes.grid(visible=False, axis="x")
     axes.legend()
 

@@ -150,15 +150,8 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     colour_bar([panels["before"], panels["after"]], theme, 1.0, least=-1.0, label=words("cosine"))
     axes = panels["separation"]
     times, kinds = ("before", "after"), ("sine", "noise")
-    found = {kind: [data["found"][kind][when]["separation"] for when in times] for kind in kinds}
-    bars(
-        axes,
-        theme,
-        [words(when) for when in times],
-        {words(kind): [one["mean"] for one in found[kind]] for kind in kinds},
-        spread={words(kind): [(one["low"], one["high"]) for one in found[kind]] for kind in kinds},
-        form=".0%",
-    )
+    found = {words(kind): [data["found"][kind][when]["separation"] for when in times] for kind in kinds}
+    bars(axes, theme, [words(when) for when in times], found, form=".0%")
     axes.axhline(0.5, color=theme.muted, linewidth=1, linestyle=":")
     axes.set_ylim(0, 1.25)
     axes.set_yticks([0, 0.5, 1], ["0%", words("chance"), "100%"])

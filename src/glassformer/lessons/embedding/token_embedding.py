@@ -200,8 +200,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     for axes, name in ((norms, "norms"), (cosines, "cosines")):
         found = data[name]
         lines(axes, theme, found["at"], {words(when): found[when] for when in ("initial", "trained")})
-        axes.set_title(words(f"{name}_title"))
-        axes.set_xlabel(words(f"{name}_axis"))
+        axes.set(title=words(f"{name}_title"), xlabel=words(f"{name}_axis"))
         axes.set_yticks([])
         axes.set_ylabel(words(f"{name}_share"))
     for axes, which in ((plain, "plain"), (scaled, "scaled")):
@@ -220,9 +219,7 @@ def _ratio(axes: Axes, data: Data, theme: Theme, words: PictureWords, which: str
     axes.axhspan(0.5, 2, color=theme.grid, linewidth=0, zorder=0)
     logarithmic(axes, "x", base=2)
     logarithmic(axes)
-    axes.set_title(words(f"{which}_title"))
-    axes.set_xlabel("d_model")
-    axes.set_ylabel(words("ratio"))
+    axes.set(title=words(f"{which}_title"), xlabel="d_model", ylabel=words("ratio"))
 
 
 LESSON = Lesson(

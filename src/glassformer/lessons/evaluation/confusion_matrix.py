@@ -154,9 +154,8 @@ def _matrix(axes: Axes, data: Data, theme: Theme, words: PictureWords) -> None:
 
 def _recall(axes: Axes, data: Data, theme: Theme, words: PictureWords) -> None:
     name = words("recall")
-    spread = {name: [(one["low"], one["high"]) for one in data["classes"]]}
-    values = {name: [one["recall"] for one in data["classes"]]}
-    bars(axes, theme, data["labels"], values, spread=spread, form=".1%", horizontal=True)
+    recalls = [{**one, "mean": one["recall"]} for one in data["classes"]]
+    bars(axes, theme, data["labels"], {name: recalls}, form=".1%", horizontal=True)
     axes.set_xlim(0, 1.18)
     axes.set_xticks([0, 0.25, 0.5, 0.75, 1.0])
     axes.xaxis.set_major_formatter("{x:.0%}")

@@ -96,10 +96,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
         found = data[name]
         for row, metric in enumerate(("loss", "accuracy")):
             axes = panels[row][column]
-            bands = {words(part): found[f"{part}_{metric}"] for part in PARTS}
-            curves = {label: [band["mean"] for band in values] for label, values in bands.items()}
-            spread = {label: [(band["low"], band["high"]) for band in values] for label, values in bands.items()}
-            lines(axes, theme, found["step"], curves, spread=spread)
+            lines(axes, theme, found["step"], {words(part): found[f"{part}_{metric}"] for part in PARTS})
             turn = found["turns"]["mean"]
             line = axes.axvline(turn, color=theme.muted, linestyle=":")
             hover(line, f"{words('turn')}: {turn:.0f}")

@@ -121,8 +121,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
         line = right.axhline(budget[name], color=theme.muted, linestyle=pattern, label=words(name))
         hover(line, f"{words(name)}: {budget[name]:.2f}")
     right.set_ylim(bottom=0)
-    right.set_title(words("budget"))
-    right.set_xlabel(words("step"))
+    right.set(title=words("budget"), xlabel=words("step"))
     right.legend(fontsize=9)
     return figure
 
@@ -150,8 +149,7 @@ def _draw_entropies(axes: Axes, data: Data, theme: Theme, words: PictureWords) -
     axes.axvspan(sizes[-1], data["assumed"]["vocab_size"], color=theme.muted, alpha=0.12, linewidth=0)
     logarithmic(axes, "x")
     axes.set_ylim(bottom=0)
-    axes.set_title(words("nats"))
-    axes.set_xlabel(words("vocab_size"))
+    axes.set(title=words("nats"), xlabel=words("vocab_size"))
     axes.legend(loc="lower right", fontsize=9)
 
 

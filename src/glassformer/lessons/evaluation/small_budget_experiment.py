@@ -36,7 +36,7 @@ def train_both(desk: LessonSetup) -> dict[str, Any]:
         found[name] = _summary(runs)
     validation = experiment.material.validation
     assert isinstance(validation, Store)
-    gained = difference(*(found[name]["validation"]["values"] for name in ("plain", "own")))
+    gained = difference(*(found[name]["validation"] for name in ("plain", "own")))
     sizes = {
         "steps": steps,
         "pairs": len(some),

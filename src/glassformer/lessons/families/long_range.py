@@ -14,7 +14,7 @@ from glassformer.lessons.families.recall import DISTANCES, KEYS, LONGEST, STEPS,
 from glassformer.lessons.families.steps import chains, times
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
-from glassformer.lessons.statistics import above, difference, share
+from glassformer.lessons.statistics import above, difference, share, within_one
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact, greater
@@ -112,7 +112,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
 
 
 def _verdict_ahead(data: Data, at: int) -> dict[str, Any]:
-    return difference(*(data["learning"][kind][at]["values"] for kind in KINDS))
+    return difference(*(data["learning"][kind][at] for kind in KINDS))
 
 
 def _verdict_parallel(data: Data) -> Verdict:
@@ -155,9 +155,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
 
 
 def _recall(axes: Axes, x: list[int], found: Data, theme: Theme, words: PictureWords) -> None:
-    curves = {words(kind): [one["mean"] for one in found[kind]] for kind in KINDS}
-    spread = {words(kind): [(max(0.0, one["low"]), min(1.0, one["high"])) for one in found[kind]] for kind in KINDS}
-    lines(axes, theme, x, curves, spread=spread, form=".1%")
+    lines(axes, theme, x, {words(kind): list(map(within_one, found[kind])) for kind in KINDS}, form=".1%")
     axes.set_ylim(0, 1.05)
     axes.yaxis.set_major_formatter("{x:.0%}")
 

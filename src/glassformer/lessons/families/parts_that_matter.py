@@ -11,6 +11,7 @@ from glassformer.lessons.drawing import bars
 from glassformer.lessons.families.parts_that_matter_experiment import WAYS, Classifier
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
+from glassformer.lessons.statistics import within_one
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, Word, exact, greater
@@ -86,9 +87,8 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     size.xaxis.set_major_formatter(lambda x, _: f"{x:.0%}")
     size.margins(x=0.3)
     size.set_title(words("share"))
-    groups = {words(way): [data[way][part]["accuracy"]["mean"] for part in PARTS] for way in WAYS}
-    ends = {words(way): [_ends(data[way][part]["accuracy"]) for part in PARTS] for way in WAYS}
-    bars(lost, theme, labels, groups, spread=ends, form=".0%", horizontal=True)
+    groups = {words(way): [within_one(data[way][part]["accuracy"]) for part in PARTS] for way in WAYS}
+    bars(lost, theme, labels, groups, form=".0%", horizontal=True)
     lost.invert_yaxis()
     for value, name in ((data["full"]["accuracy"]["mean"], "full"), (data["chance"], "chance")):
         lost.axvline(value, color=theme.muted, linestyle=":", linewidth=1.4)
@@ -108,10 +108,6 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     lost.legend(loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=2)
     lost.set_title(words("accuracy"), pad=18)
     return figure
-
-
-def _ends(found: dict[str, Any]) -> tuple[float, float]:
-    return max(0.0, found["low"]), min(1.0, found["high"])
 
 
 LESSON = Lesson(

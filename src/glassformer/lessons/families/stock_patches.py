@@ -192,8 +192,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
         form=".4f",
         colours=[theme.vermilion, theme.muted, theme.green, theme.purple],
     )
-    panels["errors"].set_ylabel(words("squared"))
-    panels["errors"].set_title(words("errors"))
+    panels["errors"].set(title=words("errors"), ylabel=words("squared"))
     panels["errors"].tick_params(axis="x", labelsize=8)
     _draw_heads(panels["heads"], data, theme, words)
     return figure

@@ -70,7 +70,7 @@ def verdict_nonlinear(found: Data) -> Verdict:
     """See `verdicts`."""
     parts = {
         "one": exact(found["apart"] <= ROUNDING and found["rank"] <= found["d_model"]),
-        "no_better": less(difference(found["straight"]["values"], found["best_line"]["values"]), CHANCE),
+        "no_better": less(difference(found["straight"], found["best_line"]), CHANCE),
         "bend": greater(found["gain"]),
     }
     measured = {key: found[key] for key in ("apart", "rank", "d_model", "d_ff", "bent", "straight", "gain")}
@@ -106,8 +106,7 @@ def _bends(axes: Axes, curves: dict[str, list[float]], theme: Theme, words: Pict
         (line,) = axes.plot(curves["x"], curves[name], color=colour, linestyle=pattern, label=words(name))
         hover(line, words(name))
     axes.legend()
-    axes.set_title(words("bends"))
-    axes.set_xlabel("x")
+    axes.set(title=words("bends"), xlabel="x")
 
 
 def _kinds(axes: Axes, found: dict[str, Any], theme: Theme, words: PictureWords) -> None:
@@ -120,8 +119,7 @@ def _kinds(axes: Axes, found: dict[str, Any], theme: Theme, words: PictureWords)
         axes.annotate(f"{loss['mean']:.3f}", beside, (8, 0), textcoords="offset points", va="center", fontsize=9)
     axes.set_xticks(range(len(found)), [words(name) for name in found])
     axes.set_xlim(-0.5, len(found) - 0.4)
-    axes.set_title(words("kinds"))
-    axes.set_ylabel(words("loss"))
+    axes.set(title=words("kinds"), ylabel=words("loss"))
 
 
 def _silent(axes: Axes, rows: list[dict[str, Any]], theme: Theme, words: PictureWords) -> None:
@@ -151,9 +149,7 @@ def _widths(axes: Axes, found: dict[str, Any], theme: Theme, words: PictureWords
         _points(axes, theme, number, x, rows, words(kind))
     logarithmic(axes, "x", base=2)
     axes.legend()
-    axes.set_title(words("widths"))
-    axes.set_xlabel("d_ff / d_model")
-    axes.set_ylabel(words("loss"))
+    axes.set(title=words("widths"), xlabel="d_ff / d_model", ylabel=words("loss"))
 
 
 def _points(axes: Axes, theme: Theme, number: int, x: list[float], rows: list[dict[str, Any]], label: str) -> None:

@@ -19,7 +19,7 @@ from glassformer.lessons.feed_forward.ffn_memory_experiment import (
 )
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
-from glassformer.lessons.statistics import difference, interval
+from glassformer.lessons.statistics import difference, interval, within_one
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, greater
@@ -98,23 +98,14 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     parts, units = figure.subplots(1, 2, width_ratios=(2.2, 1))
     names = list(data["facts"])
     labels = [_label(words, name) for name in names]
-    groups = {words(kind): [data[kind][name]["mean"] for name in names] for kind in ("facts", "copy")}
-    ends = {words(kind): [_ends(data[kind][name]) for name in names] for kind in ("facts", "copy")}
-    bars(parts, theme, labels, groups, spread=ends, form=".0%", horizontal=True)
+    groups = {words(kind): [within_one(data[kind][name]) for name in names] for kind in ("facts", "copy")}
+    bars(parts, theme, labels, groups, form=".0%", horizontal=True)
     _as_share(parts, data["chance"], theme, words)
     parts.set_title(words("switched_off"))
     parts.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
     kinds = ("own", "of_another", "any")
-    recall = words("facts")
-    bars(
-        units,
-        theme,
-        [words(kind) for kind in kinds],
-        {recall: [data["units"][kind]["mean"] for kind in kinds]},
-        spread={recall: [_ends(data["units"][kind]) for kind in kinds]},
-        form=".0%",
-        horizontal=True,
-    )
+    recall = {words("facts"): [within_one(data["units"][kind]) for kind in kinds]}
+    bars(units, theme, [words(kind) for kind in kinds], recall, form=".0%", horizontal=True)
     _as_share(units, data["chance"], theme, words)
     units.set_title(words("units", top=data["units"]["top"], of=data["units"]["of"]))
     return figure
@@ -125,10 +116,6 @@ def _label(words: PictureWords, name: str) -> str:
     if name == "nothing":
         return words("nothing")
     return words(f"{part}_all") if layer == "all" else words(part, layer=int(layer) + 1)
-
-
-def _ends(found: dict[str, Any]) -> tuple[float, float]:
-    return max(0.0, found["low"]), min(1.0, found["high"])
 
 
 def _as_share(axes: Axes, chance: float, theme: Theme, words: PictureWords) -> None:

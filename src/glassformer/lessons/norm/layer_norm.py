@@ -114,16 +114,14 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     curves = {words(order): [at["mean"] for at in data["gradients"][order]] for order in ("pre", "post")}
     lines(lower, theme, layers, curves)
     lower.set_ylim(bottom=0.0)
-    lower.set_title(words("gradients"))
-    lower.set_xlabel(words("layer"))
+    lower.set(title=words("gradients"), xlabel=words("layer"))
     hardest = data["settings"][-1]
     curves = {words("with"): hardest["curve"]["layer"], words("without"): hardest["curve"]["none"]}
     points = len(hardest["curve"]["layer"])
     steps = [1 + place * max(1, data["steps"] // points) for place in range(points)]
     lines(last, theme, steps, curves)
     logarithmic(last)
-    last.set_title(words("training", depth=hardest["depth"], rate=f"{hardest['rate']:g}"))
-    last.set_xlabel(words("step"))
+    last.set(title=words("training", depth=hardest["depth"], rate=f"{hardest['rate']:g}"), xlabel=words("step"))
     return figure
 
 

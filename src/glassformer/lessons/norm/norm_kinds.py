@@ -74,18 +74,8 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     figure = theme.figure(8.5, 6.4)
     labels = [words("size", n=row["size"]) for row in data["rows"]]
     for axes, name in zip(figure.subplots(2, 1), ("loss", "gap"), strict=True):
-        groups = {words(kind): [row[kind][name]["mean"] for row in data["rows"]] for kind in KINDS}
-        ends = {
-            words(kind): [(row[kind][name]["low"], row[kind][name]["high"]) for row in data["rows"]] for kind in KINDS
-        }
-        bars(
-            axes,
-            theme,
-            labels,
-            groups,
-            spread=None if any(None in end for each in ends.values() for end in each) else ends,
-            form=".2f",
-        )
+        groups = {words(kind): [row[kind][name] for row in data["rows"]] for kind in KINDS}
+        bars(axes, theme, labels, groups, form=".2f")
         axes.set_title(words(name))
         axes.margins(y=0.12)
         axes.set_ylim(bottom=0.0)

@@ -115,7 +115,7 @@ def _final_norm_longer(shallow: list[dict[str, Any]], steps: int) -> dict[str, A
 
 
 def _compared(kept: dict[str, Any], left_out: dict[str, Any]) -> dict[str, Any]:
-    return {"with": kept, "without": left_out, "more": difference(left_out["values"], kept["values"])}
+    return {"with": kept, "without": left_out, "more": difference(left_out, kept)}
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
@@ -144,7 +144,7 @@ def _verdict_stable(data: Data) -> Verdict:
 
 def _verdict_always(data: Data) -> Verdict:
     best = {order: min(data["shallow"], key=lambda row: row[order]["mean"]) for order in ORDERS}
-    shallow = difference(best["pre"]["pre"]["values"], best["post"]["post"]["values"])
+    shallow = difference(best["pre"]["pre"], best["post"]["post"])
     deep = next(cell for cell in reversed(data["cells"]) if not cell["warmup"])
     measured = {
         "shallow": {
@@ -186,11 +186,9 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     highest = max(cell[order]["high"] or 0.0 for cell in data["cells"] for order in ORDERS)
     for axes, warmup in ((cold, 0), (warm, 1)):
         cells = [cell for cell in data["cells"] if cell["warmup"] == warmup]
-        curves = {words(order): [cell[order]["mean"] for cell in cells] for order in ORDERS}
-        spread = {words(order): [(cell[order]["low"], cell[order]["high"]) for cell in cells] for order in ORDERS}
-        lines(axes, theme, [cell["depth"] for cell in cells], curves, spread=spread)
-        axes.set_title(words("warm" if warmup else "cold"))
-        axes.set_xlabel(words("depth"))
+        curves = {words(order): [cell[order] for cell in cells] for order in ORDERS}
+        lines(axes, theme, [cell["depth"] for cell in cells], curves)
+        axes.set(title=words("warm" if warmup else "cold"), xlabel=words("depth"))
         axes.set_xticks([cell["depth"] for cell in cells])
         axes.set_ylim(0, 1.25 * highest)
     cold.set_ylabel(words("loss"))
@@ -198,13 +196,11 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     sizes = {words(order): deepest["stream"][order] for order in ORDERS}
     lines(stream, theme, list(range(deepest["depth"] + 1)), sizes)
     logarithmic(stream)
-    stream.set_title(words("stream", depth=deepest["depth"]))
-    stream.set_xlabel(words("layer"))
+    stream.set(title=words("stream", depth=deepest["depth"]), xlabel=words("layer"))
     rows = [*data["final"], data["final_longer"]]
-    groups = {words(f"{kind}_final"): [row[kind]["mean"] for row in rows] for kind in KINDS}
-    ends = {words(f"{kind}_final"): [(row[kind]["low"], row[kind]["high"]) for row in rows] for kind in KINDS}
+    groups = {words(f"{kind}_final"): [row[kind] for row in rows] for kind in KINDS}
     labels = [words("layers", depth=row["depth"], steps=row["steps"]) for row in rows]
-    bars(final, theme, labels, groups, spread=ends, form=".2f")
+    bars(final, theme, labels, groups, form=".2f")
     final.set_title(words("final"))
     final.margins(y=0.3)
     final.legend(loc="upper center", ncols=2)

@@ -149,14 +149,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
         axes.set_xticks([])
         axes.set_yticks([])
     axes = panels["loss"]
-    kinds = data["kinds"]
-    lines(
-        axes,
-        theme,
-        data["lengths"],
-        {words(kind): [one["mean"] for one in kinds[kind]["loss"]] for kind in kinds},
-        spread={words(kind): [(one["low"], one["high"]) for one in kinds[kind]["loss"]] for kind in kinds},
-    )
+    lines(axes, theme, data["lengths"], {words(kind): found["loss"] for kind, found in data["kinds"].items()})
     axes.axvline(data["trained"], color=theme.muted, linewidth=1, linestyle=":")
     axes.annotate(
         words("trained", length=data["trained"]),
@@ -168,9 +161,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
         fontsize=8,
         color=theme.muted,
     )
-    axes.set_title(words("loss"))
-    axes.set_xlabel(words("length"))
-    axes.set_ylabel(words("nats"))
+    axes.set(title=words("loss"), xlabel=words("length"), ylabel=words("nats"))
     return figure
 
 

@@ -174,13 +174,9 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     table.set_ylabel(words("position"))
     _waves(waves, data, theme, words)
     heat(dots, theme, values(data["dots"]), most=1.0)
-    dots.set_title(words("dots"))
-    dots.set_xlabel(words("position"))
-    dots.set_ylabel(words("position"))
+    dots.set(title=words("dots"), xlabel=words("position"), ylabel=words("position"))
     heat(linear, theme, data["map"]["matrix"], most=1.0)
-    linear.set_title(words("map", k=data["map"]["k"]))
-    linear.set_xlabel(words("from"))
-    linear.set_ylabel(words("to"))
+    linear.set(title=words("map", k=data["map"]["k"]), xlabel=words("from"), ylabel=words("to"))
     return figure
 
 
@@ -202,9 +198,7 @@ def _waves(axes: Axes, data: Data, theme: Theme, words: PictureWords) -> None:
         )
         hover(line, words("wave", dimension=dimension))
     axes.set_yticks([-2.4 * i for i in range(len(data["waves"]))], list(data["waves"]))
-    axes.set_title(words("waves"))
-    axes.set_xlabel(words("position"))
-    axes.set_ylabel(words("dimension"))
+    axes.set(title=words("waves"), xlabel=words("position"), ylabel=words("dimension"))
     axes.grid(visible=False)
 
 

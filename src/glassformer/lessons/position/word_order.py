@@ -135,8 +135,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
         kinds = ("none", "sinusoidal")
         groups = {words(kind): data["cases"][f"{family}_{kind}"]["words"] for kind in kinds}
         bars(axes, theme, data["tokens"], groups, form=".2f")
-        axes.set_title(words(family))
-        axes.set_ylabel(words("change"))
+        axes.set(title=words(family), ylabel=words("change"))
         axes.margins(y=0.2)
     panels[1].get_legend().remove()
     return figure

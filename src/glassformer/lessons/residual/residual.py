@@ -101,8 +101,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
         found = data["by_layer"][order]
         lines(axes, theme, numbers, {words(kind): found[kind] for kind in ("with", "without")})
         logarithmic(axes)
-        axes.set_title(words("by_layer", order=words(order)))
-        axes.set_xlabel(words("layer", depth=data["shown"]))
+        axes.set(title=words("by_layer", order=words(order)), xlabel=words("layer", depth=data["shown"]))
     low, high = normed.get_ylim()
     normed.set_ylim(min(low, 0.1), max(high, 100))
     _ratio(ratio, data, theme, words)
@@ -110,8 +109,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     depths = [row["depth"] for row in rows]
     lines(alike, theme, depths, {words(kind): [row["alike"][kind] for row in rows] for kind in ("with", "without")})
     alike.set_ylim(-0.05, 1.08)
-    alike.set_title(words("alike"))
-    alike.set_xlabel(words("depth"))
+    alike.set(title=words("alike"), xlabel=words("depth"))
     return figure
 
 
@@ -129,8 +127,7 @@ def _ratio(axes: Axes, data: Data, theme: Theme, words: PictureWords) -> None:
     at = (depths[-1], data["reported"])
     axes.annotate(text, at, (0, 3), textcoords="offset points", ha="right", fontsize=9, color=theme.muted)
     logarithmic(axes)
-    axes.set_title(words("ratio"))
-    axes.set_xlabel(words("depth"))
+    axes.set(title=words("ratio"), xlabel=words("depth"))
 
 
 LESSON = Lesson(

@@ -126,11 +126,9 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     survival.set_ylim(0, 1.05)
     survival.yaxis.set_major_formatter(lambda y, _: f"{y:.0%}")
     survival.legend(loc="lower left")
-    survival.set_title(words("schedule"))
-    survival.set_xlabel(words("layer"))
+    survival.set(title=words("schedule"), xlabel=words("layer"))
     _losses(few, theme, words, data["few"])
-    few.set_title(words("few", n=f"{data['images']['few']:,}"))
-    few.set_ylabel(words("loss"))
+    few.set(title=words("few", n=f"{data['images']['few']:,}"), ylabel=words("loss"))
     _losses(whole, theme, words, data["all"])
     whole.set_title(words("all", n=f"{data['images']['all']:,}"))
     handles, labels = few.get_legend_handles_labels()
@@ -140,17 +138,12 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
 
 def _losses(axes: Axes, theme: Theme, words: PictureWords, found: dict[str, Any]) -> None:
     kinds, splits = ("without", "with"), ("train", "validation")
-    groups = {words(kind): [found[kind][split]["mean"] for split in splits] for kind in kinds}
-    ends = {words(kind): [_ends(found[kind][split]) for split in splits] for kind in kinds}
-    bars(axes, theme, [words(split) for split in splits], groups, spread=ends, form=".2f")
+    groups = {words(kind): [found[kind][split] for split in splits] for kind in kinds}
+    bars(axes, theme, [words(split) for split in splits], groups, form=".2f")
     if (legend := axes.get_legend()) is not None:  # one for both panels stands below
         legend.remove()
     axes.margins(y=0.15)
     axes.set_ylim(bottom=0)
-
-
-def _ends(found: dict[str, Any]) -> tuple[float, float]:
-    return (found["low"], found["high"]) if found["low"] is not None else (0.0, 0.0)
 
 
 LESSON = Lesson(

@@ -132,9 +132,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
         axes = grid[0][column]
         found = data["curves"][measure]
         labels = [words("layer", n=i + 1) for i in range(data["n_layers"])]
-        groups = {words(name): [at["mean"] for at in found[name]] for name in SHOWN_NAMES}
-        spread = {words(name): [(at["low"], at["high"]) for at in found[name]] for name in SHOWN_NAMES}
-        bars(axes, theme, labels, groups, spread=spread, form=".2f")
+        bars(axes, theme, labels, {words(name): found[name] for name in SHOWN_NAMES}, form=".2f")
         axes.set_title(words(f"{measure}_seeds"))
         highest = max(at["high"] for name in SHOWN_NAMES for at in found[name])
         axes.set_ylim(top=1.3 * highest)

@@ -23,7 +23,6 @@ from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.trace.record import record
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -126,24 +125,18 @@ def _curves(figure: Any, theme: Theme, words: PictureWords, data: Data) -> None:
     left, middle, right = figure.subplots(1, 3)
     for axes, names in ((left, ("entropy",)), (middle, ("distance",)), (right, ("surface", "structure"))):
         labels = {name: words("trained") if len(names) == 1 else words(name) for name in names}
-        curves = {labels[name]: [at["mean"] for at in data["curves"][name]] for name in names}
-        spread = {labels[name]: [(at["low"], at["high"]) for at in data["curves"][name]] for name in names}
         layers = range(1 if len(names) == 1 else 0, data["depth"] + 1)
-        lines(axes, theme, layers, curves, spread=spread)
+        lines(axes, theme, layers, {labels[name]: data["curves"][name] for name in names})
         control = data["untrained"]["curves"]
         for number, name in enumerate(names):
             label = words("untrained") if len(names) == 1 else words("untrained_of", what=words(name))
             untrained(axes, layers, control[name], label, theme.series[number])
         axes.set_xlabel(words("layer"))
         axes.set_xticks(layers)
-        _titled(axes, words(names[0]) if len(names) == 1 else words("probe"))
+        axes.set_title(words(names[0]) if len(names) == 1 else words("probe"), fontsize=10)
         axes.legend(fontsize=8)
         if len(names) > 1:
             axes.set_ylim(0, 1.05)
-
-
-def _titled(axes: Axes, title: str) -> None:
-    axes.set_title(title, fontsize=10)
 
 
 LESSON = Lesson(

@@ -15,7 +15,7 @@ from glassformer.lessons.stacks.contribution import slope
 from glassformer.lessons.stacks.probes import probe
 from glassformer.lessons.stacks.sentences import batch_of, held_out
 from glassformer.lessons.stacks.small_translators import SmallTranslators
-from glassformer.lessons.statistics import difference, interval
+from glassformer.lessons.statistics import differences, interval
 from glassformer.models.build import build
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.trace.record import record
@@ -56,7 +56,7 @@ def depth(desk: LessonSetup) -> dict[str, Any]:
         "depth": LAYERS["model.n_encoder_layers"],
         **trained,
         "untrained": untrained,
-        "added": {name: difference(slopes[0][name]["values"], slopes[1][name]["values"]) for name in MEASURES},
+        "added": differences(slopes[0], slopes[1], MEASURES),
         "accuracy": interval(accuracy),
         "steps": translators.material.config.train.steps,
         "d_model": translators.material.config.model.d_model,

@@ -18,7 +18,7 @@ from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.stacks.contribution import contributions, halves, slope
 from glassformer.lessons.stacks.sentences import batch_of, held_out
 from glassformer.lessons.stacks.untrained_picture import untrained
-from glassformer.lessons.statistics import difference, interval
+from glassformer.lessons.statistics import difference, differences, interval
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, greater, less
@@ -78,8 +78,8 @@ def _order(desk: LessonSetup, experiment: Experiment, order: str) -> dict[str, A
         "accuracy": interval(accuracy),
         "untrained": untrained,
         "added": {
-            "early": difference(trained["early"]["values"], untrained["early"]["values"]),
-            "slopes": {name: difference(slopes[0][name]["values"], slopes[1][name]["values"]) for name in NAMES},
+            "early": difference(trained["early"], untrained["early"]),
+            "slopes": differences(slopes[0], slopes[1], NAMES),
         },
     }
 
@@ -156,15 +156,12 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     *both, last = figure.subplots(1, 3, width_ratios=(1, 1, 0.8))
     for axes, order in zip(both, ("pre", "post"), strict=True):
         found = data["orders"][order]["curves"]
-        curves = {words(name): [at["mean"] for at in found[name]] for name in NAMES}
-        spread = {words(name): [(at["low"], at["high"]) for at in found[name]] for name in NAMES}
         layers = range(1, data["n_layers"] + 1)
-        lines(axes, theme, layers, curves, spread=spread)
+        lines(axes, theme, layers, {words(name): found[name] for name in NAMES})
         control = data["orders"][order]["untrained"]["curves"]["whole"]
         untrained(axes, layers, control, words("untrained"), theme.series[NAMES.index("whole")])
         axes.legend(fontsize=8)
-        axes.set_title(words(order))
-        axes.set_xlabel(words("layer"))
+        axes.set(title=words(order), xlabel=words("layer"))
         axes.set_ylim(bottom=0)
         if order == "pre":
             axes.set_ylabel(words("relative"))

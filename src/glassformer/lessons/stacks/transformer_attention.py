@@ -135,12 +135,9 @@ def _alignment(axes: Axes, theme: Theme, words: PictureWords, data: Data) -> Non
 
 
 def _rates(axes: Axes, theme: Theme, words: PictureWords, data: Data) -> None:
-    rates = data["rates"]
-    names = ["trained", *RATES]
-    values = {"": [data["trained"]["best"], *(rates[name]["mean"] for name in RATES)]}
-    own = (data["trained"]["best"], data["trained"]["best"])
-    spread = {"": [own, *((rates[name]["low"], rates[name]["high"]) for name in RATES)]}
-    bars(axes, theme, [words(name) for name in names], values, spread=spread, form=".2f", horizontal=True)
+    own = dict.fromkeys(("mean", "low", "high"), data["trained"]["best"])  # one model: its interval is a point
+    values = {"": [own, *(data["rates"][name] for name in RATES)]}
+    bars(axes, theme, [words(name) for name in ("trained", *RATES)], values, form=".2f", horizontal=True)
     axes.axvline(data["least"], color=theme.muted, linestyle="--", linewidth=1)
     axes.set_xlim(0, 1)
     axes.tick_params(labelsize=8.5)

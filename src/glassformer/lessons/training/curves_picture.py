@@ -14,15 +14,14 @@ if TYPE_CHECKING:
 
 def curves(axes: Axes, theme: Theme, shown: Mapping[str, Mapping[str, Any]]) -> None:
     """One line for each label, its interval as a shade; a run that broke off leaves a gap."""
-    some = next(iter(shown.values()))
-    spread = {
-        label: [
-            (float("nan") if low is None else low, float("nan") if high is None else high)
-            for low, high in zip(one["low"], one["high"], strict=True)
-        ]
-        for label, one in shown.items()
-    }
-    lines(axes, theme, some["steps"], {label: one["mean"] for label, one in shown.items()}, spread=spread)
+    steps = next(iter(shown.values()))["steps"]
+    lines(axes, theme, steps, {label: _intervals(one) for label, one in shown.items()})
+
+
+def _intervals(curve: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Three lists, as a curve is recorded → an interval at each step."""
+    ends = ("mean", "low", "high")
+    return [dict(zip(ends, at, strict=True)) for at in zip(*(curve[end] for end in ends), strict=True)]
 
 
 def finer(axes: Axes) -> None:

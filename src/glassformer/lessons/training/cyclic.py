@@ -72,7 +72,7 @@ def run(desk: LessonSetup) -> Data:
         "rates": {kind: _rates(kind, steps, warmup, shown) for kind in (*SCHEDULES, "triangular2")},
         "schedules": chosen,
         "ends": {kind: [seen[kind, peak]["training"] for peak in PEAKS] for kind in SCHEDULES},
-        "effects": {other: difference(_ends(chosen["cyclic"]), _ends(chosen[other])) for other in OTHERS},
+        "effects": {other: difference(chosen["cyclic"]["training"], chosen[other]["training"]) for other in OTHERS},
         "barrier": interval([_barrier(experiment, some, one) for one in outcomes["cyclic", best["cyclic"]]]),
     }
 
@@ -93,11 +93,6 @@ def _look(experiment: Experiment, some: Examples, outcomes: list[Outcome]) -> di
 def _loss(experiment: Experiment, model: nn.Module, outcome: Outcome, some: Examples) -> float:
     """On all examples that it was trained on."""
     return experiment.validate(model, outcome.config, some)["loss"]
-
-
-def _ends(seen: dict[str, Any]) -> list[float]:
-    values: list[float] = seen["training"]["values"]
-    return values
 
 
 def _barrier(experiment: Experiment, some: Examples, after: Outcome) -> float:
@@ -152,25 +147,16 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     figure = theme.figure(10, 6.6)
     places = figure.subplot_mosaic([["rate", "rate"], ["loss", "end"]], height_ratios=(2, 3))
     lines(places["rate"], theme, data["shown"], {words(kind): rates for kind, rates in data["rates"].items()})
-    places["rate"].set_title(words("rate"))
-    places["rate"].set_xlabel(words("step"))
+    places["rate"].set(title=words("rate"), xlabel=words("step"))
     places["rate"].set_ylim(0, 1.4)
     places["rate"].set_yticks([0, 0.5, 1])
     places["rate"].legend(ncol=4, loc="upper right", fontsize=8)
     best = {words("at", name=words(kind), peak=f"{data['best'][kind]:g}"): kind for kind in data["schedules"]}
     curves(places["loss"], theme, {label: data["schedules"][kind]["curve"] for label, kind in best.items()})
-    places["loss"].set_title(words("loss"))
-    places["loss"].set_xlabel(words("step"))
-    bars(
-        places["end"],
-        theme,
-        [f"{peak:g}" for peak in data["peaks"]],
-        {words(kind): [one["mean"] for one in ends] for kind, ends in data["ends"].items()},
-        spread={words(kind): [(one["low"], one["high"]) for one in ends] for kind, ends in data["ends"].items()},
-        form=".2f",
-    )
-    places["end"].set_title(words("end"))
-    places["end"].set_xlabel(words("peak"))
+    places["loss"].set(title=words("loss"), xlabel=words("step"))
+    ends = {words(kind): ends for kind, ends in data["ends"].items()}
+    bars(places["end"], theme, [f"{peak:g}" for peak in data["peaks"]], ends, form=".2f")
+    places["end"].set(title=words("end"), xlabel=words("peak"))
     places["end"].margins(y=0.12)
     places["end"].legend().set_visible(False)  # the colours are those of the others
     return figure

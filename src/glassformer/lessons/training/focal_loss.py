@@ -67,8 +67,8 @@ def run(desk: LessonSetup) -> Data:
         "recalls": recalls,
         "effects": {
             "share": difference([one["hard"] for one in shares[judged]], [one["hard"] for one in shares[without]]),
-            "recall": difference(recalls[judged]["rare"]["values"], recalls[without]["rare"]["values"]),
-            "common": difference(recalls[judged]["common"]["values"], recalls[without]["common"]["values"]),
+            "recall": difference(recalls[judged]["rare"], recalls[without]["rare"]),
+            "common": difference(recalls[judged]["common"], recalls[without]["common"]),
         },
     }
 
@@ -164,8 +164,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     first, second, third = figure.subplots(1, 3)
     labels = {name: f"γ = {gamma:g}" for name, gamma in zip(data["factors"], data["gammas"], strict=True)}
     lines(first, theme, data["probabilities"], {labels[name]: values for name, values in data["factors"].items()})
-    first.set_title(words("factor"))
-    first.set_xlabel(words("probability"))
+    first.set(title=words("factor"), xlabel=words("probability"))
     _bars(second, theme, words, {labels[name]: one for name, one in data["shares"].items()}, ("hard", "rare"))
     second.set_title(words("shares"))
     third_bars = {labels[name]: one for name, one in data["recalls"].items()}
@@ -175,14 +174,8 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
 
 
 def _bars(axes: Axes, theme: Theme, words: PictureWords, of: Mapping[str, Any], names: tuple[str, str]) -> None:
-    bars(
-        axes,
-        theme,
-        [words(name) for name in names],
-        {label: [one[name]["mean"] for name in names] for label, one in of.items()},
-        spread={label: [(one[name]["low"], one[name]["high"]) for name in names] for label, one in of.items()},
-        form=".2f",
-    )
+    groups = {label: [one[name] for name in names] for label, one in of.items()}
+    bars(axes, theme, [words(name) for name in names], groups, form=".2f")
     axes.set_ylim(0, 1.2)
     axes.legend().set_visible(False)
 

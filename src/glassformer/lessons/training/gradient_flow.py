@@ -16,7 +16,7 @@ from glassformer.lessons.drawing import lines, logarithmic
 from glassformer.lessons.experiment import CPU, Experiment
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
-from glassformer.lessons.statistics import difference, interval
+from glassformer.lessons.statistics import differences, interval
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.training.curves_picture import curves, finer
@@ -93,7 +93,7 @@ def _norm(block: nn.Module) -> float:
 
 def _effects(xavier: dict[str, Any], he: dict[str, Any]) -> dict[str, Any]:
     """Xavier − He, seed by seed: below 0 is better for Xavier, for both measures."""
-    return {name: difference(xavier[name]["values"], he[name]["values"]) for name in ("spread", "loss")}
+    return differences(xavier, he, ("spread", "loss"))
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
@@ -121,25 +121,23 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     layers = list(range(1, data["layers"] + 1))
     for column, (order, rules) in enumerate(data["orders"].items()):
         above, below = panels[0][column], panels[1][column]
-        norms = {words(rule): [10 ** one["mean"] for one in seen["gradient"]] for rule, seen in rules.items()}
-        spread = {
-            words(rule): [(10 ** one["low"], 10 ** one["high"]) for one in seen["gradient"]]
-            for rule, seen in rules.items()
-        }
-        lines(above, theme, layers, norms, spread=spread)
+        lines(above, theme, layers, {words(rule): list(map(_norms, seen["gradient"])) for rule, seen in rules.items()})
         logarithmic(above)
         finer(above)
-        above.set_title(words(f"gradient_{order}"))
-        above.set_xlabel(words("layer"))
+        above.set(title=words(f"gradient_{order}"), xlabel=words("layer"))
         curves(below, theme, {words(rule): seen["curve"] for rule, seen in rules.items()})
-        below.set_title(words(f"loss_{order}"))
-        below.set_xlabel(words("step"))
+        below.set(title=words(f"loss_{order}"), xlabel=words("step"))
         if column:
             above.legend().set_visible(False)
             below.legend().set_visible(False)
     panels[0][0].set_ylabel(words("norm"))
     panels[1][0].set_ylabel(words("loss"))
     return figure
+
+
+def _norms(logarithm: Data) -> Data:
+    """An interval of log₁₀ of a norm → of the norm."""
+    return {end: 10 ** logarithm[end] for end in ("mean", "low", "high")}
 
 
 LESSON = Lesson(

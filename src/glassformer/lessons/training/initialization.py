@@ -81,26 +81,14 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     figure = theme.figure(10, 3.8)
     first, second, third = figure.subplots(1, 3)
     for axes, name in ((first, "w_1"), (second, "w_2")):
-        lines(
-            axes,
-            theme,
-            data["centres"],
-            {words(rule): found[name]["density"] for rule, found in data["rules"].items()},
-        )
-        axes.set_title(words(name))
-        axes.set_xlabel(words("weight"))
+        densities = {words(rule): found[name]["density"] for rule, found in data["rules"].items()}
+        lines(axes, theme, data["centres"], densities)
+        axes.set(title=words(name), xlabel=words("weight"))
         axes.legend(fontsize=8)
     second.legend().set_visible(False)  # the same as in the first
     first.set_ylabel(words("density"))
-    through = {words(rule): found["through"] for rule, found in data["rules"].items()}
-    bars(
-        third,
-        theme,
-        [words("all")],
-        {rule: [one["mean"]] for rule, one in through.items()},
-        spread={rule: [(one["low"], one["high"])] for rule, one in through.items()},
-        form=".2f",
-    )
+    through = {words(rule): [found["through"]] for rule, found in data["rules"].items()}
+    bars(third, theme, [words("all")], through, form=".2f")
     third.legend().set_visible(False)
     third.margins(y=0.1)
     third.set_title(words("through"))

@@ -16,7 +16,7 @@ from glassformer.lessons.experiment import Experiment
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
-from glassformer.lessons.statistics import difference, interval
+from glassformer.lessons.statistics import difference, differences, interval
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.training.few_digits import DigitAnswers, answers, digits, training_images
@@ -104,7 +104,7 @@ def _bins(some: DigitAnswers) -> list[dict[str, Any]]:
 
 def _effects(smoothed: dict[str, Any], plain: dict[str, Any]) -> dict[str, Any]:
     """ε = 0.1 − ε = 0, seed by seed: below 0 is less sure, and better calibrated."""
-    return {name: difference(smoothed[name]["values"], plain[name]["values"]) for name in MEASURES}
+    return differences(smoothed, plain, MEASURES)
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
@@ -134,13 +134,11 @@ def verdicts(data: Data) -> dict[str, Verdict]:
 
 def verdict_over_confidence(size: Data) -> dict[str, Any]:
     """Mean confidence minus accuracy without smoothing and with ε = 0.1, and its change, seed by seed."""
-    plain, smoothed = (
-        difference(size[name]["confidence"]["values"], size[name]["accuracy"]["values"]) for name in ("e0", "e10")
-    )
+    plain, smoothed = (difference(size[name]["confidence"], size[name]["accuracy"]) for name in ("e0", "e10"))
     return {
         "plain": plain["mean"],
         "smoothed": smoothed["mean"],
-        "change": difference(smoothed["values"], plain["values"]),
+        "change": difference(smoothed, plain),
     }
 
 
@@ -155,8 +153,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     classes = [str(k) for k in range(data["classes"])]
     targets = {labels[name]: values for name, values in data["targets"].items()}
     bars(places["targets"], theme, classes, targets, printed=False)
-    places["targets"].set_title(words("targets", digit=data["target"]))
-    places["targets"].set_xlabel(words("class"))
+    places["targets"].set(title=words("targets", digit=data["target"]), xlabel=words("class"))
     _errors(places["error"], data, theme, words, labels)
     for size in ("few", "many"):
         _reliability(places[size], data["sizes"][size], theme, words, labels)
@@ -166,14 +163,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
 
 def _errors(axes: Axes, data: Data, theme: Theme, words: PictureWords, labels: Mapping[str, str]) -> None:
     found = {labels[name]: [data["sizes"][size][name]["error"] for size in data["sizes"]] for name in labels}
-    bars(
-        axes,
-        theme,
-        [words("images", n=data["images"][size]) for size in data["sizes"]],
-        {label: [one["mean"] for one in some] for label, some in found.items()},
-        spread={label: [(one["low"], one["high"]) for one in some] for label, some in found.items()},
-        form=".3f",
-    )
+    bars(axes, theme, [words("images", n=data["images"][size]) for size in data["sizes"]], found, form=".3f")
     axes.set_title(words("error"))
     axes.margins(y=0.15)
     axes.legend().set_visible(False)  # the colours are those beside it
@@ -193,8 +183,7 @@ def _reliability(
             hover(point, f"{labels[name]} · {one['confidence']:.2f}: {one['accuracy']:.2f} ({one['count']})")
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1.03)
-    axes.set_xlabel(words("confidence"))
-    axes.set_ylabel(words("accuracy"))
+    axes.set(xlabel=words("confidence"), ylabel=words("accuracy"))
     axes.legend(loc="upper left", fontsize=8)
 
 

@@ -113,31 +113,26 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Bars with intervals; a curve with its band."""
     figure = theme.figure(10, 4)
     left, right = figure.subplots(1, 2)
-    groups = {words("said"): [data["said"][name] for name in SHARES], words("counted"): []}
-    groups[words("counted")] = [data["long"][name]["value"] for name in SHARES]
-    spread = {words("counted"): [(data["long"][name]["low"], data["long"][name]["high"]) for name in SHARES]}
-    bars(left, theme, [words(name) for name in SHARES], groups, spread=spread, form=".1%")
+    said, counted = [data["said"][name] for name in SHARES], [_counted(data["long"][name]) for name in SHARES]
+    groups = {words("said"): said, words("counted"): counted}
+    bars(left, theme, [words(name) for name in SHARES], groups, form=".1%")
     left.yaxis.set_major_formatter("{x:.0%}")
     left.set_title(words("shares"))
     rows = data["by_length"]
-    curve = words("counted")
     lengths = [row["length"] for row in rows]
-    lines(
-        right,
-        theme,
-        lengths,
-        {curve: [row["value"] for row in rows]},
-        spread={curve: [(row["low"], row["high"]) for row in rows]},
-        form=".1%",
-    )
+    lines(right, theme, lengths, {words("counted"): list(map(_counted, rows))}, form=".1%")
     right.axhline(data["said"]["chosen"], color=theme.vermilion, linestyle="--", label=words("said"))
     right.set_ylim(bottom=0)
     right.set_xticks(range(lengths[0], lengths[-1] + 1, 2))
     right.yaxis.set_major_formatter("{x:.0%}")
-    right.set_title(words("by_length"))
-    right.set_xlabel(words("length", longest=lengths[-1]))
+    right.set(title=words("by_length"), xlabel=words("length", longest=lengths[-1]))
     right.legend()
     return figure
+
+
+def _counted(share: Data) -> Data:
+    """A share of a count, as an interval."""
+    return {**share, "mean": share["value"]}
 
 
 LESSON = Lesson(

@@ -73,8 +73,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     above.set_title(words("rate"))
     lines(below, theme, data["shown"], {words("momentum_line"): data["momentum"]})
     below.legend().set_visible(False)
-    below.set_title(words("momentum"))
-    below.set_xlabel(words("step"))
+    below.set(title=words("momentum"), xlabel=words("step"))
     for axes in (above, below):
         axes.axvline(data["peak_step"], color=theme.muted, linestyle=":", linewidth=1.2)
     return figure

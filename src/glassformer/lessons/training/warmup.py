@@ -15,7 +15,7 @@ from glassformer.lessons.drawing import logarithmic
 from glassformer.lessons.experiment import Experiment
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
-from glassformer.lessons.statistics import difference, interval
+from glassformer.lessons.statistics import differences, interval
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.training.curves_picture import curves, finer
@@ -82,7 +82,7 @@ def jumps(norms: Sequence[float]) -> float:
 
 def _effects(with_it: dict[str, Any], without: dict[str, Any]) -> dict[str, Any]:
     """With − without, seed by seed: below 0 is on the side of warm-up."""
-    return {name: difference(with_it[name]["values"], without[name]["values"]) for name in MEASURES}
+    return differences(with_it, without, MEASURES)
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
@@ -110,8 +110,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
         for row, kind in enumerate(("losses", "gradients")):
             axes = panels[row][column]
             curves(axes, theme, {words("length", n=length): seen[kind] for length, seen in lengths.items()})
-            axes.set_title(words(f"{kind}_{order}"))
-            axes.set_xlabel(words("step"))
+            axes.set(title=words(f"{kind}_{order}"), xlabel=words("step"))
             if row or column:
                 axes.legend().set_visible(False)
         logarithmic(panels[1][column])
