@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 import glassformer as gf
 from decoding import BOS, ENDS, EOS, FAMILIES, PAD, POSITIONS, lively, one_by_one, sources
-from glassformer.decoding import LENGTH_NORMS, STOP_RULES, Hypothesis, beam_search, greedy
-from glassformer.decoding.beam import BeamSearch, Finished, Rules, certain
+from glassformer.decoding import LENGTH_NORMS, STOP_RULES, Beams, Hypothesis, beam_search, beam_trees, greedy
+from glassformer.decoding.beam import BeamSearch, Finished, certain
 from glassformer.decoding.limits import FREE, Limits
 from glassformer.decoding.step import decodable
 from glassformer.errors import ConfigError
@@ -33,8 +33,10 @@ def close(one: Hypothesis, other: Hypothesis) -> bool:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_one_beam_is_greedy(family: str, position: str, stop: str, norm: str) -> None:
     model, (source, mask) = lively(family, position), sources()
-    expected = greedy(model, source, mask, max_len=MOST, **ENDS)
-    found = beam_search(model, source, mask, max_len=MOST, beam=1, length_norm=norm, stop=stop, **ENDS)
+    expected = greedy(model, source, mask, limits=Limits(max_len=MOST, **ENDS))
+    found = beam_search(
+        model, source, mask, limits=Limits(max_len=MOST, **ENDS), beams=Beams(width=1, length_norm=norm, stop=stop)
+    )
     assert [one.tokens for (one,) in found] == [one.tokens for (one,) in expected]
     sums = [[one.log_probability for (one,) in each] for each in (found, expected)]
     assert sums[0] == pytest.approx(sums[1], abs=1e-10)
@@ -42,9 +44,9 @@ def test_one_beam_is_greedy(family: str, position: str, stop: str, norm: str) ->
 
 def test_one_beam_that_hopes_for_length_goes_on_where_greedy_ends() -> None:
     model, (source, mask) = lively("encoder-decoder"), sources(40)
-    expected = greedy(model, source, mask, max_len=MOST, **ENDS)
-    options: dict[str, Any] = {"length_norm": "power", "alpha": 2.0, "stop": "exhaustive"}
-    found = beam_search(model, source, mask, max_len=MOST, beam=1, **options, **ENDS)
+    expected = greedy(model, source, mask, limits=Limits(max_len=MOST, **ENDS))
+    beams = Beams(width=1, length_norm="power", alpha=2.0, stop="exhaustive")
+    found = beam_search(model, source, mask, limits=Limits(max_len=MOST, **ENDS), beams=beams)
     lengths = [(len(one.tokens), len(other.tokens)) for (one,), (other,) in zip(found, expected, strict=True)]
     assert all(one >= other for one, other in lengths)
     assert any(one > other for one, other in lengths)
@@ -54,7 +56,7 @@ def test_one_beam_that_hopes_for_length_goes_on_where_greedy_ends() -> None:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_batch_gives_what_sentences_one_by_one_give(family: str, position: str) -> None:
     model, (source, mask) = lively(family, position), sources()
-    options: dict[str, Any] = {"beam": 4, "n_best": 4, "max_len": MOST, **ENDS}
+    options: dict[str, Any] = {"beams": Beams(width=4), "n_best": 4, "limits": Limits(max_len=MOST, **ENDS)}
     found = beam_search(model, source, mask, **options)
     alone = [beam_search(model, one, **options)[0] for one in one_by_one(source, mask)]
     assert [len(best) for best in found] == [len(best) for best in alone]
@@ -64,8 +66,10 @@ def test_a_batch_gives_what_sentences_one_by_one_give(family: str, position: str
 @pytest.mark.parametrize("stop", STOP_RULES)
 def test_by_default_too_a_batch_gives_what_sentences_one_by_one_give(stop: str) -> None:
     model, (source, mask) = lively("encoder-decoder"), sources(6)
-    found = beam_search(model, source, mask, stop=stop, **ENDS)
-    alone = [beam_search(model, one, stop=stop, **ENDS)[0] for one in one_by_one(source, mask)]
+    found = beam_search(model, source, mask, limits=Limits(**ENDS), beams=Beams(stop=stop))
+    alone = [
+        beam_search(model, one, limits=Limits(**ENDS), beams=Beams(stop=stop))[0] for one in one_by_one(source, mask)
+    ]
     assert all(close(one, other) for (one,), (other,) in zip(found, alone, strict=True))
 
 
@@ -84,7 +88,14 @@ def log_probability(model: nn.Module, family: str, source: Tensor, tokens: list[
 @pytest.mark.parametrize("family", FAMILIES)
 def test_log_probabilities_are_those_of_a_full_pass(family: str, position: str) -> None:
     model, (source, mask) = lively(family, position), sources()
-    found = beam_search(model, source, mask, beam=3, n_best=3, max_len=MOST, length_norm="power", alpha=1.0, **ENDS)
+    found = beam_search(
+        model,
+        source,
+        mask,
+        limits=Limits(max_len=MOST, **ENDS),
+        beams=Beams(width=3, length_norm="power", alpha=1.0),
+        n_best=3,
+    )
     for best, alone in zip(found, one_by_one(source, mask), strict=True):
         assert [one.score for one in best] == sorted((one.score for one in best), reverse=True)
         assert len({(tuple(one.tokens), one.finished) for one in best}) == len(best) == 3
@@ -119,11 +130,11 @@ def test_a_beam_that_holds_everything_finds_the_true_best(family: str, norm: str
     most, source = 4, torch.tensor([[3, 1, 4]])
     for seed in range(6):
         model = gf.build({"family": family, **TINY}, seed=seed, dtype=torch.float64)
-        rules = Rules(beam=5**3, length_norm=norm, alpha=0.6, stop="exhaustive")
+        rules = Beams(width=5**3, length_norm=norm, alpha=0.6, stop="exhaustive")
         way = decodable(model, BOS)
-        limits = Limits.of(5, EOS, (PAD,), most, torch.device("cpu"))
+        bounds = Limits(eos=EOS, forbidden=(PAD,), max_len=most).checked(5, torch.device("cpu"))
         with torch.inference_mode():
-            found = BeamSearch(way, way.start(source, None), limits, rules).run().best(5)[0]
+            found = BeamSearch(way, way.start(source, None), bounds, rules).run().best(5)[0]
         scored = [
             (log_probability(model, family, source, tokens) / LENGTH_NORMS[norm](len(tokens), 0.6), tokens)
             for tokens in all_hypotheses(most)
@@ -139,8 +150,11 @@ def test_a_narrow_beam_can_miss_the_best_and_a_wider_one_finds_it() -> None:
     better = 0
     for seed in range(20):
         model = gf.build({"family": "decoder", **TINY}, seed=seed, dtype=torch.float64)
-        options: dict[str, Any] = {"eos": EOS, "forbidden": (PAD,), "max_len": 4, "length_norm": "none"}
-        (narrow,), (wide,) = (beam_search(model, torch.tensor([[3, 1]]), beam=b, **options)[0] for b in (1, 4))
+        limits = Limits(eos=EOS, forbidden=(PAD,), max_len=4)
+        (narrow,), (wide,) = (
+            beam_search(model, torch.tensor([[3, 1]]), limits=limits, beams=Beams(width=b, length_norm="none"))[0]
+            for b in (1, 4)
+        )
         better += wide.log_probability > narrow.log_probability + 1e-9
     assert better > 0
 
@@ -150,7 +164,7 @@ def test_finished_sentences_leave_and_the_memory_is_not_copied_for_beams(family:
     model, (source, mask) = lively(family), sources(10)
     way, rows = decodable(model, BOS), []
     step = type(way).step
-    limits = Limits.of(way.vocab_size, EOS, (PAD, BOS), MOST, torch.device("cpu"))
+    bounds = Limits(eos=EOS, forbidden=(PAD, BOS), max_len=MOST).checked(way.vocab_size, torch.device("cpu"))
 
     class Watched:
         vocab_size, start = way.vocab_size, way.start
@@ -162,9 +176,9 @@ def test_finished_sentences_leave_and_the_memory_is_not_copied_for_beams(family:
                 assert state.cache.layers[0].memory.k.shape[0] * state.cache.beams == len(tokens)
             return logits
 
-    rules = Rules(beam=3, length_norm="gnmt", alpha=0.6, stop="first")
+    rules = Beams(width=3, length_norm="gnmt", alpha=0.6, stop="first")
     with torch.inference_mode():
-        BeamSearch(Watched(), way.start(source, mask), limits, rules).run()
+        BeamSearch(Watched(), way.start(source, mask), bounds, rules).run()
     assert rows[:2] == [10, 30]  # the first step has one hypothesis a sentence
     assert rows[1:] == sorted(rows[1:], reverse=True) and rows[-1] < 30
     assert all(n % 3 == 0 for n in rows[1:])
@@ -182,21 +196,27 @@ def test_what_has_finished_is_merged_by_score() -> None:
 def test_several_ends() -> None:
     model, (source, mask) = lively("decoder"), sources()
     ends = (EOS, 9, 14)
-    found = beam_search(model, source, mask, eos=ends, max_len=MOST, beam=3, n_best=3)
+    found = beam_search(model, source, mask, limits=Limits(eos=ends, max_len=MOST), beams=Beams(width=3), n_best=3)
     assert all(not set(ends) & set(one.tokens) for best in found for one in best)
     assert all(len(best) == 3 for best in found)
 
 
 def test_fewer_hypotheses_than_asked_for_where_there_are_no_more() -> None:
     forbidden = tuple(set(range(40)) - {EOS, 7})  # ε, 7, 77 …: two of length 2 at most
-    found = beam_search(lively("decoder"), *sources(2), eos=EOS, forbidden=forbidden, max_len=1, beam=4, n_best=4)
+    found = beam_search(
+        lively("decoder"),
+        *sources(2),
+        limits=Limits(eos=EOS, forbidden=forbidden, max_len=1),
+        beams=Beams(width=4),
+        n_best=4,
+    )
     assert [sorted(one.tokens for one in best) for best in found] == [[[], [7]]] * 2
 
 
 def test_a_source_of_padding_alone_gives_no_nan() -> None:
     source, mask = sources(4)
     mask[2] = False
-    found = beam_search(lively("encoder-decoder"), source, mask, max_len=MOST, n_best=4, **ENDS)
+    found = beam_search(lively("encoder-decoder"), source, mask, limits=Limits(max_len=MOST, **ENDS), n_best=4)
     assert torch.tensor([one.score for best in found for one in best]).isfinite().all()
     assert all(len(best) == 4 for best in found)
 
@@ -204,13 +224,13 @@ def test_a_source_of_padding_alone_gives_no_nan() -> None:
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_small_types(family: str, dtype: torch.dtype) -> None:
-    found = beam_search(lively(family, "sinusoidal", dtype), *sources(4), max_len=6, n_best=2, **ENDS)
+    found = beam_search(lively(family, "sinusoidal", dtype), *sources(4), limits=Limits(max_len=6, **ENDS), n_best=2)
     assert all(len(best) == 2 and best[0].score >= best[1].score for best in found)
 
 
 def test_watching_changes_nothing_and_beams_are_queries_of_one_memory() -> None:
     model, (source, mask) = lively("encoder-decoder"), sources()
-    options: dict[str, Any] = {"max_len": MOST, "beam": 3, **ENDS, "eos": None}
+    options: dict[str, Any] = {"limits": Limits(max_len=MOST, **{**ENDS, "eos": None}), "beams": Beams(width=3)}
     plain = beam_search(model, source, mask, **options)
     with gf.record(model) as trace:
         assert beam_search(model, source, mask, **options) == plain
@@ -220,16 +240,16 @@ def test_watching_changes_nothing_and_beams_are_queries_of_one_memory() -> None:
 
 def test_no_sentence_gives_no_hypothesis() -> None:
     nobody = torch.zeros(0, 3, dtype=torch.long)
-    assert beam_search(lively("decoder"), nobody, eos=EOS) == []
-    assert beam_search(lively("decoder"), nobody, eos=EOS, record=True) == ([], [])
+    assert beam_search(lively("decoder"), nobody, limits=Limits(eos=EOS)) == []
+    assert beam_trees(lively("decoder"), nobody, limits=Limits(eos=EOS)) == ([], [])
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"beam": 0}, "beam=0 is out of range; use 1 to 40"),
-        ({"beam": 41}, "beam=41 is out of range; use 1 to 40"),
-        ({"beam": 2, "n_best": 3}, "n_best=3 is out of range; use 1 to 2"),
+        ({"width": 0}, "beam=0 is out of range; use 1 to 40"),
+        ({"width": 41}, "beam=41 is out of range; use 1 to 40"),
+        ({"width": 2, "n_best": 3}, "n_best=3 is out of range; use 1 to 2"),
         ({"n_best": 0}, "n_best=0 is out of range; use 1 to 4"),
         ({"length_norm": "gmnt"}, "length_norm='gmnt' is unknown; use one of: gnmt, power, none"),
         ({"stop": "never"}, "stop='never' is unknown; use one of: first, bound, exhaustive"),
@@ -239,8 +259,10 @@ def test_no_sentence_gives_no_hypothesis() -> None:
     ],
 )
 def test_options_that_cannot_be(options: dict[str, Any], said: str) -> None:
+    limits, n_best = {name: options.pop(name) for name in ("max_len",) if name in options}, options.pop("n_best", 1)
     with pytest.raises(ConfigError, match=re.escape(said)):
-        beam_search(lively("decoder"), *sources(2), **options, **ENDS)
+        beams = Beams(**options)
+        beam_search(lively("decoder"), *sources(2), limits=Limits(**limits, **ENDS), beams=beams, n_best=n_best)
 
 
 @pytest.mark.gpu
@@ -248,18 +270,18 @@ def test_options_that_cannot_be(options: dict[str, Any], said: str) -> None:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_an_accelerator_finds_the_same(family: str) -> None:
     source, mask = sources()
-    expected = beam_search(lively(family), source, mask, max_len=MOST, n_best=4, **ENDS)
+    expected = beam_search(lively(family), source, mask, limits=Limits(max_len=MOST, **ENDS), n_best=4)
     model = copy.deepcopy(lively(family)).to("cuda")
-    found = beam_search(model, source.cuda(), mask.cuda(), max_len=MOST, n_best=4, **ENDS)
+    found = beam_search(model, source.cuda(), mask.cuda(), limits=Limits(max_len=MOST, **ENDS), n_best=4)
     assert [[one.tokens for one in best] for best in found] == [[one.tokens for one in best] for best in expected]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_one_beam_is_greedy_where_tokens_are_forced(family: str) -> None:
     model, (source, mask) = lively(family), sources()
-    options: dict[str, Any] = {"max_len": MOST, "first": PAD, "last": EOS, **ENDS}
-    expected = greedy(model, source, mask, **options)
-    found = beam_search(model, source, mask, beam=1, length_norm="none", **options)
+    limits = Limits(max_len=MOST, first=PAD, last=EOS, **ENDS)
+    expected = greedy(model, source, mask, limits=limits)
+    found = beam_search(model, source, mask, beams=Beams(width=1, length_norm="none"), limits=limits)
     assert [one.tokens for (one,) in found] == [one.tokens for (one,) in expected]
     sums = [[one.log_probability for (one,) in each] for each in (found, expected)]
     assert sums[0] == pytest.approx(sums[1], abs=1e-10)
@@ -268,7 +290,9 @@ def test_one_beam_is_greedy_where_tokens_are_forced(family: str) -> None:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_after_a_forced_first_token_all_beams_start_from_it(family: str) -> None:
     model, (source, mask) = lively(family), sources()
-    found, trees = beam_search(model, source, mask, beam=4, n_best=4, max_len=MOST, first=PAD, record=True, **ENDS)
+    found, trees = beam_trees(
+        model, source, mask, limits=Limits(max_len=MOST, first=PAD, **ENDS), beams=Beams(width=4), n_best=4
+    )
     for best, tree in zip(found, trees, strict=True):
         assert len({tuple(one.tokens) for one in best}) == 4
         assert all(one.tokens[0] == PAD and PAD not in one.tokens[1:] for one in best)

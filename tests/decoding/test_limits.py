@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from decoding import VOCABULARY, lively
-from glassformer.decoding.limits import FREE, Limits, prepare
+from glassformer.decoding.limits import FREE, Bounds, Limits, prepare
 from glassformer.decoding.state import State
 from glassformer.decoding.step import DecodingStart
 from glassformer.errors import ConfigError, InputError
@@ -17,8 +17,8 @@ CPU = torch.device("cpu")
 NEVER = float("-inf")
 
 
-def limits(eos: Any = 2, forbidden: Any = (), max_len: Any = None) -> Limits:
-    return Limits.of(VOCABULARY, eos, forbidden, max_len, CPU)
+def limits(eos: Any = 2, forbidden: Any = (), max_len: Any = None, **more: Any) -> Bounds:
+    return Limits(eos=eos, forbidden=forbidden, max_len=max_len, **more).checked(VOCABULARY, CPU)
 
 
 def start(lengths: list[int], room: list[int] | None) -> DecodingStart:
@@ -82,22 +82,22 @@ def test_no_tokens_at_all_is_refused(max_len: int) -> None:
 
 def test_a_source_must_be_a_tensor() -> None:
     with pytest.raises(InputError, match="tokens have shape – and type list"):
-        prepare(lively("decoder"), [[3, 4]], bos=None, eos=2, forbidden=(), max_len=None)  # type: ignore[arg-type]
+        prepare(lively("decoder"), [[3, 4]], Limits(eos=2))  # type: ignore[arg-type]
 
 
 def test_what_must_be_said_at_the_beginning_and_at_the_longest_length() -> None:
     longest = torch.tensor([1, 3])
     assert limits().forced(0, longest) is None
-    begin = Limits.of(VOCABULARY, 2, (), None, CPU, first=5)
+    begin = limits(first=5)
     assert (begin.forced(0, longest).tolist(), begin.forced(1, longest)) == ([5, 5], None)
-    both = Limits.of(VOCABULARY, 2, (), None, CPU, first=5, last=2)
+    both = limits(first=5, last=2)
     assert [both.forced(before, longest).tolist() for before in range(3)] == [[2, 5], [FREE, FREE], [FREE, 2]]
 
 
 @pytest.mark.parametrize("key", ["first", "last"])
 def test_what_must_be_said_exists(key: str) -> None:
     with pytest.raises(InputError, match=f"{key}=40 is not in the vocabulary; use whole numbers from 0 to 39"):
-        Limits.of(VOCABULARY, 2, (), None, CPU, **{key: 40})
+        limits(**{key: 40})
 
 
 def test_every_sentence_is_said_in_korean() -> None:
@@ -106,11 +106,11 @@ def test_every_sentence_is_said_in_korean() -> None:
 
 
 def test_nothing_ends_before_its_shortest_length() -> None:
-    limits = Limits.of(5, [1, 3], [0], None, torch.device("cpu"), min_len=2)
+    bounds = Limits(eos=[1, 3], forbidden=[0], min_len=2).checked(5, CPU)
     scores = torch.zeros(2, 5)
     for before, gone in ((0, [0, 1, 3]), (1, [0, 1, 3]), (2, [0]), (9, [0])):
-        assert (limits.forbid(scores, before)[1] == float("-inf")).nonzero()[:, 0].tolist() == gone
-        assert (limits.forbid_(scores.clone(), before)[0] == float("-inf")).nonzero()[:, 0].tolist() == gone
+        assert (bounds.forbid(scores, before)[1] == float("-inf")).nonzero()[:, 0].tolist() == gone
+        assert (bounds.forbid_(scores.clone(), before)[0] == float("-inf")).nonzero()[:, 0].tolist() == gone
     assert not scores.any()
     with pytest.raises(ConfigError, match="min_len=-1 is out of range"):
-        Limits.of(5, 1, [], None, torch.device("cpu"), min_len=-1)
+        Limits(eos=1, min_len=-1).checked(5, CPU)

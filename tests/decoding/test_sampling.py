@@ -13,7 +13,7 @@ from transformers import MinPLogitsWarper, TemperatureLogitsWarper, TopKLogitsWa
 
 import glassformer as gf
 from decoding import ENDS, EOS, FAMILIES, PAD, lively, sources
-from glassformer.decoding import greedy, sample, stream
+from glassformer.decoding import Limits, greedy, sample, stream
 from glassformer.decoding.sampling import Draw, Sampling, heat, keep_min_p, keep_top_k, keep_top_p, share
 from glassformer.errors import ConfigError, InputError
 
@@ -76,23 +76,23 @@ MOST = 8
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_same_seed_gives_the_same_samples_and_another_seed_others(family: str) -> None:
     model, (source, mask) = lively(family), sources()
-    once = sample(model, source, mask, max_len=MOST, seed=1, **ENDS)
-    assert sample(model, source, mask, max_len=MOST, seed=1, **ENDS) == once
-    assert sample(model, source, mask, max_len=MOST, seed=2, **ENDS) != once
+    once = sample(model, source, mask, limits=Limits(max_len=MOST, **ENDS), seed=1)
+    assert sample(model, source, mask, limits=Limits(max_len=MOST, **ENDS), seed=1) == once
+    assert sample(model, source, mask, limits=Limits(max_len=MOST, **ENDS), seed=2) != once
 
 
 def test_without_a_seed_pytorchs_generator_is_used() -> None:
     model, (source, mask) = lively("decoder"), sources()
     torch.manual_seed(5)
-    once = sample(model, source, mask, max_len=MOST, **ENDS)
-    assert sample(model, source, mask, max_len=MOST, **ENDS) != once
+    once = sample(model, source, mask, limits=Limits(max_len=MOST, **ENDS))
+    assert sample(model, source, mask, limits=Limits(max_len=MOST, **ENDS)) != once
     torch.manual_seed(5)
-    assert sample(model, source, mask, max_len=MOST, **ENDS) == once
+    assert sample(model, source, mask, limits=Limits(max_len=MOST, **ENDS)) == once
 
 
 def test_a_seed_leaves_pytorchs_generator_alone() -> None:
     before = torch.get_rng_state()
-    sample(lively("decoder"), *sources(), max_len=MOST, seed=1, **ENDS)
+    sample(lively("decoder"), *sources(), limits=Limits(max_len=MOST, **ENDS), seed=1)
     assert torch.equal(torch.get_rng_state(), before)
 
 
@@ -100,15 +100,15 @@ def test_a_seed_leaves_pytorchs_generator_alone() -> None:
 @pytest.mark.parametrize("options", [{"temperature": 1e-6}, {"top_k": 1}, {"top_p": 1e-9}, {"min_p": 0.999999}])
 def test_at_their_ends_all_filters_are_greedy(family: str, options: dict[str, Any]) -> None:
     model, (source, mask) = lively(family), sources()
-    drawn = sample(model, source, mask, max_len=MOST, seed=0, **options, **ENDS)
-    assert drawn == greedy(model, source, mask, max_len=MOST, **ENDS)
+    drawn = sample(model, source, mask, limits=Limits(max_len=MOST, **ENDS), sampling=Sampling(**options), seed=0)
+    assert drawn == greedy(model, source, mask, limits=Limits(max_len=MOST, **ENDS))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_leaving_the_batch_changes_nobody_elses_draws(family: str) -> None:
     model, (source, mask) = lively(family), sources(30)
-    found = sample(model, source, mask, max_len=MOST, seed=3, **ENDS)
-    stayed = sample(model, source, mask, max_len=MOST, seed=3, **{**ENDS, "eos": None})
+    found = sample(model, source, mask, limits=Limits(max_len=MOST, **ENDS), seed=3)
+    stayed = sample(model, source, mask, limits=Limits(max_len=MOST, **{**ENDS, "eos": None}), seed=3)
     assert len({len(one.tokens) for (one,) in found}) > 3
     for (one,), (other,) in zip(found, stayed, strict=True):
         whole = [*one.tokens, EOS] if one.finished else one.tokens
@@ -116,7 +116,7 @@ def test_leaving_the_batch_changes_nobody_elses_draws(family: str) -> None:
 
 
 def test_several_samples_of_each_sentence() -> None:
-    found = sample(lively("encoder-decoder"), *sources(3), max_len=MOST, seed=0, n=5, **ENDS)
+    found = sample(lively("encoder-decoder"), *sources(3), limits=Limits(max_len=MOST, **ENDS), seed=0, n=5)
     assert [len(each) for each in found] == [5, 5, 5]
     assert len({tuple(one.tokens) for one in found[0]}) > 1
 
@@ -147,20 +147,22 @@ def test_filters_are_applied_one_after_the_other() -> None:
 
 def test_the_log_probability_is_the_models_own() -> None:
     model, (source, mask) = lively("decoder"), sources()
-    sharp = sample(model, source, mask, max_len=MOST, temperature=1e-6, seed=0, **ENDS)
+    sharp = sample(
+        model, source, mask, limits=Limits(max_len=MOST, **ENDS), sampling=Sampling(temperature=1e-6), seed=0
+    )
     assert [one.log_probability for (one,) in sharp] == [
-        one.log_probability for (one,) in greedy(model, source, mask, max_len=MOST, **ENDS)
+        one.log_probability for (one,) in greedy(model, source, mask, limits=Limits(max_len=MOST, **ENDS))
     ]
 
 
 def test_forbidden_tokens_never_come() -> None:
     forbidden = (PAD, *range(5, 40))
-    found = sample(lively("decoder"), *sources(), eos=None, max_len=MOST, seed=0, forbidden=forbidden)
+    found = sample(lively("decoder"), *sources(), limits=Limits(eos=None, max_len=MOST, forbidden=forbidden), seed=0)
     assert {token for (one,) in found for token in one.tokens} == {1, 2, 3, 4}
 
 
 def test_no_sentence_gives_no_hypothesis() -> None:
-    assert sample(lively("decoder"), torch.zeros(0, 3, dtype=torch.long), eos=EOS) == []
+    assert sample(lively("decoder"), torch.zeros(0, 3, dtype=torch.long), limits=Limits(eos=EOS)) == []
 
 
 @pytest.mark.parametrize(
@@ -180,7 +182,9 @@ def test_no_sentence_gives_no_hypothesis() -> None:
 )
 def test_options_that_cannot_be(options: dict[str, Any], said: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(said)):
-        sample(lively("decoder"), *sources(2), max_len=2, **options, **ENDS)
+        sampling = Sampling(**{name: value for name, value in options.items() if name not in ("seed", "n")})
+        drawn = {name: value for name, value in options.items() if name in ("seed", "n")}
+        sample(lively("decoder"), *sources(2), limits=Limits(max_len=2, **ENDS), sampling=sampling, **drawn)
 
 
 def test_a_share_is_a_probability_above_0() -> None:
@@ -198,20 +202,34 @@ def together(steps: Iterator[list[int | None]], b: int) -> list[list[int]]:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_stream_is_greedy_one_step_at_a_time(family: str) -> None:
     model, (source, mask) = lively(family), sources()
-    expected = [one.tokens for (one,) in greedy(model, source, mask, max_len=STREAMED, **ENDS)]
-    assert together(stream(model, source, mask, max_len=STREAMED, **ENDS), 12) == expected
+    expected = [one.tokens for (one,) in greedy(model, source, mask, limits=Limits(max_len=STREAMED, **ENDS))]
+    assert together(stream(model, source, mask, limits=Limits(max_len=STREAMED, **ENDS)), 12) == expected
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_stream_can_be_drawn(family: str) -> None:
     model, (source, mask) = lively(family), sources()
-    expected = sample(model, source, mask, max_len=STREAMED, seed=4, temperature=0.7, top_k=9, **ENDS)
-    steps = stream(model, source, mask, max_len=STREAMED, seed=4, sampling=Sampling(temperature=0.7, top_k=9), **ENDS)
+    expected = sample(
+        model,
+        source,
+        mask,
+        limits=Limits(max_len=STREAMED, **ENDS),
+        sampling=Sampling(temperature=0.7, top_k=9),
+        seed=4,
+    )
+    steps = stream(
+        model,
+        source,
+        mask,
+        limits=Limits(max_len=STREAMED, **ENDS),
+        seed=4,
+        sampling=Sampling(temperature=0.7, top_k=9),
+    )
     assert together(steps, 12) == [one.tokens for (one,) in expected]
 
 
 def test_who_has_ended_says_nothing_more() -> None:
-    rows = list(stream(lively("decoder"), *sources(), max_len=STREAMED, **ENDS))
+    rows = list(stream(lively("decoder"), *sources(), limits=Limits(max_len=STREAMED, **ENDS)))
     for sentence in range(12):
         said = [row[sentence] is not None for row in rows]
         assert said == sorted(said, reverse=True)
@@ -222,7 +240,7 @@ def test_tokens_come_before_the_next_is_computed() -> None:
     model = lively("decoder")
     passes = []
     hook = model.register_forward_hook(lambda *_: passes.append(1))
-    steps = stream(model, *sources(2), max_len=STREAMED, **ENDS)
+    steps = stream(model, *sources(2), limits=Limits(max_len=STREAMED, **ENDS))
     assert passes == []
     next(steps)
     assert len(passes) == 1
@@ -232,7 +250,7 @@ def test_tokens_come_before_the_next_is_computed() -> None:
 def test_between_two_tokens_gradients_are_as_they_were_and_the_mode_comes_back() -> None:
     model = gf.build({"family": "decoder", "vocab_size": 9, "d_model": 8, "n_heads": 2, "d_ff": 8,
                       "n_decoder_layers": 1, "head": "language_model", "max_len": 30}, seed=0).train()  # fmt: skip
-    steps = stream(model, torch.tensor([[3]]), eos=None, max_len=4)
+    steps = stream(model, torch.tensor([[3]]), limits=Limits(eos=None, max_len=4))
     next(steps)
     assert torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
     assert not model.training
@@ -242,10 +260,10 @@ def test_between_two_tokens_gradients_are_as_they_were_and_the_mode_comes_back()
 
 def test_mistakes_are_told_at_once() -> None:
     with pytest.raises(InputError, match="eos=99 is not in the vocabulary"):
-        stream(lively("decoder"), *sources(2), eos=99)
+        stream(lively("decoder"), *sources(2), limits=Limits(eos=99))
     with pytest.raises(InputError, match="bos is missing"):
-        stream(lively("encoder-decoder"), *sources(2), eos=EOS)
+        stream(lively("encoder-decoder"), *sources(2), limits=Limits(eos=EOS))
 
 
 def test_no_sentence_no_steps() -> None:
-    assert list(stream(lively("decoder"), torch.zeros(0, 3, dtype=torch.long), eos=EOS)) == []
+    assert list(stream(lively("decoder"), torch.zeros(0, 3, dtype=torch.long), limits=Limits(eos=EOS))) == []

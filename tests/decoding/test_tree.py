@@ -6,22 +6,28 @@ import pytest
 import torch
 
 from decoding import ENDS, EOS, FAMILIES, lively, sources
-from glassformer.decoding import Tree, beam_search
+from glassformer.decoding import Beams, Limits, Tree, beam_search, beam_trees
 from glassformer.decoding.tree import ROOT, Candidates, Growth, Node
 
 MOST, BEAM = 7, 3
 
 
 def grown(family: str) -> tuple[list[list[list[int]]], list[Tree]]:
-    found, trees = beam_search(lively(family), *sources(), max_len=MOST, beam=BEAM, n_best=BEAM, record=True, **ENDS)
+    found, trees = beam_trees(
+        lively(family), *sources(), limits=Limits(max_len=MOST, **ENDS), beams=Beams(width=BEAM), n_best=BEAM
+    )
     ends = [[[*one.tokens, EOS] if one.finished else one.tokens for one in best] for best in found]
     return ends, trees
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_recording_changes_nothing(family: str) -> None:
-    plain = beam_search(lively(family), *sources(), max_len=MOST, beam=BEAM, n_best=BEAM, **ENDS)
-    found, trees = beam_search(lively(family), *sources(), max_len=MOST, beam=BEAM, n_best=BEAM, record=True, **ENDS)
+    plain = beam_search(
+        lively(family), *sources(), limits=Limits(max_len=MOST, **ENDS), beams=Beams(width=BEAM), n_best=BEAM
+    )
+    found, trees = beam_trees(
+        lively(family), *sources(), limits=Limits(max_len=MOST, **ENDS), beams=Beams(width=BEAM), n_best=BEAM
+    )
     assert found == plain
     assert len(trees) == len(found)
 

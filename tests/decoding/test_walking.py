@@ -39,9 +39,9 @@ def following(logits: Tensor, sentences: Tensor, before: int) -> Tensor:
 
 def test_finished_sentences_leave_and_no_work_is_spent_on_them() -> None:
     model = Counting()
-    limits = Limits.of(10, 7, (), 4, CPU)
+    bounds = Limits(eos=7, max_len=4).checked(10, CPU)
     start = model.start(torch.tensor([[5], [1], [6], [4]]), None)
-    found = collect(walk(model, start, limits, following), 4, limits)
+    found = collect(walk(model, start, bounds, following), 4, bounds)
     assert [each.tokens for each in found] == [[6], [2, 3, 4, 5], [], [5, 6]]
     assert [each.finished for each in found] == [True, False, True, True]
     assert model.rows == [4, 3, 2, 1]
@@ -53,8 +53,8 @@ def test_the_end_counts_in_the_log_probability() -> None:
         DecodingStep(torch.tensor([0, 1]), torch.tensor([3, 2]), third.expand(2)),
         DecodingStep(torch.tensor([0]), torch.tensor([2]), third),
     ]
-    limits = Limits.of(10, 2, (), 4, CPU)
-    first, second = collect(iter(steps), 2, limits)
+    bounds = Limits(eos=2, max_len=4).checked(10, CPU)
+    first, second = collect(iter(steps), 2, bounds)
     assert (first.tokens, second.tokens) == ([3], [])
     assert first.log_probability == first.score == 2 * third.item()
     assert second.log_probability == third.item()
@@ -64,8 +64,8 @@ def test_the_end_counts_in_the_log_probability() -> None:
 def test_each_sentence_has_its_own_longest_length() -> None:
     source, mask = torch.tensor([[3, 4, 5], [6, 0, 0]]), torch.tensor([[True] * 3, [True, False, False]])
     way = decodable(lively("encoder-decoder", "rotary"), BOS)
-    limits = Limits.of(way.vocab_size, None, (EOS,), None, CPU)
-    found = collect(walk(way, way.start(source, mask), limits, following), 2, limits)
+    bounds = Limits(eos=None, forbidden=(EOS,)).checked(way.vocab_size, CPU)
+    found = collect(walk(way, way.start(source, mask), bounds, following), 2, bounds)
     assert [len(each.tokens) for each in found] == [53, 51]
     assert not any(each.finished for each in found)
 
@@ -76,7 +76,7 @@ def test_small_types_are_summed_in_float32() -> None:
         assert accumulated(torch.zeros(1, 2, dtype=dtype)).dtype == torch.float32
     assert accumulated(torch.zeros(1, 2, dtype=torch.float64)).dtype == torch.float64
     way = decodable(lively("decoder"), None)
-    steps = walk(way, way.start(*sources()), Limits.of(way.vocab_size, EOS, (), 2, CPU), following)
+    steps = walk(way, way.start(*sources()), Limits(eos=EOS, max_len=2).checked(way.vocab_size, CPU), following)
     assert next(iter(steps)).log_probabilities.dtype == torch.float64
 
 
@@ -113,14 +113,14 @@ def same(found: Hypothesis, expected: Hypothesis) -> bool:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_batch_on_the_cache_gives_what_full_passes_one_by_one_give(family: str, position: str) -> None:
     model, (source, mask) = lively(family, position), sources()
-    found = greedy(model, source, mask, max_len=MOST, **ENDS)
+    found = greedy(model, source, mask, limits=Limits(max_len=MOST, **ENDS))
     expected = [by_hand(model, family, alone) for alone in one_by_one(source, mask)]
     assert all(same(one, other) for (one,), other in zip(found, expected, strict=True))
 
 
 def test_the_sentences_end_at_different_lengths() -> None:
     for family in FAMILIES:
-        found = greedy(lively(family), *sources(40), max_len=MOST, **ENDS)
+        found = greedy(lively(family), *sources(40), limits=Limits(max_len=MOST, **ENDS))
         lengths = {len(best.tokens) for (best,) in found}
         assert len(lengths) > 4
         assert {best.finished for (best,) in found} == {True, False}
@@ -129,20 +129,20 @@ def test_the_sentences_end_at_different_lengths() -> None:
 @pytest.mark.parametrize("position", POSITIONS)
 def test_padding_of_prompts_on_either_side_changes_nothing(position: str) -> None:
     model, (source, mask) = lively("decoder", position), sources()
-    right = greedy(model, source, mask, max_len=MOST, **ENDS)
-    left = greedy(model, source.flip(1), mask.flip(1), max_len=MOST, **ENDS)
+    right = greedy(model, source, mask, limits=Limits(max_len=MOST, **ENDS))
+    left = greedy(model, source.flip(1), mask.flip(1), limits=Limits(max_len=MOST, **ENDS))
     lengths = mask.sum(1).tolist()
     turned = torch.stack([torch.cat([row[:n].flip(0), row[n:]]) for row, n in zip(source, lengths, strict=True)])
     assert right != left  # another order of words
-    left = greedy(model, turned.flip(1), mask.flip(1), max_len=MOST, **ENDS)
+    left = greedy(model, turned.flip(1), mask.flip(1), limits=Limits(max_len=MOST, **ENDS))
     assert all(same(one, other) for (one,), (other,) in zip(right, left, strict=True))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_leaving_the_batch_changes_nothing_for_the_others(family: str) -> None:
     model, (source, mask) = lively(family), sources(40)
-    found = greedy(model, source, mask, max_len=MOST, **ENDS)
-    stayed = greedy(model, source, mask, max_len=MOST, **{**ENDS, "eos": None})
+    found = greedy(model, source, mask, limits=Limits(max_len=MOST, **ENDS))
+    stayed = greedy(model, source, mask, limits=Limits(max_len=MOST, **{**ENDS, "eos": None}))
     for (one,), (other,) in zip(found, stayed, strict=True):
         whole = [*one.tokens, EOS] if one.finished else one.tokens
         assert whole == other.tokens[: len(whole)]
@@ -151,9 +151,9 @@ def test_leaving_the_batch_changes_nothing_for_the_others(family: str) -> None:
 
 def test_a_source_of_padding_alone_gives_no_nan_and_disturbs_nobody() -> None:
     model, (source, mask) = lively("encoder-decoder"), sources(4)
-    expected = greedy(model, source, mask, max_len=MOST, **ENDS)
+    expected = greedy(model, source, mask, limits=Limits(max_len=MOST, **ENDS))
     mask[2] = False
-    found = greedy(model, source, mask, max_len=MOST, **ENDS)
+    found = greedy(model, source, mask, limits=Limits(max_len=MOST, **ENDS))
     assert torch.tensor([best.log_probability for (best,) in found]).isfinite().all()
     assert all(same(found[row][0], expected[row][0]) for row in (0, 1, 3))
 
@@ -166,9 +166,9 @@ def test_a_model_in_training_is_in_training_again_afterwards(family: str) -> Non
         seed=0,
     )  # fmt: skip
     model.eval()
-    expected = greedy(model, torch.tensor([[3, 4]]), bos=1, eos=2, max_len=9)
+    expected = greedy(model, torch.tensor([[3, 4]]), limits=Limits(bos=1, eos=2, max_len=9))
     model.train()
-    assert greedy(model, torch.tensor([[3, 4]]), bos=1, eos=2, max_len=9) == expected
+    assert greedy(model, torch.tensor([[3, 4]]), limits=Limits(bos=1, eos=2, max_len=9)) == expected
     assert all(module.training for module in model.modules())
 
 
@@ -176,7 +176,7 @@ def test_a_model_in_training_is_in_training_again_afterwards(family: str) -> Non
 @pytest.mark.parametrize("family", FAMILIES)
 def test_small_types(family: str, dtype: torch.dtype) -> None:
     model = lively(family, "sinusoidal", dtype)
-    found = greedy(model, *sources(4), max_len=6, **ENDS)
+    found = greedy(model, *sources(4), limits=Limits(max_len=6, **ENDS))
     assert all(len(best.tokens) <= 6 and best.log_probability < 0 for (best,) in found)
     exact = torch.tensor(found[0][0].log_probability)
     assert exact.to(dtype).float() != exact  # a sum that the small type could not hold
@@ -184,33 +184,35 @@ def test_small_types(family: str, dtype: torch.dtype) -> None:
 
 def test_watching_changes_nothing() -> None:
     model, (source, mask) = lively("encoder-decoder"), sources()
-    plain = greedy(model, source, mask, max_len=MOST, **ENDS)
+    plain = greedy(model, source, mask, limits=Limits(max_len=MOST, **ENDS))
     with gf.record(model) as trace:
-        assert greedy(model, source, mask, max_len=MOST, **ENDS) == plain
+        assert greedy(model, source, mask, limits=Limits(max_len=MOST, **ENDS)) == plain
     assert trace["head.logits"].isfinite().all()  # nothing was forbidden in what was recorded
 
 
 def test_no_sentence_gives_no_hypothesis() -> None:
-    assert greedy(lively("decoder"), torch.zeros(0, 3, dtype=torch.long), eos=EOS) == []
+    assert greedy(lively("decoder"), torch.zeros(0, 3, dtype=torch.long), limits=Limits(eos=EOS)) == []
 
 
 def test_longer_than_the_model_can() -> None:
     with pytest.raises(InputError, match=r"max_len=65 is more than the model's table of positions .* use 64 or less"):
-        greedy(lively("encoder-decoder"), *sources(2), max_len=65, **ENDS)
+        greedy(lively("encoder-decoder"), *sources(2), limits=Limits(max_len=65, **ENDS))
     with pytest.raises(InputError, match="use 58 or less"):
-        greedy(lively("decoder"), *sources(2), max_len=59, **ENDS)
-    found = greedy(lively("decoder"), *sources(2), max_len=58, **{**ENDS, "eos": None})
+        greedy(lively("decoder"), *sources(2), limits=Limits(max_len=59, **ENDS))
+    found = greedy(lively("decoder"), *sources(2), limits=Limits(max_len=58, **{**ENDS, "eos": None}))
     assert [len(best.tokens) for (best,) in found] == [58, 58]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_forced_first_token_is_certain_and_the_rest_follows_from_it(family: str) -> None:
     model, (source, mask) = lively(family), sources()
-    found = greedy(model, source, mask, max_len=MOST, first=PAD, **ENDS)
+    found = greedy(model, source, mask, limits=Limits(max_len=MOST, first=PAD, **ENDS))
     for (one,), alone in zip(found, one_by_one(source, mask), strict=True):
         assert one.tokens[0] == PAD  # forbidden everywhere else
         if family == "decoder":
-            (expected,) = greedy(model, torch.cat([alone, torch.tensor([[PAD]])], 1), max_len=MOST - 1, **ENDS)[0]
+            (expected,) = greedy(
+                model, torch.cat([alone, torch.tensor([[PAD]])], 1), limits=Limits(max_len=MOST - 1, **ENDS)
+            )[0]
             assert one.tokens[1:] == expected.tokens
             assert one.log_probability == pytest.approx(expected.log_probability, abs=1e-10)
 
@@ -218,8 +220,8 @@ def test_a_forced_first_token_is_certain_and_the_rest_follows_from_it(family: st
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_forced_last_token_ends_what_would_not_end(family: str) -> None:
     model, (source, mask) = lively(family), sources(40)
-    free = greedy(model, source, mask, max_len=MOST, **ENDS)
-    found = greedy(model, source, mask, max_len=MOST, last=EOS, **ENDS)
+    free = greedy(model, source, mask, limits=Limits(max_len=MOST, **ENDS))
+    found = greedy(model, source, mask, limits=Limits(max_len=MOST, last=EOS, **ENDS))
     assert not all(one.finished for (one,) in free) and all(one.finished for (one,) in found)
     for (one,), (other,) in zip(free, found, strict=True):
         assert other.tokens == (one.tokens if one.finished else one.tokens[:-1])

@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 import glassformer as gf
 from foreign_models import MODELS
 from glassformer.cli.app import main
-from glassformer.decoding import beam_search, greedy, sample
+from glassformer.decoding import Limits, beam_search, greedy, sample
 from glassformer.errors import FileError, GlassformerError, InputError
 from glassformer.hub.store import store
 from small_classifier import trained
@@ -96,7 +96,7 @@ def test_every_search_says_so(search: Callable[..., Any]) -> None:
     with torch.no_grad():
         model.embedding.weight[5, 0] = float("nan")
     with pytest.raises(InputError, match="not finite"):
-        search(model, torch.tensor([[1, 5]]), eos=None, max_len=4)
+        search(model, torch.tensor([[1, 5]]), limits=Limits(eos=None, max_len=4))
 
 
 def test_an_evaluation_says_so(tmp_path: Path) -> None:

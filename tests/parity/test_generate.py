@@ -14,7 +14,7 @@ from transformers import GenerationMixin, PretrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput, CausalLMOutput, Seq2SeqLMOutput
 
 import glassformer as gf
-from glassformer.decoding import beam_search, greedy
+from glassformer.decoding import Beams, Limits, beam_search, greedy
 
 pytestmark = pytest.mark.slow
 
@@ -155,9 +155,14 @@ def theirs(model: Wrapped, source: Tensor, mask: Tensor, **options: Any) -> tupl
     return cut, [] if scores is None else scores.tolist()
 
 
-def ours(model: Wrapped, source: Tensor, mask: Tensor, **options: Any) -> SimpleNamespace:
+def ours(model: Wrapped, source: Tensor, mask: Tensor, n_best: int = 1, **options: Any) -> SimpleNamespace:
     found = beam_search(
-        model.model, source, mask, bos=BOS, eos=EOS, forbidden=(PAD, BOS), max_len=MOST, length_norm="power", **options
+        model.model,
+        source,
+        mask,
+        limits=Limits(bos=BOS, eos=EOS, forbidden=(PAD, BOS), max_len=MOST),
+        beams=Beams(length_norm="power", **options),
+        n_best=n_best,
     )
     flat = [hypothesis for best in found for hypothesis in best]
     return SimpleNamespace(tokens=[each.tokens for each in flat], scores=[each.score for each in flat], flat=flat)
@@ -197,7 +202,7 @@ def test_beam_search_token_for_token(family: str, beam: int, stop: str, alpha: f
 def test_greedy_token_for_token(family: str) -> None:
     model, (source, mask) = wrapped(family), prompts(family)
     tokens, _ = theirs(model, source, mask, num_beams=1)
-    found = greedy(model.model, source, mask, bos=BOS, eos=EOS, forbidden=(PAD, BOS), max_len=MOST)
+    found = greedy(model.model, source, mask, limits=Limits(bos=BOS, eos=EOS, forbidden=(PAD, BOS), max_len=MOST))
     assert [best.tokens for (best,) in found] == tokens
 
 
@@ -241,16 +246,9 @@ def test_forced_tokens_in_beam_search_token_for_token(forced: str, stop: str, al
     found = beam_search(
         model.model,
         *prompts("encoder-decoder"),
-        bos=BOS,
-        eos=EOS,
-        forbidden=(PAD,),
-        max_len=MOST,
-        length_norm="power",
-        beam=beams,
+        limits=Limits(bos=BOS, eos=EOS, forbidden=(PAD,), max_len=MOST, **own_words(forced)),
+        beams=Beams(length_norm="power", width=beams, alpha=alpha, stop=stop),
         n_best=beams,
-        alpha=alpha,
-        stop=stop,
-        **own_words(forced),
     )
     assert [one.tokens for best in found for one in best] == tokens
 
@@ -258,6 +256,6 @@ def test_forced_tokens_in_beam_search_token_for_token(forced: str, stop: str, al
 @pytest.mark.parametrize("forced", FORCED)
 def test_forced_tokens_in_greedy_token_for_token(forced: str) -> None:
     model = wrapped("encoder-decoder")
-    options: dict[str, Any] = {"bos": BOS, "eos": EOS, "forbidden": (PAD,), "max_len": MOST, **own_words(forced)}
-    found = greedy(model.model, *prompts("encoder-decoder"), **options)
+    limits = Limits(bos=BOS, eos=EOS, forbidden=(PAD,), max_len=MOST, **own_words(forced))
+    found = greedy(model.model, *prompts("encoder-decoder"), limits=limits)
     assert [best.tokens for (best,) in found] == theirs_forced(model, forced, num_beams=1)

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from glassformer.bench.references import quiet
-from glassformer.decoding import Hypothesis, beam_search, greedy
+from glassformer.decoding import Beams, Hypothesis, Limits, beam_search, greedy
 from glassformer.hub.open import open_foreign
 
 pytestmark = pytest.mark.slow
@@ -140,8 +140,8 @@ class Sides(NamedTuple):
     start: int | None
 
     @property
-    def limits(self) -> dict[str, Any]:
-        return {"bos": self.start, "eos": EOS, "forbidden": (PAD, BOS), "max_len": MOST}
+    def limits(self) -> Limits:
+        return Limits(bos=self.start, eos=EOS, forbidden=(PAD, BOS), max_len=MOST)
 
 
 @pytest.fixture(scope="module")
@@ -183,14 +183,15 @@ def generated(sides: Sides, **options: Any) -> tuple[list[list[int]], list[float
     ], [] if scores is None else scores.tolist()
 
 
-def searched(sides: Sides, **options: Any) -> list[Hypothesis]:
-    found = beam_search(sides.ours, sides.source, sides.mask, length_norm="power", **sides.limits, **options)
+def searched(sides: Sides, n_best: int = 1, **options: Any) -> list[Hypothesis]:
+    beams = Beams(length_norm="power", **options)
+    found = beam_search(sides.ours, sides.source, sides.mask, limits=sides.limits, beams=beams, n_best=n_best)
     return [hypothesis for best in found for hypothesis in best]
 
 
 @pytest.mark.parametrize("family", LEARNERS)
 def test_the_inputs_end_at_different_lengths(sides: Callable[[str], Sides], family: str) -> None:
-    found = searched(sides(family), beam=4, alpha=1.0, stop="bound")
+    found = searched(sides(family), width=4, alpha=1.0, stop="bound")
     assert len(found) == SENTENCES
     assert len({len(each.tokens) for each in found}) >= 7
     assert len({tuple(each.tokens) for each in found}) >= 150
@@ -207,7 +208,7 @@ def test_beam_search_token_for_token(
     both = sides(family)
     way = {"early_stopping": STOPS[stop], "length_penalty": alpha}
     tokens, scores = generated(both, num_beams=beam, num_return_sequences=beam, **way)
-    found = searched(both, beam=beam, n_best=beam, alpha=alpha, stop=stop)
+    found = searched(both, width=beam, n_best=beam, alpha=alpha, stop=stop)
     assert [each.tokens for each in found] == tokens
     torch.testing.assert_close(torch.tensor([each.score for each in found]), torch.tensor(scores), atol=1e-4, rtol=1e-5)
 
@@ -216,5 +217,5 @@ def test_beam_search_token_for_token(
 def test_greedy_token_for_token(sides: Callable[[str], Sides], family: str) -> None:
     both = sides(family)
     tokens, _ = generated(both, num_beams=1)
-    found = greedy(both.ours, both.source, both.mask, **both.limits)
+    found = greedy(both.ours, both.source, both.mask, limits=both.limits)
     assert [best.tokens for (best,) in found] == tokens

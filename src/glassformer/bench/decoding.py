@@ -14,7 +14,7 @@ from glassformer.bench.timing import interleaved, summary
 from glassformer.bench.training_step import BOS, EOS, HuggingFaceMarian
 from glassformer.bench.training_step import StepSetting as Sizes
 from glassformer.config.model import Choice, ModelConfig
-from glassformer.decoding import beam_search, greedy
+from glassformer.decoding import Beams, Limits, beam_search, greedy
 from glassformer.errors import ConfigError
 from glassformer.models.build import build
 from glassformer.words import say
@@ -80,13 +80,14 @@ def _ours(setting: DecodingSetting, device: str) -> Callable[[Tensor, Tensor, in
         head=Choice("language_model"),
     )
     model = build(config, seed=0, device=device, dtype=_dtype(device)).eval()
+    limits = Limits(eos=EOS, bos=BOS, forbidden=(EOS,), max_len=setting.tokens)
 
     def decode(source: Tensor, mask: Tensor, beam: int) -> None:
         for some, real in zip(source.split(setting.batch), mask.split(setting.batch), strict=True):
             if beam == 1:
-                greedy(model, some, real, bos=BOS, eos=EOS, forbidden=(EOS,), max_len=setting.tokens)
+                greedy(model, some, real, limits=limits)
             else:
-                beam_search(model, some, real, bos=BOS, eos=EOS, forbidden=(EOS,), max_len=setting.tokens, beam=beam)
+                beam_search(model, some, real, limits=limits, beams=Beams(width=beam))
 
     return decode
 

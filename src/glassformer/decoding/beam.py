@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Literal, overload
 
 import torch
 from jaxtyping import Bool, Shaped
@@ -13,7 +11,7 @@ from torch import Tensor, nn
 
 from glassformer.config.values import size
 from glassformer.decoding.hypothesis import Hypothesis
-from glassformer.decoding.limits import FREE, Limits, prepare
+from glassformer.decoding.limits import FREE, Bounds, Limits, prepare
 from glassformer.decoding.rules import LENGTH_NORMS, STOP_RULES, SearchProgress, largest
 from glassformer.decoding.step import Decodable, DecodingStart, evaluating
 from glassformer.decoding.tree import FINISHED, KEPT, PRUNED, ROOT, Candidates, Growth, Tree
@@ -24,14 +22,13 @@ NEVER = float("-inf")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rules:
-    """The choices of a beam search."""
+class Beams:
+    """How to search: how many beams, how lengths are compared (see `LENGTH_NORMS`), when to stop (see `STOP_RULES`)."""
 
-    beam: int
-    length_norm: str
-    alpha: float
-    stop: str
-    record: bool = False
+    width: int = 4
+    length_norm: str = "gnmt"
+    alpha: float = 0.6
+    stop: str = "bound"
 
     def __post_init__(self) -> None:
         choose("length_norm", self.length_norm, LENGTH_NORMS)
@@ -55,7 +52,7 @@ class Finished:
         return cls(like.new_full((b, beam), NEVER), torch.full((b, beam), ROOT, device=like.device))
 
     def merged(self, scores: Tensor, nodes: Tensor) -> Finished:
-        """With new ones, the best `beam` of all."""
+        """These and new ones: the best of all, as many as before."""
         best = torch.cat([self.scores, scores], 1).topk(self.scores.shape[1])  # b beam
         return Finished(best.values, torch.cat([self.nodes, nodes], 1).gather(1, best.indices))
 
@@ -66,17 +63,19 @@ class Finished:
 class BeamSearch:
     """One beam search over a batch: `run` it, then ask for the results."""
 
-    def __init__(self, model: Decodable, start: DecodingStart, limits: Limits, rules: Rules) -> None:
-        self.model, self.limits, self.rules = model, limits, rules
+    def __init__(
+        self, model: Decodable, start: DecodingStart, bounds: Bounds, rules: Beams, *, record: bool = False
+    ) -> None:
+        self.model, self.bounds, self.rules, self.record = model, bounds, rules, record
         self.state = start.state
-        longest, device = limits.longest(start), start.tokens.device
+        longest, device = bounds.longest(start), start.tokens.device
         self.logits = accumulated(model.step(start.tokens, start.state))  # b v; its type is that of the scores
         self.sentences = torch.arange(len(longest), device=device)  # b: those that go on
         self.limit = torch.tensor(longest, device=device)  # b
         self.norm_at_limit = self.logits.new_tensor([rules.norm(length) for length in longest])  # b
         self.sums = self.logits.new_zeros(len(longest), 1)  # b w: log-probabilities of the w beams that go on
         self.nodes = torch.full((len(longest), 1), ROOT, device=device)  # b w: where they end
-        self.finished = self.results = Finished.none(len(longest), rules.beam, self.logits)
+        self.finished = self.results = Finished.none(len(longest), rules.width, self.logits)
         self.growth = Growth()
 
     def run(self) -> BeamSearch:
@@ -90,14 +89,14 @@ class BeamSearch:
         """One step: candidates, which of them end, which go on, which sentences are done. The tokens to go on with."""
         candidates, beams = self.candidates(length)  # b m
         numbers = self.growth.add(candidates)  # b m
-        k, over = min(self.rules.beam, numbers.shape[1]), self.limit <= length  # b
-        ends = self.limits.ended(candidates.tokens) | over[:, None]  # b m
+        k, over = min(self.rules.width, numbers.shape[1]), self.limit <= length  # b
+        ends = self.bounds.ended(candidates.tokens) | over[:, None]  # b m
         sums, norm = candidates.cumulative, self.rules.norm(length)
         # Only the k best may finish. Of the others, some stand by for those that end.
         scores = sums[:, :k].masked_fill(~ends[:, :k], NEVER) / norm
         self.finished = self.finished.merged(scores, numbers[:, :k])
         going = sums.masked_fill(ends, NEVER).topk(k)  # b w
-        if self.rules.record:
+        if self.record:
             fates = torch.zeros_like(numbers).scatter(1, going.indices, KEPT).masked_fill(ends, PRUNED)
             fates[:, :k].masked_fill_(ends[:, :k], FINISHED)
             self.growth.mark(self.sentences, fates)
@@ -110,12 +109,12 @@ class BeamSearch:
     def candidates(self, length: int) -> tuple[Candidates, Tensor]:
         """The best continuations of each sentence, b m, and the beams they continue.
 
-        m = beam × (1 + number of ends): so that `beam` go on even if every beam ends.
+        m = width × (1 + number of ends): so that `width` of them go on even if every beam ends.
         """
         b, w = self.sums.shape
-        m = self.rules.beam * max(2, 1 + len(self.limits.ends))
-        logs = self.limits.forbid_(self.logits.log_softmax(1), length - 1)  # b·w v
-        must = self.limits.forced(length - 1, self.limit)  # b
+        m = self.rules.width * max(2, 1 + len(self.bounds.ends))
+        logs = self.bounds.forbid_(self.logits.log_softmax(1), length - 1)  # b·w v
+        must = self.bounds.forced(length - 1, self.limit)  # b
         logs = logs if must is None else certain(logs, must.repeat_interleave(w))
         logs, tokens = largest(logs, min(m, logs.shape[1]))  # b·w m
         logs, tokens = logs.view(b, -1), tokens.view(b, -1)  # b w·m
@@ -151,7 +150,7 @@ class BeamSearch:
         tokens, parents, sums = self.growth.flat("tokens"), self.growth.flat("parents"), self.growth.flat("cumulative")
 
         def hypothesis(score: float, node: int) -> Hypothesis:
-            total, finished = sums[node], tokens[node] in self.limits.ends
+            total, finished = sums[node], tokens[node] in self.bounds.ends
             written: list[int] = []
             node = parents[node] if finished else node
             while node != ROOT:
@@ -179,96 +178,51 @@ def certain(logs: Tensor, must: Tensor) -> Tensor:
     return torch.where((must == FREE)[:, None], logs, only)
 
 
-@overload
-def beam_search(
-    model: nn.Module,
-    source: Shaped[Tensor, "b s ..."],
-    mask: Bool[Tensor, "b s"] | None = None,
-    *,
-    eos: int | Collection[int] | None,
-    bos: int | None = None,
-    max_len: int | None = None,
-    forbidden: Collection[int] = (),
-    first: int | None = None,
-    last: int | None = None,
-    min_len: int = 0,
-    beam: int = 4,
-    length_norm: str = "gnmt",
-    alpha: float = 0.6,
-    stop: str = "bound",
-    n_best: int = 1,
-    record: Literal[False] = False,
-) -> list[list[Hypothesis]]: ...
-
-
-@overload
-def beam_search(
-    model: nn.Module,
-    source: Shaped[Tensor, "b s ..."],
-    mask: Bool[Tensor, "b s"] | None = None,
-    *,
-    eos: int | Collection[int] | None,
-    bos: int | None = None,
-    max_len: int | None = None,
-    forbidden: Collection[int] = (),
-    first: int | None = None,
-    last: int | None = None,
-    min_len: int = 0,
-    beam: int = 4,
-    length_norm: str = "gnmt",
-    alpha: float = 0.6,
-    stop: str = "bound",
-    n_best: int = 1,
-    record: Literal[True],
-) -> tuple[list[list[Hypothesis]], list[Tree]]: ...
-
-
 @torch.inference_mode()
 def beam_search(
     model: nn.Module,
-    source: Tensor,
-    mask: Tensor | None = None,
+    source: Shaped[Tensor, "b s ..."],
+    mask: Bool[Tensor, "b s"] | None = None,
     *,
-    eos: int | Collection[int] | None,
-    bos: int | None = None,
-    max_len: int | None = None,
-    forbidden: Collection[int] = (),
-    first: int | None = None,
-    last: int | None = None,
-    min_len: int = 0,
-    beam: int = 4,
-    length_norm: str = "gnmt",
-    alpha: float = 0.6,
-    stop: str = "bound",
+    limits: Limits,
+    beams: Beams = Beams(),  # noqa: B008
     n_best: int = 1,
-    record: bool = False,
-) -> list[list[Hypothesis]] | tuple[list[list[Hypothesis]], list[Tree]]:
+) -> list[list[Hypothesis]]:
     r"""Beam search, §6.1.
 
-        best = argmax_Y log p(Y | x) / norm(|Y|), over the `beam` best prefixes of every length
+        best = argmax_Y log p(Y | x) / norm(|Y|), over the `width` best prefixes of every length
 
-    The `n_best` hypotheses of each sentence, the best first. `length_norm` and `alpha`: see `LENGTH_NORMS`; `stop`: see
-    `STOP_RULES`. `forbidden` tokens are left out, and the probabilities of the others stay as the model gave them.
-    With `record` the search's tree comes as well, one for each sentence. The rest is as in `greedy`.
+    The `n_best` hypotheses of each sentence, the best first. What is forbidden is left out, and the probabilities of
+    the other tokens stay as the model gave them.
     Differs from the paper: nothing by default; `length_norm="power"` is Hugging Face's search, token for token.
     """
-    way, limits = prepare(
-        model,
-        source,
-        bos=bos,
-        eos=eos,
-        forbidden=forbidden,
-        max_len=max_len,
-        first=first,
-        last=last,
-        min_len=min_len,
-    )
-    rules = Rules(
-        beam=size("beam", beam, 1, way.vocab_size), length_norm=length_norm, alpha=alpha, stop=stop, record=record
-    )
-    size("n_best", n_best, 1, beam)
+    search = _searched(model, source, mask, limits, beams, n_best, record=False)
+    return [] if search is None else search.best(n_best)
+
+
+@torch.inference_mode()
+def beam_trees(
+    model: nn.Module,
+    source: Shaped[Tensor, "b s ..."],
+    mask: Bool[Tensor, "b s"] | None = None,
+    *,
+    limits: Limits,
+    beams: Beams = Beams(),  # noqa: B008
+    n_best: int = 1,
+) -> tuple[list[list[Hypothesis]], list[Tree]]:
+    """What `beam_search` gives, and the tree of each sentence's search."""
+    search = _searched(model, source, mask, limits, beams, n_best, record=True)
+    return ([], []) if search is None else (search.best(n_best), search.trees(n_best))
+
+
+def _searched(
+    model: nn.Module, source: Tensor, mask: Tensor | None, limits: Limits, beams: Beams, n_best: int, *, record: bool
+) -> BeamSearch | None:
+    """A search that has come to its end; None if there is no sentence to search for."""
+    way, bounds = prepare(model, source, limits)
+    size("beam", beams.width, 1, way.vocab_size)
+    size("n_best", n_best, 1, beams.width)
     if source.shape[0] == 0:
-        return ([], []) if record else []
+        return None
     with evaluating(model):
-        search = BeamSearch(way, way.start(source, mask), limits, rules).run()
-    return (search.best(n_best), search.trees(n_best)) if record else search.best(n_best)
+        return BeamSearch(way, way.start(source, mask), bounds, beams, record=record).run()

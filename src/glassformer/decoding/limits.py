@@ -16,45 +16,50 @@ BEYOND_SOURCE = 50
 FREE = -1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Limits:
-    """The tokens that end a sentence, those that are forbidden, and `max_len` (None: see `longest`).
+    """What a search may write: how a sentence begins and ends, what it never contains, how long it gets.
 
-    `first` is what every sentence begins with, though it be forbidden elsewhere (BART: bos); `last` is what it ends
-    with where it has grown to its longest (BART, Marian: eos). Nothing ends before `min_len` new tokens are there.
+    `bos` starts the target of an encoder-decoder. `eos` (one token, several, or None for never) ends a sentence, but
+    not before it has `min_len` new tokens. It gets at most `max_len` of them; by default as many as the source has
+    and 50 more, as in §6.1. `forbidden` tokens (padding, the beginning) are never produced.
+    `first` is forced as the first new token even if it is forbidden (BART: bos), `last` as the last one of a sentence
+    that has reached its longest length (BART, Marian: eos); both count as certain.
     """
+
+    eos: int | Collection[int] | None
+    bos: int | None = None
+    max_len: int | None = None
+    min_len: int = 0
+    forbidden: Collection[int] = ()
+    first: int | None = None
+    last: int | None = None
+
+    def checked(self, vocab_size: int, device: torch.device) -> Bounds:
+        """These limits for one model: every token must be in its vocabulary."""
+        ends = () if self.eos is None else (self.eos,) if isinstance(self.eos, int) else tuple(self.eos)
+        ends = tuple(dict.fromkeys(check_token("eos", token, vocab_size) for token in ends))
+        never = sorted({check_token("forbidden", token, vocab_size) for token in self.forbidden})
+        if len(never) == vocab_size:
+            raise InputError("generate_all_forbidden", vocab_size=vocab_size)
+        indices = torch.tensor(never, device=device) if never else None
+        for key, token in (("first", self.first), ("last", self.last)):
+            if token is not None:
+                check_token(key, token, vocab_size)
+        longest = None if self.max_len is None else size("max_len", self.max_len)
+        return Bounds(ends, indices, longest, size("min_len", self.min_len, 0), self.first, self.last)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """`Limits` that were checked, in the form that every step of a search needs."""
 
     ends: tuple[int, ...]
     forbidden: Tensor | None  # on the device of the model
     max_len: int | None
-    first: int | None = None
-    last: int | None = None
-    min_len: int = 0
-
-    @classmethod
-    def of(
-        cls,
-        vocab_size: int,
-        eos: int | Collection[int] | None,
-        forbidden: Collection[int],
-        max_len: int | None,
-        device: torch.device,
-        first: int | None = None,
-        last: int | None = None,
-        min_len: int = 0,
-    ) -> Limits:
-        """The same, checked against the vocabulary."""
-        ends = () if eos is None else (eos,) if isinstance(eos, int) else tuple(eos)
-        ends = tuple(dict.fromkeys(check_token("eos", token, vocab_size) for token in ends))
-        never = sorted({check_token("forbidden", token, vocab_size) for token in forbidden})
-        if len(never) == vocab_size:
-            raise InputError("generate_all_forbidden", vocab_size=vocab_size)
-        indices = torch.tensor(never, device=device) if never else None
-        for key, token in (("first", first), ("last", last)):
-            if token is not None:
-                check_token(key, token, vocab_size)
-        longest = None if max_len is None else size("max_len", max_len)
-        return cls(ends, indices, longest, first, last, size("min_len", min_len, 0))
+    min_len: int
+    first: int | None
+    last: int | None
 
     def longest(self, start: DecodingStart) -> list[int]:
         """How many tokens each sentence may get: `max_len`, or by default its source's length + 50 (§6.1).
@@ -96,20 +101,9 @@ class Limits:
         return scores
 
 
-def prepare(
-    model: nn.Module,
-    source: Tensor,
-    *,
-    bos: int | None,
-    eos: int | Collection[int] | None,
-    forbidden: Collection[int],
-    max_len: int | None,
-    first: int | None = None,
-    last: int | None = None,
-    min_len: int = 0,
-) -> tuple[Decodable, Limits]:
-    """What every decoder starts with: the way to decode the model and the limits, checked."""
+def prepare(model: nn.Module, source: Tensor, limits: Limits) -> tuple[Decodable, Bounds]:
+    """What every decoder starts with: how to decode this model, and the checked limits."""
     if not isinstance(source, Tensor):
         raise InputError("tokens_shape", shape="–", dtype=type(source).__name__)
-    way = decodable(model, bos)
-    return way, Limits.of(way.vocab_size, eos, forbidden, max_len, source.device, first, last, min_len)
+    way = decodable(model, limits.bos)
+    return way, limits.checked(way.vocab_size, source.device)

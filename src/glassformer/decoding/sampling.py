@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from glassformer.config.values import positive, rate, size, wrong_type
 from glassformer.decoding.hypothesis import Hypothesis
-from glassformer.decoding.limits import Limits, prepare
+from glassformer.decoding.limits import Bounds, Limits, prepare
 from glassformer.decoding.step import Decodable, evaluating
 from glassformer.decoding.walking import Choose, collect, most_probable, walk
 from glassformer.errors import ConfigError
@@ -54,7 +54,7 @@ def keep_min_p(logits: Logits, p: float) -> Logits:
 
 @dataclass(frozen=True, kw_only=True)
 class Sampling:
-    """How to draw: temperature → top-k → top-p → min-p, see `filters`; None leaves a filter out."""
+    """How to draw: temperature → top-k → top-p → min-p, in this order; None leaves a filter out."""
 
     temperature: float = 1.0
     top_k: int | None = None
@@ -100,15 +100,8 @@ def sample(
     source: Shaped[Tensor, "b s ..."],
     mask: Bool[Tensor, "b s"] | None = None,
     *,
-    eos: int | Collection[int] | None,
-    bos: int | None = None,
-    max_len: int | None = None,
-    forbidden: Collection[int] = (),
-    min_len: int = 0,
-    temperature: float = 1.0,
-    top_k: int | None = None,
-    top_p: float | None = None,
-    min_p: float | None = None,
+    limits: Limits,
+    sampling: Sampling = Sampling(),  # noqa: B008
     seed: int | None = None,
     n: int = 1,
 ) -> list[list[Hypothesis]]:
@@ -116,17 +109,16 @@ def sample(
 
         y_i ~ p(v | y_<i, x), after temperature → top-k → top-p → min-p, in this order
 
-    n hypotheses for each sentence, in the order they were drawn. `seed` makes them the same each time; None draws
-    from PyTorch's own generator. `log_probability` is the model's own, before any filter. The rest is as in `greedy`.
+    n hypotheses for each sentence, in the order they were drawn. The same `seed` gives the same ones; None draws
+    from PyTorch's own generator. `log_probability` is the model's own, before any filter.
     """
-    way, limits = prepare(model, source, bos=bos, eos=eos, forbidden=forbidden, max_len=max_len, min_len=min_len)
-    sampling = Sampling(temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p)
+    way, bounds = prepare(model, source, limits)
     draw = Draw(sampling, source.shape[0] * size("n", n), seed)
     if source.shape[0] == 0:
         return []
     with evaluating(model):
         start = way.start(source, mask).repeated(n)
-        drawn = collect(walk(way, start, limits, draw), draw.sentences, limits)
+        drawn = collect(walk(way, start, bounds, draw), draw.sentences, bounds)
     return [drawn[i : i + n] for i in range(0, len(drawn), n)]
 
 
@@ -144,34 +136,30 @@ def stream(
     source: Shaped[Tensor, "b s ..."],
     mask: Bool[Tensor, "b s"] | None = None,
     *,
-    eos: int | Collection[int] | None,
-    bos: int | None = None,
-    max_len: int | None = None,
-    forbidden: Collection[int] = (),
-    min_len: int = 0,
+    limits: Limits,
     sampling: Sampling | None = None,
     seed: int | None = None,
 ) -> Iterator[list[int | None]]:
-    """Yields one list a step: the new token of each sentence, None for those that have ended.
+    """Yields one list per step: the new token of each sentence, None for those that have ended.
 
     Greedy, or drawn as `sampling` says: token for token what `greedy` and `sample` give. The token that ends a
-    sentence is not handed over. While it runs, the model is in evaluation mode.
+    sentence is not yielded. While it runs, the model is in evaluation mode.
     """
-    way, limits = prepare(model, source, bos=bos, eos=eos, forbidden=forbidden, max_len=max_len, min_len=min_len)
+    way, bounds = prepare(model, source, limits)
     pick = most_probable if sampling is None else Draw(sampling, source.shape[0], seed)
-    return _tokens(model, way, limits, source, mask, pick)
+    return _tokens(model, way, bounds, source, mask, pick)
 
 
 @torch.inference_mode()
 def _tokens(
-    model: nn.Module, way: Decodable, limits: Limits, source: Tensor, mask: Tensor | None, pick: Choose
+    model: nn.Module, way: Decodable, bounds: Bounds, source: Tensor, mask: Tensor | None, pick: Choose
 ) -> Iterator[list[int | None]]:
     if source.shape[0] == 0:
         return
     with evaluating(model):
-        for step in walk(way, way.start(source, mask), limits, pick):
+        for step in walk(way, way.start(source, mask), bounds, pick):
             row: list[int | None] = [None] * source.shape[0]
             for sentence, token in zip(step.sentences.tolist(), step.tokens.tolist(), strict=True):
-                row[sentence] = None if token in limits.ends else token
+                row[sentence] = None if token in bounds.ends else token
             if any(token is not None for token in row):
                 yield row

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import torch
@@ -10,7 +10,7 @@ from jaxtyping import Bool, Shaped
 from torch import Tensor, nn
 
 from glassformer.decoding.hypothesis import Hypothesis
-from glassformer.decoding.limits import FREE, Limits, prepare
+from glassformer.decoding.limits import FREE, Bounds, Limits, prepare
 from glassformer.decoding.rules import comparable, largest
 from glassformer.decoding.step import Decodable, DecodingStart, evaluating
 
@@ -26,23 +26,23 @@ class DecodingStep:
     log_probabilities: Tensor  # b: under the model as it is, before any filter; 0 for a token that is forced
 
 
-def walk(model: Decodable, start: DecodingStart, limits: Limits, choose: Choose) -> Iterator[DecodingStep]:
+def walk(model: Decodable, start: DecodingStart, bounds: Bounds, choose: Choose) -> Iterator[DecodingStep]:
     """Choose a token, give it to the model, until every sentence has ended. The finished ones leave the batch.
 
     The host waits for the device once a step, to hear whether a sentence has ended.
     """
-    longest = limits.longest(start)
+    longest = bounds.longest(start)
     tokens, state, most = start.tokens, start.state, max(longest)
     limit = torch.tensor(longest, device=tokens.device)  # b
     sentences = torch.arange(len(longest), device=tokens.device)  # b
     for before in range(most):
         logits = accumulated(model.step(tokens, state))  # b v
-        chosen = choose(limits.forbid(logits, before), sentences, before)  # b
-        must = limits.forced(before, limit)  # b
+        chosen = choose(bounds.forbid(logits, before), sentences, before)  # b
+        must = bounds.forced(before, limit)  # b
         chosen = chosen if must is None else torch.where(must == FREE, chosen, must)
         logs = logits.log_softmax(1).gather(1, chosen[:, None])[:, 0]  # b
         yield DecodingStep(sentences, chosen, logs if must is None else logs.masked_fill(must != FREE, 0.0))
-        done = limits.ended(chosen) | (limit <= before + 1)  # b
+        done = bounds.ended(chosen) | (limit <= before + 1)  # b
         tokens = chosen[:, None]  # b 1
         if bool(done.any()):
             keep = (~done).nonzero()[:, 0]
@@ -52,7 +52,7 @@ def walk(model: Decodable, start: DecodingStart, limits: Limits, choose: Choose)
             tokens, limit, sentences = tokens[keep], limit[keep], sentences[keep]
 
 
-def collect(steps: Iterator[DecodingStep], b: int, limits: Limits) -> list[Hypothesis]:
+def collect(steps: Iterator[DecodingStep], b: int, bounds: Bounds) -> list[Hypothesis]:
     """The steps of a walk, put together: one hypothesis for each of the b sentences."""
     taken = list(steps)
     sentences = torch.cat([step.sentences for step in taken]).tolist()
@@ -62,7 +62,7 @@ def collect(steps: Iterator[DecodingStep], b: int, limits: Limits) -> list[Hypot
     for sentence, token in zip(sentences, tokens, strict=True):
         written[sentence].append(token)
     sums = logs.new_zeros(b).index_add_(0, torch.cat([step.sentences for step in taken]), logs).tolist()
-    finished = [row[-1] in limits.ends for row in written]
+    finished = [row[-1] in bounds.ends for row in written]
     return [
         Hypothesis(row[:-1] if ended else row, total, total, ended)
         for row, total, ended in zip(written, sums, finished, strict=True)
@@ -80,41 +80,21 @@ def greedy(
     source: Shaped[Tensor, "b s ..."],
     mask: Bool[Tensor, "b s"] | None = None,
     *,
-    eos: int | Collection[int] | None,
-    bos: int | None = None,
-    max_len: int | None = None,
-    forbidden: Collection[int] = (),
-    first: int | None = None,
-    last: int | None = None,
-    min_len: int = 0,
+    limits: Limits,
 ) -> list[list[Hypothesis]]:
     r"""Greedy decoding.
 
         y_i = argmax_v p(v | y_<i, x)
 
-    `source` is the text of the encoder, or the prompt of a decoder alone; `mask`: True = a real token. `bos` starts
-    the target of an encoder-decoder, `eos` (one token, several, or None for never) ends it, `forbidden` ones (padding,
-    the beginning) are never produced. At most `max_len` new tokens; by default the source's length + 50, as in §6.1.
-    Nothing ends before `min_len` new tokens are there.
-    `first` is forced as the first new token, `last` where the longest length is reached; both count as certain.
-    One list a sentence, with one hypothesis: as the other decoders.
+    `source` is the text of the encoder, or the prompt of a decoder alone; `mask`: True = a real token.
+    Returns one list per sentence, with one hypothesis in it, in the form that all decoders share.
     """
-    way, limits = prepare(
-        model,
-        source,
-        bos=bos,
-        eos=eos,
-        forbidden=forbidden,
-        max_len=max_len,
-        first=first,
-        last=last,
-        min_len=min_len,
-    )
+    way, bounds = prepare(model, source, limits)
     if source.shape[0] == 0:
         return []
     with evaluating(model):
-        steps = walk(way, way.start(source, mask), limits, most_probable)
-        return [[one] for one in collect(steps, source.shape[0], limits)]
+        steps = walk(way, way.start(source, mask), bounds, most_probable)
+        return [[one] for one in collect(steps, source.shape[0], bounds)]
 
 
 def most_probable(logits: Tensor, sentences: Tensor, before: int) -> Tensor:

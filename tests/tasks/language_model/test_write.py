@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from glassformer.decoding import Sampling, beam_search, greedy, sample
+from glassformer.decoding import Beams, Limits, Sampling, beam_search, greedy, sample
 from glassformer.errors import ConfigError, InputError
 from glassformer.loading import Loaded
 from glassformer.tasks.language_model.write import Pen, Writing, Written, beginning, drawn, write
@@ -36,9 +36,10 @@ def ids_of(loaded: Loaded, prompt: str) -> torch.Tensor:
 )
 def test_the_text_is_that_of_the_search(writing: Writing, way: Any) -> None:
     loaded = writer()
-    options: dict[str, Any] = {"temperature": 0.7, "top_k": 40, "top_p": 0.9, "seed": 3} if way is sample else {}
-    options |= {"beam": 3} if way is beam_search else {}
-    (best,) = way(loaded.model, ids_of(loaded, PROMPT), eos=2, forbidden=FORBIDDEN, max_len=12, **options)[0]
+    options: dict[str, Any] = {"beams": Beams(width=3)} if way is beam_search else {}
+    options |= {"sampling": Sampling(temperature=0.7, top_k=40, top_p=0.9), "seed": 3} if way is sample else {}
+    limits = Limits(eos=2, forbidden=FORBIDDEN, max_len=12)
+    (best,) = way(loaded.model, ids_of(loaded, PROMPT), limits=limits, **options)[0]
     found = write(loaded, PROMPT, writing)
     assert found.prompt == PROMPT and found.tokens == len(best.tokens)
     assert found.text == loaded.tokenizer.decode(best.tokens)
@@ -164,6 +165,6 @@ def test_it_shows_itself() -> None:
 
 def test_a_text_may_end_in_several_ways() -> None:
     loaded = writer()
-    (best,) = greedy(loaded.model, ids_of(loaded, PROMPT), eos=2, forbidden=FORBIDDEN, max_len=12)[0]
+    (best,) = greedy(loaded.model, ids_of(loaded, PROMPT), limits=Limits(eos=2, forbidden=FORBIDDEN, max_len=12))[0]
     ended = write(writer(options={"ends": [2, best.tokens[3]]}), PROMPT, Writing(tokens=12))
     assert ended.ended != "length" and ended.tokens < len(best.tokens)

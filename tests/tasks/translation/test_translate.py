@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from glassformer.config.model import Choice
-from glassformer.decoding import beam_search, greedy
+from glassformer.decoding import Limits, beam_search, greedy
 from glassformer.errors import ConfigError
 from glassformer.loading import Loaded, load
 from glassformer.models.build import build
@@ -59,7 +59,9 @@ def test_the_source_ends_as_it_did_in_training(loaded: Loaded, ends: bool) -> No
     bos, eos = special.need("bos"), special.need("eos")
     tokens = [*loaded.vocabularies.source.encode(KOREAN[0]), *([eos] if ends else [])]
     forbidden = [i for i in special.ids().values() if i != eos]
-    ((expected,),) = greedy(loaded.model, torch.tensor([tokens]), None, bos=bos, eos=eos, forbidden=forbidden)
+    ((expected,),) = greedy(
+        loaded.model, torch.tensor([tokens]), None, limits=Limits(bos=bos, eos=eos, forbidden=forbidden)
+    )
     ((found,),) = candidates(loaded.model, loaded.vocabularies, KOREAN[:1], as_trained(GREEDY, config))
     assert found.log_probability == pytest.approx(expected.log_probability, abs=1e-6)
     assert as_trained(GREEDY, loaded.config) == GREEDY
@@ -96,20 +98,19 @@ def test_a_model_reads_and_begins_as_it_was_trained(
     loaded, texts = foreign(options, frame), ["나는 학교에 간다.", "he", "I go to school!"]
     loaded.model.double()  # together or alone is a matter of rounding, and float32 rounds as the processor likes
     special = loaded.tokenizer.specials
-    limits: dict[str, Any] = {
-        "bos": loaded.start,
-        "eos": 2,
-        "first": 1 if "first" in options else None,
-        "last": 2 if "last" in options else None,
-        "forbidden": forbidden_ids(special, options.get("forbidden")),
-        "max_len": 12,
-    }
+    limits = Limits(
+        bos=loaded.start,
+        eos=2,
+        first=1 if "first" in options else None,
+        last=2 if "last" in options else None,
+        forbidden=forbidden_ids(special, options.get("forbidden")),
+        max_len=12,
+    )
     found = candidates(loaded.model, loaded.vocabularies, texts, as_trained(replace(search, max_len=12), loaded.config))
     for text, (one,) in zip(texts, found, strict=True):
         source = torch.tensor([loaded.framed(text)])
-        ((expected,),) = (
-            greedy(loaded.model, source, **limits) if search is GREEDY else beam_search(loaded.model, source, **limits)
-        )
+        decode = greedy if search is GREEDY else beam_search
+        ((expected,),) = decode(loaded.model, source, limits=limits)
         assert one.text == loaded.tokenizer.decode(expected.tokens)
         assert one.score == pytest.approx(expected.score, abs=1e-10)
 
@@ -132,5 +133,5 @@ def test_more_rows_than_pieces_are_left_out_of_the_text() -> None:
     with torch.no_grad():
         wide.model.head.weight[-9:] *= 50.0
     assert isinstance(translate(wide, "he", GREEDY)[0], str)
-    (one,) = greedy(wide.model, torch.tensor([wide.framed("he")]), bos=1, eos=2)[0]
+    (one,) = greedy(wide.model, torch.tensor([wide.framed("he")]), limits=Limits(bos=1, eos=2))[0]
     assert max(one.tokens) >= loaded.tokenizer.vocab_size

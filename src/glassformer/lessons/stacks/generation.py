@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from glassformer.decoding.beam import beam_search
+from glassformer.decoding.beam import Beams, beam_trees
+from glassformer.decoding.limits import Limits
 from glassformer.decoding.tree import ROOT, Tree
 from glassformer.lessons.drawing import heat
 from glassformer.lessons.hover import hover
@@ -36,17 +37,8 @@ def run(desk: LessonSetup) -> Data:
     loaded = desk.model("ko-en")
     target, special = loaded.vocabularies.target, loaded.vocabularies.target.specials
     read = loaded.reader().source(SENTENCE)
-    best, trees = beam_search(
-        loaded.model,
-        read.ids,
-        eos=special.need("eos"),
-        bos=loaded.start,
-        forbidden=forbidden_ids(special),
-        beam=BEAM,
-        n_best=BEAM,
-        max_len=LONGEST,
-        record=True,
-    )
+    limits = Limits(eos=special.need("eos"), bos=loaded.start, forbidden=forbidden_ids(special), max_len=LONGEST)
+    best, trees = beam_trees(loaded.model, read.ids, limits=limits, beams=Beams(width=BEAM), n_best=BEAM)
     written = best[0][0]
     return {
         "sentence": SENTENCE,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -14,7 +13,7 @@ from rich.text import Text
 from glassformer.config.values import size
 from glassformer.data.batch import pad
 from glassformer.data.moses import prepared_side
-from glassformer.decoding import Sampling, beam_search, greedy, stream
+from glassformer.decoding import Beams, Limits, Sampling, beam_search, greedy, stream
 from glassformer.errors import ConfigError, InputError
 from glassformer.hub.generation import GenerationDefaults, read_generation
 from glassformer.layers.position import table_size
@@ -57,14 +56,9 @@ class Writing:
         if size("beam", self.beam) > 1 and self.sampling is not None:
             raise ConfigError("beam_and_sampling", beam=self.beam)
 
-    def search(self) -> dict[str, Any]:
-        """The keywords of a beam search."""
-        return {
-            "beam": self.beam,
-            "length_norm": self.length_norm,
-            "alpha": self.length_penalty,
-            "stop": self.early,
-        }
+    @property
+    def beams(self) -> Beams:
+        return Beams(width=self.beam, length_norm=self.length_norm, alpha=self.length_penalty, stop=self.early)
 
 
 @dataclass(frozen=True)
@@ -135,19 +129,19 @@ class Pen:
         model, source = self.loaded.model, torch.tensor([self.ids], device=self.loaded.device)  # 1 s
         limits = self.limits()
         if self.writing.beam > 1:
-            ((best,),) = beam_search(model, source, **self.writing.search(), **limits)
+            ((best,),) = beam_search(model, source, limits=limits, beams=self.writing.beams)
             yield from best.tokens
             return
-        steps = stream(model, source, sampling=self.writing.sampling, seed=self.writing.seed, **limits)
+        steps = stream(model, source, limits=limits, sampling=self.writing.sampling, seed=self.writing.seed)
         yield from (token for (token,) in steps if token is not None)
 
-    def limits(self) -> dict[str, Any]:
+    def limits(self) -> Limits:
         specials, options, told = self.loaded.tokenizer.specials, self.loaded.config.task.options, self.writing.told
         ends = end_ids(options)  # several, for some imported models
         forbidden = forbidden_ids(specials, forbidden_roles(options), ends)
         forbidden += [token for token in told.suppressed if token not in (ends or (specials.eos,))]
         fewest = min(told.fewest(len(self.ids)), self.most)
-        return {"eos": ends or specials.eos, "forbidden": forbidden, "max_len": self.most, "min_len": fewest}
+        return Limits(eos=ends or specials.eos, max_len=self.most, min_len=fewest, forbidden=forbidden)
 
 
 def writing_for(
@@ -199,7 +193,7 @@ def write_all(loaded: Loaded, prompts: Sequence[str | Prompt], writing: Writing)
     pens = [Pen(loaded, prompt, writing) for prompt in prompts]
     groups: dict[tuple[int, int], list[Pen]] = {}
     for pen in pens if writing.sampling is None else []:
-        groups.setdefault((pen.most, pen.limits()["min_len"]), []).append(pen)
+        groups.setdefault((pen.most, pen.limits().min_len), []).append(pen)
     for group in groups.values():
         for first in range(0, len(group), AT_ONCE):
             some = group[first : first + AT_ONCE]
@@ -217,8 +211,10 @@ def _together(loaded: Loaded, pens: Sequence[Pen], writing: Writing) -> list[lis
     mask = None if real.all() else torch.from_numpy(real).to(loaded.device)
     source, limits = tokens.to(loaded.device), pens[0].limits()
     if writing.beam > 1:
-        return [best.tokens for best, *_ in beam_search(loaded.model, source, mask, **writing.search(), **limits)]
-    return [best.tokens for best, *_ in greedy(loaded.model, source, mask, **limits)]
+        found = beam_search(loaded.model, source, mask, limits=limits, beams=writing.beams)
+    else:
+        found = greedy(loaded.model, source, mask, limits=limits)
+    return [best.tokens for best, *_ in found]
 
 
 def write(loaded: Loaded, prompt: str | Prompt = "", writing: Writing = Writing()) -> Written:  # noqa: B008

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import torch
@@ -14,7 +13,7 @@ from glassformer.config.recipe import RunConfig
 from glassformer.config.values import one_of, size
 from glassformer.data.batch import pad
 from glassformer.data.moses import prepared_side
-from glassformer.decoding import Hypothesis, beam_search, greedy
+from glassformer.decoding import Beams, Hypothesis, Limits, beam_search, greedy
 from glassformer.errors import ConfigError, InputError
 from glassformer.hub.generation import read_generation
 from glassformer.layers.position import table_size
@@ -30,7 +29,7 @@ from glassformer.text.tokenizer import ROLES, Specials
 
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions:
-    """How to look for a translation: beam 1 is greedy; the rest is as in `beam_search`.
+    """How to look for a translation: beam 1 is greedy; the first four are those of `Beams`.
 
     The second half says how the model was trained, by roles of special tokens, see `as_trained`: what stands before a
     source and behind it, what the target starts from, which token is forced as its first and which where it has grown
@@ -180,28 +179,19 @@ def _search(
     tokens, real = pad(plain, source.ids().get("pad", 0), frame)
     mask = None if real.all() else torch.from_numpy(real).to(device)
     ends = search.ends or (target.need("eos"),)
-    limits: dict[str, Any] = {
-        "bos": target.need(search.start),
-        "eos": ends,
-        "forbidden": {*forbidden_ids(target, search.forbidden, search.ends), *search.suppressed} - set(ends),
-        "first": _one(target, search.first),
-        "last": _one(target, search.last),
-        "max_len": _room(model, search.max_len),
-        "min_len": search.min_len,
-    }
-    if search.beam == 1 and search.n_best == 1:
-        return greedy(model, tokens.to(device), mask, **limits)
-    return beam_search(
-        model,
-        tokens.to(device),
-        mask,
-        beam=search.beam,
-        length_norm=search.length_norm,
-        alpha=search.alpha,
-        stop=search.stop,
-        n_best=search.n_best,
-        **limits,
+    limits = Limits(
+        eos=ends,
+        bos=target.need(search.start),
+        max_len=_room(model, search.max_len),
+        min_len=search.min_len,
+        forbidden={*forbidden_ids(target, search.forbidden, search.ends), *search.suppressed} - set(ends),
+        first=_one(target, search.first),
+        last=_one(target, search.last),
     )
+    if search.beam == 1 and search.n_best == 1:
+        return greedy(model, tokens.to(device), mask, limits=limits)
+    beams = Beams(width=search.beam, length_norm=search.length_norm, alpha=search.alpha, stop=search.stop)
+    return beam_search(model, tokens.to(device), mask, limits=limits, beams=beams, n_best=search.n_best)
 
 
 def _room(model: EncoderDecoder, wanted: int | None) -> int | None:
