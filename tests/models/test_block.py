@@ -9,10 +9,11 @@ from torch import Tensor, nn
 
 import glassformer as gf
 from glassformer.errors import ConfigError, InputError
-from glassformer.layers.attention import LayerCache, Mask
+from glassformer.layers.attention import Mask
 from glassformer.layers.norm import RMSNorm
 from glassformer.layers.residual import StochasticDepth
-from glassformer.models.block import DecoderBlock, EncoderBlock, Memory, PositionEffect
+from glassformer.models.block import DecoderBlock, EncoderBlock
+from glassformer.models.context import Memory
 from glassformer.trace.record import record
 
 SIZES = {"d_model": 16, "n_heads": 4, "d_ff": 24}
@@ -114,17 +115,6 @@ def test_an_encoder_block_takes_masks_and_rules() -> None:
     torch.testing.assert_close(block(x, triangle), block(x, Mask(causal=True)), atol=1e-12, rtol=0)
 
 
-def test_a_bias_reaches_the_scores_of_self_attention_only() -> None:
-    block = DecoderBlock(**SIZES, cross_attention=True).double()
-    x, memory = torch.randn(1, 3, 16).double(), torch.randn(1, 3, 16).double()
-    bias = torch.zeros(4, 3, 3).double()
-    bias[:, :, 0] = 50.0  # everyone looks at the first
-    with record(block) as trace:
-        block(x, memory, place=PositionEffect(bias=bias))
-    assert trace["self_attention.weights"][..., 0].min().item() > 0.999
-    assert trace["cross_attention.weights"][..., 0].max().item() < 0.999
-
-
 def test_a_decoder_with_cross_attention_needs_a_memory() -> None:
     with pytest.raises(InputError, match=r"^this decoder has cross-attention and was given no memory; pass the"):
         DecoderBlock(**SIZES, cross_attention=True)(torch.randn(1, 3, 16))
@@ -223,23 +213,6 @@ def test_a_norm_of_ones_own_can_be_brought() -> None:
     torch.testing.assert_close(block(x), middle + block.feed_forward(middle))
 
 
-@pytest.mark.parametrize("norm_order", ["post", "pre", "parallel"])
-def test_a_cached_block_gives_what_the_whole_pass_gives(norm_order: str) -> None:
-    block = DecoderBlock(**SIZES, cross_attention=True, norm_order=norm_order).double()
-    x, memory, cache = torch.randn(2, 4, 16).double(), torch.randn(2, 3, 16).double(), LayerCache()
-    steps = [block(x[:, t : t + 1], memory, cache=cache) for t in range(4)]
-    torch.testing.assert_close(torch.cat(steps, 1), block(x, memory), atol=1e-10, rtol=0)
-
-
-def test_a_cached_block_projects_the_memory_once() -> None:
-    block = DecoderBlock(**SIZES, cross_attention=True).double()
-    x, memory = torch.randn(2, 2, 16).double(), torch.randn(2, 3, 16).double()
-    cache = LayerCache()
-    block(x[:, :1], memory, cache=cache)
-    nonsense = torch.full_like(memory, float("nan"))  # not looked at any more
-    torch.testing.assert_close(block(x[:, 1:], nonsense, cache=cache), block(x, memory)[:, 1:], atol=1e-10, rtol=0)
-
-
 def test_the_stream_can_be_seen_after_every_sub_layer() -> None:
     block = DecoderBlock(**SIZES, cross_attention=True)
     with record(block) as trace:
@@ -264,12 +237,3 @@ def test_the_stream_can_be_seen_after_every_sub_layer() -> None:
 def test_a_block_that_cannot_be_is_refused_at_the_prompt(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(message)):
         EncoderBlock(**{"d_model": 16, "n_heads": 4, "d_ff": 32, **wrong})
-
-
-@torch.no_grad()
-@pytest.mark.parametrize("norm_order", ["post", "pre", "parallel"])
-def test_rows_that_share_a_memory_look_at_it_as_if_it_were_copied(norm_order: str) -> None:
-    block = DecoderBlock(**SIZES, cross_attention=True, norm_order=norm_order).double().eval()
-    x, memory = torch.randn(4, 1, 16).double(), torch.randn(2, 3, 16).double()
-    copied = block(x, memory.repeat_interleave(2, 0))
-    torch.testing.assert_close(block(x, Memory(memory, Mask())), copied, atol=1e-10, rtol=0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float
@@ -16,28 +15,9 @@ from glassformer.layers.attention import LayerCache, Mask, MultiHeadAttention
 from glassformer.layers.attention.mask import as_allowed
 from glassformer.layers.feed_forward import FEED_FORWARDS
 from glassformer.layers.norm import NORMS, Norm
-from glassformer.layers.position import Rotation
 from glassformer.layers.residual import NORM_ORDERS, StochasticDepth, add_norm
+from glassformer.models.context import NOWHERE, Context, Memory, PositionEffect
 from glassformer.tap import observed, tap
-
-
-@dataclass(frozen=True)
-class PositionEffect:
-    """What the positions of one pass give to attention: a rotation of q and k, or a bias on the scores."""
-
-    rotation: Rotation | None = None
-    bias: Tensor | None = None  # h t s
-
-
-@dataclass(frozen=True)
-class Memory:
-    """The encoder's output, b s d_model, and who may look at which part of it."""
-
-    x: Tensor
-    mask: Mask
-
-
-NOWHERE = PositionEffect()
 
 
 class Block(nn.Module):
@@ -48,11 +28,35 @@ class Block(nn.Module):
 
     `bias` names what has a bias, of q, k, v, o, feed_forward and norm. `attention_dropout` (on the weights) and
     `feed_forward_dropout` (between the products) follow `dropout` (on each sub-layer's output) unless given.
-    `recompute` keeps only what enters and computes the rest a second time in the backward pass (Chen et al. 2016).
     Differs from the paper: nothing by default, but for dropout inside the sub-layers, which the paper leaves out.
     """
 
-    recompute = False
+    recompute = False  # see `recompute` below
+
+    def sublayers(self, x: Float[Tensor, "b t d_model"], context: Context) -> Float[Tensor, "b t d_model"]:
+        """The sub-layers in order. `context` says what the attentions may look at."""
+
+        def self_attention(y: Tensor) -> Tensor:
+            return context.look_at_self(self.self_attention, y)
+
+        def cross_attention(y: Tensor) -> Tensor:
+            return context.look_at_memory(self.cross_attention, y)
+
+        if self.norm is not None:  # parallel: one norm, and all sub-layers read the same y
+            y = self.norm(x)  # b t d_model
+            x = x + self.drop(self_attention(y))
+            x = x if context.memory is None else x + self.drop(cross_attention(y))
+            return tap("output", x + self.drop(self.feed_forward(y)))
+
+        x = tap("after_self_attention", self._add_norm(x, self_attention, self.self_attention_norm))
+        if context.memory is not None:
+            x = tap("after_cross_attention", self._add_norm(x, cross_attention, self.cross_attention_norm))
+        return tap("output", self._add_norm(x, self.feed_forward, self.feed_forward_norm))
+
+    def _add_norm(self, x: Tensor, sublayer: Callable[[Tensor], Tensor], norm: nn.Module | None) -> Tensor:
+        """post: norm(x + drop(sublayer(x))); pre: x + drop(sublayer(norm(x))). See layers/residual.py."""
+        assert norm is not None
+        return add_norm(x, sublayer, norm, self.drop, self.norm_order)
 
     def __init__(
         self,
@@ -119,56 +123,6 @@ class Block(nn.Module):
         self.feed_forward_norm = None if parallel else add_norm_norm()
         self.drop = nn.Sequential(nn.Dropout(dropout), StochasticDepth(stochastic_depth))
 
-    def run(
-        self, x: Tensor, mask: Mask, memory: Memory | None, place: PositionEffect, cache: LayerCache | None
-    ) -> Tensor:
-        """`sublayers`, or `sublayers` twice: whoever looks is shown each tensor once, so then nothing is recomputed."""
-        if self.recompute and torch.is_grad_enabled() and cache is None and not observed():
-            again: Tensor = checkpoint(self.sublayers, x, mask, memory, place, None, use_reentrant=False)
-            return again
-        return self.sublayers(x, mask, memory, place, cache)
-
-    def sublayers(
-        self, x: Tensor, mask: Mask, memory: Memory | None, place: PositionEffect, cache: LayerCache | None
-    ) -> Tensor:
-        """The sub-layers in order. `place` is what positions give to attention; `memory` is for cross-attention."""
-
-        def self_attention(y: Tensor) -> Tensor:
-            past = None if cache is None else cache.past
-            return self.self_attention(y, y, y, mask, rotation=place.rotation, bias=place.bias, cache=past)
-
-        def cross_attention(y: Tensor) -> Tensor:
-            assert self.cross_attention is not None and memory is not None
-            known, rows = None if cache is None else cache.memory, memory.x.shape[0]
-            # Beams of one sentence look at one memory: k rows of one query are one row of k queries.
-            queries = y if y.shape[0] == rows else y.reshape(rows, -1, y.shape[2])
-            return self.cross_attention(queries, memory.x, memory.x, memory.mask, cache=known).reshape(y.shape)
-
-        if self.norm is not None:  # parallel: one norm, all sub-layers look at the same y
-            y = self.norm(x)  # b t d_model
-            x = x + self.drop(self_attention(y))
-            x = x if memory is None else x + self.drop(cross_attention(y))
-            return tap("output", x + self.drop(self.feed_forward(y)))
-
-        x = tap("after_self_attention", self._add_norm(x, self_attention, self.self_attention_norm))
-        if memory is not None:
-            x = tap("after_cross_attention", self._add_norm(x, cross_attention, self.cross_attention_norm))
-        return tap("output", self._add_norm(x, self.feed_forward, self.feed_forward_norm))  # b t d_model
-
-    def _add_norm(self, x: Tensor, sublayer: Callable[[Tensor], Tensor], norm: nn.Module | None) -> Tensor:
-        assert norm is not None
-        return add_norm(x, sublayer, norm, self.drop, self.norm_order)
-
-
-def recompute(model: nn.Module, on: bool = True) -> nn.Module:
-    """Activation checkpointing for every block of a model: less memory, one more forward pass."""
-    if not isinstance(model, nn.Module):
-        raise InputError("not_a_module", given=shown(model))
-    for module in model.modules():
-        if isinstance(module, Block):
-            module.recompute = on
-    return model
-
 
 class EncoderBlock(Block):
     """Left half of Figure 1: every token looks at every token."""
@@ -184,12 +138,12 @@ class EncoderBlock(Block):
         """`mask`, True = may look: t s, b t s or b h t s. `real`, True = a token, not padding: b t."""
         b, t = x.shape[:2]
         rules = mask if isinstance(mask, Mask) else Mask(allowed=as_allowed(mask, real, b, t, t))
-        return self.run(x, rules, None, place, None)
+        return _run(self, x, Context(rules, place=place))
 
 
 class DecoderBlock(Block):
-    """A layer of a decoder: a token looks at its past. So it is GPT's; the right half of Figure 1, which looks at the
-    encoder's output too, is `DecoderBlock(…, cross_attention=True)`, called as block(x, memory).
+    """One layer of a decoder: a token looks at its past. By default this is GPT's block; the right half of Figure 1,
+    which also looks at the encoder's output, is `DecoderBlock(…, cross_attention=True)`, called as block(x, memory).
     """
 
     def forward(
@@ -209,11 +163,32 @@ class DecoderBlock(Block):
         `real` and `memory_real`, True = a token, not padding: b s.
         """
         b, t = x.shape[:2]
-        s = t if cache is None or cache.past.k is None else t + cache.past.k.shape[2]
+        s = t if cache is None else t + cache.length
         rules = mask if isinstance(mask, Mask) else Mask(causal=True, allowed=as_allowed(mask, real, b, t, s))
         if (memory is None) != (self.cross_attention is None):
             raise InputError("memory_missing" if memory is None else "memory_unexpected")
         if isinstance(memory, Tensor):
             seen = as_allowed(memory_mask, memory_real, b, t, memory.shape[1])
             memory = Memory(memory, Mask(allowed=seen))
-        return self.run(x, rules, memory, place, cache)
+        return _run(self, x, Context(rules, memory, place, cache))
+
+
+def recompute(model: nn.Module, on: bool = True) -> nn.Module:
+    """Activation checkpointing (Chen et al. 2016) for every block of a model: less memory, one more forward pass.
+
+    A block then keeps only its input, and computes the rest a second time in the backward pass.
+    """
+    if not isinstance(model, nn.Module):
+        raise InputError("not_a_module", given=shown(model))
+    for module in model.modules():
+        if isinstance(module, Block):
+            module.recompute = on
+    return model
+
+
+def _run(block: Block, x: Tensor, context: Context) -> Tensor:
+    """The block's sub-layers, recomputed if asked for. Under an observer nothing is: it sees each tensor once."""
+    if block.recompute and torch.is_grad_enabled() and context.cache is None and not observed():
+        again: Tensor = checkpoint(block.sublayers, x, context, use_reentrant=False)
+        return again
+    return block.sublayers(x, context)

@@ -9,7 +9,8 @@ from glassformer.errors import InputError
 from glassformer.layers.attention import Cache, Mask
 from glassformer.layers.attention.mask import as_allowed, combine, same_document
 from glassformer.layers.embedding import check_vectors, token_matrix
-from glassformer.models.block import DecoderBlock, Memory
+from glassformer.models.block import DecoderBlock
+from glassformer.models.context import Memory
 from glassformer.models.stack import Stack, places
 
 
@@ -57,7 +58,7 @@ class Decoder(Stack):
         source = None
         if memory is not None:
             self._check_memory(memory, b, beams)
-            # the beams of a sentence are as many queries of one memory: see `Block.sublayers`
+            # the beams of a sentence are as many queries of one memory: see `Context.look_at_memory`
             seen = as_allowed(memory_mask, memory_real, b // beams, t * beams, memory.shape[1])
             source = Memory(memory, Mask(allowed=seen))
         for layer, block in enumerate(self.blocks):

@@ -19,8 +19,9 @@ from glassformer.config.model import ModelConfig
 from glassformer.layers.attention import Cache, KeyValues, LayerCache
 from glassformer.layers.patch import SeriesPatches
 from glassformer.layers.position import POSITIONS
-from glassformer.models.block import Block, Memory, PositionEffect
+from glassformer.models.block import Block
 from glassformer.models.check import GIVEN, check, input_positions
+from glassformer.models.context import Memory, PositionEffect
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.models.plan import MODELS, Box, plan
 from glassformer.symbols.run import SymbolicRun

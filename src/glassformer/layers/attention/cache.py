@@ -5,6 +5,7 @@ Nothing is hidden in the modules: whoever decodes holds the cache, passes it, an
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -83,6 +84,13 @@ class KeyValues:
         return replace(self)
 
 
+def remembered(cache: KeyValues | None, compute: Callable[[], Pair]) -> Pair:
+    """Keys and values of one attention: the new ones after those of the cache; those of a memory are computed once."""
+    if cache is None:
+        return compute()
+    return cache.whole() if cache.complete else cache.append(*compute())
+
+
 def _may_write() -> bool:
     """Writing in place would break a backward pass, and stop a compiled graph."""
     return not torch.is_grad_enabled() and not torch.compiler.is_compiling()
@@ -106,6 +114,11 @@ class LayerCache:
     past: KeyValues = field(default_factory=KeyValues)
     memory: KeyValues = field(default_factory=lambda: KeyValues(fixed=True))
 
+    @property
+    def length(self) -> int:
+        """How many positions of the past are in it."""
+        return 0 if self.past.k is None else self.past.k.shape[2]
+
 
 @dataclass
 class Cache:
@@ -124,8 +137,7 @@ class Cache:
     @property
     def length(self) -> int:
         """How many positions are already in it."""
-        k = self.layers[0].past.k if self.layers else None
-        return 0 if k is None else k.shape[2]
+        return self.layers[0].length if self.layers else 0
 
     def copy(self) -> Cache:
         """Another cache with the same content; growing one leaves the other as it is."""

@@ -1,6 +1,6 @@
 """Scaled dot-product attention, Figure 2 left: the same equation twice, to be read and to be fast.
 
-This is the only place where the mathematics forks. Both kernels have one signature and give one answer.
+This is the only place where the mathematics is written twice. Both kernels have the same signature and the same result.
 """
 
 from __future__ import annotations
@@ -15,37 +15,6 @@ from torch import Tensor
 from glassformer.errors import InputError
 from glassformer.layers.attention.mask import Mask
 from glassformer.tap import Selection, selection, tap, watched
-
-
-class Kernel(Protocol):
-    """The signature that both kernels share."""
-
-    def __call__(
-        self,
-        q: Tensor,  # b h t d_k
-        k: Tensor,  # b g s d_k
-        v: Tensor,  # b g s d_v
-        mask: Mask,
-        *,
-        bias: Tensor | None,  # h t s
-        scale: float,
-        dropout: float,
-    ) -> Tensor: ...  # b h t d_v
-
-
-def attention_weights(q: Tensor, k: Tensor, mask: Mask, *, bias: Tensor | None, scale: float) -> Tensor:
-    """softmax(Q Kᵀ / √d_k): how much each query looks at each key. Rows sum to 1; a masked entry is exactly 0."""
-    scores = tap("scores", (q * scale) @ k.transpose(-2, -1))  # b h t s
-    if bias is not None:
-        scores = scores + bias
-    allowed = mask.dense(q.shape[-2], k.shape[-2], q.device)
-    if allowed is None:
-        return tap("weights", scores.softmax(-1))  # b h t s
-    blocked = ~allowed
-    weights = torch.where(blocked, torch.finfo(scores.dtype).min, scores).softmax(-1)
-    if not mask.is_plainly_causal:  # a row may be masked altogether; under a look-ahead mask each sees itself
-        weights = weights.masked_fill(blocked, 0.0)
-    return tap("weights", weights)  # b h t s
 
 
 def reference(
@@ -63,10 +32,25 @@ def reference(
     return F.dropout(weights, dropout, training=dropout > 0.0) @ v  # b h t d_v
 
 
+def attention_weights(q: Tensor, k: Tensor, mask: Mask, *, bias: Tensor | None, scale: float) -> Tensor:
+    """softmax(Q Kᵀ / √d_k): how much each query looks at each key. Rows sum to 1; a masked entry is exactly 0."""
+    scores = tap("scores", (q * scale) @ k.transpose(-2, -1))  # b h t s; scale = 1/√d_k
+    if bias is not None:
+        scores = scores + bias
+    allowed = mask.dense(q.shape[-2], k.shape[-2], q.device)
+    if allowed is None:
+        return tap("weights", scores.softmax(-1))  # b h t s
+    blocked = ~allowed
+    weights = torch.where(blocked, torch.finfo(scores.dtype).min, scores).softmax(-1)
+    if not mask.is_plainly_causal:  # a row may be masked altogether; under a look-ahead mask each sees itself
+        weights = weights.masked_fill(blocked, 0.0)
+    return tap("weights", weights)  # b h t s
+
+
 def fused(q: Tensor, k: Tensor, v: Tensor, mask: Mask, *, bias: Tensor | None, scale: float, dropout: float) -> Tensor:
     """The same equation in one of PyTorch's kernels, which never holds the t×s weights.
 
-    While somebody watches, the weights are computed a second time for them; the answer stays that of the kernel.
+    If an observer asks for scores or weights, they are computed separately for it; the result stays the kernel's.
     """
     if watched("scores") or watched("weights"):
         _show_weights(q, share_heads(k, q.shape[1]), mask, bias=bias, scale=scale)
@@ -86,7 +70,7 @@ def fused(q: Tensor, k: Tensor, v: Tensor, mask: Mask, *, bias: Tensor | None, s
 
 
 def _show_weights(q: Tensor, k: Tensor, mask: Mask, *, bias: Tensor | None, scale: float) -> None:
-    """Scores and weights for whoever watches: of the heads and rows that were asked for, and of no others."""
+    """Scores and weights for the observer, of the heads and rows it asked for only."""
     heads, rows = selection() or Selection()
     within("heads", heads, q.shape[1])
     within("rows", rows, q.shape[2])
@@ -103,7 +87,7 @@ def _show_weights(q: Tensor, k: Tensor, mask: Mask, *, bias: Tensor | None, scal
 
 
 def within(what: str, asked: Sequence[int] | None, size: int) -> None:
-    """Heads or rows that are asked for must be there."""
+    """Raises if a head or row that was asked for does not exist."""
     for number in asked or ():
         if number >= size:
             raise InputError("no_such_selection", what=what, value=number, last=size - 1)
@@ -118,6 +102,22 @@ def share_heads(x: Tensor, n_heads: int) -> Tensor:
       k 0 1 2 3                   k  0   1                 k    0
     """
     return x if x.shape[1] == n_heads else x.repeat_interleave(n_heads // x.shape[1], dim=1)  # b h s d
+
+
+class Kernel(Protocol):
+    """The signature that both kernels share. `scale` is 1/√d_k unless a model has its own (T5: 1)."""
+
+    def __call__(
+        self,
+        q: Tensor,  # b h t d_k
+        k: Tensor,  # b g s d_k
+        v: Tensor,  # b g s d_v
+        mask: Mask,
+        *,
+        bias: Tensor | None,  # h t s
+        scale: float,
+        dropout: float,
+    ) -> Tensor: ...  # b h t d_v
 
 
 KERNELS: dict[str, Kernel] = {

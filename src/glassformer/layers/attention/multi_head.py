@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from glassformer.config.values import biases, size
 from glassformer.errors import ConfigError, choose
-from glassformer.layers.attention.cache import KeyValues
+from glassformer.layers.attention.cache import KeyValues, remembered
 from glassformer.layers.attention.kernel import KERNELS
 from glassformer.layers.attention.mask import Mask, as_allowed
 from glassformer.layers.norm import NORMS, Norm
@@ -17,20 +17,6 @@ from glassformer.layers.position.rotary import Rotation, rotate
 from glassformer.tap import edited, tap
 
 PROJECTIONS = ("q", "k", "v", "o")
-
-
-def check_heads(d_model: int, n_heads: int, n_kv_heads: int | None, d_k: int | None) -> None:
-    """Heads share d_model evenly unless d_k is given, and query heads share key-value heads evenly."""
-    sizes = {"d_model": d_model, "n_heads": n_heads, "n_kv_heads": n_kv_heads, "d_k": d_k}
-    for key, value in sizes.items():
-        if value is not None:
-            size(key, value)
-    if d_k is None and d_model % n_heads:
-        divisors = [h for h in range(1, min(d_model, 256) + 1) if d_model % h == 0]
-        close = sorted(sorted(divisors, key=lambda h: abs(h - n_heads))[:2])
-        raise ConfigError("heads_do_not_divide", n_heads=n_heads, d_model=d_model, close=", ".join(map(str, close)))
-    if n_kv_heads is not None and n_heads % n_kv_heads:
-        raise ConfigError("kv_heads_do_not_divide", n_kv_heads=n_kv_heads, n_heads=n_heads)
 
 
 class MultiHeadAttention(nn.Module):
@@ -67,7 +53,7 @@ class MultiHeadAttention(nn.Module):
         self.n_kv_heads = n_kv_heads = n_kv_heads or n_heads
         self.d_k = d_k = d_k or d_model // n_heads
         self.d_v = d_v = d_k if d_v is None else size("d_v", d_v)
-        self.scale = d_k**-0.5 if scale is None else scale
+        self.scale = d_k**-0.5 if scale is None else scale  # 1/√d_k; the kernel multiplies the scores by it
         self.dropout = dropout
         self.kernel = kernel
         choose("kernel", kernel, KERNELS)
@@ -98,14 +84,9 @@ class MultiHeadAttention(nn.Module):
         b, t, s = q.shape[0], q.shape[1], k.shape[1]
         rules = mask if isinstance(mask, Mask) else Mask(allowed=as_allowed(mask, real, b, t, s))
         queries = self._queries(q, rotation)  # b h t d_k
-        if cache is not None and cache.complete:
-            keys, values = cache.whole()  # b g s d_k, b g s d_v
-        else:
-            keys, values = self._keys(k, rotation), self._values(v)
-            if cache is not None:
-                keys, values = cache.append(keys, values)
+        keys, values = remembered(cache, lambda: (self._keys(k, rotation), self._values(v)))  # b g s d_k, b g s d_v
         dropout = self.dropout if self.training else 0.0
-        # What somebody changes must be what the answer is computed from.
+        # An edit of scores or weights takes effect only where they are computed.
         kernel = "reference" if edited("scores") or edited("weights") else self.kernel
         heads = KERNELS[kernel](queries, keys, values, rules, bias=bias, scale=self.scale, dropout=dropout)
         heads = tap("heads", heads)  # b h t d_v
@@ -123,3 +104,17 @@ class MultiHeadAttention(nn.Module):
 
     def _values(self, x: Tensor) -> Tensor:
         return tap("v", self.w_v(x).unflatten(-1, (self.n_kv_heads, self.d_v)).transpose(1, 2))  # b g s d_v
+
+
+def check_heads(d_model: int, n_heads: int, n_kv_heads: int | None, d_k: int | None) -> None:
+    """Heads share d_model evenly unless d_k is given, and query heads share key-value heads evenly."""
+    sizes = {"d_model": d_model, "n_heads": n_heads, "n_kv_heads": n_kv_heads, "d_k": d_k}
+    for key, value in sizes.items():
+        if value is not None:
+            size(key, value)
+    if d_k is None and d_model % n_heads:
+        divisors = [h for h in range(1, min(d_model, 256) + 1) if d_model % h == 0]
+        close = sorted(sorted(divisors, key=lambda h: abs(h - n_heads))[:2])
+        raise ConfigError("heads_do_not_divide", n_heads=n_heads, d_model=d_model, close=", ".join(map(str, close)))
+    if n_kv_heads is not None and n_heads % n_kv_heads:
+        raise ConfigError("kv_heads_do_not_divide", n_kv_heads=n_kv_heads, n_heads=n_heads)

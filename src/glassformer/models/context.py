@@ -1,0 +1,57 @@
+"""What a block is given besides the stream: who may look at whom, positions, the encoder's output, and the cache."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor, nn
+
+from glassformer.layers.attention import LayerCache, Mask
+from glassformer.layers.position import Rotation
+
+
+@dataclass(frozen=True)
+class PositionEffect:
+    """What the positions of one pass give to attention: a rotation of q and k, or a bias on the scores."""
+
+    rotation: Rotation | None = None
+    bias: Tensor | None = None  # h t s
+
+
+@dataclass(frozen=True)
+class Memory:
+    """The encoder's output, b s d_model, and who may look at which part of it."""
+
+    x: Tensor
+    mask: Mask
+
+
+NOWHERE = PositionEffect()
+
+
+@dataclass(frozen=True)
+class Context:
+    """All of this for one block. Decoding is handled here, so that a block need not know of it."""
+
+    mask: Mask
+    memory: Memory | None = None
+    place: PositionEffect = NOWHERE
+    cache: LayerCache | None = None
+
+    def look_at_self(self, attention: nn.Module, y: Tensor) -> Tensor:
+        """Self-attention: y looks at itself, and with a cache at the positions before it as well."""
+        past = None if self.cache is None else self.cache.past
+        looked: Tensor = attention(y, y, y, self.mask, rotation=self.place.rotation, bias=self.place.bias, cache=past)
+        return looked
+
+    def look_at_memory(self, attention: nn.Module | None, y: Tensor) -> Tensor:
+        """Cross-attention: y looks at the encoder's output.
+
+        The beams of a sentence share one row of memory, so k rows of one query each become one row of k queries.
+        """
+        assert attention is not None and self.memory is not None
+        known = None if self.cache is None else self.cache.memory
+        memory, rows = self.memory.x, self.memory.x.shape[0]
+        queries = y if y.shape[0] == rows else y.reshape(rows, -1, y.shape[2])
+        looked: Tensor = attention(queries, memory, memory, self.memory.mask, cache=known)
+        return looked.reshape(y.shape)
