@@ -51,11 +51,15 @@ def in_numbers(formula: str, values: Mapping[str, int]) -> str:
 
 def total(terms: Iterable[str]) -> str:
     """Add formulas, writing equal ones once: d + d → "2×d", (a×b+b) + (a×b+b) → "2×(a×b+b)"."""
-    counted = Counter(term for term in terms if term != "0")
+    return total_of(Counter(terms))
+
+
+def total_of(counted: Mapping[str, int]) -> str:
+    """The same for formulas that have been counted."""
 
     def repeated(term: str, times: int) -> str:
         if times == 1:
             return term
         return f"{times}×({term})" if "+" in term or "-" in term else f"{times}×{term}"
 
-    return "+".join(repeated(term, times) for term, times in counted.items()) or "0"
+    return "+".join(repeated(term, times) for term, times in counted.items() if term != "0") or "0"

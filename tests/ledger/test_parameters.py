@@ -20,6 +20,7 @@ from glassformer.layers.residual import NORM_ORDERS
 from glassformer.ledger import rows as rows_module
 from glassformer.ledger.costs import Pass, costs
 from glassformer.ledger.parameters import count
+from glassformer.ledger.row import Total
 from glassformer.ledger.rows import rows, rows_of_box
 from glassformer.models import in_symbols
 from glassformer.models.block import Block
@@ -213,3 +214,19 @@ def test_a_huge_model_needs_no_memory() -> None:
 def test_the_ledger_checks_first() -> None:
     with pytest.raises(gf.ConfigError, match="n_heads=7 does not divide d_model=512"):
         rows(ModelConfig(vocab_size=10, n_heads=7))
+
+
+@pytest.mark.parametrize("run", [Pass(batch=2, length=8), Pass(batch=2, length=1, past=7, training=False)])
+def test_layers_that_are_alike_cost_nothing_to_count_and_to_show(run: Pass) -> None:
+    small, large = (gf.count("gpt2", layers=layers, run=run) for layers in (2, 10_000))
+    assert len(small.steps) == len(large.steps)
+    layer = small.part("decoder.blocks.1").parameters
+    assert large.total.parameters == small.total.parameters + 9_998 * layer
+    assert f"{large.total.parameters:,}" in repr(large)
+    assert not {"parts", "costs"} & set(vars(large))  # not one row of the 10,000 layers was made
+    assert large.memory is not None and "parts" not in vars(large.memory)
+    assert len(large.parts) == len(small.parts) + 9_998 * sum(
+        r.name.startswith("decoder.blocks.1.") for r in small.parts
+    )
+    assert Total.of(large.parts) == large.total
+    assert sum(cost.forward for cost in large.costs.values()) == large.to_json()["cost_total"]["flops_forward"]

@@ -6,7 +6,6 @@ look-ahead mask lets it look. The real `forward` is run, in symbols: nothing is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -18,7 +17,7 @@ from glassformer.formula import in_numbers, total
 from glassformer.layers.attention import KERNELS, Cache
 from glassformer.layers.position import WITH_TABLE
 from glassformer.ledger.reading import Account, CostEntry, read
-from glassformer.ledger.show import place
+from glassformer.ledger.row import copied
 from glassformer.models.check import input_positions
 from glassformer.models.in_symbols import DTYPES, InSymbols, in_symbols, lengths, run_pass
 from glassformer.symbols.run import Step, SymbolicRun
@@ -85,6 +84,11 @@ class Cost:
     def saved(self) -> int:
         return sum(entry.amount for entry in self.kept)
 
+    def like(self, part: str) -> Cost:
+        """The cost of this part in a layer that is like this one's: all but its place is known already."""
+        _ = self.forward, self.backward, self.saved
+        return copied(self, part=part)
+
     @property
     def flops_formula(self) -> str:
         return total(entry.formula for entry in self.products)
@@ -144,11 +148,16 @@ def steps(config: ModelConfig, run: Pass) -> tuple[Step, ...]:
 
 def costs(config: ModelConfig, run: Pass) -> dict[str, Cost]:
     """Every part that computes or keeps something, in the order of the data."""
-    found = passed(config, run)
-    accounts = read(found.found, found.symbols.steps, recompute=run.recompute, triangle=CONVENTIONS[run.causal])
-    cached = _cached(found.cache, found.symbols)
-    built = {part: _cost(part, account, cached.get(part, ()), run) for part, account in accounts.items()}
-    return {part: replace(built[like], part=part) for part, like in _spread(found.found, built)}
+    found, built = distinct_costs(config, run)
+    return {part: built[like].like(part) for part, like in found.everywhere(built)}
+
+
+def distinct_costs(config: ModelConfig, run: Pass) -> tuple[InSymbols, dict[str, Cost]]:
+    """The costs of the layers that differ, and the model that says which layers they stand for."""
+    done = passed(config, run)
+    accounts = read(done.found, done.symbols.steps, recompute=run.recompute, triangle=CONVENTIONS[run.causal])
+    cached = _cached(done.cache, done.symbols)
+    return done.found, {part: _cost(part, account, cached.get(part, ()), run) for part, account in accounts.items()}
 
 
 def _cost(part: str, account: Account, cached: tuple[CostEntry, ...], run: Pass) -> Cost:
@@ -170,20 +179,3 @@ def _cached(cache: Cache | None, symbols: SymbolicRun) -> dict[str, tuple[CostEn
                 entry = CostEntry("keys and values", written(bytes_), values(bytes_))
                 found[f"decoder.blocks.{number}.{box}.qkv"] = (entry,)
     return found
-
-
-def _spread(found: InSymbols, parts: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Each part of the whole model, and the part of the built layers that it is like."""
-    stacks: dict[str, dict[int, list[str]]] = {}
-    for part in parts:
-        stack, layer, _ = place(part)
-        if stack:
-            stacks.setdefault(stack, {}).setdefault(int(layer), []).append(part)
-    for part in parts:
-        stack = place(part).stack
-        if not stack:
-            yield part, part
-        for number, like in enumerate(found.layers[stack] if stack in stacks else ()):
-            for each in stacks[stack].get(like, ()):
-                yield f"{stack}.blocks.{number}.{place(each).inside}", each
-        stacks.pop(stack, None)

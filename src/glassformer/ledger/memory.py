@@ -13,12 +13,13 @@ from typing import Any
 
 from glassformer.config.model import ModelConfig
 from glassformer.formula import evaluate, in_numbers, total
-from glassformer.ledger.costs import OPTIMIZER_STATES, WIDTHS, Cost, Pass, costs
+from glassformer.ledger.costs import OPTIMIZER_STATES, WIDTHS, Cost, Pass, distinct_costs
 from glassformer.ledger.reading import CostEntry
 from glassformer.ledger.row import ParameterRow
-from glassformer.ledger.rows import rows as rows_of
+from glassformer.ledger.rows import distinct_rows
 from glassformer.ledger.show import place
 from glassformer.models.check import input_positions
+from glassformer.models.in_symbols import InSymbols
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,17 @@ class PartMemory:
 class MemoryUse:
     """All parts, and the moments of a step at which memory can be at its peak."""
 
-    parts: tuple[PartMemory, ...]
+    model: InSymbols
+    held: dict[str, tuple[Bytes, ...]]  # by part of the layers that differ: rows of the ledger first, then the others
+    rows: int  # how many of them are rows
     moments: dict[str, tuple[Bytes, ...]]
+
+    @cached_property
+    def parts(self) -> tuple[PartMemory, ...]:
+        """Every part of the whole model."""
+        names = [*self.held]
+        every = (*self.model.everywhere(names[: self.rows]), *self.model.everywhere(names[self.rows :]))
+        return tuple(PartMemory(name, self.held[like]) for name, like in every)
 
     @cached_property
     def at(self) -> str:
@@ -69,7 +79,7 @@ class MemoryUse:
         return sum(each.amount for each in self.moments[self.at])
 
     def total(self, name: str) -> int:
-        return sum(each.amount for part in self.parts for each in part.held if each.name == name)
+        return _total(self.model, self.held, name)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -82,10 +92,10 @@ class MemoryUse:
 
 def memory(config: ModelConfig, run: Pass) -> MemoryUse:
     """The memory of one pass: with `training=False` only weights and KV cache."""
-    rows, found = {row.name: row for row in rows_of(config)}, costs(config, run)
-    names = list(dict.fromkeys([*rows, *found]))
-    parts = tuple(PartMemory(name, tuple(_held(rows.get(name), found.get(name), run))) for name in names)
-    return MemoryUse(parts, _moments(config, run, rows, found) if run.training else _serving(parts))
+    (model, rows), (_, found) = distinct_rows(config), distinct_costs(config, run)
+    held = {name: tuple(_held(rows.get(name), found.get(name), run)) for name in dict.fromkeys([*rows, *found])}
+    moments = _moments(config, run, model, rows, found) if run.training else _serving(model, held)
+    return MemoryUse(model, held, len(rows), moments)
 
 
 def _held(row: ParameterRow | None, cost: Cost | None, run: Pass) -> Iterable[Bytes]:
@@ -105,15 +115,19 @@ def _held(row: ParameterRow | None, cost: Cost | None, run: Pass) -> Iterable[By
         yield from (Bytes.sum("cache", cost.cached),) if cost.cached and not run.training else ()
 
 
-def _serving(parts: tuple[PartMemory, ...]) -> dict[str, tuple[Bytes, ...]]:
+def _total(model: InSymbols, held: dict[str, tuple[Bytes, ...]], name: str) -> int:
+    """All bytes of this name in the whole model."""
+    return sum(each.amount * model.times(part) for part, every in held.items() for each in every if each.name == name)
+
+
+def _serving(model: InSymbols, held: dict[str, tuple[Bytes, ...]]) -> dict[str, tuple[Bytes, ...]]:
     """Decoding: the weights and what the cache holds after this pass."""
-    found = [each for part in parts for each in part.held]
-    sums = {name: sum(each.amount for each in found if each.name == name) for name in ("weights", "buffers", "cache")}
+    sums = {name: _total(model, held, name) for name in ("weights", "buffers", "cache")}
     return {"decoding": tuple(Bytes(name, name, f"{amount}", amount) for name, amount in sums.items())}
 
 
 def _moments(
-    config: ModelConfig, run: Pass, rows: dict[str, ParameterRow], found: dict[str, Cost]
+    config: ModelConfig, run: Pass, model: InSymbols, rows: dict[str, ParameterRow], found: dict[str, Cost]
 ) -> dict[str, tuple[Bytes, ...]]:
     """What is alive at three moments of a step.
 
@@ -122,13 +136,14 @@ def _moments(
     update  all gradients are there, and nothing is kept any more
     """
     w = WIDTHS[run.dtype]
-    n, buffers = sum(row.parameters for row in rows.values()), sum(row.buffers for row in rows.values())
+    n = sum(row.parameters * model.times(row.name) for row in rows.values())
+    buffers = sum(row.buffers * model.times(row.name) for row in rows.values())
     always = (
         Bytes.of("weights", "parameters×w", parameters=n, w=w),
         Bytes.of("buffers", "buffers×w", buffers=buffers, w=w),
         Bytes.of("optimizer", "states×parameters×w", states=OPTIMIZER_STATES[run.optimizer], parameters=n, w=w),
     )
-    kept = sum(cost.saved for cost in found.values())
+    kept = sum(cost.saved * model.times(part) for part, cost in found.items())
     head = sum(cost.saved for part, cost in found.items() if part.split(".")[0] == "head")
     sizes = {"b": run.batch, "t": _positions(config, run), "d_model": config.d_model, "d_ff": config.d_ff, "w": w}
     sizes |= {"vocab_size": config.output_vocab_size or 0, "c": 2 if run.autocast else w}

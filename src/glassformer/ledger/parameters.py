@@ -2,37 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from glassformer.config.model import ModelConfig
 from glassformer.ledger import show
-from glassformer.ledger.costs import Cost, Pass, costs, steps
+from glassformer.ledger.costs import Cost, Pass, distinct_costs, steps
 from glassformer.ledger.memory import MemoryUse, memory
-from glassformer.ledger.row import ParameterRow
-from glassformer.ledger.rows import rows as rows_of
+from glassformer.ledger.row import ParameterRow, Total
+from glassformer.ledger.rows import distinct_rows
 from glassformer.ledger.show_costs import cost_sums, costs_table
 from glassformer.ledger.show_memory import memory_table
+from glassformer.models.in_symbols import InSymbols
 from glassformer.show import Sheet, as_html, as_text
 from glassformer.symbols.run import Step
-
-
-@dataclass(frozen=True)
-class Total:
-    """A sum over rows."""
-
-    parameters: int  # values of nn.Parameter, tied ones once
-    trained: int  # those that require a gradient
-    buffers: int  # registered tensors that are not trained
-
-    @classmethod
-    def of(cls, rows: Iterable[ParameterRow]) -> Total:
-        parameters = trained = buffers = 0
-        for row in rows:
-            parameters, trained, buffers = parameters + row.parameters, trained + row.trained, buffers + row.buffers
-        return cls(parameters, trained, buffers)
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,17 +26,28 @@ class Ledger:
 
     model: str
     config: ModelConfig
-    parts: tuple[ParameterRow, ...]
+    found: InSymbols  # the model, with the layers that differ
+    rows: Mapping[str, ParameterRow]  # of these layers
     run: Pass | None = None  # with a pass: its FLOPs and bytes, too
 
     @cached_property
+    def parts(self) -> tuple[ParameterRow, ...]:
+        """Every row of the whole model, in the order of the data."""
+        return tuple(self.rows[like].like(name) for name, like in self.found.everywhere(self.rows))
+
+    @cached_property
     def total(self) -> Total:
-        return Total.of(self.parts)
+        return Total.of(self.rows.values(), self.found.times)
+
+    @cached_property
+    def _costs(self) -> dict[str, Cost]:
+        """Of the layers that differ."""
+        return {} if self.run is None else distinct_costs(self.config, self.run)[1]
 
     @cached_property
     def costs(self) -> dict[str, Cost]:
         """FLOPs and kept bytes of the pass, by part; empty without one."""
-        return {} if self.run is None else costs(self.config, self.run)
+        return {part: self._costs[like].like(part) for part, like in self.found.everywhere(self._costs)}
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
@@ -86,7 +82,7 @@ class Ledger:
             ],
             "sums": [
                 {**each, "share": show.share(each["parameters"], self.total.parameters)}
-                for each in show.sums(self.parts)
+                for each in show.sums(self.found, self.rows)
             ],
             "total": vars(self.total),
             **self._costs_json(),
@@ -99,7 +95,7 @@ class Ledger:
         return {
             "pass": vars(self.run),
             "costs": [{"name": cost.part, **cost.to_json()} for cost in every],
-            "cost_sums": cost_sums(self.costs),
+            "cost_sums": cost_sums(self.found, self._costs),
             "cost_total": {
                 "flops_forward": sum(cost.forward for cost in every),
                 "flops_backward": sum(cost.backward for cost in every),
@@ -110,10 +106,11 @@ class Ledger:
 
     def shown(self) -> Sheet:
         """Parameters; with a pass its costs and its memory too."""
-        parameters = show.table(self.model, self.parts, None)
+        parameters = show.table(self.model, self.found, self.rows, None)
         if self.run is None or self.memory is None:
             return Sheet(parameters)
-        return Sheet(parameters, costs_table(self.costs, self.run, None), memory_table(self.memory, self.run, None))
+        spent = costs_table(self.found, self._costs, self.run, None)
+        return Sheet(parameters, spent, memory_table(self.memory, self.run, None))
 
     def __rich__(self) -> Sheet:
         return self.shown()
@@ -127,4 +124,4 @@ class Ledger:
 
 def count(model: str, config: ModelConfig, run: Pass | None = None) -> Ledger:
     """The ledger of a configuration under a name; with a pass, its costs as well."""
-    return Ledger(model, config, rows_of(config), run)
+    return Ledger(model, config, *distinct_rows(config), run)

@@ -20,31 +20,32 @@ from glassformer.symbols.size import Dim, values, written
 
 def rows(config: ModelConfig) -> tuple[ParameterRow, ...]:
     """Every row of the parameter ledger, in the order of the data."""
+    found, built = distinct_rows(config)
+    return tuple(built[like].like(name) for name, like in found.everywhere(built))
+
+
+def distinct_rows(config: ModelConfig) -> tuple[InSymbols, dict[str, ParameterRow]]:
+    """The rows of the layers that differ, by name, and the model that says which layers they stand for."""
     found = in_symbols(config, SymbolicRun())
     model: Any = found.model
     shared = "embedding" if getattr(model, "target_embedding", None) is None else "target_embedding"
-    return tuple(_walk(model, "", found, shared))
+    return found, {row.name: row for row in _walk(model, "", shared)}
 
 
 def rows_of_box(make: Callable[..., nn.Module], options: Mapping[str, Any]) -> tuple[ParameterRow, ...]:
     """The rows of one box by itself, as it is made at a prompt: `rows_of_box(FeedForward, {"d_model": 512, …})`."""
     with SymbolicRun():
         box = make(**named(Box(make, dict(options))))
-    return tuple(_walk(box, "", InSymbols(box, {}), "embedding"))
+    return tuple(_walk(box, "", "embedding"))
 
 
-def _walk(module: nn.Module, path: str, found: InSymbols, shared: str) -> Iterator[ParameterRow]:
-    """The rows of a box, or of what a container holds; a layer that stands for others as often as they are."""
+def _walk(module: nn.Module, path: str, shared: str) -> Iterator[ParameterRow]:
+    """The rows of a box, or of what a container holds."""
     if not isinstance(module, CONTAINERS):
         yield from within(path, _box_rows(module, shared))
         return
-    if path.endswith(".blocks"):
-        alike = [tuple(_walk(layer, "", found, shared)) for layer in module.children()]
-        for number, like in enumerate(found.layers[path.removesuffix(".blocks")]):
-            yield from within(f"{path}.{number}", alike[like])
-        return
     for name, child in module.named_children():
-        yield from _walk(child, f"{path}.{name}" if path else name, found, shared)
+        yield from _walk(child, f"{path}.{name}" if path else name, shared)
 
 
 def _box_rows(box: nn.Module, shared: str) -> Iterator[ParameterRow]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from glassformer.ledger.row import ParameterRow
+from glassformer.ledger.row import ParameterRow, Total
+from glassformer.models.in_symbols import InSymbols
 from glassformer.show import Column, Table
 from glassformer.words import say
-
-_BLOCK = re.compile(r"^(.*)\.blocks\.(\d+)\.(.+)$")
 
 
 class PartLocation(NamedTuple):
@@ -25,8 +23,9 @@ class PartLocation(NamedTuple):
 
 def place(path: str) -> PartLocation:
     """The place of a part by its path; a part outside of the blocks has no stack."""
-    found = _BLOCK.match(path)
-    return PartLocation(*found.groups()) if found else PartLocation("", "", path)
+    stack, _, inside = path.partition(".blocks.")
+    layer, _, inside = inside.partition(".")
+    return PartLocation(stack, layer, inside) if inside else PartLocation("", "", path)
 
 
 @dataclass(frozen=True)
@@ -43,26 +42,26 @@ class LedgerLine:
     is_sum: bool = False
 
 
-def lines(rows: Sequence[ParameterRow], lang: str | None) -> Iterator[LedgerLine]:
+def lines(found: InSymbols, rows: Mapping[str, ParameterRow], lang: str | None) -> Iterator[LedgerLine]:
     """Rows in order; the layers of a stack, all alike, are shown once with their number."""
-    for stack, group in groupby(rows, key=lambda row: place(row.name).stack):
+    for stack, group in groupby(rows.values(), key=lambda row: place(row.name).stack):
         if not stack:
             yield from (_line(row, 0, lang) for row in group)
             continue
-        layers = [list(rows) for _, rows in groupby(group, key=lambda row: place(row.name).layer)]
-        one = layers[0]
-        title = "single_layer" if len(layers) == 1 else "one_layer"
+        every, layers = list(group), len(found.layers[stack])
+        one = [row for row in every if place(row.name).layer == "0"]
+        title = "single_layer" if layers == 1 else "one_layer"
         stack_name, path = say(f"boxes.{stack}", lang), f"{stack}.blocks"
-        yield _sum(f"{path}.0", say(f"ledger.{title}", lang, stack=stack_name, layers=len(layers)), 0, one)
+        yield _sum(f"{path}.0", say(f"ledger.{title}", lang, stack=stack_name, layers=layers), 0, one)
         for box, inside in groupby(one, key=lambda row: place(row.name).inside.partition(".")[0]):
             rows_of_box = list(inside)
             yield from (_line(row, 1, lang) for row in rows_of_box)
             if len(rows_of_box) > 1:
                 yield _sum(f"{path}.0.{box}", say(f"boxes.{box}", lang), 1, rows_of_box, _joined(rows_of_box))
-        if len(layers) > 1:
-            every = [row for layer in layers for row in layer]
-            formula = f"{len(layers)}×{sum(row.parameters for row in one):,}"
-            yield _sum(path, say("ledger.all_layers", lang, stack=stack_name, layers=len(layers)), 0, every, formula)
+        if layers > 1:
+            label = say("ledger.all_layers", lang, stack=stack_name, layers=layers)
+            formula = f"{layers}×{sum(row.parameters for row in one):,}"
+            yield _sum(path, label, 0, every, formula, found.times)
 
 
 def _line(row: ParameterRow, level: int, lang: str | None) -> LedgerLine:
@@ -80,16 +79,23 @@ def _joined(rows: Sequence[ParameterRow]) -> str:
     return " + ".join(f"{row.parameters:,}" for row in rows)
 
 
-def _sum(name: str, label: str, level: int, rows: Sequence[ParameterRow], formula: str = "") -> LedgerLine:
-    parameters = sum(row.parameters for row in rows)
-    trained = sum(row.trained for row in rows)
-    return LedgerLine(level, name, label, formula, parameters, trained, sum(row.buffers for row in rows), is_sum=True)
+def _sum(
+    name: str,
+    label: str,
+    level: int,
+    rows: Iterable[ParameterRow],
+    formula: str = "",
+    times: Callable[[str], int] = lambda path: 1,
+) -> LedgerLine:
+    """`times`: how often a row is there, in layers that are alike."""
+    summed = Total.of(rows, times)
+    return LedgerLine(level, name, label, formula, summed.parameters, summed.trained, summed.buffers, is_sum=True)
 
 
-def sums(rows: Sequence[ParameterRow]) -> list[dict[str, Any]]:
+def sums(found: InSymbols, rows: Mapping[str, ParameterRow]) -> list[dict[str, Any]]:
     """The sums that the table shows, by path: one layer, its boxes, all layers."""
     keys = ("name", "formula", "parameters", "trained", "buffers")
-    return [{key: getattr(line, key) for key in keys} for line in lines(rows, None) if line.is_sum]
+    return [{key: getattr(line, key) for key in keys} for line in lines(found, rows, None) if line.is_sum]
 
 
 def share(part: int, whole: int) -> float:
@@ -101,9 +107,9 @@ def _share(part: int, whole: int) -> str:
     return f"{100 * share(part, whole):.1f} %" if whole else ""
 
 
-def table(model: str, rows: Sequence[ParameterRow], lang: str | None) -> Table:
+def table(model: str, found: InSymbols, rows: Mapping[str, ParameterRow], lang: str | None) -> Table:
     """Every part with its formula and its numbers, and the sum of all."""
-    whole = _sum("", say("ledger.total", lang), 0, rows)
+    whole = _sum("", say("ledger.total", lang), 0, rows.values(), times=found.times)
     drawn = Table(
         Column(say("ledger.part", lang)),
         Column(say("ledger.formula", lang), drop=2),
@@ -114,7 +120,7 @@ def table(model: str, rows: Sequence[ParameterRow], lang: str | None) -> Table:
         title=model,
         lang=lang,
     )
-    for line in lines(rows, lang):
+    for line in lines(found, rows, lang):
         label, share = "  " * line.level + line.label, _share(line.parameters, whole.parameters)
         drawn.add(label, line.formula, line.parameters, line.trained, line.buffers, share, bold=line.is_sum)
     drawn.total(whole.label, "", whole.parameters, whole.trained, whole.buffers, "")

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 from glassformer.config.model import ModelConfig
-from glassformer.formula import in_numbers, total
-from glassformer.ledger.costs import Cost, Pass, costs
+from glassformer.formula import in_numbers, total_of
+from glassformer.ledger.costs import Cost, Pass, distinct_costs
 from glassformer.ledger.job import Job, lengths
 from glassformer.ledger.reading import CostEntry
-from glassformer.ledger.rows import rows as rows_of
+from glassformer.ledger.rows import distinct_rows
 from glassformer.ledger.show import place
+from glassformer.models.in_symbols import InSymbols
 
 MATRICES = ("w_q", "w_k", "w_v", "w_o", "w_gate", "w_1", "w_2")  # of a block
 
@@ -27,10 +28,14 @@ class ByteSum(NamedTuple):
     numbers: str
 
     @classmethod
-    def of(cls, entries: Iterable[CostEntry]) -> ByteSum:
-        entries = tuple(entries)
-        numbers = total(in_numbers(entry.formula, entry.values) for entry in entries)
-        return cls(sum(entry.amount for entry in entries), total(entry.formula for entry in entries), numbers)
+    def of(cls, entries: Iterable[tuple[CostEntry, int]]) -> ByteSum:
+        """Each entry comes with the number of times that it is there."""
+        amount, formulas, numbers = 0, Counter[str](), Counter[str]()
+        for entry, times in entries:
+            amount += entry.amount * times
+            formulas[entry.formula] += times
+            numbers[in_numbers(entry.formula, entry.values)] += times
+        return cls(amount, total_of(formulas), total_of(numbers))
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,8 @@ class Work:
     config: ModelConfig
     run: Pass
     tokens: int
-    costs: dict[str, Cost]
+    found: InSymbols
+    costs: dict[str, Cost]  # of the layers that differ
     checkpointing: str
     parameters: int
     buffers: int
@@ -56,28 +62,28 @@ class Work:
 
     @cached_property
     def forward(self) -> int:
-        return sum(cost.forward for cost in self.costs.values())
+        return sum(cost.forward * self.found.times(part) for part, cost in self.costs.items())
 
     @cached_property
     def model(self) -> int:
         """Forward and backward: what the model asks for."""
-        return sum(cost.forward + cost.backward for cost in self.costs.values())
+        return _flops(self.found, self.costs)
 
     @cached_property
     def triangle(self) -> int:
         """The same, attention counted only where a look-ahead mask lets look."""
-        found = costs(self.config, replace(self.run, causal="triangle"))
-        return sum(cost.forward + cost.backward for cost in found.values())
+        return _flops(*distinct_costs(self.config, replace(self.run, causal="triangle")))
 
     @cached_property
     def again(self) -> int:
         """Forward FLOPs of the blocks that checkpointing computes a second time."""
         match self.checkpointing:
             case "full":
-                return sum(cost.forward for cost in self.costs.values() if place(cost.part).stack)
+                blocks = [cost for part, cost in self.costs.items() if place(part).stack]
+                return sum(cost.forward * self.found.times(cost.part) for cost in blocks)
             case "selective":
-                every = [product for products in self._linear.values() for product in products[1::2]]
-                return sum(product.amount for product in every)
+                amounts = {block: sum(each.amount for each in every[1::2]) for block, every in self._linear.items()}
+                return sum(amount * self._times(block) for block, amount in amounts.items())
         return 0
 
     @cached_property
@@ -99,18 +105,25 @@ class Work:
             found[stack, layer] += cost.kept
         return found
 
+    def _times(self, block: tuple[str, str]) -> int:
+        return self.found.times(".blocks.".join(block))
+
     @cached_property
-    def kept(self) -> tuple[CostEntry, ...]:
-        """What stays in memory from the forward pass to the backward pass."""
-        if self.checkpointing == "none":
-            return tuple(entry for entries in self._kept_by_block.values() for entry in entries)
-        kept = list(self._kept_by_block["", ""])
-        for block, products in self._linear.items():
-            kept.append(replace(products[0], name="input", formula=products[0].takes))
-            if self.checkpointing == "selective":
-                kept += [replace(product, formula=product.gives) for product in products[::2]]
-                kept += [entry for entry in self._kept_by_block[block] if entry.name in ("logsumexp", "heads")]
-        return tuple(kept)
+    def kept(self) -> tuple[tuple[CostEntry, int], ...]:
+        """What stays in memory from the forward pass to the backward pass, and how often: once in every equal layer."""
+        blocks = self._kept_by_block
+        if self.checkpointing != "none":
+            blocks = {("", ""): blocks["", ""]} | {block: self._checkpoints(block) for block in self._linear}
+        return tuple((entry, self._times(block)) for block, entries in blocks.items() for entry in entries)
+
+    def _checkpoints(self, block: tuple[str, str]) -> list[CostEntry]:
+        """What a block keeps that is computed again, in full or in part."""
+        products = self._linear[block]
+        kept = [replace(products[0], name="input", formula=products[0].takes)]
+        if self.checkpointing == "selective":
+            kept += [replace(product, formula=product.gives) for product in products[::2]]
+            kept += [entry for entry in self._kept_by_block[block] if entry.name in ("logsumexp", "heads")]
+        return kept
 
     @cached_property
     def at_work(self) -> tuple[CostEntry, ...]:
@@ -128,8 +141,8 @@ class Work:
         """Activations, logits and the block at work; the same on any number of devices."""
         return {
             "activations": ByteSum.of(self.kept),
-            "logits": ByteSum.of(self.logits),
-            "block_at_work": ByteSum.of(self.at_work),
+            "logits": ByteSum.of((entry, 1) for entry in self.logits),
+            "block_at_work": ByteSum.of((entry, 1) for entry in self.at_work),
         }
 
 
@@ -138,27 +151,33 @@ def work(config: ModelConfig, job: Job) -> Work:
     source, target = lengths(config, job)
     dtype = "bfloat16" if job.width == 2 else "float32"
     run = Pass(batch=job.batch, length=source, target_length=target, dtype=dtype, causal=job.causal, device="cuda")
-    found = costs(config, run)
-    rows = rows_of(config)
+    found, parts = distinct_costs(config, run)
+    rows = distinct_rows(config)[1].values()
     blocks: dict[tuple[str, str], int] = defaultdict(int)
     for row in rows:
         stack, layer, _ = place(row.name)
-        blocks[stack, layer] += row.parameters
-    inside = [size for (stack, _), size in blocks.items() if stack]
+        if stack:
+            blocks[stack, layer] += row.parameters
+    times = {block: found.times(".blocks.".join(block)) for block in blocks}
     positions = source + target if config.family == "encoder-decoder" else source
     return Work(
         config=config,
         run=run,
         tokens=job.batch * positions,
-        costs=found,
+        found=found,
+        costs=parts,
         checkpointing=job.checkpointing,
-        parameters=sum(row.parameters for row in rows),
-        buffers=sum(row.buffers for row in rows),
-        inside=sum(inside),
-        block=max(inside, default=0),
-        blocks=len(inside),
-        logits=_logits(config, job, found),
+        parameters=sum(row.parameters * found.times(row.name) for row in rows),
+        buffers=sum(row.buffers * found.times(row.name) for row in rows),
+        inside=sum(size * times[block] for block, size in blocks.items()),
+        block=max(blocks.values(), default=0),
+        blocks=sum(times.values()),
+        logits=_logits(config, job, parts),
     )
+
+
+def _flops(found: InSymbols, costs: dict[str, Cost]) -> int:
+    return sum((cost.forward + cost.backward) * found.times(part) for part, cost in costs.items())
 
 
 def _logits(config: ModelConfig, job: Job, found: dict[str, Cost]) -> tuple[CostEntry, ...]:

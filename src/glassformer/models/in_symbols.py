@@ -7,9 +7,10 @@ layer keeps first (tables that all layers share) the second need not keep again,
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import torch
@@ -45,13 +46,37 @@ class InSymbols:
     model: nn.Module
     layers: dict[str, list[int]]
 
-    def spread(self, path: str) -> list[str]:
-        """The paths of everything that is like this: itself, or the same in every layer that this one stands for."""
+    @cached_property
+    def _times(self) -> dict[tuple[str, str], int]:
+        return {(stack, str(layer)): n for stack, like in self.layers.items() for layer, n in Counter(like).items()}
+
+    def times(self, path: str) -> int:
+        """How often something at this path is there in the whole model: as often as there are layers like its own."""
         stack, _, inside = path.partition(".blocks.")
-        if not inside or stack not in self.layers:
-            return [path]
-        built, dot, rest = inside.partition(".")
-        return [f"{stack}.blocks.{i}{dot}{rest}" for i, like in enumerate(self.layers[stack]) if like == int(built)]
+        return self._times.get((stack, inside.partition(".")[0]), 1)
+
+    def everywhere(self, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """Every path of the whole model in order, each with the path in the built layers that it is like."""
+        alone: dict[str, dict[str, list[str]]] = {}  # stack → layer → what is in it, in the order of the paths
+        order: list[str] = []
+        for path in paths:
+            stack, _, inside = path.partition(".blocks.")
+            layer, _, rest = inside.partition(".")
+            if (stack, layer) not in self._times:
+                order.append(path)
+                continue
+            if stack not in alone:
+                alone[stack] = {}
+                order.append(f"{stack}.blocks.")
+            alone[stack].setdefault(layer, []).append(rest)
+        for path in order:
+            stack = path.removesuffix(".blocks.")
+            if stack == path:
+                yield path, path
+                continue
+            for number, like in enumerate(self.layers[stack]):
+                for rest in alone[stack].get(str(like), ()):
+                    yield f"{path}{number}.{rest}", f"{path}{like}.{rest}"
 
 
 def in_symbols(config: ModelConfig, run: SymbolicRun, kernel: str = "fused") -> InSymbols:
@@ -72,7 +97,7 @@ def numbers(config: ModelConfig) -> int:
     """How many numbers a model holds, in parameters and buffers."""
     found = in_symbols(config, SymbolicRun())
     tensors = (*found.model.named_parameters(), *found.model.named_buffers())
-    return sum(int(x.numel()) * len(found.spread(path)) for path, x in tensors)
+    return sum(int(x.numel()) * found.times(path) for path, x in tensors)
 
 
 def _shorten(stack: dict[str, Any]) -> list[int]:
