@@ -13,9 +13,9 @@ from glassformer.config.model import ModelConfig
 from glassformer.ledger.parameters import count
 from glassformer.ledger.row import ParameterRow, Total
 from glassformer.ledger.rows import rows_of_box
-from glassformer.lessons.desk import LessonSetup
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact
