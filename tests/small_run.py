@@ -14,7 +14,7 @@ from glassformer.data.store import Store
 from glassformer.losses import make_loss
 from glassformer.models.build import build
 from glassformer.runs import Run
-from glassformer.tasks import Translation
+from glassformer.tasks.translation.task import Translation
 from glassformer.text import Frame
 from glassformer.training import Training, train
 from glassformer.training.events import Event

@@ -56,10 +56,10 @@ if TYPE_CHECKING:
     from glassformer.models.decoder import Decoder as Decoder
     from glassformer.models.encoder import Encoder as Encoder
     from glassformer.tasks.classification.classify import Classified as Classified
-    from glassformer.tasks.evaluation import Evaluation as Evaluation
     from glassformer.tasks.forecasting.forecast import Forecast as Forecast
     from glassformer.tasks.language_model.write import Written as Written
     from glassformer.tasks.masked_language_model.fill import Filled as Filled
+    from glassformer.tasks.result import Evaluation as Evaluation
     from glassformer.textbook.verbs import claims as claims
     from glassformer.textbook.verbs import lesson as lesson
     from glassformer.textbook.verbs import report as report
@@ -94,7 +94,7 @@ _HOME = {
     "Device": "ledger.devices",
     "Encoder": "models.encoder",
     "EncoderBlock": "models.block",
-    "Evaluation": "tasks.evaluation",
+    "Evaluation": "tasks.result",
     "FeedForward": "layers.feed_forward",
     "FileError": "errors",
     "Filled": "tasks.masked_language_model.fill",

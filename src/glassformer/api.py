@@ -30,10 +30,10 @@ from glassformer.loading import Loaded, Model, name_of, open_config
 from glassformer.models.build import build as build_config
 from glassformer.models.check import check as check_config
 from glassformer.runs import Run
-from glassformer.tasks.evaluation import Evaluation
 from glassformer.tasks.evaluation import evaluate as evaluate_run
 from glassformer.tasks.forecasting.forecast import Forecast
 from glassformer.tasks.forecasting.forecast import forecast as forecast_file
+from glassformer.tasks.result import Evaluation
 from glassformer.tasks.translation.translate import search_for
 from glassformer.training.begin import begin_or_again
 from glassformer.training.events import Event
@@ -146,7 +146,7 @@ def evaluate(
     length_norm: str | None = None,
     stop: str | None = None,
     forensics: bool = False,
-) -> Evaluation:
+) -> Evaluation[Any]:
     """BLEU, chrF, TER, exact match and loss on a split of the run's own data; prints as a table.
 
     Translations are looked for as `translate` does; what is said here counts more.

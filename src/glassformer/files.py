@@ -8,10 +8,14 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from glassformer.errors import FileError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TEMPORARY = ".tmp-"  # in front of a name that is not yet, or no longer, what it says
 
@@ -53,6 +57,16 @@ def write_bytes(path: Path, content: bytes, *, durable: bool = True) -> None:
 
 def write_text(path: Path, text: str, *, durable: bool = True) -> None:
     write_bytes(path, text.encode("utf-8"), durable=durable)
+
+
+def write_figure(path: Path, figure: Figure, form: str = "png", *, dots: int = 110, durable: bool = True) -> None:
+    """A picture of matplotlib, with so many `dots` to an inch; no window system is needed."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    FigureCanvasAgg(figure)
+    image = BytesIO()
+    figure.savefig(image, format=form, dpi=dots)
+    write_bytes(path, image.getvalue(), durable=durable)
 
 
 def write_json(path: Path, value: Any, *, durable: bool = True) -> None:

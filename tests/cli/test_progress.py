@@ -204,5 +204,5 @@ def test_a_metric_of_somebody_elses_task_keeps_its_name() -> None:
 def test_the_metrics_of_the_package_are_those_that_its_tasks_measure() -> None:
     """What no task measures needs no name, and what one measures has one in both languages."""
     named = {key.removeprefix("train.metrics.") for key in sentences("ko") if key.startswith("train.metrics.")}
-    shown = {name for task in TASKS.values() for name in task.shown}
+    shown = {name for kind in TASKS.values() for name in kind.task.shown}
     assert shown <= METRICS == named

@@ -22,7 +22,7 @@ from glassformer.config.recipe import RunConfig
 from glassformer.data.batch import PairBatch
 from glassformer.losses import Sum
 from glassformer.runs import Run
-from glassformer.tasks import Translation
+from glassformer.tasks.translation.task import Translation
 from glassformer.training import train
 from glassformer.training.events import Saved, Saving, Started, StepDone, Stopped
 from small_run import examples, job, run_config, translation

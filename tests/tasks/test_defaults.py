@@ -78,7 +78,7 @@ def test_a_run_writes_them_down(name: str, tmp_path: Path) -> None:
     begin(tiny(name), tmp_path / "run")
     text = (tmp_path / "run" / "config.toml").read_text(encoding="utf-8")
     config = Run.open(tmp_path / "run").config
-    missing = [option for option in kind_of(config).options if option not in config.task.options]
+    missing = [option for option in kind_of(config).task.options if option not in config.task.options]
     assert all(f"# task.{option} =" in text for option in missing) and "# position." in text
     again(tmp_path / "run", {"train.steps": 9})  # config.toml is written anew
     assert (tmp_path / "run" / "config.toml").read_text(encoding="utf-8") == text.replace("steps = 8\n", "steps = 9\n")

@@ -33,7 +33,7 @@ def test_all_that_there_are_is_a_size_of_characters_and_words(tmp_path: Path, ta
         size = Vocabularies.open(tmp_path / tokenizer).source.vocab_size
         assert Run.open(tmp_path / tokenizer).config.model.vocab_size == size > 20
     with pytest.raises(ConfigError, match="vocab_size is missing, and the tokenizer 'bpe' needs it"):
-        TASKS[task].sketch(tiny(task, text={"tokenizer": "bpe", "vocab_size": 0}))
+        TASKS[task].task.sketch(tiny(task, text={"tokenizer": "bpe", "vocab_size": 0}))
 
 
 def test_a_run_that_starts_from_another_has_its_vocabulary(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ CPU = torch.device("cpu")
 
 
 def material(name: str, **model: Any) -> Material:
-    return TASKS[name].begin(tiny(name, model=model))
+    return TASKS[name].task.begin(tiny(name, model=model))
 
 
 def learner(made: Material) -> tuple[Stepper, Batch]:
@@ -79,8 +79,8 @@ def test_a_batch_knows_how_many_targets_count(name: str) -> None:
 @pytest.mark.parametrize("name", TASKS)
 def test_a_sketch_is_a_model_and_does_not_depend_on_the_data(name: str) -> None:
     recipe = tiny(name)
-    check(TASKS[name].sketch(recipe).model)
-    assert TASKS[name].sketch(recipe) == TASKS[name].sketch(material(name).config)
+    check(TASKS[name].task.sketch(recipe).model)
+    assert TASKS[name].task.sketch(recipe) == TASKS[name].task.sketch(material(name).config)
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -126,8 +126,9 @@ def test_a_task_lists_what_its_evaluation_reports(name: str, tmp_path: Path) -> 
     """`train.best` is refused against this list before any data is read, and judged by it: less or more."""
     happened = list(train(begin(tiny(name), tmp_path / "run")))
     reported = next(event for event in happened if isinstance(event, events.Evaluated)).metrics
-    assert list(reported) == list(TASKS[name].judged)
-    assert {*TASKS[name].judged.values()} <= {"less", "more"} and {*TASKS[name].shown} <= {*TASKS[name].judged}
+    assert list(reported) == list(TASKS[name].task.judged)
+    task = TASKS[name].task
+    assert {*task.judged.values()} <= {"less", "more"} and {*task.shown} <= {*task.judged}
     with pytest.raises(ConfigError, match=r"best='blue' is not among the metrics.*use one of: loss"):
         begin(tiny(name, train={"best": "blue"}), tmp_path / "other")
 
@@ -149,7 +150,7 @@ def test_other_data_is_noticed(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", TASKS)
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_task_has_its_words(name: str, lang: str) -> None:
-    kind, known = TASKS[name], sentences(lang)
+    kind, known = TASKS[name].task, sentences(lang)
     wanted = [f"units.many.{kind.unit}", f"units.loss.{kind.unit}", *(f"metrics.{metric}" for metric in kind.shown)]
     assert [key for key in wanted if key not in known] == []
     assert set(kind.shown.values()) <= {"share", "percent", "free"} and len(kind.shown) <= 4

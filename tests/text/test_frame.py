@@ -52,7 +52,7 @@ def fed(model: nn.Module, act: Callable[[], object]) -> list[list[int]]:
 
 def begun(task: str, **changes: dict[str, Any]) -> tuple[Any, Loaded]:
     """The material of a tiny recipe, and a model of it that was not trained: enough to see what it reads."""
-    material = TASKS[task].begin(tiny(task, **changes))
+    material = TASKS[task].task.begin(tiny(task, **changes))
     model = build(material.config.model, seed=0).eval()
     return material, Loaded(model, material.vocabularies, material.config, Path("run"), Path("run"))
 
@@ -138,7 +138,7 @@ def test_a_writer_goes_on_from_what_it_read_in_training(documents: str) -> None:
 def test_a_frame_that_a_writer_would_not_learn_is_refused(documents: str, key: str, role: str) -> None:
     task = {"kind": "language_model", "context": 15, "documents": documents}
     with pytest.raises(ConfigError, match=rf"text.{key}={role}: with task.documents={documents} a text has \w+ there"):
-        TASKS["language_model"].sketch(tiny("language_model", run={"task": task}, text={key: role}))
+        TASKS["language_model"].task.sketch(tiny("language_model", run={"task": task}, text={key: role}))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

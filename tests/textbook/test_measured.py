@@ -15,7 +15,7 @@ KINDS = ("translation", "classification", "language_model", "image_classificatio
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_real_step_does_what_the_ledger_says(kind: str) -> None:
     recipe = tiny(kind)
-    config = kind_of(recipe).sketch(recipe).model
+    config = kind_of(recipe).task.sketch(recipe).model
     found = step(config, Pass(batch=4, length=8))
     assert found.measured_flops == found.predicted_flops
     assert found.measured_bytes == pytest.approx(found.predicted_bytes, rel=0.5)

@@ -16,7 +16,7 @@ from glassformer.errors import FileError, InputError
 from glassformer.losses import Sum
 from glassformer.runs import Run, locked, read_weights
 from glassformer.runs.manifest import sha256
-from glassformer.tasks import Translation
+from glassformer.tasks.translation.task import Translation
 from glassformer.text import Frame
 from glassformer.training import events, train
 from glassformer.training.events import Event

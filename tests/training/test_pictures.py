@@ -14,8 +14,9 @@ from matplotlib.figure import Figure
 from glassformer.errors import FileError, GlassformerWarning
 from glassformer.files import write_json
 from glassformer.runs import Run
-from glassformer.tasks import Classification, Translation
+from glassformer.tasks.classification.task import Classification
 from glassformer.tasks.samples import write_samples
+from glassformer.tasks.translation.task import Translation
 from glassformer.training import pictures
 from glassformer.training.panels import MOST_POINTS, RunHistory, curve, schedule, thinned
 from glassformer.training.pictures import STYLE, draw, figures, hangul_font, save, style

@@ -16,7 +16,7 @@ from glassformer.data.batch import PairBatch
 from glassformer.data.examples import Example
 from glassformer.errors import FileError
 from glassformer.runs import Run, write_manifest
-from glassformer.tasks import Translation
+from glassformer.tasks.translation.task import Translation
 from glassformer.training.events import CheckpointRefused
 from glassformer.training.state import TrainingState
 from glassformer.training.validate import validate

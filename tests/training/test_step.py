@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from glassformer.data.batch import PairBatch
 from glassformer.losses import LOSSES, Sum, make_loss
-from glassformer.tasks import Translation
+from glassformer.tasks.translation.task import Translation
 from glassformer.training.meter import Meter
 from glassformer.training.optimizer import OPTIMIZERS, make_optimizer
 from glassformer.training.precision import LossScale

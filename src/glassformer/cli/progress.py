@@ -6,19 +6,17 @@ import shlex
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from glassformer.data.panel import Scaler
 from glassformer.errors import GlassformerError
 from glassformer.runs import Run
 from glassformer.show import Sheet
+from glassformer.tasks import kind_of
 from glassformer.tasks.samples import read_samples
-from glassformer.tasks.verbs import VERBS
 from glassformer.training import events
 from glassformer.training.events import Event
 from glassformer.training.loop import Training
@@ -93,7 +91,7 @@ class Display:
     """The bar, below it the numbers and the last sample translation; redrawn a few times a second."""
 
     def __init__(self, console: Console, job: Training) -> None:
-        self.run, self.kind = job.run, job.task
+        self.run, self.learning = job.run, job.task
         left = (TimeRemainingColumn(), TextColumn(say("watch.remaining")))
         self.bar = Progress(BarColumn(None), MofNCompleteColumn(), *left, console=console, expand=True)
         self.task = self.bar.add_task("", total=job.recipe.train.steps)
@@ -108,10 +106,10 @@ class Display:
                 self.bar.update(self.task, completed=event.step)
             case events.Logged():
                 self.numbers["loss"] = say("watch.loss", loss=f"{event.loss:.3f}")
-                units = say(f"units.many.{self.kind.unit}")
+                units = say(f"units.many.{self.learning.unit}")
                 self.numbers["speed"] = say("watch.speed", speed=f"{event.tokens_per_second:,.0f}", units=units)
             case events.Evaluated():
-                for name, scale in self.kind.shown.items():
+                for name, scale in self.learning.shown.items():
                     if name in event.metrics:
                         value = event.metrics[name] * (100 if scale == "share" else 1)
                         self.numbers[name] = f"{say(f'metrics.{name}')} {value:.4g}"
@@ -124,35 +122,16 @@ class Display:
         return Sheet(self.bar, *numbers, *sample) if numbers or sample else self.bar
 
 
-READS_TEXT = ("translate", "generate", "fill", "classify", "embed")
-
-
 def farewell(run: Run, step: int) -> list[str]:
     """Where everything is, and what to try with it: commands that work as they are printed."""
     lines = [say("watch.run", path=run.folder)]
     if run.has_weights:
-        verb = VERBS.get(run.config.task.kind, "evaluate")
-        words = _example(run, step, verb)
-        uses = [] if words is None else [["glassformer", verb, str(run.folder), *words]]
+        kind = kind_of(run.config)
+        words = kind.example(run, step)
+        uses = [] if words is None else [["glassformer", kind.verb, str(run.folder), *words]]
         both = [*uses, ["glassformer", "evaluate", str(run.folder)]]
         lines += [say("watch.next"), *(f"  {shlex.join(words)}" for words in both)]
     return lines
-
-
-def _example(run: Run, step: int, verb: str) -> list[str] | None:
-    """What to ask: a text of the last samples, or a file that the run was trained on; None where there is none."""
-    sample, source = next(iter(read_samples(run, step)), None), run.config.data.source
-    if verb in READS_TEXT:
-        return [] if sample is None else [next(iter(sample.values()))]
-    if verb == "recognise" and source.kind == "folder":
-        files = sorted(path for path in Path(str(source.options["train"])).glob("*/*") if path.is_file())
-        return [str(files[0])] if files else None
-    if verb == "forecast" and source.kind == "csv":
-        columns, date = [*Scaler.open(run.folder).scales], source.options.get("date")
-        named = ["--column", columns[0]] if source.options.get("columns") or len(columns) > 1 else []
-        gaps = ["--gaps"] if source.options.get("gaps") else []
-        return [str(source.options["path"]), *named, *(["--date", str(date)] if date else []), *gaps]
-    return None
 
 
 def line(event: Event | NotShown, unit: str = "tokens") -> str:

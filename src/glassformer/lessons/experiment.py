@@ -64,7 +64,7 @@ class Experiment:
         config = open_recipe(
             recipe, {"train.threads": 1, "train.device": "cpu", **BOXES.get(recipe, {}), **(changes or {})}
         )
-        self.material: Material = kind_of(config).begin(config)
+        self.material: Material = kind_of(config).task.begin(config)
 
     def config(self, changes: Mapping[str, Any], seed: int) -> RunConfig:
         """The recipe with these keys."""

@@ -1,24 +1,25 @@
-"""What a model is trained to do: each task makes batches of examples and a loss of a batch."""
+"""What a model is trained to do: a folder for each task, and one line here that makes it known."""
 
 from glassformer.config.recipe import RunConfig
 from glassformer.errors import choose
-from glassformer.tasks.classification.task import Classification
-from glassformer.tasks.forecasting.task import Forecasting
-from glassformer.tasks.image_classification.task import ImageClassification
-from glassformer.tasks.language_model.task import LanguageModel
-from glassformer.tasks.masked_language_model.task import MaskedLanguageModel
-from glassformer.tasks.object_queries.task import ObjectQueries
-from glassformer.tasks.task import Kind, Material, Task
-from glassformer.tasks.translation.task import Translation
+from glassformer.tasks.classification.kind import CLASSIFICATION
+from glassformer.tasks.forecasting.kind import FORECASTING
+from glassformer.tasks.image_classification.kind import IMAGE_CLASSIFICATION
+from glassformer.tasks.kind import Kind
+from glassformer.tasks.language_model.kind import LANGUAGE_MODEL
+from glassformer.tasks.masked_language_model.kind import MASKED_LANGUAGE_MODEL
+from glassformer.tasks.object_queries.kind import OBJECT_QUERIES
+from glassformer.tasks.task import Material, Task
+from glassformer.tasks.translation.kind import TRANSLATION
 
 TASKS: dict[str, Kind] = {
-    "translation": Translation,
-    "classification": Classification,
-    "masked_language_model": MaskedLanguageModel,
-    "language_model": LanguageModel,
-    "image_classification": ImageClassification,
-    "forecasting": Forecasting,
-    "object_queries": ObjectQueries,
+    "translation": TRANSLATION,
+    "classification": CLASSIFICATION,
+    "masked_language_model": MASKED_LANGUAGE_MODEL,
+    "language_model": LANGUAGE_MODEL,
+    "image_classification": IMAGE_CLASSIFICATION,
+    "forecasting": FORECASTING,
+    "object_queries": OBJECT_QUERIES,
 }
 
 
@@ -27,17 +28,4 @@ def kind_of(config: RunConfig) -> Kind:
     return choose("task", config.task.kind, TASKS)
 
 
-__all__ = [
-    "TASKS",
-    "Classification",
-    "Forecasting",
-    "ImageClassification",
-    "Kind",
-    "LanguageModel",
-    "MaskedLanguageModel",
-    "Material",
-    "ObjectQueries",
-    "Task",
-    "Translation",
-    "kind_of",
-]
+__all__ = ["TASKS", "Kind", "Material", "Task", "kind_of"]

@@ -15,10 +15,10 @@ from glassformer.text.kinds import tokenizer_options
 
 def defaults(config: RunConfig) -> dict[str, dict[str, Any]]:
     """{"data.source": {"count": 10000, "test": None}, …}; None: there is no default, or the data tells."""
-    kind = kind_of(config)
+    task = kind_of(config).task
     return {
-        "run.task": dict(kind.options),
-        "data.source": dict(kind.sources.get(config.data.source.kind, {})),
+        "run.task": dict(task.options),
+        "data.source": dict(task.sources.get(config.data.source.kind, {})),
         "text.tokenizer": tokenizer_options(config.text.tokenizer.kind),
         **{f"model.{key}": options for key, options in box_options(config.model).items()},
     }

@@ -67,6 +67,12 @@ def last_samples(run: Run) -> tuple[int, list[dict[str, str]]]:
     return 0, []
 
 
+def first_sample(run: Run, step: int) -> list[str] | None:
+    """What to ask a model that reads text: the first text that was sampled; nothing, and standard input is read."""
+    sample = next(iter(read_samples(run, step)), None)
+    return [] if sample is None else [next(iter(sample.values()))]
+
+
 def write_samples(run: Run, step: int, samples: Sequence[Mapping[str, str]]) -> None:
     """What was said at a step, of any task: the first value of a row is what a person could ask the model again."""
     with disk(run.samples):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
@@ -15,6 +15,7 @@ from glassformer.losses import Loss, Sum
 from glassformer.runs import Run
 
 B = TypeVar("B", bound=Batch)
+Measure = Callable[[nn.Module, int], Mapping[str, float]]  # (model, step) → metrics of one's own, BLEU for example
 
 
 class Task(Protocol[B]):
@@ -72,8 +73,8 @@ class Material(Protocol):
         """Write what must be kept beside config.toml: tokenizer, scaler."""
 
 
-class Kind(Protocol):
-    """A kind of task as `TASKS` holds it, which is the class: the way from a recipe, or from a run, to its material."""
+class TaskClass(Protocol):
+    """The class of a task, as `Kind.task` holds it: the way from a recipe, or from a run, to its material."""
 
     name: str
     unit: str

@@ -66,7 +66,7 @@ def card(chapter: RunChapter, device: Device | None = None) -> Card | None:
 
 def _counted(config: RunConfig, size: Pass) -> tuple[str, int]:
     """What the log of a task counts, and how many a full batch has of it; 0 where the sizes alone do not tell."""
-    match kind_of(config).unit:
+    match kind_of(config).task.unit:
         case "tokens":
             return "tokens", size.batch * (size.target_length or size.length)
         case "images":

@@ -5,33 +5,21 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from glassformer.errors import GlassformerError
 from glassformer.loading import Loaded, load
 from glassformer.runs import Run
 from glassformer.runs.folder import LOCK
 from glassformer.tasks import kind_of
+from glassformer.tasks.classification.confusion import ConfusionTable
 from glassformer.tasks.forecasting.samples import Shown, read_forecast
 from glassformer.tasks.samples import MOST_TOKENS, Looked, last_samples, looked_at
 from glassformer.trace.sentence import follow
 from glassformer.training.panels import RunHistory
 from glassformer.training.status import LogSummary, rows
-
-MOST_CLASSES = 40
-MOST_EXAMPLES = 5000  # a confusion matrix of the first so many validation examples
-CLASSIFIERS = ("classification", "image_classification")
-
-
-@dataclass(frozen=True)
-class ConfusionTable:
-    """Which class was taken for which on validation examples, true × said."""
-
-    labels: list[str]
-    counts: list[list[int]]
 
 
 class RunChapter:
@@ -102,20 +90,7 @@ class RunChapter:
 
     @cached_property
     def confused(self) -> ConfusionTable | None:
-        if self.run.config.task.kind not in CLASSIFIERS or self.loaded is None:
-            return None
-        import torch
-
-        material: Any = kind_of(self.run.config).again(self.run)
-        store, task = material.validation, material.task
-        if store is None or len(task.labels) > MOST_CLASSES:
-            return None
-        total = torch.zeros(len(task.labels), len(task.labels), dtype=torch.float64)
-        with torch.no_grad():
-            for first in range(0, min(len(store), MOST_EXAMPLES), 64):
-                batch = task.collate([store[i] for i in range(first, min(first + 64, len(store)))])
-                total += task.scores(self.loaded.model, batch)["confusion"].total.double().cpu()
-        return ConfusionTable(list(task.labels), total.long().tolist())
+        return None if self.loaded is None else kind_of(self.run.config).confused(self.run, self.loaded.model)
 
 
 def _held(path: Path) -> bool:

@@ -26,7 +26,7 @@ class Draughtsman:
 
     def __init__(self, chapter: RunChapter, lang: str, theme: Theme = LIGHT) -> None:
         self.chapter, self.lang, self.theme = chapter, lang, theme
-        self.words = PanelWords(lang, kind_of(chapter.run.config))
+        self.words = PanelWords(lang, kind_of(chapter.run.config).task)
         self.look = Look(
             series=theme.series, ink=theme.ink, paper=theme.paper, muted=theme.muted, heat=theme.heat, mark=hover
         )

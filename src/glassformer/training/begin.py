@@ -20,7 +20,6 @@ from glassformer.tasks import Material, kind_of
 from glassformer.tasks.defaults import defaults
 from glassformer.text.kinds import check_tokenizer
 from glassformer.training.loop import Training
-from glassformer.training.measures import MEASURES
 from glassformer.training.schedule import heed
 from glassformer.training.start import keep, open_start, put, take
 from glassformer.training.validate import make_sampler
@@ -42,7 +41,7 @@ def begin(config: RunConfig, out: str | Path, reading: Reading = quietly) -> Tra
     given, config = config, absolute(config)
     start = ready(config)
     reading(given)
-    material = kind_of(config).begin(config)
+    material = kind_of(config).task.begin(config)
     taken = None if start is None else take(start, material.config.model)
 
     def fill(run: Run) -> None:
@@ -55,9 +54,9 @@ def begin(config: RunConfig, out: str | Path, reading: Reading = quietly) -> Tra
 
 def ready(config: RunConfig) -> Loaded | None:
     """Refuse whatever can be refused before the data is read; the weights to start from, where there are any."""
-    sketch = kind_of(config).sketch(config).model
+    sketch = kind_of(config).task.sketch(config).model
     check(sketch)
-    judged = kind_of(config).judged
+    judged = kind_of(config).task.judged
     if config.train.best not in judged:
         raise ConfigError("no_such_metric", metric=config.train.best, known=", ".join(judged))
     choose_device(config.train.device)
@@ -97,7 +96,7 @@ def again(folder: str | Path, changes: Mapping[str, Any] | None = None) -> Train
             run.write_config(config, defaults(config))
             run = Run.open(folder)
     choose_device(config.train.device)
-    return job(run, kind_of(run.config).again(run))
+    return job(run, kind_of(run.config).task.again(run))
 
 
 def changed(run: Run, changes: Mapping[str, Any]) -> RunConfig:
@@ -124,8 +123,8 @@ def _same(one: RunConfig, other: RunConfig) -> bool:
     """The same recipe, but for what only the data could tell, the size of the vocabulary for example."""
     if one.task.kind != other.task.kind:
         return False
-    kind = kind_of(one)
-    return kind.sketch(one).to_dict() == kind.sketch(other).to_dict()
+    task = kind_of(one).task
+    return task.sketch(one).to_dict() == task.sketch(other).to_dict()
 
 
 def _differs(key: str, one: RunConfig, other: RunConfig) -> bool:
@@ -156,7 +155,6 @@ def job(run: Run, material: Material) -> Training:
     config, looked_at = run.config, material.validation
     if looked_at is not None:
         make_sampler(looked_at, material.task, config.train)  # one longer than a batch is said now, not after hours
-    measure = MEASURES.get(config.task.kind)
     model = build(config.model, seed=config.train.seed)
     return Training(
         run=run,
@@ -164,6 +162,6 @@ def job(run: Run, material: Material) -> Training:
         task=material.task,
         training=material.training,
         validation=looked_at,
-        measure=None if measure is None else measure(run, material),
+        measure=kind_of(config).samples(run, material),
         start=put(run, model),
     )

@@ -97,7 +97,7 @@ def dry_run(config: RunConfig, reading: Reading = quietly) -> DryRun:
     ready(config)
     reading(config)
     device = choose_device(config.train.device)
-    material = kind_of(config).begin(config)
+    material = kind_of(config).task.begin(config)
     made = _plan(material.config)
     sampler = make_sampler(material.training, material.task, config.train)
     indexes = sampler.batches(0)[0]

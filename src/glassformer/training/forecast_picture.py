@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glassformer.errors import InputError
-from glassformer.files import write_bytes
+from glassformer.files import write_figure
 from glassformer.fonts import hangul_font
 from glassformer.tasks.forecasting.forecast import Forecast, label
 from glassformer.tasks.forecasting.samples import Shown
@@ -35,16 +34,11 @@ def check_picture(path: Path) -> None:
 
 def draw_forecast(found: Forecast, path: Path) -> None:
     """The whole file or the old one. Korean labels where there is a font for them."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
     check_picture(path)
     lang = spoken()
-    image = BytesIO()
     with styled(lang):
         figure = forecast_figure(found, lang, named=_plain(found.past.name, hangul_font()))
-        FigureCanvasAgg(figure)
-        figure.savefig(image, format=path.suffix.lower()[1:], dpi=110)
-    write_bytes(path, image.getvalue())
+        write_figure(path, figure, path.suffix.lower()[1:])
 
 
 def forecast_figure(found: Forecast, lang: str, named: bool = True) -> Figure:

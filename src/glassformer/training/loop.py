@@ -6,7 +6,7 @@ Asked to stop in the middle of an accumulation it finishes that step first, so a
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,7 +22,7 @@ from glassformer.files import remove_folder, remove_leftovers
 from glassformer.loading import choose_device
 from glassformer.runs import Run, locked
 from glassformer.runs.weights import load_weights
-from glassformer.tasks import Task
+from glassformer.tasks.task import Measure, Task
 from glassformer.training import events
 from glassformer.training.average import average
 from glassformer.training.checkpoint import retire
@@ -33,8 +33,6 @@ from glassformer.training.signals import Asked, listening
 from glassformer.training.start import TakenWeights
 from glassformer.training.state import TrainingState
 from glassformer.training.validate import validate
-
-Measure = Callable[[nn.Module, int], Mapping[str, float]]  # (model, step) → metrics of one's own, BLEU for example
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from glassformer.config.recipe import RunConfig
 from glassformer.files import read_json
 from glassformer.runs import Run
-from glassformer.tasks import Kind
 from glassformer.tasks.samples import Looked, last_samples, looked_at
+from glassformer.tasks.task import TaskClass
 from glassformer.training.schedule import learning_rate
 from glassformer.training.status import LogSummary, rows
 from glassformer.words import say
@@ -54,18 +54,18 @@ class PanelWords:
     """What stands in a picture, in the language of its words: "loss", "step" …"""
 
     lang: str
-    kind: Kind
+    task: TaskClass
 
     def __call__(self, key: str, **values: object) -> str:
         return say(f"watch.picture.{key}", self.lang, **values)
 
     @property
     def speed(self) -> str:
-        return say("watch.picture.speed", self.lang, units=say(f"units.many.{self.kind.unit}", self.lang))
+        return say("watch.picture.speed", self.lang, units=say(f"units.many.{self.task.unit}", self.lang))
 
     @property
     def loss(self) -> str:
-        return say(f"units.loss.{self.kind.unit}", self.lang)
+        return say(f"units.loss.{self.task.unit}", self.lang)
 
     def metric(self, name: str) -> str:
         return say(f"metrics.{name}", self.lang)
@@ -173,14 +173,14 @@ def draw_speed(axes: Axes, story: RunHistory, words: PanelWords, look: Look) -> 
 
 def draw_quality(axes: Axes, story: RunHistory, words: PanelWords, look: Look) -> None:
     """The metrics that a task shows; shares and percentages as a number from 0 to 100."""
-    for number, (name, scale) in enumerate(words.kind.shown.items()):
+    for number, (name, scale) in enumerate(words.task.shown.items()):
         steps, values = curve(story.records, "evaluation", name)
         points = steps, [100 * value for value in values] if scale == "share" else values
         _line(axes, look, number, words.metric(name), points)
-    if words.kind.shown:
+    if words.task.shown:
         axes.legend(loc="lower right")
     _finish(axes, story.last, words, words("quality"))
-    if "free" not in words.kind.shown.values():
+    if "free" not in words.task.shown.values():
         axes.set_ylim(-3, 103)
         axes.set_yticks(range(0, 101, 20))
 

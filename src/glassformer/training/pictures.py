@@ -7,15 +7,15 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glassformer.errors import warn
-from glassformer.files import disk, write_bytes
+from glassformer.files import disk, write_figure
 from glassformer.fonts import hangul_font
 from glassformer.runs import Run
-from glassformer.tasks import Kind, kind_of
+from glassformer.tasks import kind_of
+from glassformer.tasks.task import TaskClass
 from glassformer.training.panels import (
     Look,
     Panel,
@@ -71,7 +71,7 @@ def draw(run: Run) -> list[Path]:
     lang = spoken()
     paths = []
     with styled(lang):
-        for name, figure in figures(RunHistory.of(run, lang), lang, kind_of(run.config)).items():
+        for name, figure in figures(RunHistory.of(run, lang), lang, kind_of(run.config).task).items():
             paths.append(run.pictures / f"{name}.png")
             save(figure, paths[-1])
     return paths
@@ -113,11 +113,11 @@ def style(font: str | None, lang: str) -> Any:
     return {**STYLE, "font.family": [font, OWN] if lang == "ko" else [OWN, font]}
 
 
-def figures(story: RunHistory, lang: str, kind: Kind) -> dict[str, Figure]:
+def figures(story: RunHistory, lang: str, task: TaskClass) -> dict[str, Figure]:
     """Loss, learning rate, and the dashboard, as figures that nothing else holds on to (no pyplot)."""
     from matplotlib.figure import Figure
 
-    words = PanelWords(lang, kind)
+    words = PanelWords(lang, task)
     alone = {"left": 0.1, "right": 0.97, "bottom": 0.12, "top": 0.92}
     loss, rate = Figure(figsize=(8, 4.5)), Figure(figsize=(8, 4.5))
     draw_loss(loss.subplots(gridspec_kw=alone), story, words, LOOK)
@@ -140,11 +140,6 @@ def dashboard(figure: Figure, margins: Mapping[str, float], story: RunHistory, w
 
 def save(figure: Figure, path: Path) -> None:
     """The whole file, or the one that was there before."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    FigureCanvasAgg(figure)
-    image = BytesIO()
-    figure.savefig(image, format="png", dpi=110)
     with disk(path):
         path.parent.mkdir(exist_ok=True)
-    write_bytes(path, image.getvalue(), durable=False)
+    write_figure(path, figure, durable=False)

@@ -90,7 +90,7 @@ def plan(
     for values in product(*vary.values()):
         variant = Variant(dict(zip(vary, values, strict=True)))
         config = open_recipe(recipe, {**(overrides or {}), **variant.settings})
-        check(kind_of(config).sketch(config).model)
+        check(kind_of(config).task.sketch(config).model)
         for seed in range(config.train.seed, config.train.seed + seeds):
             seeded = replace(config, train=replace(config.train, seed=seed))
             trials.append(Trial(variant, seed, seeded, Path(out) / variant.file_name / f"seed-{seed}"))
@@ -125,6 +125,6 @@ def sweep(trials: Sequence[Trial]) -> Iterator[tuple[Trial, Event | Skipped | Di
 
 def _same_recipe(trial: Trial) -> None:
     """A folder of an older sweep under the same name, with another recipe, would be a wrong row in the table."""
-    kind, config = kind_of(trial.config), Run.open(trial.folder).config
-    if config.task.kind != kind.name or kind.sketch(trial.config).to_dict() != kind.sketch(config).to_dict():
+    task, config = kind_of(trial.config).task, Run.open(trial.folder).config
+    if config.task.kind != task.name or task.sketch(trial.config).to_dict() != task.sketch(config).to_dict():
         raise FileError("sweep_changed", path=trial.folder)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,11 +8,14 @@ import torch
 
 from glassformer.errors import FileError
 from glassformer.loading import open_recipe
-from glassformer.tasks.classification.samples import ClassificationSamples
+from glassformer.runs import Run
+from glassformer.tasks.classification.samples import ClassificationSamples, sample_guesses
+from glassformer.tasks.classification.task import Classification
 from glassformer.tasks.samples import Sample, read_samples
 from glassformer.training.begin import begin
 from glassformer.training.loop import Training, train
 from small_classifier import REVIEWS, write_recipe
+from tiny_tasks import tiny
 
 
 @pytest.fixture
@@ -41,3 +45,11 @@ def test_a_folder_that_cannot_be_written_is_one_line(job: Training) -> None:
     job.run.samples.write_text("a file", encoding="utf-8")
     with pytest.raises(FileError, match=r"samples cannot be written: File exists"):
         job.measure(job.model, 1)
+
+
+def test_a_classifier_shows_some_of_what_it_is_validated_on(tmp_path: Path) -> None:
+    material = Classification.begin(tiny("classification"))
+    run = Run.create(tmp_path / "run", material.config, fill=material.fill)
+    measure = sample_guesses(run, material)
+    assert isinstance(measure, ClassificationSamples) and len(measure.texts) == len(measure.examples) == 8
+    assert sample_guesses(run, replace(material, validation=None)) is None

@@ -2,21 +2,27 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import pytest
 import torch
+from rich.console import Console
 
 from glassformer.data.corpus import Corpus
 from glassformer.data.document_corpus import document_corpus
 from glassformer.data.documents import Documents
 from glassformer.errors import InputError
 from glassformer.loading import load
-from glassformer.metrics.language import NGrams
+from glassformer.metrics.interval import wilson
+from glassformer.metrics.language import NGrams, perplexity
+from glassformer.show import Table
 from glassformer.tasks.evaluation import evaluate
 from glassformer.tasks.evaluation_log import EvaluationLog
 from glassformer.tasks.language_model import evaluation as language_model
+from glassformer.tasks.language_model.evaluation import COLUMNS, LanguageModelEvaluation, WritingScores
 from glassformer.tasks.language_model.write import Pen, Writing, drawn, write
+from glassformer.words import LANGUAGES
 from small_writer import trained
 
 
@@ -119,3 +125,63 @@ def test_what_was_trained_writes_piece_by_piece(way: str, request: pytest.Fixtur
     assert len(pieces) > 1 and "".join(pieces) == pen.written.text
     assert pen.ids[0] == (loaded.tokenizer.specials.bos if way == "packed" else loaded.tokenizer.encode("J")[0])
     assert write(loaded, "", Writing(tokens=3)).tokens <= 3
+
+
+# --- how it is shown ---
+
+
+def scores(bits: float) -> WritingScores:
+    return WritingScores(
+        surprise=perplexity(150.0, 100),
+        bits_per_character=bits,
+        characters=95,
+        accuracy=wilson(60, 100),
+        in_windows=1.75,
+        n_grams=MappingProxyType({1: 4.5, 2: 3.5, 3: 2.5}),
+    )
+
+
+def evaluation(bits: float = 2.0, groups: int = 1) -> LanguageModelEvaluation:
+    names = ["test"] if groups == 1 else ["seen-like", "long"]
+    return LanguageModelEvaluation(
+        folder=Path("runs/letters"),
+        checkpoint="averaged",
+        split="test",
+        context=64,
+        order=3,
+        total=scores(bits),
+        groups={name: scores(bits) for name in names},
+        apart=("long",) if groups > 1 else (),
+        readings=2,
+    )
+
+
+def table(of: LanguageModelEvaluation) -> Table:
+    first = of.shown("en").parts[0]
+    assert isinstance(first, Table)
+    return first
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_model_and_n_grams_stand_side_by_side(lang: str) -> None:
+    console = Console(width=160, highlight=False)
+    with console.capture() as shown:
+        console.print(evaluation().shown(lang))
+    text = shown.get()
+    for part in ("letters", "2.0000", "2.5000", "60.0", "1.7500", "4.482", "64", "32"):
+        assert part in text
+    assert len(table(evaluation()).columns) == len(COLUMNS)
+
+
+def test_it_is_said_plainly_whether_counting_is_beaten() -> None:
+    assert "0.5000 bits/character below the n-grams" in " ".join(evaluation(2.0).notes("en"))
+    worse = " ".join(evaluation(2.75).notes("en"))
+    assert "NOT below the n-grams: 0.2500 bits/character above" in worse
+    assert "낮지 않습니다" in " ".join(evaluation(2.75).notes("ko"))
+
+
+def test_groups_come_first_and_all_together_last() -> None:
+    alone, both = table(evaluation()), table(evaluation(groups=2))
+    assert ([row.cells[0] for row in alone.rows], [row.cells[0] for row in alone.totals]) == ([], ["test"])
+    assert [row.cells[0] for row in both.rows] == ["seen-like", "long"]
+    assert [row.cells[0] for row in both.totals] == ["all but long"]

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from glassformer.data.documents import Documents
 from glassformer.loading import load
 from glassformer.runs import Run
-from glassformer.tasks.language_model.samples import GIVEN, Continuations, beginnings
+from glassformer.tasks.language_model.samples import GIVEN, Continuations, beginnings, sample_continuations
+from glassformer.tasks.language_model.task import LanguageModel
 from glassformer.tasks.samples import read_samples
 from small_writer import trained
+from tiny_tasks import tiny
 
 
 def test_every_evaluation_goes_on_with_the_same_beginnings(tmp_path: Path) -> None:
@@ -36,3 +39,11 @@ def test_one_long_text_is_cut_at_several_places() -> None:
 def test_a_beginning_leaves_room_in_a_short_context() -> None:
     assert beginnings(Documents(["abcdefghijklmnop"] * 4), 8)[0][0] == "abcd"
     assert beginnings(Documents([]), 8) == []
+
+
+def test_a_language_model_goes_on_with_what_it_is_validated_on(tmp_path: Path) -> None:
+    material = LanguageModel.begin(tiny("language_model"))
+    run = Run.create(tmp_path / "run", material.config, fill=material.fill)
+    measure = sample_continuations(run, material)
+    assert isinstance(measure, Continuations) and len(measure.beginnings) == 4
+    assert sample_continuations(run, replace(material, looked_at=Documents([]))) is None

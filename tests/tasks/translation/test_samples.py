@@ -1,17 +1,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+import tiny_tasks
 from glassformer.data.pairs import Pairs
 from glassformer.errors import FileError
 from glassformer.metrics.translation import Outputs, bleu
+from glassformer.runs import Run
 from glassformer.tasks.samples import Sample, attention_file, read_samples, samples_file
-from glassformer.tasks.translation.samples import TranslationSamples, chosen
+from glassformer.tasks.translation.samples import TranslationSamples, chosen, sample_translations
+from glassformer.tasks.translation.task import Translation
 from glassformer.tasks.translation.translate import GREEDY, candidates
 from glassformer.trace.trace import Trace
 from glassformer.training.begin import begin
@@ -105,3 +109,12 @@ def test_a_folder_that_cannot_be_written_is_one_line(job: Training, tmp_path: Pa
     samples = TranslationSamples(type(job.run)(tmp_path), samples_of(job).vocabularies, samples_of(job).pairs)
     with pytest.raises(FileError, match=r"samples cannot be written: File exists"):
         samples(job.model, 1)
+
+
+def test_a_translator_translates_some_of_what_it_is_validated_on(tmp_path: Path) -> None:
+    material = Translation.begin(tiny_tasks.tiny("translation"))
+    run = Run.create(tmp_path / "run", material.config, fill=material.fill)
+    measure = sample_translations(run, material)
+    assert isinstance(measure, TranslationSamples) and len(measure.pairs) == 10
+    nothing = replace(material, looked_at=material.looked_at.chosen([]))
+    assert sample_translations(run, nothing) is None

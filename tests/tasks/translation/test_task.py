@@ -13,7 +13,8 @@ from glassformer.data.batch import PairBatch
 from glassformer.errors import ConfigError
 from glassformer.losses import IGNORE, Sum, cross_entropy, focal, make_loss
 from glassformer.models.build import build
-from glassformer.tasks import Translation, kind_of
+from glassformer.tasks import kind_of
+from glassformer.tasks.translation.task import Translation
 from glassformer.text import Frame, Vocabularies
 from small_run import examples, model_config, run_config, small_model, translation
 
@@ -121,7 +122,7 @@ def test_a_task_of_a_recipe() -> None:
 )
 def test_a_task_that_there_is_not(task: Choice, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        kind_of(config := replace(run_config(), task=task)).sketch(config)
+        kind_of(config := replace(run_config(), task=task)).task.sketch(config)
     assert str(caught.value).startswith(message)
 
 

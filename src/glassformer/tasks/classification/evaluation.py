@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor, nn
 
+from glassformer.data.examples import Example, Examples
 from glassformer.data.labelled_corpus import labelled_corpus
-from glassformer.data.texts import Texts
-from glassformer.errors import InputError
 from glassformer.loading import Loaded
 from glassformer.metrics.classification import (
     F1,
@@ -26,13 +25,29 @@ from glassformer.metrics.classification import (
     most_confused,
 )
 from glassformer.metrics.interval import Proportion
-from glassformer.show import Sheet, as_html, as_text
-from glassformer.tasks.classification import show
+from glassformer.show import Column, Sheet, Table
 from glassformer.tasks.classification.task import Classification
 from glassformer.tasks.evaluation_log import EvaluationLog
-from glassformer.tasks.evaluation_options import EvaluationOptions, set_apart
+from glassformer.tasks.evaluation_options import EvaluationOptions
+from glassformer.tasks.result import Evaluation, Groups, in_pieces, numbers, percent
+from glassformer.words import say
 
-TEXTS = 64  # in a batch, of like length
+AT_ONCE = 64  # texts or images in a batch
+MOST_LABELS = 12  # more do not fit side by side
+SHARES = ("accuracy", "majority", "f1", "calibration")
+DROPPED = {"calibration": 1, "majority": 2}
+
+
+class Classifier(Protocol):
+    """What a task has that tells classes apart."""
+
+    @property
+    def labels(self) -> tuple[str, ...]: ...
+    @property
+    def unit(self) -> str: ...
+    def collate(self, examples: Sequence[Example]) -> Any: ...
+    def logits(self, model: nn.Module, batch: Any) -> Tensor:
+        """One for each label."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +56,10 @@ class Guesses:
 
     probabilities: NDArray[np.float64]
     true: NDArray[np.int64]
+
+    @classmethod
+    def empty(cls, examples: int, classes: int) -> Guesses:
+        return cls(np.zeros((examples, classes)), np.zeros(examples, dtype=np.int64))
 
     @property
     def said(self) -> NDArray[np.int64]:
@@ -93,91 +112,107 @@ class ClassificationScores:
         }
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClassificationEvaluation:
-    """The scores of a split, of each of its groups and of all together but for `apart`; see `Evaluation`."""
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ClassificationEvaluation(Evaluation[ClassificationScores]):
+    """See `Evaluation`. `unit`: what is classified, a key of [units] in words/."""
 
-    folder: Path
-    checkpoint: str
-    split: str
     labels: tuple[str, ...]
-    unit: str  # what is classified, a key of [units] in words/
-    total: ClassificationScores
-    groups: Mapping[str, ClassificationScores]
-    apart: tuple[str, ...]
-    readings: int
-    hypotheses: Mapping[str, list[str]] = field(repr=False)
+    unit: str
 
     def to_json(self) -> dict[str, Any]:
         confused = [
             {"true": self.labels[one.true], "said": self.labels[one.predicted], "count": one.count, "share": one.share}
             for one in self.total.most_confused
         ]
-        return {
-            **self.total.to_json(),
-            "labels": list(self.labels),
-            "most_confused": confused,
-            "run": str(self.folder),
-            "checkpoint": self.checkpoint,
-            "split": self.split,
-            "readings": self.readings,
-            "groups": {name: scores.to_json() for name, scores in self.groups.items()},
-            "apart": list(self.apart),
-        }
+        about = {"labels": list(self.labels), "most_confused": confused}
+        return {**self.total.to_json(), **about, **self.where, **self.by_group}
 
-    def __rich__(self) -> Sheet:
-        return show.tables(self)
+    def shown(self, lang: str | None = None) -> Sheet:
+        """A line for each group, one for each label, and what is taken for what."""
+        columns = [
+            Column(say("classes.group", lang), "name"),
+            Column(say(f"units.many.{self.unit}", lang), "number"),
+            *(Column(say(f"classes.{key}", lang), "number", DROPPED.get(key, 0)) for key in SHARES),
+            Column(say(f"units.loss.{self.unit}", lang), "number"),
+        ]
+        confusion = [self._confusion(lang)] if len(self.labels) <= MOST_LABELS else []
+        return Sheet(self.table(columns, _cells, lang), self._by_label(lang), *confusion, *self.notes(lang))
 
-    def __repr__(self) -> str:
-        return as_text(self)
+    def notes(self, lang: str | None) -> list[str]:
+        """The pairs that are confused most, what the numbers mean, and how often the split was read."""
+        confused = [
+            say("classes.confused", lang, true=self.labels[one.true], said=self.labels[one.predicted], count=one.count)
+            for one in self.total.most_confused
+        ]
+        return [*confused, say("classes.about", lang), *self.reading_notes(lang)]
 
-    def _repr_html_(self) -> str:
-        return as_html(show.tables(self))
+    def _by_label(self, lang: str | None) -> Table:
+        shares = [say(f"classes.{key}", lang) for key in ("precision", "recall", "f1")]
+        titles = [say("classes.label", lang), say(f"units.many.{self.unit}", lang), *shares]
+        table = Table(*numbers(titles, str), lang=lang)
+        scores, counts = self.total.f1, self.total.confusion.sum(axis=1)
+        for i, name in enumerate(self.labels):
+            values = (scores.precision[i], scores.recall[i], scores.f1[i])
+            table.add(name, f"{counts[i]:,}", *(f"{100 * value:.2f}" for value in values))
+        return table
+
+    def _confusion(self, lang: str | None) -> Table:
+        table = Table(*numbers([say("classes.matrix", lang), *self.labels], str), lang=lang)
+        for name, row in zip(self.labels, self.total.confusion.tolist(), strict=True):
+            table.add(name, *(f"{count:,}" for count in row))
+        return table
+
+
+def _cells(scores: ClassificationScores) -> list[str]:
+    return [
+        f"{scores.examples:,}",
+        percent(scores.accuracy, 2),
+        f"{100 * scores.majority:.2f}",
+        f"{100 * scores.f1.macro:.2f}",
+        f"{100 * scores.calibration.error:.2f}",
+        f"{scores.loss:.4f}",
+    ]
 
 
 def evaluate_classification(loaded: Loaded, split: str, how: EvaluationOptions) -> ClassificationEvaluation:
-    """Classify a split and score it; groups as in `evaluate_translation`."""
-    readings = EvaluationLog(loaded.folder)
-    found = {name: some for name, some in labelled_corpus(loaded.config.data).split(split).items() if len(some)}
-    if not found:
-        raise InputError("split_empty", split=split, path=loaded.folder)
+    """Classify the texts of a split and score what was said; groups as in `evaluate_translation`."""
+    groups = Groups.of(loaded, split, labelled_corpus(loaded.config.data).split(split))
     task = Classification.make(loaded.config, loaded.vocabularies)
-    guesses = _guesses(loaded, task, found, split, how)
-    apart = set_apart(found)
-    main = [one for name, one in guesses.items() if name not in apart]
+    stores = {name: task.encode(some, split, loaded.config, loaded.vocabularies) for name, some in groups.every.items()}
+    return judge_classes(loaded, split, task, Groups(stores), how)
+
+
+def judge_classes(
+    loaded: Loaded, split: str, task: Classifier, stores: Groups[Any], how: EvaluationOptions
+) -> ClassificationEvaluation:
+    """The scores of a classifier, of texts or of images."""
+    guesses = _guesses(loaded, task, stores.every, how)
+    main = [guesses[name] for name in stores.main]
     probabilities = np.concatenate([one.probabilities for one in main])
-    total = ClassificationScores.of(Guesses(probabilities, np.concatenate([one.true for one in main])))
-    readings.write(split, loaded.checkpoint.name, total.to_json())
     return ClassificationEvaluation(
         folder=loaded.folder,
         checkpoint=loaded.checkpoint.name,
         split=split,
+        readings=EvaluationLog(loaded.folder).count(split) + 1,
+        total=ClassificationScores.of(Guesses(probabilities, np.concatenate([one.true for one in main]))),
+        groups={name: ClassificationScores.of(one) for name, one in guesses.items()},
+        apart=stores.apart,
+        hypotheses={name: [task.labels[i] for i in one.said] for name, one in guesses.items()},
         labels=task.labels,
         unit=task.unit,
-        total=total,
-        groups={name: ClassificationScores.of(one) for name, one in guesses.items()},
-        apart=apart,
-        readings=readings.count(split),
-        hypotheses={name: [task.labels[i] for i in one.said] for name, one in guesses.items()},
     )
 
 
 @torch.no_grad()
 def _guesses(
-    loaded: Loaded, task: Classification, groups: Mapping[str, Texts], split: str, how: EvaluationOptions
+    loaded: Loaded, task: Classifier, stores: Mapping[str, Examples], how: EvaluationOptions
 ) -> dict[str, Guesses]:
-    """Group by group, texts of like length together; probabilities are computed in float64."""
-    every, done = sum(map(len, groups.values())), 0
-    found: dict[str, Guesses] = {}
-    for name, some in groups.items():
-        store = task.encode(some, split, loaded.config, loaded.vocabularies)
-        order = np.argsort(store.lengths[:, 0], kind="stable")
-        probabilities = np.zeros((len(store), len(task.labels)))
-        for first in range(0, len(order), TEXTS):
-            rows = order[first : first + TEXTS]
-            batch = task.collate([store[i] for i in rows]).to(loaded.device)
-            probabilities[rows] = task.logits(loaded.model, batch).double().softmax(-1).cpu().numpy()
-            done += len(rows)
-            how.progress(done, every)
-        found[name] = Guesses(probabilities, np.array([store[i][1][0] for i in range(len(store))], dtype=np.int64))
+    """Examples of like length together; probabilities are computed in float64."""
+    found = {name: Guesses.empty(len(store), len(task.labels)) for name, store in stores.items()}
+    orders = {name: np.argsort(store.lengths[:, 0], kind="stable").tolist() for name, store in stores.items()}
+    for name, rows in in_pieces(orders, AT_ONCE, how.progress):
+        batch = task.collate([stores[name][i] for i in rows])
+        logits = task.logits(loaded.model, batch.to(loaded.device))
+        found[name].probabilities[rows] = logits.double().softmax(-1).cpu().numpy()
+        found[name].true[rows] = batch.targets.numpy()
     return found

@@ -9,10 +9,9 @@ from torch import nn
 
 from glassformer.data.examples import Examples
 from glassformer.data.texts import Texts
-from glassformer.files import disk, write_json
 from glassformer.runs import Run
-from glassformer.tasks.classification.task import Classification
-from glassformer.tasks.samples import Sample, samples_file
+from glassformer.tasks.classification.task import Classification, LabelledTexts
+from glassformer.tasks.samples import SHOWN, Sample, write_samples
 
 
 @dataclass(frozen=True)
@@ -30,8 +29,13 @@ class ClassificationSamples:
         classes = self.task.logits(model, batch.to(next(model.parameters()).device)).argmax(-1).tolist()
         true = [self.task.labels[int(self.examples[i][1][0])] for i in range(len(self.examples))]
         said = [self.task.labels[i] for i in classes]
-        with disk(self.run.samples):
-            self.run.samples.mkdir(exist_ok=True)
-        samples = map(Sample, self.texts.texts, true, said)
-        write_json(samples_file(self.run, step), [asdict(sample) for sample in samples])
+        write_samples(self.run, step, [asdict(one) for one in map(Sample, self.texts.texts, true, said)])
         return {}
+
+
+def sample_guesses(run: Run, material: LabelledTexts) -> ClassificationSamples | None:
+    """Every evaluation shows what some of the validation texts are taken for."""
+    if material.validation is None:
+        return None
+    some = range(min(SHOWN, len(material.looked_at)))
+    return ClassificationSamples(run, material.task, material.looked_at.chosen(some), material.validation.select(some))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,17 +14,18 @@ from numpy.typing import NDArray
 from glassformer.data.examples import Windows
 from glassformer.data.panel import PARTS
 from glassformer.decoding.step import evaluating
-from glassformer.errors import InputError, choose
+from glassformer.errors import choose
 from glassformer.loading import Loaded
 from glassformer.metrics.forecasting import Gain, direction, gain, mae, mase, mse
 from glassformer.metrics.interval import Proportion
 from glassformer.runs import Run
-from glassformer.show import Sheet, as_html, as_text
+from glassformer.show import Sheet
 from glassformer.tasks.evaluation_log import EvaluationLog
 from glassformer.tasks.evaluation_options import EvaluationOptions, Progress
 from glassformer.tasks.forecasting import show
 from glassformer.tasks.forecasting.baselines import pieces
 from glassformer.tasks.forecasting.task import Forecasting, SeriesMaterial, Settings
+from glassformer.tasks.result import Evaluation, Groups
 
 MODEL = "model"
 Numbers = NDArray[np.float64]
@@ -112,35 +112,18 @@ class Dropped:
     errors: Errors
 
 
-@dataclass(frozen=True, kw_only=True)
-class ForecastEvaluation:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ForecastEvaluation(Evaluation[Errors]):
     """The errors of the model, of each series, of what stands beside it, and what it gains over that."""
 
-    folder: Path
-    checkpoint: str
-    split: str
-    total: Errors
     beside: Mapping[str, Errors]
     gains: Mapping[str, Gain]
-    groups: Mapping[str, Errors]
     dropped: Dropped | None
-    readings: int
-    forecasts: Forecasts = field(repr=False)
+    forecasts: Forecasts
 
     @property
     def beats_persistence(self) -> bool:
         return self.gains["persistence"].verdict == "better"
-
-    @cached_property
-    def hypotheses(self) -> dict[str, list[str]]:
-        """The forecast of each window in the units of its series, numbers between blanks."""
-        made, panel = self.forecasts, self.forecasts.material.panel
-        found: dict[str, list[str]] = {}
-        for number, channel in enumerate(panel.channels):
-            scale = made.material.scaler.scales[channel.name]
-            rows = scale.restored(made.said[MODEL][made.channel == number])
-            found[channel.name] = [" ".join(f"{value:.6g}" for value in row) for row in rows.tolist()]
-        return found
 
     def to_json(self) -> dict[str, Any]:
         made = self.forecasts
@@ -154,51 +137,61 @@ class ForecastEvaluation:
             "ridges": {name: one.ridge for name, one in made.material.baselines.linear.items()},
             "gains": {name: {**asdict(one), "verdict": one.verdict} for name, one in self.gains.items()},
             "dropped": None if self.dropped is None else asdict(self.dropped),
-            "groups": {name: errors.to_json() for name, errors in self.groups.items()},
-            "run": str(self.folder),
-            "checkpoint": self.checkpoint,
-            "split": self.split,
-            "readings": self.readings,
+            "groups": self.by_group["groups"],
+            **self.where,
         }
 
-    def __rich__(self) -> Sheet:
-        return show.tables(self)
+    @property
+    def kept(self) -> dict[str, Any]:
+        return self.to_json()
 
-    def __repr__(self) -> str:
-        return as_text(self)
+    def shown(self, lang: str | None = None) -> Sheet:
+        return show.tables(self, lang)
 
-    def _repr_html_(self) -> str:
-        return as_html(show.tables(self))
+
+class WrittenForecasts(Mapping[str, list[str]]):
+    """The forecast of each window in the units of its series, numbers between blanks: written when it is asked for."""
+
+    def __init__(self, made: Forecasts) -> None:
+        self.made, self.names = made, [channel.name for channel in made.material.panel.channels]
+
+    def __getitem__(self, name: str) -> list[str]:
+        said = self.made.said[MODEL][self.made.channel == self.names.index(name)]
+        rows = self.made.material.scaler.scales[name].restored(said)
+        return [" ".join(f"{value:.6g}" for value in row) for row in rows.tolist()]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
 
 
 def evaluate_forecasting(loaded: Loaded, split: str, how: EvaluationOptions) -> ForecastEvaluation:
-    """Forecast every window of a split. What was read is written into the run's evaluations.jsonl."""
+    """Forecast every window of a split."""
     choose("split", split, dict.fromkeys(PARTS))
-    readings = EvaluationLog(loaded.folder)
     material = Forecasting.again(Run.open(loaded.folder))
-    if not len(material.windows[split]):
-        raise InputError("split_empty", split=split, path=loaded.folder)
-    made = forecasts(loaded, material, material.windows[split], how.progress)
+    windows = Groups.of(loaded, split, {split: material.windows[split]}).every[split]
+    made = forecasts(loaded, material, windows, how.progress)
     beside = [name for name in made.said if name != MODEL]
     groups = {
         channel.name: made.errors(MODEL, made.channel == number)
         for number, channel in enumerate(material.panel.channels)
         if (made.channel == number).any()
     }
-    found = ForecastEvaluation(
+    return ForecastEvaluation(
         folder=loaded.folder,
         checkpoint=loaded.checkpoint.name,
         split=split,
+        readings=EvaluationLog(loaded.folder).count(split) + 1,
         total=made.errors(MODEL),
+        groups=groups,
+        hypotheses=WrittenForecasts(made),
         beside={name: made.errors(name) for name in beside},
         gains={name: made.gain(name) for name in beside},
-        groups=groups,
         dropped=_dropped(made, Settings.of(loaded.config.task).drop_last),
-        readings=readings.count(split) + 1,
         forecasts=made,
     )
-    readings.write(split, loaded.checkpoint.name, found.to_json())
-    return found
 
 
 @torch.inference_mode()

@@ -21,6 +21,7 @@ from glassformer.decoding.step import evaluating
 from glassformer.errors import FileError, InputError
 from glassformer.loading import Loaded
 from glassformer.models.check import input_positions
+from glassformer.runs import Run
 from glassformer.show import Column, Kind, Sheet, Table, as_html
 from glassformer.tasks.forecasting.baselines import Baselines
 from glassformer.tasks.forecasting.task import Forecasting, Settings, sizes
@@ -130,6 +131,17 @@ def forecast(loaded: Loaded, path: str | Path, *, column: str = "", date: str = 
         patches=_patches(loaded, past.moments, attention.mean(0)),
         attention=attention,
     )
+
+
+def training_file(run: Run, step: int) -> list[str] | None:
+    """The file that a run was trained on, with the options that name its series; None where there is no file."""
+    source = run.config.data.source
+    if source.kind != "csv":
+        return None
+    columns, date = [*Scaler.open(run.folder).scales], source.options.get("date")
+    named = ["--column", columns[0]] if source.options.get("columns") or len(columns) > 1 else []
+    gaps = ["--gaps"] if source.options.get("gaps") else []
+    return [str(source.options["path"]), *named, *(["--date", str(date)] if date else []), *gaps]
 
 
 @torch.inference_mode()

@@ -74,6 +74,11 @@ class ForecastSamples:
         return channel.name, *(scale.restored(np.asarray(each, dtype=np.float64)) for each in values)
 
 
+def sample_forecasts(run: Run, material: SeriesMaterial) -> ForecastSamples | None:
+    """Every evaluation forecasts some windows of the validation part."""
+    return None if material.validation is None else ForecastSamples(run, material, material.validation)
+
+
 def _row(name: str, past: Any, future: Any, said: Any) -> Sample:
     return Sample(f"{name}: … {_written(past[-TAIL:])}", _written(future), _written(said))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from glassformer.metrics.forecasting import Gain
 from glassformer.show import Column, Sheet, Table
+from glassformer.tasks.result import percent
 from glassformer.words import say
 
 if TYPE_CHECKING:
@@ -66,9 +67,8 @@ def method(of: ForecastEvaluation, name: str, lang: str | None) -> str:
 
 
 def _cells(errors: Errors) -> list[str]:
-    found = errors.direction
-    shown = "–" if found is None else f"{100 * found.value:.1f} [{100 * found.low:.1f}–{100 * found.high:.1f}]"
-    return [f"{errors.mse:.4f}", f"{errors.mae:.4f}", "–" if errors.mase is None else f"{errors.mase:.3f}", shown]
+    scaled = "–" if errors.mase is None else f"{errors.mase:.3f}"
+    return [f"{errors.mse:.4f}", f"{errors.mae:.4f}", scaled, percent(errors.direction)]
 
 
 def _gain(found: Gain) -> str:
@@ -85,8 +85,7 @@ def notes(of: ForecastEvaluation, lang: str | None) -> list[str]:
         counts = {"batch": one.batch, "missing": one.missing, "windows": one.windows}
         found.append(say("forecast.dropped", lang, **counts, mse=one.errors.mse, mae=one.errors.mae))
     found += [say("forecast.about", lang), say("forecast.interval", lang)]
-    read = "judge.test_read" if of.split == "test" else "judge.read"
-    return [*found, say(read, lang, count=of.readings, split=of.split)]
+    return [*found, *of.reading_notes(lang)]
 
 
 def verdict(of: ForecastEvaluation, name: str, lang: str | None) -> str:

@@ -13,6 +13,7 @@ from glassformer.config.values import path_of
 from glassformer.data.picture import middle, read_picture, statistic
 from glassformer.decoding.step import evaluating
 from glassformer.loading import Loaded
+from glassformer.runs import Run
 from glassformer.tasks.answers import Answers
 from glassformer.tasks.classification.classify import Classified, decided
 from glassformer.tasks.verbs import check_verb
@@ -38,6 +39,15 @@ def recognise(loaded: Loaded, images: str | Path | Sequence[str | Path]) -> Answ
             pixels = seen(loaded, every[first : first + AT_ONCE])  # b c size size
             found += decided(names[first : first + AT_ONCE], loaded.model(pixels), loaded.labels)
     return found
+
+
+def training_image(run: Run, step: int) -> list[str] | None:
+    """The first image that a run was trained on, to be recognised; None where it stands in no file."""
+    source = run.config.data.source
+    if source.kind != "folder":
+        return None
+    files = sorted(path for path in Path(str(source.options["train"])).glob("*/*") if path.is_file())
+    return [str(files[0])] if files else None
 
 
 def seen(loaded: Loaded, images: Sequence[str | Path]) -> Tensor:

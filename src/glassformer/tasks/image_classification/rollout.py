@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from torch import Tensor
 
 from glassformer.data.picture import read_picture
 from glassformer.decoding.step import evaluating
-from glassformer.files import write_bytes
+from glassformer.files import write_figure
 from glassformer.loading import Loaded
 from glassformer.tasks.image_classification.recognise import seen
 from glassformer.tasks.verbs import check_verb
@@ -41,10 +40,7 @@ def looked_at(loaded: Loaded, image: str | Path) -> Float[Tensor, "rows columns"
 
 def draw_rollout(loaded: Loaded, image: str | Path, path: str | Path) -> None:
     """The image as the model sees it, and the same under heat: dark where nothing of it reached the class."""
-    figure, path = _figure(loaded, image), Path(path)
-    whole = BytesIO()
-    figure.savefig(whole, format="png", dpi=DOTS)
-    write_bytes(path, whole.getvalue())
+    write_figure(Path(path), _figure(loaded, image), dots=DOTS)
 
 
 def _figure(loaded: Loaded, image: str | Path) -> Figure:

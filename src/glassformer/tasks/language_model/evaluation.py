@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import log
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,16 +12,19 @@ import numpy as np
 from glassformer.data.document_corpus import document_corpus
 from glassformer.data.documents import Documents, together
 from glassformer.data.store import Tokens
-from glassformer.errors import InputError
 from glassformer.loading import Loaded
 from glassformer.metrics.interval import Proportion, wilson
-from glassformer.metrics.language import NGrams, Surprise, bits_per_character, perplexity
-from glassformer.show import Sheet, as_html, as_text
+from glassformer.metrics.language import HIGHEST, NGrams, Surprise, bits_per_character, perplexity
+from glassformer.show import Sheet
 from glassformer.tasks.evaluation_log import EvaluationLog
-from glassformer.tasks.evaluation_options import EvaluationOptions, set_apart
-from glassformer.tasks.language_model import show
+from glassformer.tasks.evaluation_options import EvaluationOptions
 from glassformer.tasks.language_model.sliding import Foreseen, foresee
 from glassformer.tasks.language_model.task import WindowOptions, joined
+from glassformer.tasks.result import Evaluation, Groups, numbers, percent
+from glassformer.words import say
+
+COLUMNS = ("group", "tokens", "characters", "loss", "perplexity", "bits", "n_gram", "accuracy")
+DROPPED = {"perplexity": 1, "characters": 2}  # perplexity is e to the loss
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,49 +55,56 @@ class WritingScores:
         }
 
 
-@dataclass(frozen=True, kw_only=True)
-class LanguageModelEvaluation:
-    """The scores of a split, of each of its groups and of all together but for `apart`; see `WritingScores`.
+@dataclass(frozen=True, kw_only=True, repr=False)
+class LanguageModelEvaluation(Evaluation[WritingScores]):
+    """See `Evaluation`; nothing is said here, only foreseen. `order`: of the n-grams, chosen on validation texts."""
 
-    `order`: of the n-grams, chosen on the validation texts.
-    """
-
-    folder: Path
-    checkpoint: str
-    split: str
     context: int
     order: int
-    total: WritingScores
-    groups: Mapping[str, WritingScores]
-    apart: tuple[str, ...]
-    readings: int
-
-    @property
-    def hypotheses(self) -> Mapping[str, list[str]]:
-        """Nothing is said here, only foreseen."""
-        return {}
 
     def to_json(self) -> dict[str, Any]:
+        beside = {"order": self.order, "bits_per_character": self.total.n_grams[self.order]}
         return {
             **self.total.to_json(),
-            "n_gram": {"order": self.order, "bits_per_character": self.total.n_grams[self.order]},
-            "run": str(self.folder),
-            "checkpoint": self.checkpoint,
-            "split": self.split,
-            "readings": self.readings,
+            "n_gram": beside,
+            **self.where,
             "context": self.context,
-            "groups": {name: scores.to_json() for name, scores in self.groups.items()},
-            "apart": list(self.apart),
+            **self.by_group,
         }
 
-    def __rich__(self) -> Sheet:
-        return show.tables(self)
+    @property
+    def kept(self) -> dict[str, Any]:
+        about = self.to_json()
+        return {key: about[key] for key in (*self.total.to_json(), "n_gram", "context")}
 
-    def __repr__(self) -> str:
-        return as_text(self)
+    def shown(self, lang: str | None = None) -> Sheet:
+        columns = numbers(COLUMNS, lambda key: say(f"writing.{key}", lang, order=self.order), DROPPED)
+        return Sheet(self.table(columns, self._cells, lang), *self.notes(lang))
 
-    def _repr_html_(self) -> str:
-        return as_html(show.tables(self))
+    def _cells(self, scores: WritingScores) -> list[str]:
+        return [
+            f"{scores.surprise.tokens:,}",
+            f"{scores.characters:,}",
+            f"{scores.surprise.nats:.4f}",
+            f"{scores.surprise.perplexity:.4g}",
+            f"{scores.bits_per_character:.4f}",
+            f"{scores.n_grams[self.order]:.4f}",
+            percent(scores.accuracy),
+        ]
+
+    def notes(self, lang: str | None) -> list[str]:
+        """What the numbers mean, whether counting is beaten, and how often the split was read."""
+        ours, counted = self.total.bits_per_character, self.total.n_grams[self.order]
+        orders = ", ".join(f"{order}: {bits:.4f}" for order, bits in self.total.n_grams.items())
+        key, difference = "writing.below" if ours < counted else "writing.not_below", f"{abs(counted - ours):.4f}"
+        return [
+            say("writing.about", lang, half=self.context // 2, context=self.context),
+            say("writing.in_windows", lang, loss=f"{self.total.in_windows:.4f}", context=self.context),
+            say("writing.orders", lang, orders=orders, order=self.order),
+            *([say("writing.longest", lang)] if self.order == HIGHEST else []),
+            say(key, lang, difference=difference),
+            *self.reading_notes(lang),
+        ]
 
 
 def evaluate_language_model(loaded: Loaded, split: str, how: EvaluationOptions) -> LanguageModelEvaluation:
@@ -104,33 +113,27 @@ def evaluate_language_model(loaded: Loaded, split: str, how: EvaluationOptions) 
     Bits per character are Σ −log₂ p over the number of characters, ends of texts foreseen but not counted, so that
     models with different tokens compare, and so do n-grams, which are fitted on the training texts alone.
     """
-    texts, readings = document_corpus(loaded.config.data), EvaluationLog(loaded.folder)
-    groups = {name: some for name, some in texts.split(split).items() if some.characters}
-    if not groups:
-        raise InputError("split_empty", split=split, path=loaded.folder)
+    texts = document_corpus(loaded.config.data)
+    groups = Groups.of(loaded, split, texts.split(split), size=lambda some: some.characters)
     reading = WindowOptions.of(loaded.config)
     baseline = NGrams.fit(texts.train.texts, closed=reading.packed)
     looked_at = texts.validation if texts.validation.characters else texts.train
     order = baseline.best_order(looked_at.texts)
     judged = _Judge(loaded, reading, baseline, how)
-    scores = {name: judged(some) for name, some in groups.items()}
-    apart = set_apart(groups)
-    main = [name for name in groups if name not in apart]
-    total = scores[main[0]] if len(main) == 1 else judged(together(groups[name] for name in main))
-    found = LanguageModelEvaluation(
+    scores = {name: judged(some) for name, some in groups.every.items()}
+    main = groups.main
+    total = scores[main[0]] if len(main) == 1 else judged(together(groups.every[name] for name in main))
+    return LanguageModelEvaluation(
         folder=loaded.folder,
         checkpoint=loaded.checkpoint.name,
         split=split,
-        context=reading.context,
-        order=order,
+        readings=EvaluationLog(loaded.folder).count(split) + 1,
         total=total,
         groups=scores,
-        apart=apart,
-        readings=readings.count(split) + 1,
+        apart=groups.apart,
+        context=reading.context,
+        order=order,
     )
-    about = found.to_json()
-    readings.write(split, found.checkpoint, {key: about[key] for key in (*total.to_json(), "n_gram", "context")})
-    return found
 
 
 @dataclass(frozen=True)

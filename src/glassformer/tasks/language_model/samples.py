@@ -11,7 +11,7 @@ from glassformer.data.documents import Documents
 from glassformer.decoding import Sampling
 from glassformer.loading import Loaded
 from glassformer.runs import Run
-from glassformer.tasks.language_model.task import WindowOptions
+from glassformer.tasks.language_model.task import WindowOptions, Writings
 from glassformer.tasks.language_model.write import Writing, write
 from glassformer.tasks.samples import write_samples
 from glassformer.text import Vocabularies
@@ -48,6 +48,12 @@ class Continuations:
         ]
         write_samples(self.run, step, [asdict(sample) for sample in samples])
         return {}
+
+
+def sample_continuations(run: Run, material: Writings) -> Continuations | None:
+    """Every evaluation goes on with the beginnings of some validation texts."""
+    some = beginnings(material.looked_at, WindowOptions.of(run.config).context)
+    return Continuations(run, material.vocabularies, some) if some else None
 
 
 def beginnings(texts: Documents, tokens: int) -> list[tuple[str, str]]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -16,18 +15,19 @@ from glassformer.data.batch import pad
 from glassformer.data.document_corpus import document_corpus
 from glassformer.data.documents import Documents
 from glassformer.data.store import Store, Tokens
-from glassformer.decoding.step import evaluating
-from glassformer.errors import InputError
 from glassformer.loading import Loaded
 from glassformer.metrics.interval import Proportion, wilson
-from glassformer.show import Sheet, as_html, as_text
+from glassformer.show import Sheet
 from glassformer.tasks.evaluation_log import EvaluationLog
-from glassformer.tasks.evaluation_options import EvaluationOptions, set_apart
-from glassformer.tasks.masked_language_model import show
+from glassformer.tasks.evaluation_options import EvaluationOptions
 from glassformer.tasks.masked_language_model.task import MaskedLanguageModel
+from glassformer.tasks.result import Evaluation, Groups, in_pieces, numbers, percent
+from glassformer.words import say
 
 TEXTS = 64  # in a batch, of like length
 GAPS = 20_000  # words of a group that are hidden in turn; of a larger one, texts taken evenly
+COLUMNS = ("group", "texts", "words", "found", "determined", "masked", "loss")
+DROPPED = {"texts": 1, "masked": 2}
 
 
 @dataclass(frozen=True)
@@ -68,66 +68,40 @@ class MaskedScores:
         }
 
 
-@dataclass(frozen=True, kw_only=True)
-class MaskedEvaluation:
-    """The scores of a split, of each of its groups and of all together but for `apart`; see `Evaluation`.
+@dataclass(frozen=True, kw_only=True, repr=False)
+class MaskedEvaluation(Evaluation[MaskedScores]):
+    """See `Evaluation`. `hypotheses`: every text as the model says it, each word from all the others."""
 
-    `hypotheses`: every text as the model says it, each word from all the others.
-    """
+    def shown(self, lang: str | None = None) -> Sheet:
+        columns = numbers(COLUMNS, lambda key: say(f"gaps.{key}", lang), DROPPED)
+        return Sheet(self.table(columns, _cells, lang), *self.notes(lang))
 
-    folder: Path
-    checkpoint: str
-    split: str
-    total: MaskedScores
-    groups: Mapping[str, MaskedScores]
-    apart: tuple[str, ...]
-    readings: int
-    hypotheses: Mapping[str, list[str]] = field(repr=False)
+    def notes(self, lang: str | None) -> list[str]:
+        """What the numbers mean, and how often the split was read."""
+        sure = self.total.determined is not None
+        return [say("gaps.about", lang), say("gaps.sure" if sure else "gaps.unsure", lang), *self.reading_notes(lang)]
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            **self.total.to_json(),
-            "run": str(self.folder),
-            "checkpoint": self.checkpoint,
-            "split": self.split,
-            "readings": self.readings,
-            "groups": {name: scores.to_json() for name, scores in self.groups.items()},
-            "apart": list(self.apart),
-        }
 
-    def __rich__(self) -> Sheet:
-        return show.tables(self)
-
-    def __repr__(self) -> str:
-        return as_text(self)
-
-    def _repr_html_(self) -> str:
-        return as_html(show.tables(self))
+def _cells(scores: MaskedScores) -> list[str]:
+    shares = (percent(share, 2) for share in (scores.words, scores.determined, scores.masked))
+    return [f"{scores.texts:,}", f"{scores.words.total:,}", *shares, f"{scores.loss:.4f}"]
 
 
 def evaluate_masked(loaded: Loaded, split: str, how: EvaluationOptions) -> MaskedEvaluation:
     """Hide and find, in every text of a split; groups as in `evaluate_translation`."""
-    readings, task = EvaluationLog(loaded.folder), MaskedLanguageModel.make(loaded.config, loaded.tokenizer)
-    groups = document_corpus(loaded.config.data).split(split)
-    coded = {name: _encoded(loaded, task, some) for name, some in groups.items()}
-    stores = {name: store for name, store in coded.items() if len(store)}
-    if not stores:
-        raise InputError("split_empty", split=split, path=loaded.folder)
-    counts, said = _counted(loaded, task, stores, how)
-    apart = set_apart(stores)
-    main = [name for name in stores if name not in apart]
-    sure = determined(loaded.config.data)
-    texts = sum(len(stores[name]) for name in main)
-    total = _scores(texts, sum((counts[name] for name in main), Counted()), sure)
-    readings.write(split, loaded.checkpoint.name, total.to_json())
+    task = MaskedLanguageModel.make(loaded.config, loaded.tokenizer)
+    texts = document_corpus(loaded.config.data).split(split)
+    stores = Groups.of(loaded, split, {name: _encoded(loaded, task, some) for name, some in texts.items()})
+    counts, said = _counted(loaded, task, stores.every, how)
+    sure, count = determined(loaded.config.data), sum(len(stores.every[name]) for name in stores.main)
     return MaskedEvaluation(
         folder=loaded.folder,
         checkpoint=loaded.checkpoint.name,
         split=split,
-        total=total,
-        groups={name: _scores(len(stores[name]), one, sure) for name, one in counts.items()},
-        apart=apart,
-        readings=readings.count(split),
+        readings=EvaluationLog(loaded.folder).count(split) + 1,
+        total=_scores(count, sum((counts[name] for name in stores.main), Counted()), sure),
+        groups={name: _scores(len(stores.every[name]), one, sure) for name, one in counts.items()},
+        apart=stores.apart,
         hypotheses=said,
     )
 
@@ -160,26 +134,18 @@ def _encoded(loaded: Loaded, task: MaskedLanguageModel, texts: Documents) -> Sto
 def _counted(
     loaded: Loaded, task: MaskedLanguageModel, stores: Mapping[str, Store], how: EvaluationOptions
 ) -> tuple[dict[str, Counted], dict[str, list[str]]]:
-    every, done = sum(map(len, stores.values())), 0
-    counts: dict[str, Counted] = {}
-    said: dict[str, list[str]] = {}
-    with evaluating(loaded.model):
-        for name, store in stores.items():
-            counts[name], lines = Counted(), dict[int, str]()
-            order = np.argsort(store.lengths[:, 0], kind="stable")
-            for first in range(0, len(order), TEXTS):
-                rows = order[first : first + TEXTS].tolist()
-                counts[name] += _as_trained(loaded, task, store, rows)
-                for i in rows:
-                    guessed = _each_word(loaded, task, store[i][0])
-                    words = task.masking.words(store[i][0])
-                    right = _all_right(guessed == store[i][0], words)
-                    counts[name] += Counted(words=len(right), words_right=int(right.sum()))
-                    lines[i] = " ".join(loaded.tokenizer.decode(guessed.tolist()).splitlines())
-                done += len(rows)
-                how.progress(done, every)
-            said[name] = [lines[i] for i in range(len(store))]
-    return counts, said
+    counts = dict.fromkeys(stores, Counted())
+    lines: dict[str, dict[int, str]] = {name: {} for name in stores}
+    orders = {name: np.argsort(store.lengths[:, 0], kind="stable").tolist() for name, store in stores.items()}
+    for name, rows in in_pieces(orders, TEXTS, how.progress):
+        store = stores[name]
+        counts[name] += _as_trained(loaded, task, store, rows)
+        for i in rows:
+            guessed = _each_word(loaded, task, store[i][0])
+            right = _all_right(guessed == store[i][0], task.masking.words(store[i][0]))
+            counts[name] += Counted(words=len(right), words_right=int(right.sum()))
+            lines[name][i] = " ".join(loaded.tokenizer.decode(guessed.tolist()).splitlines())
+    return counts, {name: [some[i] for i in range(len(some))] for name, some in lines.items()}
 
 
 def _as_trained(loaded: Loaded, task: MaskedLanguageModel, store: Store, rows: list[int]) -> Counted:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
 
 from glassformer.data.canvases import CLASSES, CanvasPlan
-from glassformer.data.examples import Examples
-from glassformer.errors import InputError
 from glassformer.loading import Loaded
 from glassformer.metrics.boxes import BoxMatches, claim
 from glassformer.metrics.interval import Proportion, wilson
-from glassformer.show import Column, Sheet, Table, as_html, as_text
+from glassformer.show import Sheet, Table
 from glassformer.tasks.evaluation_log import EvaluationLog
 from glassformer.tasks.evaluation_options import EvaluationOptions
 from glassformer.tasks.object_queries.task import CanvasBatch, ObjectQueries, QueryAnswers, answers
+from glassformer.tasks.result import Evaluation, Groups, in_pieces, numbers, percent
 from glassformer.words import say
 
 PIECE = 128  # canvases in a pass
@@ -39,72 +37,42 @@ class Found:
         return asdict(self)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ObjectEvaluation:
-    """See `Evaluation`; `groups` are the digits, each with how many of them were found."""
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ObjectEvaluation(Evaluation[Any]):
+    """See `Evaluation`; the total is a `Found`, `groups` are the digits, each with the share of them that was found."""
 
-    folder: Path
-    checkpoint: str
-    split: str
-    readings: int
     total: Found
     groups: Mapping[str, Proportion]
-    hypotheses: Mapping[str, list[str]] = field(repr=False)
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            **self.total.to_json(),
-            "run": str(self.folder),
-            "checkpoint": self.checkpoint,
-            "split": self.split,
-            "readings": self.readings,
-            "groups": {name: asdict(share) for name, share in self.groups.items()},
-        }
+        digits = {name: asdict(share) for name, share in self.groups.items()}
+        return {**self.total.to_json(), **self.where, "groups": digits}
 
-    def shown(self) -> Sheet:
+    def shown(self, lang: str | None = None) -> Sheet:
         """A line for each digit, one for all, and what the numbers mean."""
-        title = say("judge.title", run=self.folder.name, split=self.split, checkpoint=self.checkpoint)
-        first, *others = (say(f"objects.{key}") for key in ("digit", "count", "found"))
-        table = Table(Column(first, "name"), *(Column(name, "number") for name in others), title=title)
+        columns = numbers(("digit", "count", "found"), lambda key: say(f"objects.{key}", lang))
+        table = Table(*columns, title=self.title(lang), lang=lang)
         for name, share in self.groups.items():
-            table.add(name, f"{share.total:,}", _share(share))
-        table.total(say("judge.all"), f"{self.total.found.total:,}", _share(self.total.found))
-        precise = "–" if self.total.precision is None else _share(self.total.precision)
-        alarms, fit = f"{self.total.false_alarms:.3f}", f"{100 * self.total.box_overlap:.1f}"
+            table.add(name, f"{share.total:,}", percent(share))
+        total = self.total
+        table.total(say("judge.all", lang), f"{total.found.total:,}", percent(total.found))
+        alarms, fit = f"{total.false_alarms:.3f}", f"{100 * total.box_overlap:.1f}"
         return Sheet(
             table,
-            say("objects.alarms", alarms=alarms, precision=precise, canvases=self.total.canvases),
-            say("objects.fit", fit=fit, loss=f"{self.total.loss:.4f}"),
-            say("objects.about"),
-            say("judge.test_read" if self.split == "test" else "judge.read", count=self.readings, split=self.split),
+            say("objects.alarms", lang, alarms=alarms, precision=percent(total.precision), canvases=total.canvases),
+            say("objects.fit", lang, fit=fit, loss=f"{total.loss:.4f}"),
+            say("objects.about", lang),
+            *self.reading_notes(lang),
         )
-
-    def __rich__(self) -> Sheet:
-        return self.shown()
-
-    def __repr__(self) -> str:
-        return as_text(self)
-
-    def _repr_html_(self) -> str:
-        return as_html(self.shown())
-
-
-def _share(one: Proportion) -> str:
-    return f"{100 * one.value:.1f} [{100 * one.low:.1f}–{100 * one.high:.1f}]"
 
 
 def evaluate_object_queries(loaded: Loaded, split: str, how: EvaluationOptions) -> ObjectEvaluation:
-    """Look at every canvas of a split once. What was read is written into the run's evaluations.jsonl."""
-    examples, task, readings = (
-        CanvasPlan.of(loaded.config.data).examples(split),
-        _task(loaded),
-        EvaluationLog(loaded.folder),
-    )
-    if not len(examples):
-        raise InputError("split_empty", split=split, path=loaded.folder)
+    """Look at every canvas of a split once."""
+    found, task = CanvasPlan.of(loaded.config.data).examples(split), ObjectQueries.make(loaded.config)
+    examples = Groups.of(loaded, split, {split: found}).every[split]
     counts, lines, sums = torch.zeros(4, CLASSES, dtype=torch.long), [], dict[str, Any]()
-    for first in range(0, len(examples), PIECE):
-        batch = _batch(task, examples, first).to(loaded.device)
+    for _, piece in in_pieces({split: range(len(examples))}, PIECE, how.progress):
+        batch = task.collate([examples[i] for i in piece]).to(loaded.device)
         with torch.no_grad():
             said = answers(loaded.model(batch.images))
             claims = claim(*said, batch.labels, batch.boxes)
@@ -113,27 +81,15 @@ def evaluate_object_queries(loaded: Loaded, split: str, how: EvaluationOptions) 
                 sums[name] = (total + float(one.total), count + int(one.count))
         counts += _counts(batch, said, claims).cpu()
         lines += _lines(said)
-        how.progress(min(first + PIECE, len(examples)), len(examples))
-    total = _total(counts, len(examples), {name: total / count for name, (total, count) in sums.items()})
-    readings.write(split, loaded.checkpoint.name, total.to_json())
-    shares = {str(digit): wilson(*counts[:2, digit].tolist()) for digit in range(CLASSES) if counts[1, digit]}
     return ObjectEvaluation(
         folder=loaded.folder,
         checkpoint=loaded.checkpoint.name,
         split=split,
-        readings=readings.count(split),
-        total=total,
-        groups=shares,
+        readings=EvaluationLog(loaded.folder).count(split) + 1,
+        total=_total(counts, len(examples), {name: total / count for name, (total, count) in sums.items()}),
+        groups={str(digit): wilson(*counts[:2, digit].tolist()) for digit in range(CLASSES) if counts[1, digit]},
         hypotheses={split: lines},
     )
-
-
-def _task(loaded: Loaded) -> ObjectQueries:
-    return ObjectQueries.make(loaded.config)
-
-
-def _batch(task: ObjectQueries, examples: Examples, first: int) -> CanvasBatch:
-    return task.collate([examples[i] for i in range(first, min(first + PIECE, len(examples)))])
 
 
 def _counts(batch: CanvasBatch, said: QueryAnswers, claims: BoxMatches) -> torch.Tensor:

@@ -4,104 +4,120 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from glassformer.data.pair_corpus import pair_corpus
 from glassformer.data.pairs import Pairs
-from glassformer.errors import ConfigError, InputError
+from glassformer.errors import ConfigError
 from glassformer.loading import Loaded
 from glassformer.metrics.language import perplexity
-from glassformer.metrics.translation import Convention, Outputs, by_convention
-from glassformer.show import Sheet, as_html, as_text
+from glassformer.metrics.translation import Convention, Outputs, Score, by_convention
+from glassformer.show import Column, Kind, Sheet, Table
 from glassformer.tasks.evaluation_log import EvaluationLog
-from glassformer.tasks.evaluation_options import EvaluationOptions, Progress, set_apart
-from glassformer.tasks.translation import show
+from glassformer.tasks.evaluation_options import EvaluationOptions, Progress
+from glassformer.tasks.result import Evaluation, Groups, in_pieces, numbers, percent
 from glassformer.tasks.translation.scores import TranslationScores, judge
 from glassformer.tasks.translation.surprise import total_loss
 from glassformer.tasks.translation.translate import SearchOptions, as_trained, candidates
+from glassformer.words import say
 
 PIECE = 256  # sentences between two signs of life
+COLUMNS = ("group", "sentences", "bleu", "chrf", "ter", "exact", "loss", "perplexity")
+DROPPED = {"perplexity": 1, "ter": 2, "exact": 3}  # where there is no room: perplexity is e to the loss, and goes first
 
 
-@dataclass(frozen=True, kw_only=True)
-class TranslationEvaluation:
-    """The scores of a split, of each of its groups and of all together but for `apart`.
+@dataclass(frozen=True, kw_only=True, repr=False)
+class TranslationEvaluation(Evaluation[TranslationScores]):
+    """See `Evaluation`. `search` found the translations; `forensics`: BLEU as others count it."""
 
-    Prints as a table; `to_json()` is what `--json` prints. `readings`: how often this run was scored on this split,
-    this time included.
-    """
-
-    folder: Path
-    checkpoint: str
-    split: str
     search: SearchOptions
-    total: TranslationScores
-    groups: Mapping[str, TranslationScores]
-    apart: tuple[str, ...]
-    readings: int
-    hypotheses: Mapping[str, list[str]] = field(repr=False)
     forensics: list[Convention] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
         return {
             **self.total.to_json(),
-            "run": str(self.folder),
-            "checkpoint": self.checkpoint,
-            "split": self.split,
-            "readings": self.readings,
+            **self.where,
             "search": asdict(self.search),
-            "groups": {name: scores.to_json() for name, scores in self.groups.items()},
-            "apart": list(self.apart),
+            **self.by_group,
             "forensics": [asdict(row) for row in self.forensics],
         }
 
-    def __rich__(self) -> Sheet:
-        return show.tables(self)
+    @property
+    def kept(self) -> dict[str, Any]:
+        return {**self.total.to_json(), "search": asdict(self.search)}
 
-    def __repr__(self) -> str:
-        return as_text(self)
+    def shown(self, lang: str | None = None) -> Sheet:
+        keys = [*COLUMNS, *(["characters"] if self.total.characters is not None else [])]
+        columns = numbers(keys, lambda key: say(f"judge.{key}", lang), DROPPED)
+        table = self.table(columns, _cells, lang)
+        return Sheet(table, *self.notes(lang), *([self._forensics(lang)] if self.forensics else []))
 
-    def _repr_html_(self) -> str:
-        return as_html(show.tables(self))
+    def notes(self, lang: str | None) -> list[str]:
+        """What the numbers mean, and how often the split was read."""
+        total, one = self.total, self.search
+        scores = [total.bleu, total.chrf, total.ter, *([] if total.characters is None else [total.characters])]
+        return [
+            say("judge.about", lang),
+            *(say("judge.signed", lang, signature=score.signature) for score in scores),
+            say("judge.searched", lang, beam=one.beam, norm=one.length_norm, alpha=one.alpha, stop=one.stop),
+            *self.reading_notes(lang),
+        ]
+
+    def _forensics(self, lang: str | None) -> Table:
+        kinds: dict[str, Kind] = {"bleu": "number", "convention": "text", "signature": "text"}
+        columns = (Column(say(f"judge.{key}", lang), kind) for key, kind in kinds.items())
+        side = Table(*columns, title=say("judge.forensics", lang), lang=lang)
+        for row in self.forensics:
+            value = "–" if row.value is None else f"{row.value:.2f}"
+            missing = say("forensics.missing", lang, package=row.missing) if row.missing else row.signature
+            side.add(value, say(f"forensics.{row.key}", lang), missing)
+        return side
+
+
+def _cells(scores: TranslationScores) -> list[str]:
+    def ends(score: Score) -> str:
+        return f"{score.value:.1f} [{score.low:.1f}–{score.high:.1f}]"
+
+    return [
+        f"{scores.sentences:,}",
+        *map(ends, (scores.bleu, scores.chrf, scores.ter)),
+        percent(scores.exact),
+        f"{scores.surprise.nats:.4f}",
+        f"{scores.surprise.perplexity:.4g}",
+        *([] if scores.characters is None else [ends(scores.characters)]),
+    ]
 
 
 def evaluate_translation(loaded: Loaded, split: str, how: EvaluationOptions) -> TranslationEvaluation:
     """Translate a split and score it.
 
     With several groups, as in the test set of the built-in corpus, the main number is that of all sentences but the
-    long ones, which no model was trained for. What was read is written into the run's evaluations.jsonl.
+    long ones, which no model was trained for.
     """
-    search, forensics = how.search, how.forensics
-    data, readings = loaded.config.data, EvaluationLog(loaded.folder)
-    if forensics and data.prepare.startswith("moses"):
+    data = loaded.config.data
+    if how.forensics and data.prepare.startswith("moses"):
         raise ConfigError("forensics_prepared", prepare=data.prepare)
-    pairs = {name: some for name, some in pair_corpus(data).split(split).items() if len(some)}
-    if not pairs:
-        raise InputError("split_empty", split=split, path=loaded.folder)
-    hypotheses = _translate(loaded, pairs, search, how.progress)
+    groups = Groups.of(loaded, split, pair_corpus(data).split(split))
+    pairs, main = groups.every, groups.main
+    hypotheses = _translate(loaded, pairs, how.search, how.progress)
     losses = {name: total_loss(loaded, some) for name, some in pairs.items()}
-    groups = {
+    scores = {
         name: judge(Outputs(hypotheses[name], some.targets), perplexity(*losses[name]), data)
         for name, some in pairs.items()
     }
-    apart = set_apart(pairs)
-    main = [name for name in pairs if name not in apart]
     together = _together(main, hypotheses, pairs)
     nats, tokens = map(sum, zip(*(losses[name] for name in main), strict=True))
-    total = groups[main[0]] if len(main) == 1 else judge(together, perplexity(nats, tokens), data)
-    readings.write(split, loaded.checkpoint.name, {**total.to_json(), "search": asdict(search)})
     return TranslationEvaluation(
         folder=loaded.folder,
         checkpoint=loaded.checkpoint.name,
         split=split,
-        search=search,
-        total=total,
-        groups=groups,
-        apart=apart,
-        readings=readings.count(split),
+        readings=EvaluationLog(loaded.folder).count(split) + 1,
+        total=scores[main[0]] if len(main) == 1 else judge(together, perplexity(nats, tokens), data),
+        groups=scores,
+        apart=groups.apart,
         hypotheses=hypotheses,
-        forensics=by_convention(together, data.target_language) if forensics else [],
+        search=how.search,
+        forensics=by_convention(together, data.target_language) if how.forensics else [],
     )
 
 
@@ -110,15 +126,10 @@ def _translate(
 ) -> dict[str, list[str]]:
     """The best translation of every sentence, group by group."""
     search = as_trained(replace(search, n_best=1), loaded.config)
-    every, done = sum(map(len, pairs.values())), 0
     found: dict[str, list[str]] = {name: [] for name in pairs}
-    for name, some in pairs.items():
-        for first in range(0, len(some), PIECE):
-            piece = some.sources[first : first + PIECE]
-            best = candidates(loaded.model, loaded.vocabularies, piece, search)
-            found[name] += [one.text for one, *_ in best]
-            done += len(piece)
-            progress(done, every)
+    for name, piece in in_pieces({name: range(len(some)) for name, some in pairs.items()}, PIECE, progress):
+        sources = [pairs[name].sources[i] for i in piece]
+        found[name] += [one.text for one, *_ in candidates(loaded.model, loaded.vocabularies, sources, search)]
     return found
 
 

@@ -12,6 +12,7 @@ from glassformer.data.pairs import Pairs
 from glassformer.metrics.translation import Outputs, bleu, exact_match
 from glassformer.runs import Run
 from glassformer.tasks.samples import SHOWN, Sample, attention_file, write_samples
+from glassformer.tasks.translation.task import Sentences
 from glassformer.tasks.translation.translate import GREEDY, SearchOptions, as_trained, candidates
 from glassformer.text import Frame, Vocabularies
 from glassformer.trace.record import record
@@ -60,6 +61,12 @@ class TranslationSamples:
             model(torch.tensor([ids], device=device), torch.tensor([said], device=device))
         trace.tokens = [*map(source.piece, ids), *map(target.piece, said)]
         return trace
+
+
+def sample_translations(run: Run, material: Sentences) -> TranslationSamples | None:
+    """Every evaluation translates some of the validation sentences."""
+    pairs = chosen(material.looked_at, np.ones(len(material.looked_at), dtype=bool))
+    return TranslationSamples(run, material.vocabularies, pairs) if len(pairs) else None
 
 
 def chosen(pairs: Pairs, fits: np.ndarray, shown: int = SHOWN, scored: int = SCORED) -> Pairs:

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
-from glassformer.data.examples import Examples
-from glassformer.files import disk
+from glassformer.files import disk, write_figure
 from glassformer.runs import Run
-from glassformer.tasks.object_queries.task import CanvasBatch, ObjectQueries, QueryAnswers, answers
+from glassformer.tasks.object_queries.task import CanvasBatch, Canvases, QueryAnswers, answers
 from glassformer.trace.record import record
-from glassformer.training.pictures import GREY, ORANGE, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SHOWN = 4  # canvases
+GREY, ORANGE = "#767676", "#E69F00"  # what is there, and what was said
 ATTENTION = "*.cross_attention.weights"
 
 
@@ -40,9 +39,11 @@ class ObjectSamples:
         return {}
 
 
-def shown(task: ObjectQueries, examples: Examples) -> CanvasBatch:
-    """The first few canvases."""
-    return task.collate([examples[i] for i in range(min(SHOWN, len(examples)))])
+def sample_objects(run: Run, material: Canvases) -> ObjectSamples | None:
+    """Every evaluation draws what the queries find on the first few canvases."""
+    if (examples := material.validation) is None:
+        return None
+    return ObjectSamples(run, material.task.collate([examples[i] for i in range(min(SHOWN, len(examples)))]))
 
 
 def picture_file(run: Run, step: int) -> Path:
@@ -72,7 +73,7 @@ def draw(batch: CanvasBatch, said: QueryAnswers, looks: Tensor, path: Path) -> N
             axes.set_title("–" if label < 0 else f"{label}  {100 * sureness:.0f} %", fontsize=8)
             if label >= 0:
                 _box(canvas, said.boxes[row, query] * size, ORANGE, str(label))
-    save(figure, path)
+    write_figure(path, figure, durable=False)
 
 
 def _picture(axes: Axes, image: Tensor) -> None:

@@ -7,9 +7,8 @@ import torch
 
 from glassformer.models.build import build
 from glassformer.runs import Run
+from glassformer.tasks.object_queries.samples import ObjectSamples, picture_file, sample_objects
 from glassformer.tasks.object_queries.task import ObjectQueries
-from glassformer.training.measures import of_object_queries
-from glassformer.training.object_samples import ObjectSamples, picture_file
 from tiny_tasks import tiny
 
 pytest.importorskip("sklearn")
@@ -18,7 +17,7 @@ pytest.importorskip("sklearn")
 def test_every_evaluation_draws_a_picture(tmp_path: Path) -> None:
     material = ObjectQueries.begin(tiny("object_queries"))
     run = Run.create(tmp_path / "run", material.config, fill=material.fill)
-    model, measure = build(material.config.model, seed=0).eval(), of_object_queries(run, material)
+    model, measure = build(material.config.model, seed=0).eval(), sample_objects(run, material)
     assert isinstance(measure, ObjectSamples) and len(measure.batch.images) == 4
     with torch.no_grad():
         assert measure(model, 500) == {}
@@ -33,4 +32,4 @@ def test_every_evaluation_draws_a_picture(tmp_path: Path) -> None:
 
 def test_without_validation_there_is_nothing_to_draw(tmp_path: Path) -> None:
     material = ObjectQueries.begin(tiny("object_queries", data={"validation": 0}))
-    assert of_object_queries(Run.create(tmp_path / "run", material.config), material) is None
+    assert sample_objects(Run.create(tmp_path / "run", material.config), material) is None

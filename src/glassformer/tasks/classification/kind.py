@@ -1,0 +1,25 @@
+"""Classification as the rest of the house knows it: the line of `TASKS`."""
+
+from torch import nn
+
+from glassformer.runs import Run
+from glassformer.tasks.classification.confusion import ConfusionTable, confusion_matrix
+from glassformer.tasks.classification.evaluation import evaluate_classification
+from glassformer.tasks.classification.samples import sample_guesses
+from glassformer.tasks.classification.task import Classification
+from glassformer.tasks.kind import Kind
+from glassformer.tasks.samples import first_sample
+
+
+def _confused(run: Run, model: nn.Module) -> ConfusionTable | None:
+    return confusion_matrix(Classification.again(run), model)
+
+
+CLASSIFICATION = Kind(
+    task=Classification,
+    verb="classify",
+    example=first_sample,
+    evaluate=evaluate_classification,
+    samples=sample_guesses,
+    confused=_confused,
+)

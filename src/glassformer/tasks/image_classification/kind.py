@@ -1,0 +1,23 @@
+"""Image classification as the rest of the house knows it: the line of `TASKS`."""
+
+from torch import nn
+
+from glassformer.runs import Run
+from glassformer.tasks.classification.confusion import ConfusionTable, confusion_matrix
+from glassformer.tasks.image_classification.evaluation import evaluate_image_classification
+from glassformer.tasks.image_classification.recognise import training_image
+from glassformer.tasks.image_classification.task import ImageClassification
+from glassformer.tasks.kind import Kind
+
+
+def _confused(run: Run, model: nn.Module) -> ConfusionTable | None:
+    return confusion_matrix(ImageClassification.again(run), model)
+
+
+IMAGE_CLASSIFICATION = Kind(
+    task=ImageClassification,
+    verb="recognise",
+    example=training_image,
+    evaluate=evaluate_image_classification,
+    confused=_confused,
+)

@@ -1,0 +1,15 @@
+"""Language modelling as the rest of the house knows it: the line of `TASKS`."""
+
+from glassformer.tasks.kind import Kind
+from glassformer.tasks.language_model.evaluation import evaluate_language_model
+from glassformer.tasks.language_model.samples import sample_continuations
+from glassformer.tasks.language_model.task import LanguageModel
+from glassformer.tasks.samples import first_sample
+
+LANGUAGE_MODEL = Kind(
+    task=LanguageModel,
+    verb="generate",
+    example=first_sample,
+    evaluate=evaluate_language_model,
+    samples=sample_continuations,
+)

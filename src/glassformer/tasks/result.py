@@ -1,0 +1,159 @@
+"""What every evaluation is made of, whatever the task: the groups of a split, their scores, and the table of these."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+from glassformer.errors import InputError
+from glassformer.loading import Loaded
+from glassformer.metrics.interval import Proportion
+from glassformer.show import Column, Sheet, Table, as_html, as_text
+from glassformer.tasks.evaluation_options import Progress, set_apart
+from glassformer.words import say
+
+
+class Scores(Protocol):
+    """The numbers of one group, of the task's own type."""
+
+    def to_json(self) -> dict[str, Any]: ...
+
+
+S = TypeVar("S", bound=Scores)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Evaluation(ABC, Generic[S]):
+    """A model judged on a split: the scores of each group, and of all together but for those that stand `apart`.
+
+    Prints as a table; `to_json()` is what `--json` prints. `readings`: how often this run was scored on this split,
+    this time included. `hypotheses`: what the model said, a line for each example, group by group.
+    """
+
+    folder: Path
+    checkpoint: str
+    split: str
+    readings: int
+    total: S
+    groups: Mapping[str, S]
+    apart: tuple[str, ...] = ()
+    hypotheses: Mapping[str, list[str]] = field(default_factory=dict)
+
+    # --- as JSON ---
+
+    def to_json(self) -> dict[str, Any]:
+        return {**self.total.to_json(), **self.where, **self.by_group}
+
+    @property
+    def where(self) -> dict[str, Any]:
+        """Which weights were judged, on what."""
+        return {
+            "run": str(self.folder),
+            "checkpoint": self.checkpoint,
+            "split": self.split,
+            "readings": self.readings,
+        }
+
+    @property
+    def by_group(self) -> dict[str, Any]:
+        return {"groups": {name: one.to_json() for name, one in self.groups.items()}, "apart": list(self.apart)}
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        """What evaluations.jsonl keeps of it, besides the split and the checkpoint."""
+        return self.total.to_json()
+
+    # --- as a table ---
+
+    @abstractmethod
+    def shown(self, lang: str | None = None) -> Sheet:
+        """Tables, then what the numbers mean; by default in the language of the process."""
+
+    def table(self, columns: Sequence[Column], cells: Callable[[S], list[str]], lang: str | None) -> Table:
+        """A line for each group, then the main one; a group that stands alone is the split itself."""
+        made = Table(*columns, title=self.title(lang), lang=lang)
+        if len(self.groups) == 1:
+            made.total(self.split, *cells(self.total))
+            return made
+        for name, scores in self.groups.items():
+            made.add(name, *cells(scores))
+        every = say("judge.all_but", lang, apart=", ".join(self.apart)) if self.apart else say("judge.all", lang)
+        made.total(every, *cells(self.total))
+        return made
+
+    def title(self, lang: str | None) -> str:
+        return say("judge.title", lang, run=self.folder.name, split=self.split, checkpoint=self.checkpoint)
+
+    def reading_notes(self, lang: str | None) -> list[str]:
+        """What stands apart, and how often the split was read: the last lines below every table."""
+        apart = [say("judge.apart", lang, apart=", ".join(self.apart))] if self.apart else []
+        read = "judge.test_read" if self.split == "test" else "judge.read"
+        return [*apart, say(read, lang, count=self.readings, split=self.split)]
+
+    def __rich__(self) -> Sheet:
+        return self.shown()
+
+    def __repr__(self) -> str:
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self.shown())
+
+
+def percent(share: Proportion | None, places: int = 1) -> str:
+    """A share of 1 with the ends of its interval, in percent; a dash where there is none."""
+    if share is None:
+        return "–"
+    value, low, high = (f"{100 * end:.{places}f}" for end in (share.value, share.low, share.high))
+    return f"{value} [{low}–{high}]"
+
+
+def numbers(keys: Sequence[str], named: Callable[[str], str], dropped: Mapping[str, int] | None = None) -> list[Column]:
+    """The columns of a table: a name, then numbers. `dropped`: which give way first where there is no room."""
+    first, *others = keys
+    return [
+        Column(named(first), "name"),
+        *(Column(named(key), "number", (dropped or {}).get(key, 0)) for key in others),
+    ]
+
+
+# --- how a split is gone through ---
+
+
+@dataclass(frozen=True)
+class Groups(Generic[T]):
+    """The groups of a split that hold anything."""
+
+    every: dict[str, T]
+
+    @classmethod
+    def of(cls, loaded: Loaded, split: str, groups: Mapping[str, T], size: Callable[[Any], int] = len) -> Groups[T]:
+        """Without the empty ones; a split that is empty altogether is refused."""
+        found = {name: some for name, some in groups.items() if size(some)}
+        if not found:
+            raise InputError("split_empty", split=split, path=loaded.folder)
+        return cls(found)
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        return set_apart(self.every)
+
+    @property
+    def main(self) -> list[str]:
+        """The names of those that enter the main number."""
+        return [name for name in self.every if name not in self.apart]
+
+
+def in_pieces(orders: Mapping[str, Sequence[int]], size: int, progress: Progress) -> Iterator[tuple[str, list[int]]]:
+    """Group by group the numbers of its examples, in their order, `size` at a time; `progress` hears of each piece."""
+    every, done = sum(map(len, orders.values())), 0
+    for name, order in orders.items():
+        for first in range(0, len(order), size):
+            piece = [int(i) for i in order[first : first + size]]
+            yield name, piece
+            done += len(piece)
+            progress(done, every)

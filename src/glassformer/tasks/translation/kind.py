@@ -1,0 +1,16 @@
+"""Translation as the rest of the house knows it: the line of `TASKS`."""
+
+from glassformer.tasks.kind import Kind
+from glassformer.tasks.samples import first_sample
+from glassformer.tasks.translation.evaluation import evaluate_translation
+from glassformer.tasks.translation.samples import sample_translations
+from glassformer.tasks.translation.task import Translation
+
+TRANSLATION = Kind(
+    task=Translation,
+    verb="translate",
+    example=first_sample,
+    evaluate=evaluate_translation,
+    searches=True,
+    samples=sample_translations,
+)
