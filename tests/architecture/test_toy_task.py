@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import glassformer as gf
-from glassformer.cli.app import main
 from glassformer.cli.progress import farewell
 from glassformer.config.recipe import RunConfig
 from glassformer.errors import InputError
@@ -22,6 +21,7 @@ from glassformer.training.loop import train
 from glassformer.training.pictures import draw
 from tiny_tasks import MODEL, TRAIN
 from toy_task import PARITY, ParityEvaluation, tell
+from typed import typed
 
 RECIPE: dict[str, Any] = {
     "run": {"name": "toy", "task": {"kind": "parity", "length": 3}},
@@ -64,10 +64,8 @@ def test_it_is_used_judged_and_shown(tmp_path: Path, capsys: pytest.CaptureFixtu
     found = gf.evaluate(loaded, "test")
     assert isinstance(found, ParityEvaluation) and (found.total.right.value, found.readings) == (1.0, 1)
     assert len(found.hypotheses["test"]) == 24 and "100.0 [" in repr(found) and "<table" in found._repr_html_()
-    assert main(["evaluate", str(folder), "--split", "test", "--json"]) in (0, None)
-    assert '"readings": 2' in capsys.readouterr().out
-    assert main(["train", str(folder), "--set", "train.steps=41"]) in (0, None)
-    assert "glassformer tell" in capsys.readouterr().out
+    code, out, _ = typed("evaluate")(capsys, folder, "--split", "test", "--json")
+    assert code == 0 and '"readings": 2' in out
 
 
 def test_it_resumes_bit_for_bit(tmp_path: Path) -> None:
