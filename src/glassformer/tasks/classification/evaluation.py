@@ -38,7 +38,7 @@ SHARES = ("accuracy", "majority", "f1", "calibration")
 DROPPED = {"calibration": 1, "majority": 2}
 
 
-class Classifier(Protocol):
+class ClassifyingTask(Protocol):
     """What a task has that tells classes apart."""
 
     @property
@@ -183,7 +183,7 @@ def evaluate_classification(loaded: Loaded, split: str, how: EvaluationOptions) 
 
 
 def judge_classes(
-    loaded: Loaded, split: str, task: Classifier, stores: Groups[Any], how: EvaluationOptions
+    loaded: Loaded, split: str, task: ClassifyingTask, stores: Groups[Any], how: EvaluationOptions
 ) -> ClassificationEvaluation:
     """The scores of a classifier, of texts or of images."""
     guesses = _guesses(loaded, task, stores.every, how)
@@ -205,7 +205,7 @@ def judge_classes(
 
 @torch.no_grad()
 def _guesses(
-    loaded: Loaded, task: Classifier, stores: Mapping[str, Examples], how: EvaluationOptions
+    loaded: Loaded, task: ClassifyingTask, stores: Mapping[str, Examples], how: EvaluationOptions
 ) -> dict[str, Guesses]:
     """Examples of like length together; probabilities are computed in float64."""
     found = {name: Guesses.empty(len(store), len(task.labels)) for name, store in stores.items()}
