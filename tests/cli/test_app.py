@@ -12,6 +12,7 @@ import pytest
 
 from glassformer.version import __version__
 from glassformer.words import say
+from marks import first_is_fast
 from typed import typed
 
 ROOT = Path(__file__).parents[2]
@@ -276,7 +277,9 @@ def test_a_pipe_that_closes_in_the_middle_is_no_error() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
-@pytest.mark.parametrize("arguments", [("count", "gpt2"), ("count", "gpt2", "--json"), ("--version",)], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments", first_is_fast([("--version",), ("count", "gpt2"), ("count", "gpt2", "--json")]), ids=" ".join
+)
 def test_a_full_disk_is_one_line(arguments: tuple[str, ...]) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
@@ -302,7 +305,7 @@ def test_a_closed_output_is_no_error() -> None:
     ("lang", "line"),
     [
         ("en", "stopped by you; nothing was left half done"),
-        ("ko", "사용자가 중단했습니다. 만들다 만 것은 남아 있지 않습니다"),
+        pytest.param("ko", "사용자가 중단했습니다. 만들다 만 것은 남아 있지 않습니다", marks=pytest.mark.slow),
     ],
     ids=["en", "ko"],
 )

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from glassformer.words import LANGUAGES
+from marks import first_is_fast
 from once import once
 
 WIDTHS = (60, 80, 100)
@@ -61,7 +62,7 @@ def words(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("columns", WIDTHS)
-@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("lang", first_is_fast(LANGUAGES))
 def test_no_help_is_cut_in_any_width(lang: str, columns: int) -> None:
     found = helps(lang)
     assert len(found) > 20
@@ -70,7 +71,7 @@ def test_no_help_is_cut_in_any_width(lang: str, columns: int) -> None:
 
 
 @pytest.mark.parametrize("columns", WIDTHS)
-@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("lang", first_is_fast(LANGUAGES))
 def test_what_one_types_is_there_whole(lang: str, columns: int) -> None:
     for name, each in helps(lang).items():
         there = words(each[str(columns)].replace(",", " "))

@@ -26,8 +26,10 @@ from glassformer.symbols.run import SymbolicRun
 from glassformer.symbols.size import values, written
 from glassformer.symbols.tensor import Storage, Symbolic
 from grid import GRID
+from marks import first_is_fast
 
 CHUNK = 10
+CHUNKS = first_is_fast(range(0, len(GRID), CHUNK))
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
@@ -73,13 +75,13 @@ def wrong_flops(config: ModelConfig) -> list[Any]:
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("first", range(0, len(GRID), CHUNK))
+@pytest.mark.parametrize("first", CHUNKS)
 def test_bytes_saved_for_backward_are_exact_on_the_grid(first: int, kernel: str) -> None:
     wrong = {i: found for i, config in enumerate(GRID[first : first + CHUNK]) if (found := wrong_bytes(config, kernel))}
     assert wrong == {}
 
 
-@pytest.mark.parametrize("first", range(0, len(GRID), CHUNK))
+@pytest.mark.parametrize("first", CHUNKS)
 def test_flops_forward_and_backward_are_exact_on_the_grid(first: int) -> None:
     wrong = {i: found for i, config in enumerate(GRID[first : first + CHUNK]) if (found := wrong_flops(config))}
     assert wrong == {}
@@ -125,12 +127,13 @@ def test_a_storage_that_is_charged_twice_turns_the_grid_red(monkeypatch: pytest.
     assert any(wrong_bytes(config) for config in GRID)
 
 
-def test_layers_that_are_not_built_cost_what_the_built_ones_do(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("first", first_is_fast(range(0, len(GRID), 36)))
+def test_layers_that_are_not_built_cost_what_the_built_ones_do(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def every_layer(stack: dict[str, Any]) -> list[int]:
         return list(range(stack["n_layers"]))
 
     deep = [replace(config, n_encoder_layers=config.encoder_layers and 5, n_decoder_layers=config.decoder_layers and 6)
-            for config in GRID[::6]]  # fmt: skip
+            for config in GRID[first : first + 36 : 6]]  # fmt: skip
     deep += [replace(config, window=2, window_from=3) for config in deep]
     runs = [Pass(length=5, target_length=4, **each) for each in ({}, {"recompute": True}, {"kernel": "reference"})]
     short = [costs(config, run) for config in deep for run in runs]
@@ -141,7 +144,7 @@ def test_layers_that_are_not_built_cost_what_the_built_ones_do(monkeypatch: pyte
 # --- decoding ---
 
 
-@pytest.mark.parametrize("past", [1, 3])
+@pytest.mark.parametrize("past", first_is_fast([1, 3]))
 def test_a_step_of_decoding_is_exact(past: int) -> None:
     decoding = [config for config in GRID if config.family != "encoder" and config.head.kind == "language_model"]
     assert len(decoding) > 10

@@ -20,6 +20,7 @@ from glassformer.lessons.texts import HOLE, PictureWords, fill, tables
 from glassformer.lessons.theme import DARK, LIGHT, THEMES, Theme
 from glassformer.words import LANGUAGES
 from lesson_models import tiny_result
+from marks import first_is_fast
 
 NAMES = list(LESSONS)
 PARTS = ("title", "question", "caption", "alt", "easy", "deep", "picture")
@@ -113,7 +114,7 @@ class Pictures:
         return self.laid_out[lang, theme]
 
 
-@pytest.fixture(scope="module", params=NAMES)
+@pytest.fixture(scope="module", params=first_is_fast(NAMES))
 def pictures(request: pytest.FixtureRequest) -> Pictures:
     """Lesson after lesson: pytest asks everything of one before it goes on to the next."""
     return Pictures(request.param)

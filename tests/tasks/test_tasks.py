@@ -23,6 +23,7 @@ from glassformer.training.state import TrainingState
 from glassformer.training.step import Stepper
 from glassformer.training.watch import NotShown, watched
 from glassformer.words import LANGUAGES, sentences
+from marks import first_is_fast
 from tiny_tasks import BY_HEART, TINY, tiny
 
 CPU = torch.device("cpu")
@@ -50,7 +51,7 @@ def test_every_task_is_tried_here() -> None:
     assert list(TINY) == list(TASKS)
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", first_is_fast(TASKS))
 def test_a_task_learns_one_batch_by_heart(name: str) -> None:
     stepper, batch = learner(material(name))
     for _ in range(300):
@@ -107,7 +108,7 @@ def test_a_task_goes_on_bit_for_bit(name: str, tmp_path: Path) -> None:
         assert all(torch.equal(value, getattr(theirs, part)[key]) for key, value in getattr(ours, part).items()), part
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", first_is_fast(TASKS))
 def test_a_run_is_begun_found_again_and_loaded(name: str, tmp_path: Path) -> None:
     job = begin(tiny(name), tmp_path / "run")
     happened = list(watched(job))

@@ -8,6 +8,7 @@ import glassformer as gf
 from glassformer.errors import InputError
 from glassformer.models.build import build
 from grid import GRID
+from marks import first_is_fast
 from measure import inputs, with_dropout
 
 X = torch.randn(2, 5, 16, generator=torch.Generator().manual_seed(3))
@@ -103,7 +104,7 @@ def test_a_name_or_a_head_that_does_not_exist_is_refused() -> None:
         model(X)
 
 
-@pytest.mark.parametrize("first", range(0, len(GRID), 40))
+@pytest.mark.parametrize("first", first_is_fast(range(0, len(GRID), 40)))
 def test_the_catalogue_names_what_a_pass_taps(first: int) -> None:
     for config in GRID[first : first + 40]:
         model = build(with_dropout(config, 0.0), seed=0, kernel="reference")
