@@ -35,17 +35,17 @@ def tiny(recipe: str, seed: int = 0) -> Path:
     return once(f"{recipe}-{seed}", lambda folder: list(train(begin(config, folder))))
 
 
-def tiny_desk(name: str, *, seed: int = 0, others: Mapping[str, Path] | None = None) -> LessonSetup:
-    """A desk for a lesson at hardly any effort, with tiny models for those it asks for."""
+def tiny_setup(name: str, *, seed: int = 0, others: Mapping[str, Path] | None = None) -> LessonSetup:
+    """A setup for a lesson at hardly any effort, with tiny models for those it asks for."""
     models = {recipe: tiny(recipe, seed) for recipe in lesson(name).models}
     return LessonSetup(seeds=(0, 1), effort=0.01, models={**models, **(others or {})})
 
 
 @cache
 def _result(name: str, seed: int) -> Mapping[str, Any]:
-    return lesson(name).run(tiny_desk(name, seed=seed))
+    return lesson(name).run(tiny_setup(name, seed=seed))
 
 
 def tiny_result(name: str, seed: int = 0) -> dict[str, Any]:
-    """What a lesson measures at a tiny desk, once for all tests of a process."""
+    """What a lesson measures at a tiny setup, once for all tests of a process."""
     return dict(deepcopy(_result(name, seed)))

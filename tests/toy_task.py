@@ -181,11 +181,11 @@ class ParityEvaluation(Evaluation[ParityScores]):
         )
 
 
-def evaluate_parity(loaded: Loaded, split: str, how: EvaluationOptions) -> ParityEvaluation:
+def evaluate_parity(loaded: Loaded, split: str, options: EvaluationOptions) -> ParityEvaluation:
     groups = Groups.of(loaded, split, {split: ones_and_zeros(loaded.config, split)})
     orders = {name: range(len(some)) for name, some in groups.every.items()}
     said: dict[str, list[str]] = {name: [] for name in orders}
-    for name, piece in in_pieces(orders, 16, how.progress):
+    for name, piece in in_pieces(orders, 16, options.progress):
         said[name] += tell(loaded, [groups.every[name][i] for i in piece])
     hits = sum(one == SAID[int(text, 2) % 2] for text, one in zip(groups.every[split], said[split], strict=True))
     scores = ParityScores(wilson(hits, len(said[split])))

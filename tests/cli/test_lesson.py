@@ -7,7 +7,7 @@ import pytest
 
 from glassformer.cli.app import main
 from glassformer.lessons import record
-from glassformer.lessons.record import LessonResult, desk_of, measure, own, recorded
+from glassformer.lessons.record import LessonResult, measure, own, recorded, setup_of
 from typed import typed
 
 NAME = "scaled_scores"
@@ -15,7 +15,7 @@ NAME = "scaled_scores"
 
 @pytest.fixture(scope="module")
 def result() -> LessonResult:
-    return measure(NAME, desk_of(NAME))
+    return measure(NAME, setup_of(NAME))
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ from glassformer.lessons.lesson_results import FEW, NUMBER, LessonResults, begin
 from glassformer.lessons.record import RECORDED, LessonResult, own
 from glassformer.lessons.statistics import interval
 from glassformer.lessons.texts import HOLE
-from glassformer.lessons.verdict import judged
+from glassformer.lessons.verdict import Verdict
 from glassformer.words import LANGUAGES, say
 
 NAME, CLAIM = "scaled_scores", "scale-variance"
@@ -69,34 +69,34 @@ def test_another_measurement_is_another_verdict(result: LessonResult) -> None:
 
 
 def test_open_sides_are_named_in_words() -> None:
-    found = judged({"post/loss": "confirmed", "pre/loss": "undecided"}, {})
+    found = Verdict.of({"post/loss": "confirmed", "pre/loss": "undecided"}, {})
     assert says("Told.", found, "en") == "Told. Confirmed: post-norm loss. Refuted: –. Undecided: pre-norm loss."
     assert says("쟀습니다.", found, "ko").endswith("판정 보류: 사전 정규화 손실.")
-    assert says("Told.", judged({"pre": "confirmed", "post": "refuted"}, {}), "en") == "Told."
+    assert says("Told.", Verdict.of({"pre": "confirmed", "post": "refuted"}, {}), "en") == "Told."
 
 
 def test_what_other_code_measured_is_stale(result: LessonResult) -> None:
     assert not LessonResults({NAME: replace(result, fingerprint=result.fingerprint)}).stale(NAME) or result.stale
-    shelf = LessonResults({NAME: replace(result, fingerprint="another")})
-    answer = shelf.answer(CLAIM, "en")
-    assert shelf.stale(NAME) and answer is not None and answer.stale
+    results = LessonResults({NAME: replace(result, fingerprint="another")})
+    answer = results.answer(CLAIM, "en")
+    assert results.stale(NAME) and answer is not None and answer.stale
 
 
 def test_what_this_code_cannot_read_is_not_measured(result: LessonResult, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("glassformer.lessons.lesson_results.recorded", lambda name: replace(result, data={"other": 1}))
-    shelf = LessonResults()
-    assert shelf.result(NAME) is None and not shelf.stale(NAME)
-    assert shelf.answer(CLAIM, "en") is None
+    results = LessonResults()
+    assert results.result(NAME) is None and not results.stale(NAME)
+    assert results.answer(CLAIM, "en") is None
     assert "glassformer claims scale-variance --fresh" in in_line(None, CLAIM, "en")
 
 
 def test_what_stands_in_other_texts() -> None:
-    shelf = LessonResults()
-    assert shelf.insert("en", NAME, f"{{{{{NAME}:last.d_k}}}}") == "512"
-    assert shelf.insert("en", NAME, f"{{{{{NAME}:last.nothing|.2f}}}}") == "–"
-    assert shelf.insert("en", "no_such_lesson", "{{no_such_lesson:x}}") == "–"
-    assert "**confirmed**" in shelf.insert("en", "claim", f"{{{{claim:{CLAIM}}}}}")
-    assert "not measured yet" in shelf.insert("en", "claim", "{{claim:no-such-claim}}")
+    results = LessonResults()
+    assert results.insert("en", NAME, f"{{{{{NAME}:last.d_k}}}}") == "512"
+    assert results.insert("en", NAME, f"{{{{{NAME}:last.nothing|.2f}}}}") == "–"
+    assert results.insert("en", "no_such_lesson", "{{no_such_lesson:x}}") == "–"
+    assert "**confirmed**" in results.insert("en", "claim", f"{{{{claim:{CLAIM}}}}}")
+    assert "not measured yet" in results.insert("en", "claim", "{{claim:no-such-claim}}")
 
 
 def test_every_claim_that_was_measured() -> None:

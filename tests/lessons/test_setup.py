@@ -31,10 +31,10 @@ def test_whoever_watches_sees_how_far_it_is() -> None:
 
 def test_a_model_of_ones_own_takes_the_place_of_the_trained_one(tmp_path: Path) -> None:
     folder = trained(tmp_path)
-    desk = LessonSetup(models={"ko-en": folder})
-    assert desk.folder("ko-en") == folder
-    assert desk.run("ko-en").folder == folder
-    assert desk.model("ko-en").folder == folder
+    setup = LessonSetup(models={"ko-en": folder})
+    assert setup.folder("ko-en") == folder
+    assert setup.run("ko-en").folder == folder
+    assert setup.model("ko-en").folder == folder
 
 
 def test_else_the_recipe_is_trained(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -24,10 +24,10 @@ pytestmark = pytest.mark.usefixtures("own_cache")
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("depth", ["easy", "deep"])
 def test_texts_have_their_numbers(lang: str, depth: str) -> None:
-    told = LessonView(NAME, lang)
-    assert not HOLE.search(told.text(depth))
-    assert told.text(depth, "en") == LessonView(NAME, "en").text(depth)
-    assert "512" in told.part("caption" if depth == "easy" else "alt") or depth == "easy"
+    view = LessonView(NAME, lang)
+    assert not HOLE.search(view.text(depth))
+    assert view.text(depth, "en") == LessonView(NAME, "en").text(depth)
+    assert "512" in view.part("caption" if depth == "easy" else "alt") or depth == "easy"
 
 
 def test_a_depth_that_there_is_not() -> None:
@@ -36,9 +36,9 @@ def test_a_depth_that_there_is_not() -> None:
 
 
 def test_it_prints_and_shows_itself_in_a_notebook() -> None:
-    told = LessonView(NAME, "en")
-    assert "confirmed  Dot products grow with d_k" in repr(told)
-    html = told._repr_html_()
+    view = LessonView(NAME, "en")
+    assert "confirmed  Dot products grow with d_k" in repr(view)
+    html = view._repr_html_()
     assert "<svg" in html and "<b>confirmed</b>" in html
     console = Console(width=100)
     with console.capture() as text:
@@ -47,12 +47,12 @@ def test_it_prints_and_shows_itself_in_a_notebook() -> None:
 
 
 def test_the_picture_in_a_file(tmp_path: Path) -> None:
-    told = LessonView(NAME, "ko")
-    svg = told.save(tmp_path / "new" / "picture.svg").read_text(encoding="utf-8")
+    view = LessonView(NAME, "ko")
+    svg = view.save(tmp_path / "new" / "picture.svg").read_text(encoding="utf-8")
     assert svg.startswith("<svg ") and "var(--" not in svg and "xmlns" in svg
-    assert told.save(tmp_path / "picture.PNG", DARK).read_bytes().startswith(b"\x89PNG")
+    assert view.save(tmp_path / "picture.PNG", DARK).read_bytes().startswith(b"\x89PNG")
     with pytest.raises(UsageError, match=r"picture\.jpg is neither \.svg nor \.png"):
-        told.save(tmp_path / "picture.jpg")
+        view.save(tmp_path / "picture.jpg")
 
 
 def test_a_full_disk_leaves_no_half_picture(tmp_path: Path) -> None:
@@ -70,10 +70,10 @@ def test_the_document_for_programs() -> None:
 
 def test_a_lesson_that_was_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("glassformer.lessons.lesson_results.recorded", lambda name: None)
-    told = LessonView(NAME, "en", LessonResults())
-    assert told.result is None and told.data == {} and told.answers() == [] and not told.stale
-    assert "–" in told.text("deep") and not HOLE.search(told.text("deep"))
-    assert told.to_json()["source"] == {}
+    view = LessonView(NAME, "en", LessonResults())
+    assert view.result is None and view.data == {} and view.answers() == [] and not view.stale
+    assert "–" in view.text("deep") and not HOLE.search(view.text("deep"))
+    assert view.to_json()["source"] == {}
 
 
 def test_where_the_numbers_come_from() -> None:
@@ -88,8 +88,8 @@ def test_where_the_numbers_come_from() -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_what_was_chosen_is_said_in_words(lang: str) -> None:
-    shelf = LessonResults()
-    result = shelf.result("transformer_attention")
+    results = LessonResults()
+    result = results.result("transformer_attention")
     assert result is not None
     known = tables(lang, "lessons", "transformer_attention")["words"]
     for layer, head, row in (("all", "mean", "said"), ("2", "mean", "read"), ("1", "3", "said")):

@@ -5,9 +5,9 @@ from glassformer.tasks.translation.translate import SearchOptions
 
 
 def test_by_default_nothing_is_chosen_and_nobody_told() -> None:
-    how = EvaluationOptions()
-    assert (how.search, how.forensics) == (SearchOptions(), False)
-    how.progress(1, 2)
+    options = EvaluationOptions()
+    assert (options.search, options.forensics) == (SearchOptions(), False)
+    options.progress(1, 2)
 
 
 def test_what_is_longer_than_training_stands_apart_unless_it_stands_alone() -> None:

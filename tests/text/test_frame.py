@@ -92,7 +92,7 @@ def test_a_translator_reads_in_use_what_it_read_in_training(tmp_path: Path, begi
     assert fed(loaded.model, lambda: total_loss(loaded, Pairs([text], ["x"]))) == [learned]
     assert loaded.reader().source(text).ids.tolist() == [learned]
     samples = TranslationSamples(
-        Run.create(tmp_path / "run", material.config), material.vocabularies, material.looked_at
+        Run.create(tmp_path / "run", material.config), material.vocabularies, material.validation_texts
     )
     assert fed(loaded.model, lambda: samples.attention(loaded.model, Sample(text, "", ""))) == [learned]
 

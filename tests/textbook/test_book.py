@@ -13,7 +13,7 @@ pytestmark = pytest.mark.usefixtures("own_cache")
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_everything_is_in_it_once(lang: str) -> None:
     book = Book(lang)
-    assert [told.name for told in book.lessons] == list(LESSONS)
+    assert [view.name for view in book.lessons] == list(LESSONS)
     assert list(book.answers) == list(claims())
     names = [page.name for page in [*book.first, *book.last]]
     assert sorted(names) == _pages(lang) and names[0] == "welcome" and names[-1] == "glossary"
@@ -35,7 +35,7 @@ def test_pages_have_their_claims(lang: str) -> None:
 
     book = Book(lang)
     for page in [*book.first, *book.last]:
-        assert "{{" not in page.text(book.shelf, insert)
+        assert "{{" not in page.text(book.results, insert)
     assert {"map", "tally", "paths", "claims"} <= set(asked) and "scale-variance" in asked
 
 

@@ -29,7 +29,7 @@ def test_every_box_of_the_map_leads_to_its_lesson(lang: str) -> None:
     book = Book(lang)
     draw([book.pictures[MAP]], 1, lambda name, share: None)
     svg = linked(book.pictures[MAP].svg, book)
-    titles = {told.name: told.title for told in book.lessons}
+    titles = {view.name: view.title for view in book.lessons}
     for box in BOXES:
         assert set(box.lessons) <= set(LESSONS)
         for module in box.modules:

@@ -18,15 +18,15 @@ NAME = "scaled_scores"
 pytestmark = pytest.mark.usefixtures("own_cache")
 
 
-def made(shelf: LessonResults, lang: str = "en", *, unfinished: bool = False) -> str:
-    return lesson_html(LessonView(NAME, lang, shelf), Book(lang, shelf), Say(lang), unfinished=unfinished)
+def made(results: LessonResults, lang: str = "en", *, unfinished: bool = False) -> str:
+    return lesson_html(LessonView(NAME, lang, results), Book(lang, results), Say(lang), unfinished=unfinished)
 
 
 def test_all_that_belongs_to_a_lesson() -> None:
-    shelf = LessonResults()
-    picture = Book("en", shelf).pictures[NAME]
+    results = LessonResults()
+    picture = Book("en", results).pictures[NAME]
     draw([picture], 1, lambda name, share: None)
-    html = made(shelf)
+    html = made(results)
     for part in ("<math ", "<svg ", "<figcaption>", 'id="claim-scale-variance"', "§3.2.1", "seeds 0–4"):
         assert part in html, part
     assert 'href="#source-layers-attention-kernel"' in html and "glassformer lesson scaled_scores --json" in html

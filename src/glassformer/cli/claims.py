@@ -37,16 +37,16 @@ def command(
     from glassformer.lessons.lesson_results import LessonResults
     from glassformer.lessons.record import own
 
-    shelf, well = LessonResults(), True
-    wanted = asked if fresh else [name for name in asked if shelf.result(name) is None]
+    results, well = LessonResults(), True
+    wanted = asked if fresh else [name for name in asked if results.result(name) is None]
     failed: set[str] = set()
     if wanted:
-        results, well = measured(wanted, record or own(), workers or cores(), quiet=json)
-        shelf, failed = LessonResults(results), set(wanted) - set(results)
+        fresh_results, well = measured(wanted, record or own(), workers or cores(), quiet=json)
+        results, failed = LessonResults(fresh_results), set(wanted) - set(fresh_results)
     lessons = index.claims()
     # an old number must not stand for a measurement that has just failed
     answers = [
-        shelf.answer(claim, language()) for claim in index.named(ids or []) or lessons if lessons[claim] not in failed
+        results.answer(claim, language()) for claim in index.named(ids or []) or lessons if lessons[claim] not in failed
     ]
     found = Claims(answer for answer in answers if answer is not None)
     if json:

@@ -32,7 +32,7 @@ def command(
         raise UsageError("usage_bad_value", name="--depth", value=depth, expected="easy, deep")
     from glassformer.cli.measuring import watched
     from glassformer.lessons.lesson_results import LessonResults
-    from glassformer.lessons.record import desk_of, measure, own
+    from glassformer.lessons.record import measure, own, setup_of
     from glassformer.lessons.trained_models import cache
     from glassformer.lessons.view import LessonView, check_picture
     from glassformer.runs.output import claim
@@ -40,18 +40,18 @@ def command(
     if picture is not None:
         check_picture(picture)
         claim(picture, force=force)
-    shelf = LessonResults()
-    if fresh or shelf.result(name) is None or shelf.stale(name):
-        with watched(LessonView(name, language(), shelf).title, quiet=json) as watch:
-            result = measure(name, desk_of(name, watch))
+    results = LessonResults()
+    if fresh or results.result(name) is None or results.stale(name):
+        with watched(LessonView(name, language(), results).title, quiet=json) as watch:
+            result = measure(name, setup_of(name, watch))
         result.write(own())
-        shelf = LessonResults({name: result})
+        results = LessonResults({name: result})
     warn_of_fonts()
-    told = LessonView(name, language(), shelf)
+    view = LessonView(name, language(), results)
     if not json:
-        print_rich(told.shown(depth))  # before the picture: where no file can be written there is still a text to read
-    path = told.save(picture or cache() / "pictures" / f"{name}.{language()}.svg")
+        print_rich(view.shown(depth))  # before the picture: where no file can be written there is still a text to read
+    path = view.save(picture or cache() / "pictures" / f"{name}.{language()}.svg")
     if json:
-        print_json({**told.to_json(), "picture": str(path)})
+        print_json({**view.to_json(), "picture": str(path)})
     else:
         print_rich(say("lesson.picture_in", path=path))

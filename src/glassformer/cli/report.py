@@ -45,12 +45,12 @@ def command(
     claim_folder(out, "report", force=force or any(out.glob("report.*.html")))  # an older one has no marker
     if run is not None:
         Report(Order(out, (), run=run))  # a folder that is no run is refused before anything is measured
-    shelf, well = LessonResults(), True
+    results, well = LessonResults(), True
     if fresh:
-        results, well = measured(list(LESSONS), own(), cores(), quiet=json)
-        shelf = LessonResults(results)
+        fresh_results, well = measured(list(LESSONS), own(), cores(), quiet=json)
+        results = LessonResults(fresh_results)
     warn_of_fonts()
-    report = Report(Order(out, CHOICES[lang], shelf, run, workers=cores()))
+    report = Report(Order(out, CHOICES[lang], results, run, workers=cores()))
     with disk(out):
         out.mkdir(parents=True, exist_ok=True)
     mark(out, "report")

@@ -73,8 +73,8 @@ def from_parts(
 
     @cache
     def held_out() -> dict[str, T]:
-        learned, looked_at = hold_out(read(train))
-        return {"train": learned, "validation": looked_at}
+        learned, kept = hold_out(read(train))
+        return {"train": learned, "validation": kept}
 
     def groups(split: str) -> Mapping[str, T]:
         if split == "test":

@@ -83,8 +83,8 @@ def from_catalogue(
         learned = whole.chosen(i for i, text in enumerate(whole.texts) if text.strip())
         if validation:
             return {split: learned}
-        rest, looked_at = apart(learned, config.validation, config.seed)
-        return {split: rest if split == "train" else looked_at}
+        rest, kept = apart(learned, config.validation, config.seed)
+        return {split: rest if split == "train" else kept}
 
     return groups
 

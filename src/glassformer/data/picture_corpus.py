@@ -39,8 +39,8 @@ def from_digits(config: Wanted, *, test: int = TEST, resize: bool = False) -> Ca
 
     def groups(split: str) -> Groups:
         rest, tested = apart(read_digits(), test, config.data.seed)
-        learned, looked_at = apart(rest, config.data.validation, config.data.seed)
-        found = {"train": learned, "validation": looked_at, "test": tested}[split]
+        learned, kept = apart(rest, config.data.validation, config.data.seed)
+        found = {"train": learned, "validation": kept, "test": tested}[split]
         return {split: found.fitted(config.size, config.channels, resize)}
 
     return groups

@@ -62,12 +62,12 @@ def current(name: str) -> str:
     return fingerprint(module_of(name), found.models, found.seeds)
 
 
-def desk_of(name: str, watch: Watch = nobody) -> LessonSetup:
+def setup_of(name: str, watch: Watch = nobody) -> LessonSetup:
     """At which a lesson is measured: with as many seeds as it asks for."""
     return LessonSetup(seeds=tuple(range(lesson(name).seeds)), watch=watch)
 
 
-def measure(name: str, desk: LessonSetup) -> LessonResult:
+def measure(name: str, setup: LessonSetup) -> LessonResult:
     """Run a lesson now, on one thread: the same numbers on any number of cores.
 
     The fingerprint is taken first: whoever edits the code while it runs gets a stale result, not a wrong one.
@@ -79,7 +79,7 @@ def measure(name: str, desk: LessonSetup) -> LessonResult:
     torch.set_num_threads(1)
     began = time.monotonic()
     try:
-        data = rounded(dict(lesson(name).run(desk)))
+        data = rounded(dict(lesson(name).run(setup)))
     finally:
         torch.set_num_threads(threads)
     return LessonResult(
@@ -87,7 +87,7 @@ def measure(name: str, desk: LessonSetup) -> LessonResult:
         command=f"glassformer lesson {name} --fresh",
         data=data,
         fingerprint=mark,
-        seeds=list(desk.seeds),
+        seeds=list(setup.seeds),
         seconds=round(time.monotonic() - began, 1),
         commit=commit(),
         versions=versions(),

@@ -40,7 +40,7 @@ class LessonView:
 
     name: str
     lang: str = field(default_factory=language)
-    shelf: LessonResults = field(default_factory=LessonResults)
+    results: LessonResults = field(default_factory=LessonResults)
 
     # --- what was measured ---
 
@@ -51,7 +51,7 @@ class LessonView:
     @property
     def result(self) -> LessonResult | None:
         """None: not measured yet."""
-        return self.shelf.result(self.name)
+        return self.results.result(self.name)
 
     @property
     def data(self) -> dict[str, Any]:
@@ -59,11 +59,11 @@ class LessonView:
 
     @property
     def verdicts(self) -> Mapping[str, Verdict]:
-        return self.shelf.verdicts(self.name)
+        return self.results.verdicts(self.name)
 
     @property
     def stale(self) -> bool:
-        return self.shelf.stale(self.name)
+        return self.results.stale(self.name)
 
     # --- in words ---
 
@@ -86,10 +86,10 @@ class LessonView:
         return fill(text, self.data, partial(self._insert, lang or self.lang))
 
     def _insert(self, lang: str, of: str, hole: str) -> str:
-        """{{word:path|kind}}: a value of the data in words, as [words.kind] says it; the rest is on the shelf."""
+        """{{word:path|kind}}: a value of the data in words, as [words.kind] says it; the results insert the rest."""
         found = HOLE.fullmatch(hole)
         if of != "word" or found is None:
-            return self.shelf.insert(lang, of, hole)
+            return self.results.insert(lang, of, hole)
         value, known = (
             str(look_up(self.data, found["path"])),
             tables(lang, "lessons", self.name)["words"][found["form"]],
@@ -104,7 +104,7 @@ class LessonView:
         return self.part(depth, lang).strip()
 
     def answers(self, lang: str | None = None) -> list[JudgedClaim]:
-        found = (self.shelf.answer(claim, lang or self.lang) for claim in self.lesson.claims)
+        found = (self.results.answer(claim, lang or self.lang) for claim in self.lesson.claims)
         return [answer for answer in found if answer is not None]
 
     # --- the picture ---

@@ -35,7 +35,7 @@ class Teller:
 
 def main(arguments: Sequence[str]) -> int:
     """Measure a lesson into a folder, or train a model into the cache."""
-    from glassformer.lessons.record import desk_of, measure
+    from glassformer.lessons.record import measure, setup_of
     from glassformer.lessons.trained_models import trained
 
     kind, name, folder = arguments
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str]) -> int:
         if kind == "model":
             trained(name, watch)
         else:
-            measure(name, desk_of(name, watch)).write(Path(folder))
+            measure(name, setup_of(name, watch)).write(Path(folder))
     except GlassformerError as error:
         sys.stderr.write(" ".join(error.in_language(language()).split()) + "\n")
         return 1

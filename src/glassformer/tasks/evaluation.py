@@ -37,9 +37,9 @@ def evaluate(
         raise ConfigError("forensics_task", task=loaded.task)
     _refuse_without_data(loaded)
     refuse_not_finite(loaded.model, loaded.checkpoint)
-    how = EvaluationOptions(search=search or search_for(loaded), forensics=forensics, progress=progress)
+    options = EvaluationOptions(search=search or search_for(loaded), forensics=forensics, progress=progress)
     with evaluating(loaded.model):
-        found = kind.evaluate(loaded, split, how)
+        found = kind.evaluate(loaded, split, options)
     EvaluationLog(loaded.folder).write(split, found.checkpoint, found.kept)
     loss = found.to_json().get("loss")
     if isinstance(loss, float) and not math.isfinite(loss):

@@ -39,7 +39,7 @@ class Kind:
     `verb` is the everyday command of a model that has learned it, and `example` what can be typed behind that command
     after a training: the last samples may supply it, or the files that were trained on.
     `evaluate` judges a model on a split of its data; `searches` says whether it looks for sentences by a beam, so that
-    an evaluation may be told how, and BLEU be counted as others do.
+    an evaluation may be told options, and BLEU be counted as others do.
     `samples` makes the measure that every evaluation of a training takes besides the scores of the task, and that
     writes down what the model says by then.
     `confused` counts which class is taken for which, for the chapter of a run.

@@ -32,7 +32,7 @@ def attention_file(run: Run, step: int) -> Path:
 
 
 @dataclass(frozen=True)
-class Looked:
+class KeptAttention:
     """Where a model looked: from each row's token to each column's, the mean over the heads of the last layer."""
 
     kind: str  # "cross_attention", "self_attention" or "patch_attention"
@@ -41,7 +41,7 @@ class Looked:
     weights: list[list[float]]
 
 
-def looked_at(run: Run, step: int) -> Looked | None:
+def kept_attention(run: Run, step: int) -> KeptAttention | None:
     """What was kept of the first sample of a step: of a translator over the source, of a forecaster over its patches.
 
     Weights are b h t s; `tokens` of the trace are those of the source, and behind them those of the target.
@@ -55,7 +55,7 @@ def looked_at(run: Run, step: int) -> Looked | None:
     columns, rows = trace.tokens[: weights.shape[1]], trace.tokens[weights.shape[1] :] if across else trace.tokens
     few = weights[:MOST_TOKENS, :MOST_TOKENS].tolist()
     kind = "cross_attention" if across else "patch_attention"
-    return Looked(kind, rows[:MOST_TOKENS], columns[:MOST_TOKENS], few)
+    return KeptAttention(kind, rows[:MOST_TOKENS], columns[:MOST_TOKENS], few)
 
 
 def last_samples(run: Run) -> tuple[int, list[dict[str, str]]]:

@@ -47,11 +47,13 @@ class Page:
         insert = partial(LessonResults().insert, self.lang)
         return {key: {**term, "meaning": fill(term["meaning"], {}, insert)} for key, term in found.items()}
 
-    def text(self, shelf: LessonResults, insert: Insert) -> str:
+    def text(self, results: LessonResults, insert: Insert) -> str:
         """Markdown with the numbers, claims as `insert` gives them."""
 
         def others(of: str, hole: str) -> str:
-            return insert(hole[2:-2].partition(":")[2].strip()) if of == "claim" else shelf.insert(self.lang, of, hole)
+            return (
+                insert(hole[2:-2].partition(":")[2].strip()) if of == "claim" else results.insert(self.lang, of, hole)
+            )
 
         text = str(self.table.get("body", self.table.get("intro", "")))
         return fill(text, {part: insert(part) for part in PARTS if f"{{{{{part}}}}}" in text}, others)
@@ -98,7 +100,7 @@ class Book:
     """All of it, in one language."""
 
     lang: str
-    shelf: LessonResults = field(default_factory=LessonResults)
+    results: LessonResults = field(default_factory=LessonResults)
 
     @cached_property
     def first(self) -> list[Page]:
@@ -115,31 +117,31 @@ class Book:
     def chapters(self) -> list[Chapter]:
         titles = index.chapters(self.lang)
         return [
-            Chapter(name, number, title, tuple(LessonView(one, self.lang, self.shelf) for one in CHAPTERS[name]))
+            Chapter(name, number, title, tuple(LessonView(one, self.lang, self.results) for one in CHAPTERS[name]))
             for number, (name, title) in enumerate(titles.items(), 1)
         ]
 
     @cached_property
     def lessons(self) -> list[LessonView]:
-        return [told for chapter in self.chapters for told in chapter.lessons]
+        return [view for chapter in self.chapters for view in chapter.lessons]
 
     @cached_property
     def turns(self) -> dict[str, Turn]:
         """From page to lesson to page, and from chapter to chapter: the order of the contents, turned like leaves."""
         pages = {page: Stop(f"page-{page.name}", page.title) for page in [*self.first, *self.last]}
-        lessons = [stop(told) for told in self.lessons]
+        lessons = [stop(view) for view in self.lessons]
         row = [*(pages[page] for page in self.first), *lessons, *(pages[page] for page in self.last)]
         return turns(row) | turns([chapter.stop for chapter in self.chapters])
 
     @cached_property
     def pictures(self) -> dict[str, Picture]:
-        found = {told.name: picture(told) for told in self.lessons}
+        found = {view.name: picture(view) for view in self.lessons}
         return {name: each for name, each in found.items() if each is not None}
 
     @cached_property
     def answers(self) -> dict[str, JudgedClaim | None]:
         """Every claim; None: not measured yet."""
-        return {claim: self.shelf.answer(claim, self.lang) for claim in index.claims()}
+        return {claim: self.results.answer(claim, self.lang) for claim in index.claims()}
 
     @cached_property
     def tally(self) -> dict[str, list[str]]:
@@ -152,13 +154,13 @@ class Book:
     @cached_property
     def sources(self) -> dict[str, str]:
         """The files that lessons speak of, each once: path → text."""
-        paths = dict.fromkeys(path for told in self.lessons for path in told.lesson.sources)
+        paths = dict.fromkeys(path for view in self.lessons for path in view.lesson.sources)
         root = Path(glassformer.words.__file__).parents[1]
         return {path: (root / path).read_text(encoding="utf-8") for path in paths if (root / path).is_file()}
 
 
-def stop(told: LessonView) -> Stop:
-    return Stop(told.name, f"{NUMBERS[told.name]} {told.title}")
+def stop(view: LessonView) -> Stop:
+    return Stop(view.name, f"{NUMBERS[view.name]} {view.title}")
 
 
 def _pages(lang: str) -> list[str]:

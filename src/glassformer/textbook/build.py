@@ -31,7 +31,7 @@ class Order:
 
     out: Path
     langs: Sequence[str] = LANGUAGES
-    shelf: LessonResults = field(default_factory=LessonResults)
+    results: LessonResults = field(default_factory=LessonResults)
     run: Path | None = None
     workers: int = 1
 
@@ -41,7 +41,7 @@ class Report:
 
     def __init__(self, order: Order) -> None:
         self.order = order
-        self.books = [Book(lang, order.shelf) for lang in order.langs]
+        self.books = [Book(lang, order.results) for lang in order.langs]
         self.printers = [Printer(book, tuple(order.langs)) for book in self.books]
         self.chapter = None if order.run is None else RunChapter(order.run)
 

@@ -42,7 +42,7 @@ BOXES = (
 
 
 def _lessons(book: Book) -> dict[str, LessonView]:
-    return {told.name: told for told in book.lessons}
+    return {view.name: view for view in book.lessons}
 
 
 def _label(box: MapBox, lang: str) -> str:
@@ -58,10 +58,10 @@ def _link(to: Stop) -> str:
 
 def map_html(book: Book, words: Say) -> str:
     """The picture with its boxes as links, and the same links as a list, for whoever cannot point at a picture."""
-    told = _lessons(book)
+    views = _lessons(book)
     rows = "".join(
         f"<dt>{escape(_label(box, book.lang))}</dt>"
-        f"<dd>{', '.join(_link(stop(told[name])) for name in box.lessons)}</dd>"
+        f"<dd>{', '.join(_link(stop(views[name])) for name in box.lessons)}</dd>"
         for box in BOXES
     )
     picture = book.pictures.get(MAP)
@@ -76,10 +76,10 @@ def linked(svg: str, book: Book) -> str:
 
     A picture (`role="img"`) has no parts for a reader aloud; one with links is a group.
     """
-    told = _lessons(book)
+    views = _lessons(book)
     svg = re.sub(rf'(id="|url\(#|href="#){MAP}-', r"\1map-", svg).replace('role="img"', 'role="group"', 1)
     for box in BOXES:
-        title = escape(told[box.lessons[0]].title)
+        title = escape(views[box.lessons[0]].title)
         for module in box.modules:
             mark = re.compile(rf'(<g class="hover"><title>{re.escape(module)} · [^<]*</title>)(.*?)(</g>)', re.DOTALL)
             svg = mark.sub(rf'\1<a href="#{box.lessons[0]}" aria-label="{title}">\2</a>\3', svg)
@@ -107,10 +107,10 @@ def _word(verdict: str, words: Say) -> str:
 
 def paths_html(book: Book, words: Say) -> str:
     """For each number of hours, what to read and how; the lessons unfold."""
-    told = _lessons(book)
+    views = _lessons(book)
     parts = []
     for hours, names in PATHS.items():
-        items = "".join(f"<li>{_link(stop(told[name]))}</li>" for name in names)
+        items = "".join(f"<li>{_link(stop(views[name]))}</li>" for name in names)
         parts.append(
             f'<details class="path"><summary>{escape(words("path", hours=hours, count=len(names)))} '
             f"<span>{escape(words(f'path_how.{hours}'))}</span></summary><ol>{items}</ol></details>"
@@ -126,13 +126,13 @@ def _reference(to: Stop) -> str:
 
 
 def map_markdown(book: Book, picture: str) -> str:
-    told = _lessons(book)
+    views = _lessons(book)
     rows = [
-        f"- {_label(box, book.lang)}: {', '.join(_reference(stop(told[name])) for name in box.lessons)}"
+        f"- {_label(box, book.lang)}: {', '.join(_reference(stop(views[name])) for name in box.lessons)}"
         for box in BOXES
     ]
-    alternative = told[MAP].part("alt").replace("]", ")").replace("[", "(")
-    image = [] if told[MAP].result is None else [f"![{alternative}]({picture})", ""]
+    alternative = views[MAP].part("alt").replace("]", ")").replace("[", "(")
+    image = [] if views[MAP].result is None else [f"![{alternative}]({picture})", ""]
     return "\n".join([*image, *rows])
 
 
@@ -146,9 +146,9 @@ def tally_markdown(book: Book, words: Say) -> str:
 
 
 def paths_markdown(book: Book, words: Say) -> str:
-    told = _lessons(book)
+    views = _lessons(book)
     parts = [words("paths")]
     for hours, names in PATHS.items():
         head = f"**{words('path', hours=hours, count=len(names))}** {words(f'path_how.{hours}')}"
-        parts.append(f"{head} " + " → ".join(_reference(stop(told[name])) for name in names))
+        parts.append(f"{head} " + " → ".join(_reference(stop(views[name])) for name in names))
     return "\n\n".join(parts)

@@ -26,9 +26,9 @@ def write_markdown(book: Book, out: Path, run: RunChapter | None = None, card: C
     for name, picture in book.pictures.items():
         if picture.png:
             write_bytes(folder / f"{picture_name(book, name)}.png", picture.png, durable=False)
-    for told in book.lessons:
-        if told.result is not None:
-            told.result.write(out / "numbers")
+    for view in book.lessons:
+        if view.result is not None:
+            view.result.write(out / "numbers")
     path = out / f"report.{book.lang}.md"
     chapter = [] if run is None else list(run_markdown(run, card, Say(book.lang), out))
     title, *rest = blocks(book)
@@ -37,8 +37,8 @@ def write_markdown(book: Book, out: Path, run: RunChapter | None = None, card: C
 
 
 def picture_name(book: Book, name: str) -> str:
-    told = next(told for told in book.lessons if told.name == name)
-    return told.lesson.picture or name
+    view = next(view for view in book.lessons if view.name == name)
+    return view.lesson.picture or name
 
 
 def blocks(book: Book) -> Iterator[str]:
@@ -47,15 +47,15 @@ def blocks(book: Book) -> Iterator[str]:
         yield from _page(page, book)
     for chapter in book.chapters:
         yield f"## {chapter.number} {chapter.title}"
-        for told in chapter.lessons:
-            yield from _lesson(told, book)
+        for view in chapter.lessons:
+            yield from _lesson(view, book)
     for page in book.last:
         yield from _page(page, book)
 
 
 def _page(page: Page, book: Book) -> Iterator[str]:
     yield f"## {page.title}"
-    yield page.text(book.shelf, lambda claim: _claim(claim, book)).strip()
+    yield page.text(book.results, lambda claim: _claim(claim, book)).strip()
     if page.terms:
         yield "\n".join(
             f"- **{term['term']}** ({term.get('other', '')}): {term['meaning']}" for term in page.terms.values()
@@ -90,28 +90,28 @@ def _table(verdict: str, claims: list[str], book: Book) -> str:
     return "\n".join([f'<a id="claims-{verdict or "open"}"></a>', "", f"**{word}: {len(claims)}**", "", *lines])
 
 
-def _lesson(told: LessonView, book: Book) -> Iterator[str]:
-    found = told.lesson
-    yield f'<a id="{told.name}"></a>\n\n### {NUMBERS[told.name]} {told.title}'
-    yield f"*{told.question}*"
-    if told.result is None:
-        yield f"> {say('report.lesson_unmeasured', book.lang)} `glassformer lesson {told.name} --fresh`"
-    elif told.stale:
-        yield f"> {say('report.lesson_stale', book.lang)} `glassformer lesson {told.name} --fresh`"
-    yield told.text("easy")
-    if told.result is not None:
-        alternative = told.part("alt").replace("]", ")").replace("[", "(")
-        yield f"![{alternative}](pictures/{book.lang}/{picture_name(book, told.name)}.png)"
-        yield told.part("caption").strip()
+def _lesson(view: LessonView, book: Book) -> Iterator[str]:
+    found = view.lesson
+    yield f'<a id="{view.name}"></a>\n\n### {NUMBERS[view.name]} {view.title}'
+    yield f"*{view.question}*"
+    if view.result is None:
+        yield f"> {say('report.lesson_unmeasured', book.lang)} `glassformer lesson {view.name} --fresh`"
+    elif view.stale:
+        yield f"> {say('report.lesson_stale', book.lang)} `glassformer lesson {view.name} --fresh`"
+    yield view.text("easy")
+    if view.result is not None:
+        alternative = view.part("alt").replace("]", ")").replace("[", "(")
+        yield f"![{alternative}](pictures/{book.lang}/{picture_name(book, view.name)}.png)"
+        yield view.part("caption").strip()
     yield f"#### {say('report.deeper', book.lang)}"
     if found.formula:
         yield f"```text\n{found.formula}\n```"
-    yield told.text("deep")
+    yield view.text("deep")
     for claim in found.claims:
         answer = book.answers[claim]
         further = [] if answer is None else [f"  - {part}" for part in answer.further]
         yield "\n".join([f"- {_claim(claim, book)} `glassformer claims {claim} --fresh`", *further])
     facts = [found.paper, *(f"`src/glassformer/{path}`" for path in found.sources)]
-    if told.result is not None:
-        facts.append(f"`{told.result.command}`: {provenance(told.result, book.lang)}")
+    if view.result is not None:
+        facts.append(f"`{view.result.command}`: {provenance(view.result, book.lang)}")
     yield "<sub>" + " · ".join(filter(None, facts)) + "</sub>"

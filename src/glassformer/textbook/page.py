@@ -96,7 +96,7 @@ def contents(book: Book, words: Say, with_run: bool) -> str:
     parts = [_entry("run", words("run.title"))] if with_run else []
     parts += [_entry(f"page-{one.name}", one.title) for one in book.first]
     for chapter in book.chapters:
-        lessons = "".join(_entry(told.name, told.title) for told in chapter.lessons)
+        lessons = "".join(_entry(view.name, view.title) for view in chapter.lessons)
         parts.append(_entry(chapter.stop.anchor, chapter.stop.title, f"<ol>{lessons}</ol>"))
     parts += [_entry(f"page-{one.name}", one.title) for one in book.last]
     parts.append(_entry("sources", words("sources")))
@@ -129,7 +129,7 @@ def page_html(one: Page, book: Book, words: Say) -> str:
         inserts[MARK.format(name)] = made
         return MARK.format(name)
 
-    made = html(one.text(book.shelf, insert), inserts=inserts)
+    made = html(one.text(book.results, insert), inserts=inserts)
     other = next(lang for lang in LANGUAGES if lang != book.lang)
     terms = "".join(
         f'<div id="term-{key}" data-find="{escape(term["term"])}"><dt>{escape(term["term"])} '
@@ -145,7 +145,7 @@ def page_html(one: Page, book: Book, words: Say) -> str:
 
 
 def chapter_html(chapter: Chapter, book: Book, words: Say, unfinished: bool) -> str:
-    lessons = "\n".join(lesson_html(told, book, words, unfinished=unfinished) for told in chapter.lessons)
+    lessons = "\n".join(lesson_html(view, book, words, unfinished=unfinished) for view in chapter.lessons)
     eyebrow = escape(words("chapter", number=chapter.number))
     return (
         f'<section class="chapter" id="chapter-{chapter.name}"><header><p class="eyebrow">{eyebrow}</p>'

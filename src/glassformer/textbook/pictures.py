@@ -55,14 +55,14 @@ class Picture:
         return path.read_bytes() if path.is_file() else b""
 
 
-def picture(told: LessonView) -> Picture | None:
+def picture(view: LessonView) -> Picture | None:
     """None where there are no numbers to draw."""
-    if told.result is None:
+    if view.result is None:
         return None
-    alternative = told.part("alt")
-    parts = [told.name, told.lang, alternative, json.dumps(told.data, sort_keys=True), _way(), _words(told)]
+    alternative = view.part("alt")
+    parts = [view.name, view.lang, alternative, json.dumps(view.data, sort_keys=True), _way(), _words(view)]
     digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:20]
-    return Picture(told.name, told.lang, told.data, alternative, cache() / "drawn" / digest)
+    return Picture(view.name, view.lang, view.data, alternative, cache() / "drawn" / digest)
 
 
 @once
@@ -76,10 +76,10 @@ def _way() -> str:
     return digest.hexdigest()
 
 
-def _words(told: LessonView) -> str:
+def _words(view: LessonView) -> str:
     from glassformer.lessons.texts import tables
 
-    return json.dumps(tables(told.lang, "lessons", told.name)["picture"])
+    return json.dumps(tables(view.lang, "lessons", view.name)["picture"])
 
 
 def draw(pictures: Iterable[Picture], workers: int, watch: Callable[[str, float], None]) -> dict[str, str]:

@@ -16,7 +16,7 @@ from glassformer.runs.folder import LOCK
 from glassformer.tasks import kind_of
 from glassformer.tasks.classification.confusion import ConfusionTable
 from glassformer.tasks.forecasting.samples import Shown, read_forecast
-from glassformer.tasks.samples import MOST_TOKENS, Looked, last_samples, looked_at
+from glassformer.tasks.samples import MOST_TOKENS, KeptAttention, kept_attention, last_samples
 from glassformer.trace.sentence import follow
 from glassformer.training.panels import RunHistory
 from glassformer.training.status import LogSummary, rows
@@ -61,9 +61,9 @@ class RunChapter:
     # --- where it looks ---
 
     @cached_property
-    def looked(self) -> Looked | None:
+    def looked(self) -> KeptAttention | None:
         step, samples = self.sampled
-        if (kept := looked_at(self.run, step)) is not None:
+        if (kept := kept_attention(self.run, step)) is not None:
             return kept
         if not samples or self.loaded is None or self.run.config.model.input.kind != "tokens":
             return None
@@ -72,14 +72,14 @@ class RunChapter:
         except GlassformerError:  # a sample that is too long for a pass, for example
             return None
 
-    def _within(self, text: str) -> Looked:
+    def _within(self, text: str) -> KeptAttention:
         assert self.loaded is not None
         config = self.run.config.model
         layer = (config.decoder_layers if config.family == "decoder" else config.encoder_layers) - 1
         story = follow(self.run.folder.name, config, text, layer=layer, trained=self.loaded.reader())
         weights = story.trace[f"{story.stack}.blocks.{layer}.self_attention.weights"][0].mean(0)  # t s
         few = story.tokens[:MOST_TOKENS]
-        return Looked("self_attention", few, few, weights[: len(few), : len(few)].tolist())
+        return KeptAttention("self_attention", few, few, weights[: len(few), : len(few)].tolist())
 
     @cached_property
     def forecast(self) -> Shown | None:

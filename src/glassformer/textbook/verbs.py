@@ -11,7 +11,7 @@ from glassformer.lessons.catalogue import module_of
 from glassformer.lessons.claims import Claims
 from glassformer.lessons.index import named
 from glassformer.lessons.lesson_results import LessonResults
-from glassformer.lessons.record import desk_of, measure
+from glassformer.lessons.record import measure, setup_of
 from glassformer.lessons.view import LessonView
 from glassformer.textbook.build import Order, Report
 from glassformer.words import LANGUAGES, language
@@ -31,10 +31,10 @@ def lesson(name: str, *, lang: str | None = None, fresh: bool = False) -> Lesson
     Measured now where there is no result, or with `fresh`; models that it looks into are trained on first use.
     """
     module_of(word("name", name))
-    spoken, shelf = _spoken(lang), LessonResults()
-    if fresh or shelf.result(name) is None or shelf.stale(name):
-        shelf = LessonResults({name: measure(name, desk_of(name))})
-    return LessonView(name, spoken, shelf)
+    spoken, results = _spoken(lang), LessonResults()
+    if fresh or results.result(name) is None or results.stale(name):
+        results = LessonResults({name: measure(name, setup_of(name))})
+    return LessonView(name, spoken, results)
 
 
 def claims(*ids: str, lang: str | None = None) -> Claims:

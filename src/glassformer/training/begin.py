@@ -152,16 +152,16 @@ def _refuse_early(out: Path) -> None:
 
 def job(run: Run, material: Material) -> Training:
     """Without validation examples there is no evaluation."""
-    config, looked_at = run.config, material.validation
-    if looked_at is not None:
-        make_sampler(looked_at, material.task, config.train)  # one longer than a batch is said now, not after hours
+    config, validation = run.config, material.validation
+    if validation is not None:
+        make_sampler(validation, material.task, config.train)  # one longer than a batch is said now, not after hours
     model = build(config.model, seed=config.train.seed)
     return Training(
         run=run,
         model=model,
         task=material.task,
         training=material.training,
-        validation=looked_at,
+        validation=validation,
         measure=kind_of(config).samples(run, material),
         start=put(run, model),
     )

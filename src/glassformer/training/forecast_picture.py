@@ -11,7 +11,7 @@ from glassformer.files import write_figure
 from glassformer.fonts import hangul_font
 from glassformer.tasks.forecasting.forecast import Forecast, label
 from glassformer.tasks.forecasting.samples import Shown
-from glassformer.tasks.samples import Looked
+from glassformer.tasks.samples import KeptAttention
 from glassformer.training.panels import Look, PanelWords, attention_map, plain
 from glassformer.training.pictures import BLUE, GREEN, GREY, LOOK, VERMILION, spoken, styled
 from glassformer.words import say
@@ -61,7 +61,7 @@ def forecast_figure(found: Forecast, lang: str, named: bool = True) -> Figure:
     left.xaxis.set_major_locator(AutoDateLocator(maxticks=6))
     left.legend(loc="upper left", ncols=2, fontsize=9)
     names = [str(number + 1) for number in range(len(found.patches))]
-    attention_map(right, Looked("patch_attention", names, names, found.attention.tolist()), LOOK)
+    attention_map(right, KeptAttention("patch_attention", names, names, found.attention.tolist()), LOOK)
     right.set(title=say("forecast.map", lang), xlabel=say("forecast.patch", lang), ylabel=say("forecast.asks", lang))
     return figure
 

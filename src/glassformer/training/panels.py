@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from glassformer.config.recipe import RunConfig
 from glassformer.files import read_json
 from glassformer.runs import Run
-from glassformer.tasks.samples import Looked, last_samples, looked_at
+from glassformer.tasks.samples import KeptAttention, kept_attention, last_samples
 from glassformer.tasks.task import TaskClass
 from glassformer.training.schedule import learning_rate
 from glassformer.training.status import LogSummary, rows
@@ -80,7 +80,7 @@ class RunHistory:
     status: Mapping[str, str] = field(default_factory=dict)
     machine: Mapping[str, object] = field(default_factory=dict)
     samples: tuple[int, Sequence[Mapping[str, str]]] = (0, ())
-    looked: Looked | None = None
+    looked: KeptAttention | None = None
 
     @classmethod
     def of(cls, run: Run, lang: str, records: Records | None = None) -> RunHistory:
@@ -96,7 +96,7 @@ class RunHistory:
             status={label: value for label, value in status.items() if label not in unsaid},
             machine={key: known[key] for key in MACHINE if key in known},
             samples=(step, samples),
-            looked=looked_at(run, step),
+            looked=kept_attention(run, step),
         )
 
     @property
@@ -229,7 +229,7 @@ def draw_attention(axes: Axes, story: RunHistory, words: PanelWords, look: Look)
     axes.set_title(words(looked.kind))
 
 
-def attention_map(axes: Axes, looked: Looked, look: Look) -> None:
+def attention_map(axes: Axes, looked: KeptAttention, look: Look) -> None:
     """The darker, the more a row looks at a column; the bar says how much."""
     from matplotlib.colors import LinearSegmentedColormap
 

@@ -8,7 +8,7 @@ import torch
 from glassformer.layers.attention.mask import Mask
 from glassformer.lessons.attention.masking import filled, run, verdicts
 from glassformer.models.stack import Stack
-from lesson_models import tiny_desk
+from lesson_models import tiny_setup
 
 
 def found(largest: float) -> dict[str, Any]:
@@ -28,8 +28,8 @@ def test_only_padding_is_replaced() -> None:
 
 @pytest.mark.slow
 def test_a_model_that_forgets_its_mask_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    desk = tiny_desk("masking")
-    data = run(desk)
+    setup = tiny_setup("masking")
+    data = run(setup)
     assert verdicts(data)["pad-blocked"].verdict == "confirmed"
     assert data["small"]["unmasked_least"] > 0.0 and data["trained"]["unmasked"] > 0.0
     assert data["combined"][0] == [1] + [0] * (len(data["combined"]) - 1)
@@ -38,4 +38,4 @@ def test_a_model_that_forgets_its_mask_is_found_out(monkeypatch: pytest.MonkeyPa
         return [Mask(causal=everywhere.causal)] * len(self.blocks)
 
     monkeypatch.setattr(Stack, "rules", forgetful)
-    assert verdicts(run(desk))["pad-blocked"].verdict == "refuted"
+    assert verdicts(run(setup))["pad-blocked"].verdict == "refuted"

@@ -7,7 +7,7 @@ import pytest
 from glassformer.lessons.attention import worked_example
 from glassformer.lessons.attention.worked_example import CLAIMED, run, verdicts
 from glassformer.models.presets import PRESETS
-from lesson_models import tiny_desk
+from lesson_models import tiny_setup
 
 
 def recorded(**changed: list[int]) -> dict[str, Any]:
@@ -21,8 +21,8 @@ def test_the_rule() -> None:
 
 @pytest.mark.slow
 def test_the_way_is_computed_again_by_hand_and_changes_with_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    desk = tiny_desk("worked_example")
-    data = run(desk)
+    setup = tiny_setup("worked_example")
+    data = run(setup)
     assert verdicts(data)["worked-shapes"].verdict == "confirmed"
     by_hand, weights = data["by_hand"], data["numbers"]["weights"]
     assert by_hand["error"] < 1e-5
@@ -32,6 +32,6 @@ def test_the_way_is_computed_again_by_hand_and_changes_with_the_model(monkeypatc
 
     monkeypatch.setattr(worked_example, "MODEL", "small-translator")
     assert "small-translator" in PRESETS
-    other = run(desk)
+    other = run(setup)
     assert other["shapes"]["q"] == [4, 3, 64]
     assert verdicts(other)["worked-shapes"].verdict == "refuted"

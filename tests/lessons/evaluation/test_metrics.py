@@ -18,7 +18,7 @@ def test_the_turn_is_the_lowest_point() -> None:
 
 @pytest.mark.slow
 def test_another_model_gives_other_curves(monkeypatch: pytest.MonkeyPatch) -> None:
-    desk = LessonSetup(seeds=(0,), effort=0.01)
-    before = run(desk)["few"]["validation_loss"]
+    setup = LessonSetup(seeds=(0,), effort=0.01)
+    before = run(setup)["few"]["validation_loss"]
     monkeypatch.setattr(metrics, "SETTINGS", {**metrics.SETTINGS, "train.learning_rate": 1e-4})
-    assert run(desk)["few"]["validation_loss"][-1]["mean"] > before[-1]["mean"]
+    assert run(setup)["few"]["validation_loss"][-1]["mean"] > before[-1]["mean"]

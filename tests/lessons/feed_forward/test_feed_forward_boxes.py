@@ -50,8 +50,8 @@ def test_explained_and_curves() -> None:
 
 @pytest.mark.slow
 def test_another_model_has_other_silent_units() -> None:
-    desk = LessonSetup(effort=0.01)
-    first, second = (silence(desk, load(tiny("ko-en", seed), device="cpu")) for seed in (0, 1))
+    setup = LessonSetup(effort=0.01)
+    first, second = (silence(setup, load(tiny("ko-en", seed), device="cpu")) for seed in (0, 1))
     assert [row["trained"] for row in first] != [row["trained"] for row in second]
     assert [row["side"] for row in first] == ["encoder", "encoder", "decoder", "decoder"]
     found = independence(load(tiny("ko-en"), device="cpu"))

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 
 from glassformer.layers.norm import LayerNorm
 from glassformer.lessons.norm.layer_norm import run, verdicts
-from lesson_models import tiny_desk
+from lesson_models import tiny_setup
 
 BETTER, WORSE = {"mean": -0.2, "low": -0.3, "high": -0.1}, {"mean": 0.2, "low": 0.1, "high": 0.3}
 OPEN = {"mean": 0.0, "low": -0.1, "high": 0.1}
@@ -53,13 +53,13 @@ def test_the_rule_of_norm_stabilises() -> None:
 
 @pytest.mark.slow
 def test_a_norm_that_subtracts_no_mean_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    desk = tiny_desk("layer_norm")
-    before = verdicts(run(desk))
+    setup = tiny_setup("layer_norm")
+    before = verdicts(run(setup))
     assert (before["norm-zero-one"].verdict, before["norm-batch-free"].verdict) == ("confirmed", "confirmed")
 
     def shifted(self: LayerNorm, x: torch.Tensor) -> torch.Tensor:
         return F.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps) + 0.1 * x.mean()
 
     monkeypatch.setattr(LayerNorm, "forward", shifted)
-    after = verdicts(run(desk))
+    after = verdicts(run(setup))
     assert (after["norm-zero-one"].verdict, after["norm-batch-free"].verdict) == ("refuted", "refuted")

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from glassformer.layers.attention.multi_head import MultiHeadAttention
 from glassformer.lessons.stacks.decoder_attention import run, verdicts
-from lesson_models import tiny_desk
+from lesson_models import tiny_setup
 
 PATHS = {
     "q": {"decoder": 1.0, "encoder": 0.0},
@@ -31,8 +31,8 @@ def test_the_rule(part: str, side: str) -> None:
 
 @pytest.mark.slow
 def test_another_box_changes_the_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
-    desk = tiny_desk("decoder_attention")
-    data = run(desk)
+    setup = tiny_setup("decoder_attention")
+    data = run(setup)
     assert verdicts(data)["cross-attention"].verdict == "confirmed" and data["future"] == 0
     plain = MultiHeadAttention._queries
 
@@ -49,4 +49,4 @@ def test_another_box_changes_the_verdict(monkeypatch: pytest.MonkeyPatch) -> Non
     asks_memory.memory = torch.zeros(1)  # type: ignore[attr-defined]
     monkeypatch.setattr(MultiHeadAttention, "_queries", asks_memory)
     monkeypatch.setattr(MultiHeadAttention, "forward", remembers)
-    assert verdicts(run(desk))["cross-attention"].verdict == "refuted"
+    assert verdicts(run(setup))["cross-attention"].verdict == "refuted"

@@ -44,8 +44,8 @@ def test_halfway_between_two_models() -> None:
 
 @pytest.mark.slow
 def test_what_is_measured_changes_with_the_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
-    desk = LessonSetup(seeds=(0, 1), effort=0.01)
-    before = run(desk)
+    setup = LessonSetup(seeds=(0, 1), effort=0.01)
+    before = run(setup)
     assert before["effects"]["constant"]["mean"] != 0.0
     assert before["rates"]["cyclic"][0] == pytest.approx(0.1)  # the first rise is the warm-up
     for kind, seen in before["schedules"].items():
@@ -55,4 +55,4 @@ def test_what_is_measured_changes_with_the_schedule(monkeypatch: pytest.MonkeyPa
         return constant(step, span)
 
     monkeypatch.setitem(SCHEDULES, "cyclic", no_cycle)
-    assert run(desk)["effects"]["constant"]["mean"] == 0.0
+    assert run(setup)["effects"]["constant"]["mean"] == 0.0

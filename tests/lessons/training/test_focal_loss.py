@@ -52,11 +52,11 @@ def test_two_digits_are_rare_and_the_seed_chooses_which_images_are_left() -> Non
 
 @pytest.mark.slow
 def test_if_focal_loss_were_cross_entropy_nothing_would_shift(monkeypatch: pytest.MonkeyPatch) -> None:
-    desk = LessonSetup(seeds=(0, 1), effort=0.3)
-    assert run(desk)["effects"]["share"]["mean"] > 0.01
+    setup = LessonSetup(seeds=(0, 1), effort=0.3)
+    assert run(setup)["effects"]["share"]["mean"] > 0.01
 
     def plain(logits: Any, targets: Any, *, gamma: float) -> Any:
         return cross_entropy(logits, targets)
 
     monkeypatch.setattr(focal_loss, "focal", plain)
-    assert run(desk)["effects"]["share"]["mean"] == 0.0
+    assert run(setup)["effects"]["share"]["mean"] == 0.0

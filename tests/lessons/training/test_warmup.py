@@ -38,11 +38,11 @@ def test_jumps_are_factors_between_neighbouring_steps() -> None:
 
 @pytest.mark.slow
 def test_if_the_schedule_knew_no_warm_up_nothing_would_differ(monkeypatch: pytest.MonkeyPatch) -> None:
-    desk = LessonSetup(seeds=(0, 1), effort=0.01)
-    before = run(desk)["effects"]["post"]["loss"]["mean"]
+    setup = LessonSetup(seeds=(0, 1), effort=0.01)
+    before = run(setup)["effects"]["post"]["loss"]["mean"]
 
     def flat(step: int, span: Span) -> float:
         return 1.0
 
     monkeypatch.setitem(SCHEDULES, "constant", flat)
-    assert run(desk)["effects"]["post"]["loss"]["mean"] == 0.0 != before
+    assert run(setup)["effects"]["post"]["loss"]["mean"] == 0.0 != before

@@ -7,7 +7,7 @@ import pytest
 import small_forecaster
 from glassformer.runs import Run
 from glassformer.tasks.forecasting.samples import forecast_file, read_forecast
-from glassformer.tasks.samples import last_samples, looked_at
+from glassformer.tasks.samples import kept_attention, last_samples
 
 
 def test_every_evaluation_leaves_a_forecast_beside_what_came(tmp_path: Path) -> None:
@@ -25,7 +25,7 @@ def test_every_evaluation_leaves_a_forecast_beside_what_came(tmp_path: Path) -> 
 def test_its_attention_is_kept_patch_by_patch(tmp_path: Path) -> None:
     run = Run.open(small_forecaster.trained(tmp_path / "run").folder)
     step, _ = last_samples(run)
-    looked, found = looked_at(run, step), read_forecast(run, step)
+    looked, found = kept_attention(run, step), read_forecast(run, step)
     assert looked is not None and found is not None and looked.kind == "patch_attention"
     assert looked.rows == looked.columns == [str(number + 1) for number in range(len(found.first))]
     assert looked.weights[0] == pytest.approx(found.attention[0])
@@ -35,4 +35,4 @@ def test_its_attention_is_kept_patch_by_patch(tmp_path: Path) -> None:
 def test_what_was_not_written_is_not_read(tmp_path: Path) -> None:
     run = Run.open(small_forecaster.trained(tmp_path / "run").folder)
     assert read_forecast(run, 12345) is None and not forecast_file(run, 12345).exists()
-    assert looked_at(run, 12345) is None
+    assert kept_attention(run, 12345) is None

@@ -16,7 +16,7 @@ from glassformer.loading import load, resize
 from glassformer.tasks.classification.evaluation import ClassificationEvaluation
 from glassformer.tasks.evaluation import evaluate
 from glassformer.tasks.image_classification.recognise import recognise
-from glassformer.tasks.image_classification.rollout import looked_at
+from glassformer.tasks.image_classification.rollout import patch_heat
 from glassformer.tasks.image_classification.task import ImageClassification, corpus_of
 from glassformer.trace.edit import edit, zero
 from glassformer.trace.record import record
@@ -73,7 +73,7 @@ def test_a_file_is_recognised_as_in_the_data(run: Path, tmp_path: Path) -> None:
         shares = loaded.model(batch.inputs).softmax(1)
     for one, row in zip(recognise(loaded, files), shares.tolist(), strict=True):
         assert [one.probabilities[str(i)] for i in range(10)] == pytest.approx(row, abs=1e-5)
-    assert looked_at(loaded, files[0]).shape == (2, 2)
+    assert patch_heat(loaded, files[0]).shape == (2, 2)
 
 
 def test_it_is_counted_recorded_and_edited_like_any_model(run: Path) -> None:

@@ -9,7 +9,7 @@ from PIL import Image
 from glassformer.config.model import Choice
 from glassformer.errors import FileError, InputError
 from glassformer.tasks.image_classification.recognise import seen
-from glassformer.tasks.image_classification.rollout import draw_rollout, looked_at
+from glassformer.tasks.image_classification.rollout import draw_rollout, patch_heat
 from glassformer.trace.record import record
 from glassformer.trace.rollout import rollout
 from small_models import small
@@ -26,13 +26,13 @@ def test_it_is_the_rollout_of_the_pass(image: Path) -> None:
     loaded = small("image_classification")
     with torch.no_grad(), record(loaded.model) as trace:
         loaded.model(seen(loaded, [image]))
-    torch.testing.assert_close(looked_at(loaded, image), rollout(trace)[0])
+    torch.testing.assert_close(patch_heat(loaded, image), rollout(trace)[0])
 
 
 def test_a_model_that_takes_the_mean(image: Path) -> None:
     patches = Choice("image", {"size": 8, "patch": 2, "channels": 1, "class_tokens": 0})
     head = Choice("classifier", {"classes": 3, "pool": "mean"})
-    found = looked_at(small("image_classification", input=patches, head=head), image)
+    found = patch_heat(small("image_classification", input=patches, head=head), image)
     assert found.shape == (4, 4) and float(found.sum()) == pytest.approx(1, abs=1e-5)
 
 
@@ -47,6 +47,6 @@ def test_a_picture_of_both(image: Path, channels: int, tmp_path: Path) -> None:
 
 def test_what_cannot_be_drawn(image: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="and cannot recognise; use glassformer classify"):
-        looked_at(small("classification"), image)
+        patch_heat(small("classification"), image)
     with pytest.raises(FileError, match="none"):
         draw_rollout(small("image_classification"), image, tmp_path / "none" / "heat.png")

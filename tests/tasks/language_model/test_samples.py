@@ -46,4 +46,4 @@ def test_a_language_model_goes_on_with_what_it_is_validated_on(tmp_path: Path) -
     run = Run.create(tmp_path / "run", material.config, fill=material.fill)
     measure = sample_continuations(run, material)
     assert isinstance(measure, Continuations) and len(measure.beginnings) == 4
-    assert sample_continuations(run, replace(material, looked_at=Documents([]))) is None
+    assert sample_continuations(run, replace(material, validation_texts=Documents([]))) is None

@@ -107,8 +107,8 @@ def test_bits_per_character_do_not_depend_on_the_tokens() -> None:
     assert found["bits_per_character"] == pytest.approx(2.0)
     for how, ends in (("stream", 9), ("packed", 10)):
         made = material(documents=how)
-        tokens = sum(len(made.vocabularies.source.encode(text)) for text in made.looked_at)
-        assert made.task.characters == pytest.approx(made.looked_at.characters / (tokens + ends))
+        tokens = sum(len(made.vocabularies.source.encode(text)) for text in made.validation_texts)
+        assert made.task.characters == pytest.approx(made.validation_texts.characters / (tokens + ends))
 
 
 def test_all_characters_there_are() -> None:

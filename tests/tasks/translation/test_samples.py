@@ -116,5 +116,5 @@ def test_a_translator_translates_some_of_what_it_is_validated_on(tmp_path: Path)
     run = Run.create(tmp_path / "run", material.config, fill=material.fill)
     measure = sample_translations(run, material)
     assert isinstance(measure, TranslationSamples) and len(measure.pairs) == 10
-    nothing = replace(material, looked_at=material.looked_at.chosen([]))
+    nothing = replace(material, validation_texts=material.validation_texts.chosen([]))
     assert sample_translations(run, nothing) is None

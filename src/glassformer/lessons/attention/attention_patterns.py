@@ -35,22 +35,22 @@ EPSILON = 2.0**-23  # of float32
 MOST = ("attentions", "error", "leak", "longest", "dropped_high")  # of the seeds the largest counts
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """The picture shows the encoder's last layer of the trained translator, whose rows are summed up too.
 
     How far heads are apart is asked of several small translators: one model alone would only tell of itself.
     """
-    loaded = desk.model("ko-en")
+    loaded = setup.model("ko-en")
     config = loaded.config.model
     story = follow("ko-en", config, SENTENCE, trained=loaded.reader())
     layer = config.encoder_layers - 1
     apart: dict[str, dict[str, list[float]]] = {}
     rows = []
-    for seed in desk.each("sentences", desk.seeds):
-        rows.append(rows_and_blocks(loaded, _sentences(desk, seed), seed))
-    translators = SmallTranslators(replace(desk, seeds=desk.seeds[:MODELS]), LAYERS)
+    for seed in setup.each("sentences", setup.seeds):
+        rows.append(rows_and_blocks(loaded, _sentences(setup, seed), seed))
+    translators = SmallTranslators(replace(setup, seeds=setup.seeds[:MODELS]), LAYERS)
     for seed, outcome in translators.each():
-        batch = batch_of(outcome.config, translators.material.vocabularies, _sentences(desk, seed))
+        batch = batch_of(outcome.config, translators.material.vocabularies, _sentences(setup, seed))
         untrained = build(outcome.config.model, seed=seed).eval()
         for name, model in (("trained", outcome.model), ("untrained", untrained)):
             for attention, value in heads_apart(model, batch).items():
@@ -61,7 +61,7 @@ def run(desk: LessonSetup) -> Data:
         "layer": layer + 1,
         "heads": story.trace[f"encoder.blocks.{layer}.self_attention.weights"][0].tolist(),
         "n_heads": config.n_heads,
-        "sentences": desk.some(SENTENCES, 4),
+        "sentences": setup.some(SENTENCES, 4),
         "sums": {
             **{key: sum(row[key] for row in rows) for key in ("rows", "blocked")},
             **{
@@ -79,8 +79,8 @@ def run(desk: LessonSetup) -> Data:
     }
 
 
-def _sentences(desk: LessonSetup, seed: int) -> list[GrammarPair]:
-    return pairs("test", desk.some(SENTENCES, 4), seed=seed)
+def _sentences(setup: LessonSetup, seed: int) -> list[GrammarPair]:
+    return pairs("test", setup.some(SENTENCES, 4), seed=seed)
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:

@@ -32,15 +32,15 @@ KERNELS = ("reference", "fused")
 SEEDS = 2  # of each configuration: what is exact needs no statistics
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """The trained translator shows it; every decoder that can be configured is asked."""
-    loaded = desk.model("ko-en")
+    loaded = setup.model("ko-en")
     assert isinstance(loaded.model, EncoderDecoder)
     reader = loaded.reader()
     source, target = reader.source(SOURCE), reader.target(TARGET)
     weights, moved = _shown(loaded.model, source.ids, target.ids)
-    found = {name: _ask(config, desk) for name, config in desk.each("decoders", list(configurations().items()))}
-    unmasked = [_ask(config, desk, masked=False) for config in configurations().values()]
+    found = {name: _ask(config, setup) for name, config in setup.each("decoders", list(configurations().items()))}
+    unmasked = [_ask(config, setup, masked=False) for config in configurations().values()]
     return {
         "source": SOURCE,
         "target": TARGET,
@@ -49,7 +49,7 @@ def run(desk: LessonSetup) -> Data:
         "moved": moved.tolist(),
         "moved_before": float(moved.tril(-1).max()),
         "configurations": len(found),
-        "passes": len(found) * len(KERNELS) * len(desk.seeds[:SEEDS]),
+        "passes": len(found) * len(KERNELS) * len(setup.seeds[:SEEDS]),
         "leaks": sum(one["before"] != 0.0 for one in found.values()),
         "before": max(one["before"] for one in found.values()),
         "after": min(one["after"] for one in found.values()),
@@ -71,9 +71,9 @@ def _shown(model: EncoderDecoder, source: Tensor, target: Tensor) -> tuple[Tenso
     return trace["decoder.blocks.0.self_attention.weights"][0].mean(0), torch.stack(rows)
 
 
-def _ask(config: ModelConfig, desk: LessonSetup, masked: bool = True) -> dict[str, float]:
+def _ask(config: ModelConfig, setup: LessonSetup, masked: bool = True) -> dict[str, float]:
     """Over kernels and seeds: the largest change before the changed token, the smallest at it."""
-    seeds, kernels = (desk.seeds[:SEEDS], KERNELS) if masked else (desk.seeds[:1], KERNELS[1:])
+    seeds, kernels = (setup.seeds[:SEEDS], KERNELS) if masked else (setup.seeds[:1], KERNELS[1:])
     results = [probe(_built(config, seed, kernel, masked), seed) for kernel in kernels for seed in seeds]
     return {"before": max(one["before"] for one in results), "after": min(one["after"] for one in results)}
 

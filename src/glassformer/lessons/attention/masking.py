@@ -36,16 +36,16 @@ KERNELS = ("reference", "fused")
 ORDERS = ("post", "pre", "parallel")
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """The trained translator on four sentences, then every kind of small model on random ragged batches."""
-    loaded = desk.model("ko-en")
+    loaded = setup.model("ko-en")
     tokens, mask = batch_of(loaded)
     rows = [[loaded.tokenizer.piece(i) for i in row] for row in tokens.tolist()]
     length = mask.shape[1]
     both = combine(causal(length), mask[SHOWN][None, :])
     assert both is not None
-    trained = _translator(loaded, tokens, mask, desk.seeds)
-    small = [one for seed in desk.each("small models", desk.seeds) for one in _small_models(seed)]
+    trained = _translator(loaded, tokens, mask, setup.seeds)
+    small = [one for seed in setup.each("small models", setup.seeds) for one in _small_models(seed)]
     return {
         "pieces": rows,
         "lengths": mask.sum(1).tolist(),

@@ -36,11 +36,11 @@ SATURATED = 0.99  # a weight above it: softmax no longer answers to small change
 ABOUT = 0.1  # so near a variance must be to what is said
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """Queries and keys of independent numbers of variance 1, as at the beginning of a training, for every width."""
     rows = [
-        {"d_k": d_k, **{kind: _look(desk, d_k, _scale(kind, d_k)) for kind in KINDS}}
-        for d_k in desk.each("d_k", WIDTHS)
+        {"d_k": d_k, **{kind: _look(setup, d_k, _scale(kind, d_k)) for kind in KINDS}}
+        for d_k in setup.each("d_k", WIDTHS)
     ]
     return {
         "keys": KEYS,
@@ -49,7 +49,8 @@ def run(desk: LessonSetup) -> Data:
         "paper": next(row for row in rows if row["d_k"] == PAPER),
         "last": rows[-1],
         "weights": [
-            {"d_k": d_k, **{kind: _one_query(desk.seeds[0], d_k, _scale(kind, d_k)) for kind in KINDS}} for d_k in SHOWN
+            {"d_k": d_k, **{kind: _one_query(setup.seeds[0], d_k, _scale(kind, d_k)) for kind in KINDS}}
+            for d_k in SHOWN
         ],
     }
 
@@ -58,8 +59,8 @@ def _scale(kind: str, d_k: int) -> float:
     return 1.0 if kind == "plain" else 1 / sqrt(d_k)
 
 
-def _look(desk: LessonSetup, d_k: int, scale: float) -> dict[str, Any]:
-    seen = [_once(seed, d_k, scale) for seed in desk.seeds]
+def _look(setup: LessonSetup, d_k: int, scale: float) -> dict[str, Any]:
+    seen = [_once(seed, d_k, scale) for seed in setup.seeds]
     return {name: interval([one[name] for one in seen]) for name in seen[0]}
 
 

@@ -44,9 +44,9 @@ CLAIMED = {
 }
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """The base model as it is before training: its numbers are random, its shapes are those of every base model."""
-    seed = desk.seeds[0]
+    seed = setup.seeds[0]
     story = follow(MODEL, PRESETS[MODEL](), SENTENCE, seed=seed)
     stations = _stations(story)
     return {
@@ -57,7 +57,7 @@ def run(desk: LessonSetup) -> Data:
         "written": {name: _written(list(x.shape)) for name, x in stations.items()},
         "numbers": {name: _first(x) for name, x in stations.items()},
         "by_hand": _by_hand(stations),
-        "question": _question(desk, seed),
+        "question": _question(setup, seed),
     }
 
 
@@ -100,10 +100,10 @@ def _by_hand(stations: dict[str, Tensor]) -> dict[str, float]:
     }
 
 
-def _question(desk: LessonSetup, seed: int) -> dict[str, Any]:
+def _question(setup: LessonSetup, seed: int) -> dict[str, Any]:
     """The last word asks: its weights in every head, in the untrained base model and in a trained translator."""
     untrained = follow(MODEL, PRESETS[MODEL](), ASKING, seed=seed)
-    loaded = desk.model("ko-en")
+    loaded = setup.model("ko-en")
     trained = follow("ko-en", loaded.config.model, ASKING, trained=loaded.reader())
     last = loaded.config.model.encoder_layers - 1
     read = trained.trace[f"encoder.blocks.{last}.self_attention.weights"][0]  # h t t

@@ -31,14 +31,14 @@ POINTS = 60  # of the curve by rank
 ORDERS = {"random": 1, "pools": 10, "sorted": 0}  # `train.pool`: what is sorted by length before it is cut
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """The training part of ko-en, smaller: tokens of both sides."""
-    changes = {"data.source.count": desk.some(SENTENCES, 2000), "data.validation": 40, "text.vocab_size": 1000}
+    changes = {"data.source.count": setup.some(SENTENCES, 2000), "data.validation": 40, "text.vocab_size": 1000}
     experiment = Experiment("ko-en", changes)
     store = experiment.material.training
     assert isinstance(store, Store)
     batches = {}
-    for name, pool in desk.each("padding", ORDERS.items()):
+    for name, pool in setup.each("padding", ORDERS.items()):
         config = experiment.config({"train.pool": pool}, seed=0)
         batches[name] = _padding(make_sampler(store, experiment.material.task, config.train))
     longest = store.lengths + experiment.material.task.extra_tokens

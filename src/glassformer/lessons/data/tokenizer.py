@@ -31,20 +31,20 @@ EXAMPLE = "나는 학교에 간다"
 LANGUAGES = ("ko", "en")
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """Every kind is learned from the same sentences, both languages together, and measured on others."""
-    number = desk.some(SENTENCES, 1000)
-    every = pairs("train", number + desk.some(UNSEEN, 100), level="full")  # all of them different
+    number = setup.some(SENTENCES, 1000)
+    every = pairs("train", number + setup.some(UNSEEN, 100), level="full")  # all of them different
     learned, unseen = _texts(every[:number]), _texts(every[number:])
     both = [*learned["ko"], *learned["en"]]
     kinds = {
         "bytes": train("bpe", both, BYTES),
         "characters": train("characters", both),
-        "sentencepiece": train("sentencepiece", both, desk.some(VOCABULARY, 1000)),
-        "bpe": train("bpe", both, desk.some(VOCABULARY, 1000)),
+        "sentencepiece": train("sentencepiece", both, setup.some(VOCABULARY, 1000)),
+        "bpe": train("bpe", both, setup.some(VOCABULARY, 1000)),
     }
-    sizes = [size for size in SIZES if size <= desk.some(SIZES[-1], 1000)]
-    grown = [{"vocab_size": size, **_means(train("bpe", both, size), unseen)} for size in desk.each("merges", sizes)]
+    sizes = [size for size in SIZES if size <= setup.some(SIZES[-1], 1000)]
+    grown = [{"vocab_size": size, **_means(train("bpe", both, size), unseen)} for size in setup.each("merges", sizes)]
     return {
         "sentences": len(learned["ko"]),
         "unseen": len(unseen["ko"]),

@@ -41,21 +41,21 @@ KINDS = {"sine": len(ROLES), "noise": 0}  # how many tokens begin as a sinusoid
 NEIGHBOURS = 4  # ordinary tokens beside the special ones in the picture
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """A masked language model, which uses [CLS], [SEP], [PAD] and [MASK], from both beginnings, for every seed."""
     experiment = Experiment("fill", SMALL)
-    steps = desk.some(STEPS)
+    steps = setup.some(STEPS)
     found: dict[str, Any] = {}
     maps: dict[str, Any] = {}
-    pairs = [(kind, seed) for kind in KINDS for seed in desk.seeds]
+    pairs = [(kind, seed) for kind in KINDS for seed in setup.seeds]
     looks: dict[str, dict[str, list[dict[str, float]]]] = {kind: {"before": [], "after": []} for kind in KINDS}
-    for kind, seed in desk.each("trainings", pairs):
+    for kind, seed in setup.each("trainings", pairs):
         changes = {"model.special_tokens": KINDS[kind], "train.steps": steps}
         before = _matrix(build(experiment.config(changes, seed).model, seed=seed))
         after = _matrix(experiment.train(seed, changes, validated=False).model)
         for when, matrix in (("before", before), ("after", after)):
             looks[kind][when].append(look(matrix, len(ROLES)) | {"moved": moved(before, matrix)})
-            if seed == desk.seeds[0]:
+            if seed == setup.seeds[0]:
                 maps.setdefault(kind, {})[when] = _map(matrix)
     for kind, times in looks.items():
         found[kind] = {
@@ -70,7 +70,7 @@ def run(desk: LessonSetup) -> Data:
         "steps": steps,
         "found": found,
         "maps": maps["sine"],
-        "recipe": look(_matrix(desk.model("fill").model), len(ROLES)),
+        "recipe": look(_matrix(setup.model("fill").model), len(ROLES)),
     }
 
 

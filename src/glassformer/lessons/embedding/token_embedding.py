@@ -39,11 +39,11 @@ SENTENCES = 4000  # pairs of the corpus in which the used tokens are looked for
 TOKENS = 500  # in each model of `balance`: their mean norm is known to a fraction of a percent
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """The vectors of the Korean-English translator as it began and as it ended; then the balance at other widths."""
-    trained = desk.model("ko-en")
+    trained = setup.model("ko-en")
     config = trained.config.model
-    untrained = [_matrix(build(config, seed=seed)) for seed in desk.each("seeds", desk.seeds)]
+    untrained = [_matrix(build(config, seed=seed)) for seed in setup.each("seeds", setup.seeds)]
     after = _matrix(trained.model)
     looks = [_look(matrix) for matrix in untrained]
     positions = _length(sinusoid(torch.arange(config.max_len), config.d_model, dtype=torch.float64))
@@ -61,7 +61,7 @@ def run(desk: LessonSetup) -> Data:
             "scaled": _length(after) * sqrt(config.d_model) / positions,
         },
         "balance_tokens": TOKENS,
-        "balance": _balance(desk, config),
+        "balance": _balance(setup, config),
     }
 
 
@@ -133,13 +133,13 @@ def _histogram(before: Tensor, after: Tensor) -> dict[str, list[float]]:
     return {"at": centres, **found}
 
 
-def _balance(desk: LessonSetup, config: ModelConfig) -> list[dict[str, Any]]:
+def _balance(setup: LessonSetup, config: ModelConfig) -> list[dict[str, Any]]:
     """Mean norm of the embeddings by that of the positions, for every start and width, without the factor and with."""
     rows = []
-    for start in desk.each("initialisation", STARTS):
+    for start in setup.each("initialisation", STARTS):
         for d_model in sorted({*WIDTHS, config.d_model}):
             small = {"d_ff": 4, "n_encoder_layers": 1, "n_decoder_layers": 1, "vocab_size": TOKENS}
-            model = build(replace(config, d_model=d_model, init=start, **small), seed=desk.seeds[0])  # type: ignore[arg-type]
+            model = build(replace(config, d_model=d_model, init=start, **small), seed=setup.seeds[0])  # type: ignore[arg-type]
             positions = _length(sinusoid(torch.arange(config.max_len), d_model, dtype=torch.float64))
             plain = _length(_matrix(model)) / positions
             scale = float(model.get_submodule("embedding").scale)  # type: ignore[arg-type]

@@ -32,11 +32,11 @@ STEPS = 100
 SMALL = {"d_model": 32, "d_ff": 128, "n_heads": 4, "n_encoder_layers": 2}
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """The recipe `sentiment`, smaller; only the pooling differs, and with the same seed everything else is the same."""
-    learned, unseen = desk.some(SENTENCES, 1000), desk.some(VALIDATION, 40)
+    learned, unseen = setup.some(SENTENCES, 1000), setup.some(VALIDATION, 40)
     changes = {"data.source.count": learned + unseen, "data.validation": 40}  # all of them different
-    steps = {"train.steps": desk.some(STEPS, 2), "train.warmup": desk.some(30), "train.ema": 0.0}
+    steps = {"train.steps": setup.some(STEPS, 2), "train.warmup": setup.some(30), "train.ema": 0.0}
     sizes = {f"model.{key}": value for key, value in SMALL.items()}
     experiment = Experiment("sentiment", {**changes, "text.vocab_size": 800, **sizes, **steps})
     order = np.random.default_rng(0).permutation(learned + unseen)
@@ -44,7 +44,7 @@ def run(desk: LessonSetup) -> Data:
     parts = store.select(order[:learned]), store.select(order[learned:])
     accuracy: dict[str, list[float]] = {how: [] for how in POOLS}
     loss: dict[str, list[float]] = {how: [] for how in POOLS}
-    for seed in desk.each("pooling", desk.seeds):
+    for seed in setup.each("pooling", setup.seeds):
         for how in POOLS if len(accuracy["max"]) < BESIDE else JUDGED:
             made = experiment.train(seed, {"model.head": _head(experiment, how)}, training=parts[0], validated=False)
             found = experiment.validate(made.model, made.config, parts[1])
@@ -54,7 +54,7 @@ def run(desk: LessonSetup) -> Data:
         "sentences": learned,
         "unseen": unseen,
         "steps": steps["train.steps"],
-        "seeds": len(desk.seeds),
+        "seeds": len(setup.seeds),
         "accuracy": {how: share(accuracy[how]) for how in POOLS},
         "loss": {how: interval(loss[how]) for how in POOLS},
         "cls_minus": {how: difference(accuracy["cls"][: len(accuracy[how])], accuracy[how]) for how in POOLS[1:]},

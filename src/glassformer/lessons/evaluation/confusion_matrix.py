@@ -32,13 +32,13 @@ PAIRS = 5
 EACH = 10  # training images of each digit
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """A small ViT on a few images of each digit, then all images that it did not see."""
-    experiment = digits(desk, {"kind": "cross_entropy"})
+    experiment = digits(setup, {"kind": "cross_entropy"})
     images, unseen = training_images(experiment), experiment.material.validation
     assert isinstance(unseen, Arrays)
     few = images.select(_few(images.fields["label"], EACH))
-    outcome = experiment.train(desk.seeds[0], training=few, validated=False)
+    outcome = experiment.train(setup.seeds[0], training=few, validated=False)
     found = answers(experiment, outcome.model)
     true, probabilities = found.labels, found.probabilities
     labels = [str(number) for number in range(probabilities.shape[1])]

@@ -29,19 +29,19 @@ SETTINGS = {"train.learning_rate": 3e-3, "train.warmup": 40, "train.schedule": "
 LOOKED_AT = 150  # of the training sentences; of the validation sentences as many
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """The same small translator on few and on many sentences; both parts are looked at every 20 steps."""
     changes = {"data.source.count": MANY, "data.validation": LOOKED_AT, "text.vocab_size": 1000, "train.pool": 1}
     experiment = Experiment("ko-en", {**changes, **SETTINGS, **{f"model.{key}": value for key, value in SMALL.items()}})
-    seeds = {"few": desk.seeds, "many": desk.seeds}
+    seeds = {"few": setup.seeds, "many": setup.seeds}
     found: dict[str, Any] = {}
     for name, number in (("few", FEW), ("many", MANY)):
-        curves = [_curves(desk, experiment, number, seed) for seed in desk.each(name, seeds[name])]
+        curves = [_curves(setup, experiment, number, seed) for seed in setup.each(name, seeds[name])]
         found[name] = {"pairs": number, **_summary(curves)}
-    return {**found, "steps": found["few"]["step"][-1], "seeds": len(desk.seeds)}
+    return {**found, "steps": found["few"]["step"][-1], "seeds": len(setup.seeds)}
 
 
-def _curves(desk: LessonSetup, experiment: Experiment, number: int, seed: int) -> dict[str, list[float]]:
+def _curves(setup: LessonSetup, experiment: Experiment, number: int, seed: int) -> dict[str, list[float]]:
     """Loss and accuracy on what was learned from and on what was not, every `EVERY` steps."""
     config = experiment.config({}, seed)
     store = experiment.material.training
@@ -50,7 +50,7 @@ def _curves(desk: LessonSetup, experiment: Experiment, number: int, seed: int) -
     seen = some.select(np.arange(min(LOOKED_AT, len(some))))
     trained = TrainingState.begin(config, build(config.model, seed=seed), experiment.material.task, some, CPU)
     found: dict[str, list[float]] = {name: [] for name in ("step", *NAMES)}
-    for step in range(desk.some(STEPS, 2 * EVERY) + 1):
+    for step in range(setup.some(STEPS, 2 * EVERY) + 1):
         if step % EVERY == 0:
             found["step"].append(step)
             for part, examples in (("training", seen), ("validation", None)):

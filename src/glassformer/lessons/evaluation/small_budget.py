@@ -35,12 +35,12 @@ ASSUMED = 37_000  # the vocabulary of that run is not known; the paper's own for
 FIRST = 0x4E00  # tokens as characters of a large alphabet: the n-grams of this package count characters
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """Entropies of a text that people wrote, at several vocabularies; then the same small budget, spent twice."""
-    sizes = SIZES[: desk.some(len(SIZES), 2)]
+    sizes = SIZES[: setup.some(len(SIZES), 2)]
     texts = {part: docstrings(part) for part in ("train", "validation")}
-    texts["train"] = texts["train"][: desk.some(len(texts["train"]), 1500)]
-    rows = [row for size in desk.each("vocabularies", sizes) if (row := _entropies(size, texts))]
+    texts["train"] = texts["train"][: setup.some(len(texts["train"]), 1500)]
+    rows = [row for size in setup.each("vocabularies", sizes) if (row := _entropies(size, texts))]
     guessed = {"vocab_size": ASSUMED, "uniform": log(ASSUMED)}
     for name in ("unigram", "bigram"):
         slope, start = np.polyfit([log(row["vocab_size"]) for row in rows], [row[name] for row in rows], 1)
@@ -51,7 +51,7 @@ def run(desk: LessonSetup) -> Data:
         "rows": rows,
         "last": rows[-1],
         "assumed": guessed,
-        "budget": train_both(desk),
+        "budget": train_both(setup),
     }
 
 

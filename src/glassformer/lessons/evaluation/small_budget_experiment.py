@@ -21,9 +21,9 @@ POINTS = 50  # of each curve
 FIRST = 0x4E00
 
 
-def train_both(desk: LessonSetup) -> dict[str, Any]:
+def train_both(setup: LessonSetup) -> dict[str, Any]:
     """Validation loss of both after the same steps, over the seeds, beside counting on the same sentences."""
-    steps = desk.some(open_recipe(RECIPES["own"]).train.steps // SCALE, 3)
+    steps = setup.some(open_recipe(RECIPES["own"]).train.steps // SCALE, 3)
     pairs = max(steps * SENTENCES // EPOCHS, 1)
     experiment = Experiment("ko-en", _sizes())
     store = experiment.material.training
@@ -32,7 +32,7 @@ def train_both(desk: LessonSetup) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, recipe in RECIPES.items():
         changes = {**_settings(recipe), "train.steps": steps}
-        runs = [experiment.train(seed, changes, training=some) for seed in desk.each(recipe, desk.seeds)]
+        runs = [experiment.train(seed, changes, training=some) for seed in setup.each(recipe, setup.seeds)]
         found[name] = _summary(runs)
     validation = experiment.material.validation
     assert isinstance(validation, Store)

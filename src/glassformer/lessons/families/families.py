@@ -31,11 +31,11 @@ LAYERS = 2
 HEADS: dict[str, Any] = {"encoder": {"kind": "classifier", "classes": 2}, "decoder": "language_model"}
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """Each family with two layers and random weights: a path that the architecture closes is closed for any weights."""
     return {
         "layers": LAYERS,
-        "families": {family: _look(family, desk.seeds[0]) for family in desk.each("families", LOOKS)},
+        "families": {family: _look(family, setup.seeds[0]) for family in setup.each("families", LOOKS)},
     }
 
 

@@ -31,12 +31,12 @@ STEPS = 1200
 FINER = {"model.input.patch": 2, "model.max_len": 17, "train.batch_tokens": 17 * 64}
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """The recipe `digits` with finer patches; its test part: roll-out, and the same images with a patch left out."""
-    experiment = Experiment("digits", {**FINER, "train.steps": desk.some(STEPS, 4)})
+    experiment = Experiment("digits", {**FINER, "train.steps": setup.some(STEPS, 4)})
     task = experiment.material.task
     assert isinstance(task, ImageClassification)
-    outcome = experiment.train(desk.seeds[0], validated=False)
+    outcome = experiment.train(setup.seeds[0], validated=False)
     pictures = corpus_of(outcome.config).split("test")["test"]
     store = task.encode(pictures, outcome.config)
     batch = task.collate([store[i] for i in range(len(store))])

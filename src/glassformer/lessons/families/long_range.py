@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 KINDS = ("transformer", "lstm")
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """Recall after training, by distance; then chains of dependent operations and times, by length."""
     courses: dict[str, list[Course]] = {kind: [] for kind in KINDS}
-    for seed in desk.each("recall", desk.seeds):
+    for seed in setup.each("recall", setup.seeds):
         for kind, model in models(seed).items():
-            courses[kind].append(train(model, seed, desk.some(STEPS, 2)))
-    timed = times(desk)
+            courses[kind].append(train(model, seed, setup.some(STEPS, 2)))
+    timed = times(setup)
     sizes = {kind: sum(p.numel() for p in model.parameters()) for kind, model in models(0).items()}
     return {
         "keys": KEYS,
         "chance": 1 / KEYS,
         "longest": LONGEST,
         "steps": courses["lstm"][0].at[-1],
-        "seeds": len(desk.seeds),
+        "seeds": len(setup.seeds),
         "parameters": sizes,
         "distances": list(DISTANCES),
         "recall": {kind: _bands([course.final for course in courses[kind]]) for kind in KINDS},

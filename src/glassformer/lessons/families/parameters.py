@@ -49,9 +49,9 @@ LESSON_ENCODER = {"six_layers": 4_739_072, "one_of_them": 789_760, "final_norm":
 ABOUT = 0.05  # "about 2/3" is what rounds to 0.65 … 0.7: within 5 points
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """Ledgers need no weights: the largest models are counted as quickly as the smallest."""
-    models = [_model(name, PRESETS[name]()) for name in desk.each("model", NAMED)]
+    models = [_model(name, PRESETS[name]()) for name in setup.each("model", NAMED)]
     return {
         "models": models,
         "by_name": {row["name"]: row for row in models},

@@ -27,7 +27,7 @@ SHAPE = {"model.d_model": 32, "model.d_ff": 128}  # two layers, norms first
 CLAIMED = {"ffn-matters": "feed_forward", "norm-matters": "norm", "classifier-matters": "classifier"}
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """Two small classifiers: a pre-norm one, and that of the lesson `parameters`, counted there to the last number."""
     counted = PRESETS["mini-classifier"]()
     mini = {
@@ -40,8 +40,8 @@ def run(desk: LessonSetup) -> Data:
         "train.loss": "binary_cross_entropy",  # its head has one number
     }
     return {
-        **Classifier(desk, SHAPE).measure(),
-        "mini": Classifier(desk, mini, vocab_size=counted.vocab_size).measure(),
+        **Classifier(setup, SHAPE).measure(),
+        "mini": Classifier(setup, mini, vocab_size=counted.vocab_size).measure(),
     }
 
 

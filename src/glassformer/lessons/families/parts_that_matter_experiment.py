@@ -46,9 +46,9 @@ WAYS = ("switched_off", "left_out")
 class Classifier:
     """How a Korean sentence feels, by a model of one shape; `vocab_size`: rows of its table, if more than words."""
 
-    def __init__(self, desk: LessonSetup, changes: Mapping[str, Any], vocab_size: int | None = None) -> None:
-        self.desk, self.vocab_size = desk, vocab_size
-        self.experiment = Experiment("sentiment", {**RECIPE, "train.steps": desk.some(STEPS), **changes})
+    def __init__(self, setup: LessonSetup, changes: Mapping[str, Any], vocab_size: int | None = None) -> None:
+        self.setup, self.vocab_size = setup, vocab_size
+        self.experiment = Experiment("sentiment", {**RECIPE, "train.steps": setup.some(STEPS), **changes})
 
     def shape(self, config: RunConfig) -> ModelConfig:
         return config.model if self.vocab_size is None else replace(config.model, vocab_size=self.vocab_size)
@@ -58,7 +58,7 @@ class Classifier:
         found: dict[str, dict[str, list[dict[str, float]]]] = {way: {part: [] for part in PARTS} for way in WAYS}
         full: list[dict[str, float]] = []
         silent: list[dict[str, float]] = []
-        for seed in self.desk.each("training", self.desk.seeds):
+        for seed in self.setup.each("training", self.setup.seeds):
             whole = self.experiment.train(seed, make=lambda config: build(self.shape(config), seed=config.train.seed))
             full.append(whole.validation)
             silent.append(self.silenced(whole))
@@ -72,7 +72,7 @@ class Classifier:
             "chance": chance,
             "parameters": ledger.total.parameters,
             "share": {part: held[LEDGER[part]] for part in PARTS},
-            "steps": self.desk.some(STEPS),
+            "steps": self.setup.some(STEPS),
             "full": {"accuracy": share([one["accuracy"] for one in full]), "loss": _interval(full, "loss")},
             "silenced": _lost(full, silent, chance),
             **{way: {part: _lost(full, found[way][part], chance) for part in PARTS} for way in WAYS},

@@ -41,11 +41,11 @@ ROUNDS = 21
 OF_PAIRS = ("scores", "heads")  # the two products that every pair of positions takes part in
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """The paper's encoder by formula at every length; a small one by the clock."""
     rows = [_flops(length) for length in LENGTHS]
-    clocked = [n for n in CLOCKED if n <= desk.some(CLOCKED[-1], 128)]
-    timed = _clock(desk, clocked)
+    clocked = [n for n in CLOCKED if n <= setup.some(CLOCKED[-1], 128)]
+    timed = _clock(setup, clocked)
     d_model, d_ff = BASE["d_model"], BASE["d_ff"]
     return {
         **{key: BASE[key] for key in ("d_model", "d_ff", "n_encoder_layers")},
@@ -73,7 +73,7 @@ def _flops(length: int) -> dict[str, Any]:
     return {"length": length, "pairs": pairs, "rest": every - pairs, "share": pairs / every}
 
 
-def _clock(desk: LessonSetup, lengths: list[int]) -> list[dict[str, Any]]:
+def _clock(setup: LessonSetup, lengths: list[int]) -> list[dict[str, Any]]:
     """Milliseconds of attention's kernel alone and of a whole layer, one thread, medians of interleaved rounds."""
     model = build(_config(SMALL, CLOCKED[-1]), seed=0).eval()
     assert isinstance(model, EncoderOnly)
@@ -84,7 +84,7 @@ def _clock(desk: LessonSetup, lengths: list[int]) -> list[dict[str, Any]]:
         q = torch.randn(1, SMALL["n_heads"], length, d_k, generator=torch.Generator().manual_seed(length))
         works["attention", length] = partial(_attention, q)
         works["layer", length] = partial(_layer, model.encoder, x)
-    found = {name: median(each) for name, each in in_turn(works, desk.some(ROUNDS, 2)).items()}
+    found = {name: median(each) for name, each in in_turn(works, setup.some(ROUNDS, 2)).items()}
     rows: list[dict[str, Any]] = [
         {"length": n, "attention": found["attention", n], "layer": found["layer", n]} for n in lengths
     ]

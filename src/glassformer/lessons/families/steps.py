@@ -73,7 +73,7 @@ def longest(y: Tensor) -> int:
     return depth[y.grad_fn]
 
 
-def times(desk: LessonSetup) -> list[dict[str, Any]]:
+def times(setup: LessonSetup) -> list[dict[str, Any]]:
     """Milliseconds of one forward pass of each, one thread: medians of interleaved rounds.
 
     The ratio is the median of the ratios within a round, in which both stand side by side; `faster` is the interval of
@@ -82,13 +82,13 @@ def times(desk: LessonSetup) -> list[dict[str, Any]]:
     attention, lstm = parts()
     fused = MultiHeadAttention(d_model=D_MODEL, n_heads=N_HEADS)
     fused.load_state_dict(attention.state_dict())
-    lengths = [n for n in CLOCKED if n <= desk.some(CLOCKED[-1], 32)]
+    lengths = [n for n in CLOCKED if n <= setup.some(CLOCKED[-1], 32)]
     works: dict[tuple[str, int], Callable[[], None]] = {}
     for length in lengths:
         x = torch.randn(BATCH, length, D_MODEL, generator=torch.Generator().manual_seed(length))
         works["attention", length] = partial(_attend, fused, x)
         works["lstm", length] = partial(_read, lstm, x)
-    found = in_turn(works, desk.some(ROUNDS, 2))
+    found = in_turn(works, setup.some(ROUNDS, 2))
     return [_compared(n, found["attention", n], found["lstm", n]) for n in lengths]
 
 

@@ -39,13 +39,13 @@ WINDOWS = 400  # of the test part, evenly spread, for attention
 STEPS = 600  # of each training, as in the recipe
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """The model of the recipe for forecast and attention; trainings of several seeds for what its heads do."""
-    loaded = desk.model("prices")
-    experiment = Experiment("prices", {"train.steps": desk.some(STEPS, 2)})
+    loaded = setup.model("prices")
+    experiment = Experiment("prices", {"train.steps": setup.some(STEPS, 2)})
     material = experiment.material
     assert isinstance(material, SeriesMaterial)
-    some = _some(material, desk.some(WINDOWS, 20))
+    some = _some(material, setup.some(WINDOWS, 20))
     weights = _weights(loaded.model, material.task, some)
     return {
         "patches": _patches(loaded),
@@ -53,10 +53,10 @@ def run(desk: LessonSetup) -> Data:
         "forecast": _judged(forecasts(loaded, material, material.windows["test"], lambda done, every: None)),
         "distance": [_distances(layer) for layer in weights],
         "even": _even(),
-        "heads": _heads(desk, experiment, some),
-        "steps": desk.some(STEPS, 2),
+        "heads": _heads(setup, experiment, some),
+        "steps": setup.some(STEPS, 2),
         "windows": len(some),
-        "seeds": len(desk.seeds),
+        "seeds": len(setup.seeds),
     }
 
 
@@ -98,12 +98,12 @@ def _even() -> float:
     return _distances(torch.full((1, 1, number, number), 1 / number))[0]
 
 
-def _heads(desk: LessonSetup, experiment: Experiment, past: Tensor) -> dict[str, Any]:
+def _heads(setup: LessonSetup, experiment: Experiment, past: Tensor) -> dict[str, Any]:
     """Nearest and farthest head of every seed, before and after training from the same initial weights."""
     task = experiment.material.task
     assert isinstance(task, Forecasting)
     found: dict[str, dict[str, list[float]]] = {name: {"near": [], "far": []} for name in ("untrained", "trained")}
-    for seed in desk.each("heads", desk.seeds):
+    for seed in setup.each("heads", setup.seeds):
         config = experiment.config({}, seed)
         models = {"untrained": build(config.model, seed=seed), "trained": experiment.train(seed, validated=False).model}
         for name, model in models.items():

@@ -27,18 +27,18 @@ ROUNDING = 1e-12  # of sums of 32 products in float64, relative to the largest o
 CHANCE = 0.02  # R² of a straight line on fresh points: 1 / √1024 is 0.03, so less than that tells nothing
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """The box by itself, the box in the trained translator, and short trainings of several widths."""
-    loaded = desk.model("ko-en")
-    layers = silence(desk, loaded)
+    loaded = setup.model("ko-en")
+    layers = silence(setup, loaded)
     return {
         "curves": curves(),
         "independence": independence(loaded),
-        "collapse": collapse(desk),
+        "collapse": collapse(setup),
         "silent": layers,
         "silent_trained": sum(row["trained"] for row in layers) / len(layers),
         "silent_fresh": sum(row["fresh"] for row in layers) / len(layers),
-        "widths": widths(desk),
+        "widths": widths(setup),
     }
 
 

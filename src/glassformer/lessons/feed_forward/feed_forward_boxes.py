@@ -67,9 +67,9 @@ def independence(loaded: Loaded) -> dict[str, Any]:
     return {"tokens": x.shape[1], "boxes": measured, "attention": attention, "kinds": len(measured)}
 
 
-def collapse(desk: LessonSetup) -> dict[str, Any]:
+def collapse(setup: LessonSetup) -> dict[str, Any]:
     """Without its activation the network is one matrix; what either can learn of y = |x|."""
-    seen = [_learn(desk, seed) for seed in desk.seeds]
+    seen = [_learn(setup, seed) for seed in setup.seeds]
     fits = {name: [one[name] for one in seen] for name in ("bent", "straight", "best_line")}
     return {
         "d_model": D_MODEL,
@@ -81,7 +81,7 @@ def collapse(desk: LessonSetup) -> dict[str, Any]:
     }
 
 
-def _learn(desk: LessonSetup, seed: int) -> dict[str, float]:
+def _learn(setup: LessonSetup, seed: int) -> dict[str, float]:
     random = torch.Generator().manual_seed(seed)
     x, fresh = torch.randn(2, EXAMPLES, D_MODEL, generator=random, dtype=torch.float64)  # n d_model
     with torch.random.fork_rng(devices=[]):
@@ -90,7 +90,7 @@ def _learn(desk: LessonSetup, seed: int) -> dict[str, float]:
     line.activation = straight
     line.load_state_dict(bent.state_dict())
     for network in (bent, line):
-        _fit(network, x, x.abs(), desk.some(STEPS))
+        _fit(network, x, x.abs(), setup.some(STEPS))
         network.requires_grad_(False)
     product = line.w_2.weight @ line.w_1.weight  # d_model d_model
     shift = line.w_2.weight @ line.w_1.bias + line.w_2.bias  # d_model
@@ -119,10 +119,10 @@ def explained(said: Tensor, true: Tensor) -> float:
     return float(1 - (said - true).square().mean() / (true - true.mean(0)).square().mean())
 
 
-def silence(desk: LessonSetup, loaded: Loaded) -> list[dict[str, Any]]:
+def silence(setup: LessonSetup, loaded: Loaded) -> list[dict[str, Any]]:
     """The share of hidden units that ReLU sets to 0, layer by layer, trained and as it was before training."""
     pairs = pair_corpus(loaded.config.data).validation
-    chosen = list(pairs)[: desk.some(SENTENCES, least=2)]
+    chosen = list(pairs)[: setup.some(SENTENCES, least=2)]
     trained = _silent(loaded, loaded.model, chosen)
     fresh = _silent(loaded, build(loaded.config.model, seed=0).eval(), chosen)
     return [

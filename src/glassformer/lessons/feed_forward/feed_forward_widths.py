@@ -33,9 +33,9 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 
 
-def widths(desk: LessonSetup) -> dict[str, Any]:
+def widths(setup: LessonSetup) -> dict[str, Any]:
     """Loss on held-out text: widths at equal parameters, widths at equal d_model, activations at equal parameters."""
-    experiment = Experiment("characters", {**RECIPE, "train.steps": desk.some(STEPS)})
+    experiment = Experiment("characters", {**RECIPE, "train.steps": setup.some(STEPS)})
     budget = size(experiment, {})
     equal = {times: at_budget(experiment, times, budget) for times in TIMES}
     free = {times: {"model.d_ff": times * D_MODEL} for times in (1, 8)}
@@ -45,7 +45,7 @@ def widths(desk: LessonSetup) -> dict[str, Any]:
         **VARIANTS,
     }
     losses: dict[str, list[float]] = {name: [] for name in jobs}
-    for seed, (name, changes) in desk.each("training", [(seed, job) for seed in desk.seeds for job in jobs.items()]):
+    for seed, (name, changes) in setup.each("training", [(seed, job) for seed in setup.seeds for job in jobs.items()]):
         losses[name].append(experiment.train(seed, changes).validation["loss"])
     losses["equal_4"] = losses["free_4"] = losses["relu"]  # the same model: the paper's
     made = {**jobs, "equal_4": {}, "free_4": {}}

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 STEPS = 250
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """Each seed has its own facts and its own model."""
     seen: list[dict[str, Any]] = []
-    for seed in desk.each("training", desk.seeds):
-        model, asked = taught(seed, desk.some(STEPS))
+    for seed in setup.each("training", setup.seeds):
+        model, asked = taught(seed, setup.some(STEPS))
         found = {kind: switched_off(model, questions) for kind, questions in asked.items()}
         seen.append({**found, "units": units(model, asked["facts"], seed)})
     parts = list(seen[0]["facts"])

@@ -29,15 +29,15 @@ STEPS = 80
 EPSILON = 2.0**-23  # of float32
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """The trained translator from inside; the gradient by depth in both orders; trainings with and without norm."""
-    material = letters(desk)
+    material = letters(setup)
     gradients = {
-        order: [first_gradients(material, seed, DEPTH, order) for seed in desk.seeds] for order in ("pre", "post")
+        order: [first_gradients(material, seed, DEPTH, order) for seed in setup.seeds] for order in ("pre", "post")
     }
     rows = []
-    for setting in desk.each("with and without norm", settings()):
-        found = [with_and_without(material, setting, seed, desk.some(STEPS, 3)) for seed in desk.seeds]
+    for setting in setup.each("with and without norm", settings()):
+        found = [with_and_without(material, setting, seed, setup.some(STEPS, 3)) for seed in setup.seeds]
         row: dict[str, Any] = {**setting}
         for name in ("loss", "spread"):
             row[name] = {kind: interval([one[kind][name] for one in found]) for kind in ("layer", "none")}
@@ -47,13 +47,13 @@ def run(desk: LessonSetup) -> Data:
         row["curve"] = {kind: _mean([one[kind]["curve"] for one in found]) for kind in ("layer", "none")}
         rows.append(row)
     return {
-        **inside(desk),
+        **inside(setup),
         "depth": DEPTH,
         "gradients": {
             order: [interval(list(at)) for at in zip(*each, strict=True)] for order, each in gradients.items()
         },
         "ratio": {order: sum(one[-1] / one[0] for one in each) / len(each) for order, each in gradients.items()},
-        "steps": desk.some(STEPS, 3),
+        "steps": setup.some(STEPS, 3),
         "settings": rows,
     }
 

@@ -33,10 +33,10 @@ def settings() -> list[dict[str, Any]]:
     return [{"depth": depth, "rate": rate} for depth in DEPTHS for rate in RATES]
 
 
-def inside(desk: LessonSetup) -> dict[str, Any]:
+def inside(setup: LessonSetup) -> dict[str, Any]:
     """Every LayerNorm of the trained translator on real sentences: what enters, what leaves, what it depends on."""
-    loaded = desk.model("ko-en")
-    chosen = pairs("test", desk.some(SENTENCES, 4), seed=desk.seeds[0])
+    loaded = setup.model("ko-en")
+    chosen = pairs("test", setup.some(SENTENCES, 4), seed=setup.seeds[0])
     entered = _inputs(loaded.model, loaded, chosen)
     plain = {name: _without_scale(module) for name, module in loaded.model.named_modules() if _is_norm(module)}
     checks = [_check(plain[name], x) for name, x in entered.items()]
@@ -62,7 +62,7 @@ def inside(desk: LessonSetup) -> dict[str, Any]:
         "by_norm": [
             {"before": one["size"], "name": name.replace(".", " ")} for name, one in zip(entered, checks, strict=True)
         ],
-        "others": _others(loaded, chosen, desk.seeds),
+        "others": _others(loaded, chosen, setup.seeds),
     }
 
 

@@ -17,15 +17,15 @@ from glassformer.training.validate import make_sampler
 RATE = 3e-3
 
 
-def letters(desk: LessonSetup) -> Experiment:
+def letters(setup: LessonSetup) -> Experiment:
     """Four rows of 64 letters in a batch, 32 numbers for a letter; no clipping: nothing else may steady it."""
     return Experiment(
         "characters",
         {
             "task.documents": "stream",
-            "data.source.count": desk.some(3000, 300),
+            "data.source.count": setup.some(3000, 300),
             "data.source.test": 0,
-            "data.validation": desk.some(120, 20),
+            "data.validation": setup.some(120, 20),
             "model.d_model": 32,
             "model.d_ff": 128,
             "model.position": "sinusoidal",

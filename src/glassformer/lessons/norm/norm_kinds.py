@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 STEPS = 140
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """Each kind of norm with each size of batch, the same seeds, data and number of steps for all."""
-    material = experiment(desk)
+    material = experiment(setup)
     rows: list[dict[str, Any]] = []
-    for size in desk.each("sentences in a batch", SIZES):
+    for size in setup.each("sentences in a batch", SIZES):
         outcomes = {
-            kind: [train(material, kind, size, seed, desk.some(STEPS, 2)) for seed in desk.seeds] for kind in KINDS
+            kind: [train(material, kind, size, seed, setup.some(STEPS, 2)) for seed in setup.seeds] for kind in KINDS
         }
-        row: dict[str, Any] = {"size": size, "padding": padded_share(material, size, desk.seeds[0])}
+        row: dict[str, Any] = {"size": size, "padding": padded_share(material, size, setup.seeds[0])}
         for kind, found in outcomes.items():
             row[kind] = {name: interval([one[name] for one in found]) for name in found[0]}
         for kind in ("rms", "batch", "batch_real"):
@@ -39,7 +39,7 @@ def run(desk: LessonSetup) -> Data:
                 [one["loss"] for one in outcomes[kind]], [one["loss"] for one in outcomes["layer"]]
             )
         rows.append(row)
-    return {"steps": desk.some(STEPS, 2), "rows": rows, "first": rows[0], "last": rows[-1]}
+    return {"steps": setup.some(STEPS, 2), "rows": rows, "first": rows[0], "last": rows[-1]}
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:

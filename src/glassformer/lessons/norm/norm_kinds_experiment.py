@@ -23,12 +23,12 @@ KINDS = ("layer", "rms", "batch", "batch_real")  # batch_real: padding is left o
 SIZES = (2, 8, 32)
 
 
-def experiment(desk: LessonSetup) -> Experiment:
+def experiment(setup: LessonSetup) -> Experiment:
     """Sentences of all lengths side by side (`pool` 1), so that padding is there."""
     return Experiment(
         "ko-en",
         {
-            "data.source.count": desk.some(4000, 600),
+            "data.source.count": setup.some(4000, 600),
             "data.validation": 100,
             "text.vocab_size": 1000,
             "model.d_model": 32,

@@ -28,13 +28,13 @@ WARMUP = 0.3  # share of the steps
 SHALLOW, SHALLOW_RATES = 2, (3e-3, 1e-2)
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """Depth × warm-up × order; the best of each order when shallow; pre-norm with its final norm left out."""
-    material = letters(desk)
-    steps, longer = desk.some(STEPS, 3), desk.some(LONGER, 3)
-    cells = [_cell(material, desk, depth, warm, steps) for depth in desk.each("depths", DEPTHS) for warm in (0, 1)]
-    best = [_shallow(material, desk, rate, longer) for rate in desk.each("shallow", SHALLOW_RATES)]
-    final = [_final_norm(material, desk, cell, steps) for cell in desk.each("final norm", cells) if cell["warmup"]]
+    material = letters(setup)
+    steps, longer = setup.some(STEPS, 3), setup.some(LONGER, 3)
+    cells = [_cell(material, setup, depth, warm, steps) for depth in setup.each("depths", DEPTHS) for warm in (0, 1)]
+    best = [_shallow(material, setup, rate, longer) for rate in setup.each("shallow", SHALLOW_RATES)]
+    final = [_final_norm(material, setup, cell, steps) for cell in setup.each("final norm", cells) if cell["warmup"]]
     return {
         "steps": steps,
         "longer": longer,
@@ -50,10 +50,10 @@ def _changes(order: str, warm: int, steps: int) -> dict[str, Any]:
     return {"model.norm_order": order, "train.warmup": round(WARMUP * steps) if warm else 0}
 
 
-def _cell(material: Experiment, desk: LessonSetup, depth: int, warm: int, steps: int) -> dict[str, Any]:
+def _cell(material: Experiment, setup: LessonSetup, depth: int, warm: int, steps: int) -> dict[str, Any]:
     """Both orders, all seeds; of the first seed also how the stream grows."""
     found = {
-        order: [train(material, seed, depth, steps, _changes(order, warm, steps)) for seed in desk.seeds]
+        order: [train(material, seed, depth, steps, _changes(order, warm, steps)) for seed in setup.seeds]
         for order in ORDERS
     }
     losses = {order: [final_loss(one) for one in each] for order, each in found.items()}
@@ -80,7 +80,7 @@ def _worst(cells: list[dict[str, Any]], depth: int) -> dict[str, Any]:
     }
 
 
-def _shallow(material: Experiment, desk: LessonSetup, rate: float, steps: int) -> dict[str, Any]:
+def _shallow(material: Experiment, setup: LessonSetup, rate: float, steps: int) -> dict[str, Any]:
     """Two layers, warmed up, trained for longer and to the end (half a cosine down), at one learning rate.
 
     "open" is pre-norm without the final norm.
@@ -91,17 +91,17 @@ def _shallow(material: Experiment, desk: LessonSetup, rate: float, steps: int) -
         "open": {**_changes("pre", 1, steps), "model.final_norm": False},
     }
     losses = {
-        name: [final_loss(train(material, seed, SHALLOW, steps, {**changes, **ended})) for seed in desk.seeds]
+        name: [final_loss(train(material, seed, SHALLOW, steps, {**changes, **ended})) for seed in setup.seeds]
         for name, changes in variants.items()
     }
     return {"rate": rate, **{name: interval(each) for name, each in losses.items()}}
 
 
-def _final_norm(material: Experiment, desk: LessonSetup, cell: dict[str, Any], steps: int) -> dict[str, Any]:
+def _final_norm(material: Experiment, setup: LessonSetup, cell: dict[str, Any], steps: int) -> dict[str, Any]:
     """Pre-norm without the final norm, against the cell that has it; and how the stream has grown where it has."""
     without = [
         train(material, seed, cell["depth"], steps, {**_changes("pre", 1, steps), "model.final_norm": False})
-        for seed in desk.seeds
+        for seed in setup.seeds
     ]
     sizes = cell["stream"]["pre"]
     compared = _compared(cell["pre"], interval([final_loss(one) for one in without]))

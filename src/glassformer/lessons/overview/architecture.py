@@ -51,7 +51,7 @@ BOXES = {
 }
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """Build the paper's base model without memory (on "meta"), send a sentence through, ask every box what it is."""
     config = open_config(MODEL)
     model = build(config, device="meta")

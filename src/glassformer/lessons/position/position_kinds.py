@@ -47,15 +47,15 @@ SMALL = {
 NONE = 0.05  # nats: a smaller loss of quality counts as none
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """A small language model of letters for each kind and seed, trained on 24 of them, asked at 6 to 120."""
     experiment = Experiment("characters", SMALL)
     tokens = experiment.material.validation.tokens  # type: ignore[union-attr]
-    texts = _texts(torch.from_numpy(tokens).long(), desk.some(TEXTS, 4))
+    texts = _texts(torch.from_numpy(tokens).long(), setup.some(TEXTS, 4))
     losses: dict[str, dict[int, list[float]]] = {kind: {length: [] for length in LENGTHS} for kind in KINDS}
     does: dict[str, Any] = {}
-    for kind, seed in desk.each("trainings", [(kind, seed) for kind in KINDS for seed in desk.seeds]):
-        changes = {"model.position": kind, "train.steps": desk.some(STEPS)}
+    for kind, seed in setup.each("trainings", [(kind, seed) for kind in KINDS for seed in setup.seeds]):
+        changes = {"model.position": kind, "train.steps": setup.some(STEPS)}
         model = experiment.train(seed, changes, validated=False).model
         does.setdefault(kind, shown(model))
         for length in LENGTHS:
@@ -66,7 +66,7 @@ def run(desk: LessonSetup) -> Data:
         "lengths": list(LENGTHS),
         "targets": TARGETS,
         "texts": len(texts),
-        "steps": desk.some(STEPS),
+        "steps": setup.some(STEPS),
         "kinds": {
             kind: {
                 "loss": [interval(found[length]) for length in LENGTHS],

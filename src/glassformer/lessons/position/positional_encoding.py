@@ -37,10 +37,10 @@ EPS = float(torch.finfo(torch.float64).eps)
 TOLERANCE = 8 * EPS * (LAST + max(OFFSETS))
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """All in float64, but for one look at the table of float32 that a model uses."""
     table = sinusoid(torch.arange(LAST), D_MODEL, dtype=torch.float64)  # p d_model
-    offsets = [_offset(table, k) for k in desk.each("offsets", OFFSETS)]
+    offsets = [_offset(table, k) for k in setup.each("offsets", OFFSETS)]
     shown = table[:SHOWN]
     similar = {str(width): _similarity(width) for width in WIDTHS}
     return {
@@ -54,7 +54,7 @@ def run(desk: LessonSetup) -> Data:
         "map": {"k": 10, "matrix": [[round(x, 3) for x in row] for row in linear_map(10, 16).tolist()]},
         "offsets": offsets,
         "near": offsets[0],
-        "noise": _noise(desk),
+        "noise": _noise(setup),
         "similarity": {width: found["bands"] for width, found in similar.items()},
         "falling": similar[str(D_MODEL)]["falling"],
         "periods": _periods(table),
@@ -88,9 +88,9 @@ def _offset(table: Tensor, k: int) -> dict[str, float]:
     }
 
 
-def _noise(desk: LessonSetup) -> dict[str, float]:
+def _noise(setup: LessonSetup) -> dict[str, float]:
     """What the best linear map leaves for a table of noise, by least squares: the control of pe-linear."""
-    random = torch.Generator().manual_seed(desk.seeds[0])
+    random = torch.Generator().manual_seed(setup.seeds[0])
     table = torch.randn(LAST, D_MODEL, generator=random, dtype=torch.float64)
     best = torch.linalg.lstsq(table[:-1], table[1:]).solution
     return {"left": float((table[:-1] @ best - table[1:]).norm() / table[1:].norm())}

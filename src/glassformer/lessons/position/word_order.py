@@ -35,7 +35,7 @@ SHUFFLES = 8
 TOLERANCE = 1e4 * float(torch.finfo(torch.float64).eps)
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """Untrained models in float64, every seed: with and without positions, as an encoder and as a causal decoder."""
     cases = {
         "encoder_none": ("encoder", "none"),
@@ -44,10 +44,10 @@ def run(desk: LessonSetup) -> Data:
         "decoder_sinusoidal": ("decoder", "sinusoidal"),
     }
     found: dict[str, Any] = {}
-    for name, (family, position) in desk.each("models", cases.items()):
-        models = [make(family, position, seed) for seed in desk.seeds]
+    for name, (family, position) in setup.each("models", cases.items()):
+        models = [make(family, position, seed) for seed in setup.seeds]
         found[name] = {
-            "shuffled": interval([shuffled(model, seed) for model, seed in zip(models, desk.seeds, strict=True)]),
+            "shuffled": interval([shuffled(model, seed) for model, seed in zip(models, setup.seeds, strict=True)]),
             "sentences": interval([apart(model, family) for model in models]),
             "words": words(models[0], family),
         }

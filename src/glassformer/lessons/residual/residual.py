@@ -29,9 +29,9 @@ REPORTED = 600.0  # times
 EPS = 1e-5
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """Blocks whose last matrices are 0; then decoders of every depth, with and without "Add"."""
-    return {"identity": identity(), "reported": REPORTED, **depths(desk)}
+    return {"identity": identity(), "reported": REPORTED, **depths(setup)}
 
 
 def identity() -> dict[str, Any]:

@@ -37,17 +37,17 @@ RECIPE: dict[str, Any] = {
 }
 
 
-def depths(desk: LessonSetup) -> dict[str, Any]:
+def depths(setup: LessonSetup) -> dict[str, Any]:
     """Every order and depth, seed by seed with the same weights on both sides."""
-    experiment = Experiment("characters", {**RECIPE, "train.steps": desk.some(STEPS)})
+    experiment = Experiment("characters", {**RECIPE, "train.steps": setup.some(STEPS)})
     material = experiment.material
     batch = material.task.collate([material.training[i] for i in range(ROWS)])
-    jobs = [(order, depth) for order in ORDERS for depth in DEPTHS if depth <= desk.some(max(DEPTHS), least=PAPER)]
+    jobs = [(order, depth) for order in ORDERS for depth in DEPTHS if depth <= setup.some(max(DEPTHS), least=PAPER)]
     deepest = min(SHOWN, jobs[-1][1])
     found: dict[str, list[dict[str, Any]]] = {order: [] for order in ORDERS}
     layers: dict[str, dict[str, list[float]]] = {}
-    for order, depth in desk.each("depth", jobs):
-        both = {kind: [look(experiment, batch, seed, order, depth, kind) for seed in desk.seeds] for kind in KINDS}
+    for order, depth in setup.each("depth", jobs):
+        both = {kind: [look(experiment, batch, seed, order, depth, kind) for seed in setup.seeds] for kind in KINDS}
         found[order].append(_row(depth, both))
         if depth == deepest:
             layers[order] = {
@@ -60,7 +60,7 @@ def depths(desk: LessonSetup) -> dict[str, Any]:
         "shown": deepest,
         "deepest": {order: rows[-1] for order, rows in found.items()},
         "paper": {order: next(row for row in rows if row["depth"] == PAPER) for order, rows in found.items()},
-        "learning": learning(desk, experiment),
+        "learning": learning(setup, experiment),
         "rows": ROWS,
         "d_model": RECIPE["model.d_model"],
     }
@@ -99,11 +99,11 @@ def _row(depth: int, both: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
     }
 
 
-def learning(desk: LessonSetup, experiment: Experiment) -> dict[str, Any]:
+def learning(setup: LessonSetup, experiment: Experiment) -> dict[str, Any]:
     """The paper's depth in pre-norm order, trained for a few steps: the loss on new text."""
     changes = {"model.n_decoder_layers": PAPER, "model.norm_order": "pre"}
     losses: dict[str, list[float]] = {kind: [] for kind in KINDS}
-    for seed, kind in desk.each("training", [(seed, kind) for seed in desk.seeds for kind in KINDS]):
+    for seed, kind in setup.each("training", [(seed, kind) for seed in setup.seeds for kind in KINDS]):
         ended = experiment.train(seed, changes, make=_with if kind == "with" else _without)
         losses[kind].append(ended.validation["loss"])
     gain = difference(losses["without"], losses["with"])

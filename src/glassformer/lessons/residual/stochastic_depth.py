@@ -45,16 +45,16 @@ RECIPE: dict[str, Any] = {
 RATES = {"without": 0.0, "with": HIGHEST}
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """Handwritten digits, few and all of them, the same steps; nothing else that regularises but weight decay."""
-    experiment = Experiment("digits", {**RECIPE, "train.steps": desk.some(STEPS)})
+    experiment = Experiment("digits", {**RECIPE, "train.steps": setup.some(STEPS)})
     whole = experiment.material.training
     stores = {"few": whole.select(range(FEW)), "all": whole}
-    jobs = [(seed, size, kind) for seed in desk.seeds for size in stores for kind in RATES]
+    jobs = [(seed, size, kind) for seed in setup.seeds for size in stores for kind in RATES]
     losses: dict[str, dict[str, dict[str, list[float]]]] = {
         size: {kind: {"train": [], "validation": [], "accuracy": []} for kind in RATES} for size in stores
     }
-    for seed, size, kind in desk.each("training", jobs):
+    for seed, size, kind in setup.each("training", jobs):
         ended = experiment.train(seed, {"model.stochastic_depth": RATES[kind]}, training=stores[size])
         found = losses[size][kind]
         found["train"].append(experiment.validate(ended.model, ended.config, stores[size])["loss"])

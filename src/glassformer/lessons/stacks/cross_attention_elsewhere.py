@@ -28,10 +28,10 @@ SHOWN = 4  # queries whose maps are drawn: those that found a digit
 POINTS = 40  # centres of each query
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """The trained queries on held-out canvases: one of them in full, and over all of them where the queries look."""
-    loaded = desk.model("object-queries")
-    batch = _batch(loaded, desk.some(CANVASES, 8))
+    loaded = setup.model("object-queries")
+    batch = _batch(loaded, setup.some(CANVASES, 8))
     with torch.no_grad(), record(loaded.model, "decoder.*.cross_attention.weights") as trace:
         said = answers(loaded.model(batch.images))
     maps = trace.attention("cross_attention")[-1].mean(1)  # b q patches, of the last layer

@@ -45,9 +45,9 @@ class Keeper(NamedObserver):
         return x
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """One translation of the trained translator: where its decoder looks, and which way the gradients go."""
-    loaded = desk.model("ko-en")
+    loaded = setup.model("ko-en")
     target = translate(loaded, SENTENCE, SearchOptions(max_len=LONGEST))[0]
     followed = follow(loaded, SENTENCE, target, ("decoder.*.weights",))
     causal, cross = (followed.trace.attention(kind) for kind in ("self_attention", "cross_attention"))

@@ -36,17 +36,17 @@ MEASURES = ("update", "worth")
 JUDGED = 200  # sentences
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """Small translators of several seeds with three decoder layers, and the trained translator with its two."""
-    translators = SmallTranslators(desk, LAYERS)
+    translators = SmallTranslators(setup, LAYERS)
     material = translators.material
-    pairs = held_out(desk.some(JUDGED, 10))
+    pairs = held_out(setup.some(JUDGED, 10))
     batch = batch_of(material.config, material.vocabularies, pairs)
     seen, accuracy = [], []
     for _, outcome in translators.each():
         seen.append(look(outcome.model, batch))
         accuracy.append(outcome.validation["accuracy"])
-    loaded = desk.model("ko-en")
+    loaded = setup.model("ko-en")
     trained = look(loaded.model, batch_of(loaded.config, loaded.vocabularies, pairs))
     means = {m: {name: [fmean(one[m][name]) for one in seen] for name in NAMES} for m in MEASURES}
     return {

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 NEIGHBOURS = 40  # the longest of so many sentences stands beside ours in the batch
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """The trained translator ko-en on one sentence, then deeper encoders of several seeds on many."""
-    return {"sentence": SENTENCE, **_maps(desk.model("ko-en")), **depth(desk)}
+    return {"sentence": SENTENCE, **_maps(setup.model("ko-en")), **depth(setup)}
 
 
 def _maps(loaded: Loaded) -> dict[str, Any]:

@@ -37,14 +37,14 @@ class SentenceGroup(NamedTuple):
         return torch.ones_like(self.batch.source, dtype=torch.bool) if mask is None else mask
 
 
-def depth(desk: LessonSetup) -> dict[str, Any]:
+def depth(setup: LessonSetup) -> dict[str, Any]:
     """For every measure a curve over the layers, mean and interval over the seeds, and the slope of each seed.
 
     Beside it the same for the same models as they were built, and what training adds to their slopes.
     """
-    translators = SmallTranslators(desk, LAYERS)
-    fitted = grammar.pairs("train", desk.some(FIT, 100), level="small")
-    fit, judged = _groups(translators, [fitted, held_out(desk.some(JUDGED, 30))])
+    translators = SmallTranslators(setup, LAYERS)
+    fitted = grammar.pairs("train", setup.some(FIT, 100), level="small")
+    fit, judged = _groups(translators, [fitted, held_out(setup.some(JUDGED, 30))])
     before, after, accuracy = [], [], []
     for seed, outcome in translators.each():
         after.append(look(outcome.model, fit, judged))

@@ -34,39 +34,39 @@ ORDERS = ("pre", "post")
 NAMES = ("self_attention", "feed_forward", "whole")
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """Six-layer encoders of several seeds, once with each order of the norms; then the encoder of the translator."""
     experiment = Experiment(
         "sentiment",
         {
-            "data.source.count": desk.some(SENTENCES, 600),
+            "data.source.count": setup.some(SENTENCES, 600),
             "data.source.test": 1,
             "data.validation": 200,
             "text.vocab_size": 700,
             "model.n_encoder_layers": LAYERS,
             "model.d_ff": 128,
-            "train.steps": desk.some(STEPS, 2),
+            "train.steps": setup.some(STEPS, 2),
             "train.batch_tokens": 640,
             "train.learning_rate": 1e-3,
-            "train.warmup": desk.some(50, 1),
+            "train.warmup": setup.some(50, 1),
             "train.ema": 0.0,
         },
     )
-    orders = {order: _order(desk, experiment, order) for order in ORDERS}
+    orders = {order: _order(setup, experiment, order) for order in ORDERS}
     config = experiment.material.config
     return {
         "n_layers": LAYERS,
         "d_model": config.model.d_model,
         "steps": config.train.steps,
         "orders": orders,
-        "translator": _translator(desk),
+        "translator": _translator(setup),
     }
 
 
-def _order(desk: LessonSetup, experiment: Experiment, order: str) -> dict[str, Any]:
+def _order(setup: LessonSetup, experiment: Experiment, order: str) -> dict[str, Any]:
     """The trained models, beside them the same models as they were built, and what training adds to these."""
     before, after, accuracy = [], [], []
-    for seed in desk.each(f"{order}-norm", desk.seeds):
+    for seed in setup.each(f"{order}-norm", setup.seeds):
         outcome = experiment.train(seed, {"model.norm_order": order})
         after.append(_look(experiment, outcome.model))
         before.append(_look(experiment, build(outcome.config.model, seed=seed).eval()))
@@ -105,10 +105,10 @@ def _look(experiment: Experiment, model: nn.Module) -> dict[str, list[float]]:
     return contributions(model, "encoder", lambda: model(batch.tokens, mask), real)
 
 
-def _translator(desk: LessonSetup) -> dict[str, Any]:
-    loaded, model = (found := desk.model("ko-en")), found.model
+def _translator(setup: LessonSetup) -> dict[str, Any]:
+    loaded, model = (found := setup.model("ko-en")), found.model
     assert isinstance(model, EncoderDecoder)
-    pairs = held_out(desk.some(100, 10))
+    pairs = held_out(setup.some(100, 10))
     batch = batch_of(loaded.config, loaded.vocabularies, pairs)
     mask = batch.source_mask
     real = torch.ones_like(batch.source, dtype=torch.bool) if mask is None else mask  # b s

@@ -32,9 +32,9 @@ CANDIDATES = 3
 LONGEST = 24  # tokens; a model that was hardly trained does not know when to stop
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """Beam search of the trained translator, recorded; then its best sentence once more, with a look inside."""
-    loaded = desk.model("ko-en")
+    loaded = setup.model("ko-en")
     target, special = loaded.vocabularies.target, loaded.vocabularies.target.specials
     read = loaded.reader().source(SENTENCE)
     limits = Limits(eos=special.need("eos"), bos=loaded.start, forbidden=forbidden_ids(special), max_len=LONGEST)

@@ -28,9 +28,9 @@ STEPS = 300
 class SmallTranslators:
     """The same sentences and vocabulary for every seed; `changes` are keys of the recipe ko-en."""
 
-    def __init__(self, desk: LessonSetup, changes: Mapping[str, Any]) -> None:
-        self.desk = desk
-        sizes = {"data.source.count": desk.some(SENTENCES, 600), "train.steps": desk.some(STEPS, 2)}
+    def __init__(self, setup: LessonSetup, changes: Mapping[str, Any]) -> None:
+        self.setup = setup
+        sizes = {"data.source.count": setup.some(SENTENCES, 600), "train.steps": setup.some(STEPS, 2)}
         self.experiment = Experiment("ko-en", {**SMALL, **sizes, **changes})
 
     @property
@@ -42,5 +42,5 @@ class SmallTranslators:
 
     def each(self) -> Iterator[tuple[int, Outcome]]:
         """One trained translator for each seed."""
-        for seed in self.desk.each("translators", self.desk.seeds):
+        for seed in self.setup.each("translators", self.setup.seeds):
             yield seed, self.experiment.train(seed)

@@ -33,12 +33,12 @@ CHOOSING, JUDGED = 100, 200  # validation sentences to choose head and layer by,
 PLAIN = 0.5  # an error rate below it: more than half of the links are right
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """Alignments of several small translators and of the trained one; then one sentence of it in full."""
-    choosing, judged = desk.some(CHOOSING, 10), desk.some(JUDGED, 10)
+    choosing, judged = setup.some(CHOOSING, 10), setup.some(JUDGED, 10)
     pairs = held_out(choosing + judged)
-    seeds = measure_seeds(desk, pairs[:choosing], pairs[choosing:])
-    loaded = desk.model("ko-en")
+    seeds = measure_seeds(setup, pairs[:choosing], pairs[choosing:])
+    loaded = setup.model("ko-en")
     trained = Aligner(loaded.model, loaded.config, loaded.vocabularies).judge(pairs[:choosing], pairs[choosing:])
     return {**seeds, "trained": trained, "sentences": len(pairs) - choosing, "page": _page(loaded, trained)}
 

@@ -101,10 +101,10 @@ def chosen_map(loaded: Loaded, pair: grammar.GrammarPair, choice: Sequence[str])
 
 
 def measure_seeds(
-    desk: LessonSetup, choosing: Sequence[grammar.GrammarPair], judged: Sequence[grammar.GrammarPair]
+    setup: LessonSetup, choosing: Sequence[grammar.GrammarPair], judged: Sequence[grammar.GrammarPair]
 ) -> dict[str, Any]:
     """One small translator for each seed, and the same before its training; then what needs no model."""
-    translators = SmallTranslators(desk, LAYERS)
+    translators = SmallTranslators(setup, LAYERS)
     material = translators.material
     rates: dict[str, list[float]] = {name: [] for name in (*READINGS, *BASELINES)}
     links, shapes = [right(pair) for pair in judged], [sizes(pair) for pair in judged]

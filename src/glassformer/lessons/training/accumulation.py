@@ -47,12 +47,12 @@ PARTS = (2, 4, 8, 16, 32)
 TOLERANCE = 1e4 * float(torch.finfo(torch.float64).eps)
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """A translator in float64; sentences of many lengths, and of one; a new model and other sentences for each seed."""
     experiment = Experiment("ko-en", SMALL)
     seen = {
-        lengths: [_once(experiment, lengths, seed) for seed in desk.seeds]
-        for lengths in desk.each("lengths", ("ragged", "equal"))
+        lengths: [_once(experiment, lengths, seed) for seed in setup.seeds]
+        for lengths in setup.each("lengths", ("ragged", "equal"))
     }
     found = {
         lengths: {

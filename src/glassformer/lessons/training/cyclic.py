@@ -38,12 +38,12 @@ EXAMPLES = 48  # few enough to be seen ten times over, so that there are minima 
 BETWEEN = (0.25, 0.5, 0.75)  # places on the line from one bottom to the next
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """Three schedules at three peaks, the same steps, batches and first numbers."""
-    warmup = desk.some(WARMUP, 2)
+    warmup = setup.some(WARMUP, 2)
     steps = 2 * warmup * CYCLES
     experiment = letters(
-        desk,
+        setup,
         {
             "model.d_model": D_MODEL,
             "model.d_ff": 4 * D_MODEL,
@@ -55,7 +55,7 @@ def run(desk: LessonSetup) -> Data:
     )
     some = experiment.material.training.select(range(min(EXAMPLES, len(experiment.material.training))))
     places = [(kind, peak) for kind in SCHEDULES for peak in PEAKS]
-    outcomes = {place: _train(desk, experiment, some, *place) for place in desk.each("schedule", places)}
+    outcomes = {place: _train(setup, experiment, some, *place) for place in setup.each("schedule", places)}
     seen = {place: _look(experiment, some, trained) for place, trained in outcomes.items()}
     best = {kind: min(PEAKS, key=lambda peak: seen[kind, peak]["training"]["mean"]) for kind in SCHEDULES}
     chosen = {kind: seen[kind, best[kind]] for kind in SCHEDULES}
@@ -77,9 +77,9 @@ def run(desk: LessonSetup) -> Data:
     }
 
 
-def _train(desk: LessonSetup, experiment: Experiment, some: Examples, kind: str, peak: float) -> list[Outcome]:
+def _train(setup: LessonSetup, experiment: Experiment, some: Examples, kind: str, peak: float) -> list[Outcome]:
     changes = {"train.schedule": kind, "train.learning_rate": peak}
-    return [experiment.train(seed, changes, training=some) for seed in desk.seeds]
+    return [experiment.train(seed, changes, training=some) for seed in setup.seeds]
 
 
 def _look(experiment: Experiment, some: Examples, outcomes: list[Outcome]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ STEPS = 200
 HELD_OUT = 700  # images that no training sees
 
 
-def digits(desk: LessonSetup, loss: Mapping[str, Any]) -> Experiment:
+def digits(setup: LessonSetup, loss: Mapping[str, Any]) -> Experiment:
     """The material with a loss; the same images for every loss."""
     return Experiment(
         "digits",
@@ -35,8 +35,8 @@ def digits(desk: LessonSetup, loss: Mapping[str, Any]) -> Experiment:
             "task.mixup": 0,
             "model.d_model": 32,
             "model.d_ff": 128,
-            "train.steps": desk.some(STEPS, 4),
-            "train.warmup": desk.some(20),
+            "train.steps": setup.some(STEPS, 4),
+            "train.warmup": setup.some(20),
             "train.ema": 0.0,
             "train.loss": loss,
         },

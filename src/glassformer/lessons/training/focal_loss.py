@@ -39,16 +39,16 @@ PROBABILITIES = [round(0.02 * n, 2) for n in range(1, 50)]
 EASY_AT, HARD_AT = PROBABILITIES.index(0.9), PROBABILITIES.index(0.1)
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """The factor by itself; the gradient of a half-trained model; whole trainings with each γ."""
-    experiments = {gamma: digits(desk, {"kind": "focal", "gamma": gamma}) for gamma in GAMMAS}
+    experiments = {gamma: digits(setup, {"kind": "focal", "gamma": gamma}) for gamma in GAMMAS}
     plain = experiments[0.0]
     held_out = plain.material.validation
     assert held_out is not None
-    sets = {seed: _imbalanced(training_images(plain), seed) for seed in desk.seeds}
-    half = [_half_trained(plain, seed, images) for seed, images in desk.each("half", sets.items())]
+    sets = {seed: _imbalanced(training_images(plain), seed) for seed in setup.seeds}
+    half = [_half_trained(plain, seed, images) for seed, images in setup.each("half", sets.items())]
     shares = {_name(gamma): [_share(plain, model, images, gamma) for model, images in half] for gamma in GAMMAS}
-    recalls = {_name(gamma): _recalls(experiments[gamma], sets) for gamma in desk.each("gamma", GAMMAS)}
+    recalls = {_name(gamma): _recalls(experiments[gamma], sets) for gamma in setup.each("gamma", GAMMAS)}
     judged, without = _name(PAPER), _name(0.0)
     weights = {_name(gamma): factors(gamma) for gamma in GAMMAS}
     return {

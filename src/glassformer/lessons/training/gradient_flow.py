@@ -34,11 +34,11 @@ ORDERS = ("post", "pre")
 LAYERS, D_MODEL, STEPS, WARMUP = 6, 48, 100, 30
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """Six layers: the gradient of the first batch, layer by layer; then a short training from the same numbers."""
-    steps = desk.some(STEPS, 4)
+    steps = setup.some(STEPS, 4)
     experiment = letters(
-        desk,
+        setup,
         {
             "model.d_model": D_MODEL,
             "model.d_ff": 4 * D_MODEL,
@@ -49,7 +49,7 @@ def run(desk: LessonSetup) -> Data:
         },
     )
     places = [(order, rule) for order in ORDERS for rule in RULES]
-    seen = {(order, rule): _look(desk, experiment, order, rule) for order, rule in desk.each("init", places)}
+    seen = {(order, rule): _look(setup, experiment, order, rule) for order, rule in setup.each("init", places)}
     return {
         "layers": LAYERS,
         "d_model": D_MODEL,
@@ -61,10 +61,10 @@ def run(desk: LessonSetup) -> Data:
     }
 
 
-def _look(desk: LessonSetup, experiment: Experiment, order: str, rule: str) -> dict[str, Any]:
+def _look(setup: LessonSetup, experiment: Experiment, order: str, rule: str) -> dict[str, Any]:
     changes = {"model.norm_order": order, "model.init": rule}
-    norms = [layer_gradients(experiment, changes, seed) for seed in desk.seeds]
-    outcomes = [experiment.train(seed, changes) for seed in desk.seeds]
+    norms = [layer_gradients(experiment, changes, seed) for seed in setup.seeds]
+    outcomes = [experiment.train(seed, changes) for seed in setup.seeds]
     spread = interval([log10(max(one) / min(one)) for one in norms])
     return {
         "gradient": [interval([log10(one[layer]) for one in norms]) for layer in range(LAYERS)],

@@ -26,20 +26,20 @@ WIDEST, BINS = 0.15, 50  # of the histogram: from −WIDEST to WIDEST
 ROWS = 512  # vectors that are sent through the feed-forward
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """One layer of the paper's base size, built by each rule with every seed."""
     base = {"family": "encoder", "n_encoder_layers": 1, "vocab_size": 1000, "max_len": 64}
-    rules = {rule: _looks(desk, ModelConfig.from_dict({**base, "init": rule})) for rule in desk.each("init", RULES)}
+    rules = {rule: _looks(setup, ModelConfig.from_dict({**base, "init": rule})) for rule in setup.each("init", RULES)}
     edges = torch.linspace(-WIDEST, WIDEST, BINS + 1)
     centres = ((edges[1:] + edges[:-1]) / 2).tolist()
     config = ModelConfig.from_dict(base)
     return {"d_model": config.d_model, "d_ff": config.d_ff, "centres": centres, "rules": rules}
 
 
-def _looks(desk: LessonSetup, config: ModelConfig) -> dict[str, Any]:
-    models = [build(config, seed=seed) for seed in desk.seeds]
+def _looks(setup: LessonSetup, config: ModelConfig) -> dict[str, Any]:
+    models = [build(config, seed=seed) for seed in setup.seeds]
     found: dict[str, Any] = {name: _matrix([weight(model, name) for model in models]) for name in MATRICES}
-    found["through"] = interval([_through(model, seed) for model, seed in zip(models, desk.seeds, strict=True)])
+    found["through"] = interval([_through(model, seed) for model, seed in zip(models, setup.seeds, strict=True)])
     return found
 
 

@@ -37,11 +37,11 @@ MEASURES = ("confidence", "error")
 BINS = 10  # of the diagram; the error itself is taken over 15
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """Every smoothing on every size; the seed chooses the images and the first numbers."""
-    experiments = {smoothing: digits(desk, _loss(smoothing)) for smoothing in SMOOTHINGS}
+    experiments = {smoothing: digits(setup, _loss(smoothing)) for smoothing in SMOOTHINGS}
     places = [(size, smoothing) for size in SIZES for smoothing in SMOOTHINGS]
-    seen = {place: _look(desk, experiments[place[1]], SIZES[place[0]]) for place in desk.each("smoothing", places)}
+    seen = {place: _look(setup, experiments[place[1]], SIZES[place[0]]) for place in setup.each("smoothing", places)}
     some = experiments[PAPER].material
     assert some.validation is not None
     return {
@@ -75,8 +75,8 @@ def soft_target(smoothing: float) -> list[float]:
     return wanted
 
 
-def _look(desk: LessonSetup, experiment: Experiment, count: int) -> dict[str, Any]:
-    found = [_train(experiment, seed, count) for seed in desk.seeds]
+def _look(setup: LessonSetup, experiment: Experiment, count: int) -> dict[str, Any]:
+    found = [_train(experiment, seed, count) for seed in setup.seeds]
     together = DigitAnswers(
         np.concatenate([one.probabilities for one in found]), np.concatenate([one.labels for one in found])
     )

@@ -16,10 +16,10 @@ SENTENCES = 2000
 POINTS = 40  # of a curve
 
 
-def letters(desk: LessonSetup, changes: Mapping[str, Any]) -> Experiment:
+def letters(setup: LessonSetup, changes: Mapping[str, Any]) -> Experiment:
     """The material, and what all of these trainings share: no clipping, no averages, the recipe's own peak of 3e-3."""
     setting = {
-        "data.source.count": desk.some(SENTENCES, 400),
+        "data.source.count": setup.some(SENTENCES, 400),
         "data.validation": 100,
         "train.clip": 0.0,
         "train.ema": 0.0,

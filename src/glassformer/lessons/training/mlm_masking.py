@@ -34,24 +34,24 @@ LONGEST = 20  # in the curve by length
 PRINTED = 0.005  # the paper prints whole per cents
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """Masks of the Korean half of the built-in corpus, through the same code that trains a masked model."""
-    texts = [pair.source_ko for pair in pairs("train", desk.some(SENTENCES, 1000))]
+    texts = [pair.source_ko for pair in pairs("train", setup.some(SENTENCES, 1000))]
     tokenizer = train("bpe", texts, 700)
     masking = make_masking(tokenizer)
     encoded = Field.of(tokenizer.encode_batch(texts))
-    random = np.random.default_rng(desk.seeds[0])
+    random = np.random.default_rng(setup.seeds[0])
     shortest = ceil(1 / masking.rate)  # from so many tokens on, the rate alone decides
     counts = {name: np.zeros((2, 4), dtype=np.int64) for name in ("long", "short")}
     by_length = np.zeros((LONGEST + 1, 2), dtype=np.int64)  # chosen, all
-    for _ in desk.each("readings", range(desk.some(READINGS))):
+    for _ in setup.each("readings", range(setup.some(READINGS))):
         for tokens in (encoded[i] for i in range(len(encoded))):
             found = _count(masking, tokens, random)
             counts["long" if len(tokens) >= shortest else "short"] += found
             by_length[min(len(tokens), LONGEST)] += found[:, 0]
     return {
         "texts": len(texts),
-        "readings": desk.some(READINGS),
+        "readings": setup.some(READINGS),
         "vocab_size": tokenizer.vocab_size,
         "shortest": shortest,
         "said": SAID,

@@ -22,9 +22,9 @@ PAPER = (4000, 512)  # warm-up and d_model of the base model
 STEPS, EVERY = 20_000, 500
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """Every step of every pair of warm-up and width, through the function that training calls."""
-    found = {(warmup, width): _rates(warmup, width) for warmup in desk.each("warmup", WARMUPS) for width in WIDTHS}
+    found = {(warmup, width): _rates(warmup, width) for warmup in setup.each("warmup", WARMUPS) for width in WIDTHS}
     shown = [1, *range(EVERY, STEPS + 1, EVERY)]
     peaks = [_peak(warmup, width, rates) for (warmup, width), rates in found.items()]
     return {

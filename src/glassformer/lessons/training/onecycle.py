@@ -23,10 +23,10 @@ STEPS, WARMUP, PEAK = 1000, 300, 0.01
 EVERY = 20
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """Every step of both; the momentum is PyTorch's, since our schedule leaves the optimiser's betas alone."""
     config = TrainConfig(schedule="one_cycle", steps=STEPS, warmup=WARMUP, learning_rate=PEAK)  # type: ignore[arg-type]
-    ours = [learning_rate(step, config, 1) for step in desk.each("one_cycle", range(1, STEPS + 1))]
+    ours = [learning_rate(step, config, 1) for step in setup.each("one_cycle", range(1, STEPS + 1))]
     theirs, momentum = _torch()
     shown = [*range(1, STEPS, EVERY), STEPS]
     return {

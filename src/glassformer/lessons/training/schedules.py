@@ -22,9 +22,9 @@ STEPS, WARMUP, D_MODEL = 1000, 100, 512
 EVERY = 20  # steps between two points of a curve
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """The rate of every step as the training loop asks for it, as a share of its own peak."""
-    kinds = {kind: _shares(kind) for kind in desk.each("schedule", SCHEDULES)}
+    kinds = {kind: _shares(kind) for kind in setup.each("schedule", SCHEDULES)}
     shown = [*range(1, STEPS, EVERY), STEPS]
     rows = {kind: _row(shares, shown) for kind, shares in kinds.items()}
     same = max(abs(a - b) for a, b in zip(kinds["noam"], kinds["inverse_sqrt"], strict=True))

@@ -22,9 +22,9 @@ MOST = 60  # points of a curve
 FIELDS = ("loss", "gradient_norm", "learning_rate", "tokens_per_second")
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """The lines of log.jsonl as they were written while the model was trained; nothing is measured anew."""
-    found = desk.run("ko-en")
+    found = setup.run("ko-en")
     log = found.log.read()
     lines = thinned([line for line in log if line.get("kind") == "train"])
     checked = thinned([line for line in log if line.get("kind") == "evaluation"])

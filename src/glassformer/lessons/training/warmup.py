@@ -33,11 +33,11 @@ LAYERS, D_MODEL, STEPS = 6, 48, 120
 MEASURES = ("loss", "jumps")
 
 
-def run(desk: LessonSetup) -> Data:
+def run(setup: LessonSetup) -> Data:
     """Up in a line to 3e-3 in so many steps, then constant; six layers, no clipping."""
-    steps = desk.some(STEPS, 6)
+    steps = setup.some(STEPS, 6)
     experiment = letters(
-        desk,
+        setup,
         {
             "model.d_model": D_MODEL,
             "model.d_ff": 4 * D_MODEL,
@@ -47,7 +47,7 @@ def run(desk: LessonSetup) -> Data:
         },
     )
     places = [(order, length) for order in ORDERS for length in LENGTHS]
-    seen = {place: _look(desk, experiment, *place) for place in desk.each("warmup", places)}
+    seen = {place: _look(setup, experiment, *place) for place in setup.each("warmup", places)}
     return {
         "steps": steps,
         "layers": LAYERS,
@@ -60,9 +60,9 @@ def run(desk: LessonSetup) -> Data:
     }
 
 
-def _look(desk: LessonSetup, experiment: Experiment, order: str, length: int) -> dict[str, Any]:
+def _look(setup: LessonSetup, experiment: Experiment, order: str, length: int) -> dict[str, Any]:
     changes = {"model.norm_order": order, "train.warmup": length}
-    outcomes = [experiment.train(seed, changes) for seed in desk.seeds]
+    outcomes = [experiment.train(seed, changes) for seed in setup.seeds]
     return {
         "loss": interval([outcome.validation["loss"] for outcome in outcomes]),
         "jumps": interval([jumps(outcome.gradient_norms) for outcome in outcomes]),

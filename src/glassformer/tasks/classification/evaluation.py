@@ -174,19 +174,19 @@ def _cells(scores: ClassificationScores) -> list[str]:
     ]
 
 
-def evaluate_classification(loaded: Loaded, split: str, how: EvaluationOptions) -> ClassificationEvaluation:
+def evaluate_classification(loaded: Loaded, split: str, options: EvaluationOptions) -> ClassificationEvaluation:
     """Classify the texts of a split and score what was said; groups as in `evaluate_translation`."""
     groups = Groups.of(loaded, split, labelled_corpus(loaded.config.data).split(split))
     task = Classification.make(loaded.config, loaded.vocabularies)
     stores = {name: task.encode(some, split, loaded.config, loaded.vocabularies) for name, some in groups.every.items()}
-    return judge_classes(loaded, split, task, Groups(stores), how)
+    return judge_classes(loaded, split, task, Groups(stores), options)
 
 
 def judge_classes(
-    loaded: Loaded, split: str, task: ClassifyingTask, stores: Groups[Any], how: EvaluationOptions
+    loaded: Loaded, split: str, task: ClassifyingTask, stores: Groups[Any], options: EvaluationOptions
 ) -> ClassificationEvaluation:
     """The scores of a classifier, of texts or of images."""
-    guesses = _guesses(loaded, task, stores.every, how)
+    guesses = _guesses(loaded, task, stores.every, options)
     main = [guesses[name] for name in stores.main]
     probabilities = np.concatenate([one.probabilities for one in main])
     return ClassificationEvaluation(
@@ -205,12 +205,12 @@ def judge_classes(
 
 @torch.no_grad()
 def _guesses(
-    loaded: Loaded, task: ClassifyingTask, stores: Mapping[str, Examples], how: EvaluationOptions
+    loaded: Loaded, task: ClassifyingTask, stores: Mapping[str, Examples], options: EvaluationOptions
 ) -> dict[str, Guesses]:
     """Examples of like length together; probabilities are computed in float64."""
     found = {name: Guesses.empty(len(store), len(task.labels)) for name, store in stores.items()}
     orders = {name: np.argsort(store.lengths[:, 0], kind="stable").tolist() for name, store in stores.items()}
-    for name, rows in in_pieces(orders, AT_ONCE, how.progress):
+    for name, rows in in_pieces(orders, AT_ONCE, options.progress):
         batch = task.collate([stores[name][i] for i in rows])
         logits = task.logits(loaded.model, batch.to(loaded.device))
         found[name].probabilities[rows] = logits.double().softmax(-1).cpu().numpy()

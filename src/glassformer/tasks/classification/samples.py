@@ -37,5 +37,7 @@ def sample_guesses(run: Run, material: LabelledTexts) -> ClassificationSamples |
     """Every evaluation shows what some of the validation texts are taken for."""
     if material.validation is None:
         return None
-    some = range(min(SHOWN, len(material.looked_at)))
-    return ClassificationSamples(run, material.task, material.looked_at.chosen(some), material.validation.select(some))
+    some = range(min(SHOWN, len(material.validation_texts)))
+    return ClassificationSamples(
+        run, material.task, material.validation_texts.chosen(some), material.validation.select(some)
+    )

@@ -37,10 +37,10 @@ ONE_LOGIT = "binary_cross_entropy"
 
 @dataclass(frozen=True, kw_only=True)
 class LabelledTexts(TextMaterial):
-    """The material of a classifier; `looked_at`: the validation texts themselves, some of which are shown."""
+    """The material of a classifier; `validation_texts` as they are written, some of which are shown."""
 
     task: Classification
-    looked_at: Texts
+    validation_texts: Texts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,14 +113,14 @@ class Classification:
     def _material(cls, config: RunConfig, source: Corpus[Texts], vocabularies: Vocabularies) -> LabelledTexts:
         plain = cls.make(config, vocabularies)
         classes = numbered(source.train, plain.labels, "train")
-        looked_at = source.validation
+        validation = source.validation
         return LabelledTexts(
             config=config,
             task=cls.make(config, vocabularies, class_weights(config, classes, len(plain.labels))),
             training=plain.encode(source.train, "train", config, vocabularies),
-            validation=plain.encode(looked_at, "validation", config, vocabularies) if len(looked_at) else None,
+            validation=plain.encode(validation, "validation", config, vocabularies) if len(validation) else None,
             vocabularies=vocabularies,
-            looked_at=looked_at,
+            validation_texts=validation,
         )
 
     def encode(self, some: Texts, split: str, config: RunConfig, vocabularies: Vocabularies) -> Store:

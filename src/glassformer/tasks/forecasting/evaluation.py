@@ -167,12 +167,12 @@ class WrittenForecasts(Mapping[str, list[str]]):
         return len(self.names)
 
 
-def evaluate_forecasting(loaded: Loaded, split: str, how: EvaluationOptions) -> ForecastEvaluation:
+def evaluate_forecasting(loaded: Loaded, split: str, options: EvaluationOptions) -> ForecastEvaluation:
     """Forecast every window of a split."""
     choose("split", split, dict.fromkeys(PARTS))
     material = Forecasting.again(Run.open(loaded.folder))
     windows = Groups.of(loaded, split, {split: material.windows[split]}).every[split]
-    made = forecasts(loaded, material, windows, how.progress)
+    made = forecasts(loaded, material, windows, options.progress)
     beside = [name for name in made.said if name != MODEL]
     groups = {
         channel.name: made.errors(MODEL, made.channel == number)

@@ -110,8 +110,8 @@ class Forecasting:
         read.check_length(context, horizon)
         scaler = Scaler.fit(read, chosen.log)
         windows = cut(config, read, scaler)
-        looked_at = windows["validation"] if len(windows["validation"]) else None
-        baselines = Baselines.fit(windows["train"], looked_at, chosen.checked_season(context))
+        validation = windows["validation"] if len(windows["validation"]) else None
+        baselines = Baselines.fit(windows["train"], validation, chosen.checked_season(context))
         return SeriesMaterial(
             config=config, task=cls.make(config), panel=read, scaler=scaler, baselines=baselines, windows=windows
         )

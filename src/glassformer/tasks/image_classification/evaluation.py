@@ -9,9 +9,9 @@ from glassformer.tasks.image_classification.task import ImageClassification, cor
 from glassformer.tasks.result import Groups
 
 
-def evaluate_image_classification(loaded: Loaded, split: str, how: EvaluationOptions) -> ClassificationEvaluation:
+def evaluate_image_classification(loaded: Loaded, split: str, options: EvaluationOptions) -> ClassificationEvaluation:
     """Recognise every image of a split and score what was said."""
     groups = Groups.of(loaded, split, corpus_of(loaded.config).split(split))
     task = ImageClassification.make(loaded.config)
     stores = {name: task.encode(some, loaded.config) for name, some in groups.every.items()}
-    return judge_classes(loaded, split, task, Groups(stores), how)
+    return judge_classes(loaded, split, task, Groups(stores), options)

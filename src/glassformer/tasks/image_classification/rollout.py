@@ -27,7 +27,7 @@ HEAT = 0.6  # how much of the image the heat covers
 
 
 @torch.inference_mode()
-def looked_at(loaded: Loaded, image: str | Path) -> Float[Tensor, "rows columns"]:
+def patch_heat(loaded: Loaded, image: str | Path) -> Float[Tensor, "rows columns"]:
     """How much of every patch is in the vector that the class was read from; see `trace.rollout`."""
     check_verb(loaded, "recognise")
     options, head = loaded.config.model.input.options, loaded.config.model.head.options
@@ -48,7 +48,7 @@ def _figure(loaded: Loaded, image: str | Path) -> Figure:
 
     options = loaded.config.model.input.options
     size, channels = int(options["size"]), int(options.get("channels", 3))
-    heat = looked_at(loaded, image).float().cpu()  # rows columns
+    heat = patch_heat(loaded, image).float().cpu()  # rows columns
     smooth = F.interpolate(heat[None, None], (size, size), mode="bilinear", align_corners=False)[0, 0]  # size size
     pixels = read_picture(image, size=size, channels=channels).permute(1, 2, 0)  # size size c
     figure = Figure(figsize=(2 * INCHES, INCHES))

@@ -119,12 +119,12 @@ class ImageClassification:
 
     @classmethod
     def _material(cls, config: RunConfig, source: Corpus[Pictures]) -> ImageMaterial:
-        task, looked_at = cls.make(config), source.validation
+        task, validation = cls.make(config), source.validation
         return ImageMaterial(
             config=config,
             task=task,
             training=task.encode(source.train, config),
-            validation=task.encode(looked_at, config) if len(looked_at) else None,
+            validation=task.encode(validation, config) if len(validation) else None,
         )
 
     def encode(self, pictures: Pictures, config: RunConfig) -> Arrays:

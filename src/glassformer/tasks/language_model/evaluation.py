@@ -107,7 +107,7 @@ class LanguageModelEvaluation(Evaluation[WritingScores]):
         ]
 
 
-def evaluate_language_model(loaded: Loaded, split: str, how: EvaluationOptions) -> LanguageModelEvaluation:
+def evaluate_language_model(loaded: Loaded, split: str, options: EvaluationOptions) -> LanguageModelEvaluation:
     """Every token of a split, each foreseen from at least half a context (the first ones from what there is).
 
     Bits per character are Σ −log₂ p over the number of characters, ends of texts foreseen but not counted, so that
@@ -117,9 +117,9 @@ def evaluate_language_model(loaded: Loaded, split: str, how: EvaluationOptions) 
     groups = Groups.of(loaded, split, texts.split(split), size=lambda some: some.characters)
     reading = WindowOptions.of(loaded.config)
     baseline = NGrams.fit(texts.train.texts, closed=reading.packed)
-    looked_at = texts.validation if texts.validation.characters else texts.train
-    order = baseline.best_order(looked_at.texts)
-    judged = _Judge(loaded, reading, baseline, how)
+    validation = texts.validation if texts.validation.characters else texts.train
+    order = baseline.best_order(validation.texts)
+    judged = _Judge(loaded, reading, baseline, options)
     scores = {name: judged(some) for name, some in groups.every.items()}
     main = groups.main
     total = scores[main[0]] if len(main) == 1 else judged(together(groups.every[name] for name in main))
@@ -143,12 +143,12 @@ class _Judge:
     loaded: Loaded
     reading: WindowOptions
     baseline: NGrams
-    how: EvaluationOptions
+    options: EvaluationOptions
 
     def __call__(self, texts: Documents) -> WritingScores:
         model, context = self.loaded.model, self.reading.context
         rows, given = self._rows(texts.texts)
-        found = foresee(model, rows, context, progress=self.how.progress)
+        found = foresee(model, rows, context, progress=self.options.progress)
         longer = any(len(row) > context + 1 for row in rows)
         side_by_side: Foreseen = foresee(model, rows, context, context) if longer else found
         characters = texts.characters - given

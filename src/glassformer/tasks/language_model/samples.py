@@ -52,7 +52,7 @@ class Continuations:
 
 def sample_continuations(run: Run, material: Writings) -> Continuations | None:
     """Every evaluation goes on with the beginnings of some validation texts."""
-    some = beginnings(material.looked_at, WindowOptions.of(run.config).context)
+    some = beginnings(material.validation_texts, WindowOptions.of(run.config).context)
     return Continuations(run, material.vocabularies, some) if some else None
 
 

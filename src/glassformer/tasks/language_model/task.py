@@ -42,9 +42,9 @@ OPTIONS = {"context": CONTEXT, "documents": WAYS[0], "offsets": OFFSETS[0]}
 
 @dataclass(frozen=True, kw_only=True)
 class Writings(TextMaterial):
-    """The material of a language model; `looked_at`: the validation texts themselves, to be continued now and then."""
+    """The material of a language model; `validation_texts` as they are written, continued now and then."""
 
-    looked_at: Documents
+    validation_texts: Documents
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,12 +168,12 @@ class LanguageModel:
 
     @classmethod
     def _material(cls, config: RunConfig, texts: Corpus[Documents], vocabularies: Vocabularies) -> Writings:
-        task, looked_at = cls.make(config, vocabularies.source), texts.validation
-        coded = [vocabularies.source.encode_batch(some.texts) for some in (texts.train, looked_at)]
+        task, validation = cls.make(config, vocabularies.source), texts.validation
+        coded = [vocabularies.source.encode_batch(some.texts) for some in (texts.train, validation)]
         tokens = sum(map(len, coded[1]))
         if tokens:
-            ends = len(looked_at) - (not task.reading.packed)  # foreseen like any token, but no characters
-            task = replace(task, characters=looked_at.characters / (tokens + ends))
+            ends = len(validation) - (not task.reading.packed)  # foreseen like any token, but no characters
+            task = replace(task, characters=validation.characters / (tokens + ends))
         specials = vocabularies.source.specials
         frame = Frame.of(config, specials)
         return Writings(
@@ -182,7 +182,7 @@ class LanguageModel:
             training=task.reading.examples(coded[0], frame, specials),
             validation=task.reading.examples(coded[1], frame, specials) if tokens else None,
             vocabularies=vocabularies,
-            looked_at=looked_at,
+            validation_texts=validation,
         )
 
     # --- in training ---

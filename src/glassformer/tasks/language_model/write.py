@@ -34,8 +34,8 @@ class Writing:
     """How to go on: greedily; with `sampling` drawn, the same each time with a `seed`; with `beam` > 1 by beam search.
 
     At most `tokens` new ones (None: 100, or as many as the model has places for), up to its end or a `stop` text.
-    `told`: what the model's makers wish; the three after it are for beams. With `truncate` the beginning of a prompt
-    that is too long is cut off; with `special_tokens` a prompt that says "</s>" means that token.
+    `defaults` are those of the model's makers; the three after it are for beams. `truncate` cuts off the beginning of a
+    prompt that is too long; with `special_tokens` a prompt that says "</s>" means that token.
     """
 
     tokens: int | None = None
@@ -43,7 +43,7 @@ class Writing:
     seed: int | None = None
     beam: int = 1
     stop: tuple[str, ...] = ()
-    told: GenerationDefaults = GenerationDefaults()
+    defaults: GenerationDefaults = GenerationDefaults()
     length_norm: str = "gnmt"
     length_penalty: float = 0.6
     early: str = "bound"
@@ -94,7 +94,7 @@ class Pen:
             prompt = Prompt(prompt, beginning(loaded, prompt, special_tokens=writing.special_tokens))
         self.loaded, self.prompt, self.writing = loaded, prompt.text, writing
         self.ids = fitted(loaded, prompt.ids, writing)
-        self.most = most(loaded, len(self.ids), writing.tokens, writing.told)
+        self.most = most(loaded, len(self.ids), writing.tokens, writing.defaults)
         self.found: Sequence[int] | None = None  # the tokens, where a batch has found them already
         self.syllables, self.stops = Syllables(loaded.tokenizer, self.ids), Stops(writing.stop)
         self.text, self.tokens, self.ended = "", 0, "interrupted"
@@ -136,11 +136,15 @@ class Pen:
         yield from (token for (token,) in steps if token is not None)
 
     def limits(self) -> Limits:
-        specials, options, told = self.loaded.tokenizer.specials, self.loaded.config.task.options, self.writing.told
+        specials, options, defaults = (
+            self.loaded.tokenizer.specials,
+            self.loaded.config.task.options,
+            self.writing.defaults,
+        )
         ends = end_ids(options)  # several, for some imported models
         forbidden = forbidden_ids(specials, forbidden_roles(options), ends)
-        forbidden += [token for token in told.suppressed if token not in (ends or (specials.eos,))]
-        fewest = min(told.fewest(len(self.ids)), self.most)
+        forbidden += [token for token in defaults.suppressed if token not in (ends or (specials.eos,))]
+        fewest = min(defaults.fewest(len(self.ids)), self.most)
         return Limits(eos=ends or specials.eos, max_len=self.most, min_len=fewest, forbidden=forbidden)
 
 
@@ -158,27 +162,27 @@ def writing_for(
     special_tokens: bool = False,
 ) -> Writing:
     """As a person asks for it; what is left open is as the model's makers say, else greedy."""
-    told = read_generation(loaded.foreign)
-    say_unheeded(told)
+    defaults = read_generation(loaded.foreign)
+    say_unheeded(defaults)
     sampling = drawn(temperature, top_k, top_p, seed)
-    if told.draw and beam is None and temperature != 0:
+    if defaults.draw and beam is None and temperature != 0:
         sampling = Sampling(
-            temperature=first_said(temperature, told.temperature, 1.0),
-            top_k=told.top_k if top_k is None else top_k,
-            top_p=told.top_p if top_p is None else top_p,
-            min_p=told.min_p,
+            temperature=first_said(temperature, defaults.temperature, 1.0),
+            top_k=defaults.top_k if top_k is None else top_k,
+            top_p=defaults.top_p if top_p is None else top_p,
+            min_p=defaults.min_p,
         )
-    theirs = beam is None and sampling is None and temperature != 0 and (told.beam or 1) > 1
+    theirs = beam is None and sampling is None and temperature != 0 and (defaults.beam or 1) > 1
     return Writing(
         tokens=tokens,
         sampling=sampling,
         seed=seed,
-        beam=first_said(beam, told.beam if theirs else None, 1),
+        beam=first_said(beam, defaults.beam if theirs else None, 1),
         stop=(stop,) if isinstance(stop, str) else tuple(stop),
-        told=told,
+        defaults=defaults,
         length_norm="power" if theirs else "gnmt",
-        length_penalty=first_said(told.length_penalty, 1.0) if theirs else 0.6,
-        early=first_said(told.stop if theirs else None, "bound"),
+        length_penalty=first_said(defaults.length_penalty, 1.0) if theirs else 0.6,
+        early=first_said(defaults.stop if theirs else None, "bound"),
         truncate=truncate,
         special_tokens=special_tokens,
     )
@@ -253,11 +257,11 @@ def fitted(loaded: Loaded, ids: list[int], writing: Writing) -> list[int]:
     return [*head, *ids[len(ids) - kept + len(head) :]]
 
 
-def most(loaded: Loaded, length: int, tokens: int | None, told: GenerationDefaults = GenerationDefaults()) -> int:  # noqa: B008
+def most(loaded: Loaded, length: int, tokens: int | None, defaults: GenerationDefaults = GenerationDefaults()) -> int:  # noqa: B008
     """How many tokens there may be behind a prompt of this length."""
     assert isinstance(loaded.model, DecoderOnly)  # what the task "language_model" is trained with
     places = table_size(loaded.model.decoder.positions)
-    usual = first_said(told.longest(length), TOKENS)
+    usual = first_said(defaults.longest(length), TOKENS)
     if places is None:
         return tokens or usual
     room = places - length + 1  # the last token is never read again

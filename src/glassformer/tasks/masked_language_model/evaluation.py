@@ -87,12 +87,12 @@ def _cells(scores: MaskedScores) -> list[str]:
     return [f"{scores.texts:,}", f"{scores.words.total:,}", *shares, f"{scores.loss:.4f}"]
 
 
-def evaluate_masked(loaded: Loaded, split: str, how: EvaluationOptions) -> MaskedEvaluation:
+def evaluate_masked(loaded: Loaded, split: str, options: EvaluationOptions) -> MaskedEvaluation:
     """Hide and find, in every text of a split; groups as in `evaluate_translation`."""
     task = MaskedLanguageModel.make(loaded.config, loaded.tokenizer)
     texts = document_corpus(loaded.config.data).split(split)
     stores = Groups.of(loaded, split, {name: _encoded(loaded, task, some) for name, some in texts.items()})
-    counts, said = _counted(loaded, task, stores.every, how)
+    counts, said = _counted(loaded, task, stores.every, options)
     sure, count = determined(loaded.config.data), sum(len(stores.every[name]) for name in stores.main)
     return MaskedEvaluation(
         folder=loaded.folder,
@@ -132,12 +132,12 @@ def _encoded(loaded: Loaded, task: MaskedLanguageModel, texts: Documents) -> Sto
 
 @torch.no_grad()
 def _counted(
-    loaded: Loaded, task: MaskedLanguageModel, stores: Mapping[str, Store], how: EvaluationOptions
+    loaded: Loaded, task: MaskedLanguageModel, stores: Mapping[str, Store], options: EvaluationOptions
 ) -> tuple[dict[str, Counted], dict[str, list[str]]]:
     counts = dict.fromkeys(stores, Counted())
     lines: dict[str, dict[int, str]] = {name: {} for name in stores}
     orders = {name: np.argsort(store.lengths[:, 0], kind="stable").tolist() for name, store in stores.items()}
-    for name, rows in in_pieces(orders, TEXTS, how.progress):
+    for name, rows in in_pieces(orders, TEXTS, options.progress):
         store = stores[name]
         counts[name] += _as_trained(loaded, task, store, rows)
         for i in rows:

@@ -106,12 +106,12 @@ class MaskedLanguageModel:
     def _material(cls, config: RunConfig, texts: Corpus[Documents], vocabularies: Vocabularies) -> TextMaterial:
         task, tokenizer = cls.make(config, vocabularies.source), vocabularies.source
         room = task.frame.room(config)
-        looked_at = task.encode(texts.validation, tokenizer, room)
+        validation = task.encode(texts.validation, tokenizer, room)
         return TextMaterial(
             config=config,
             task=task,
             training=task.encode(texts.train, tokenizer, room),
-            validation=looked_at if len(looked_at) else None,
+            validation=validation if len(validation) else None,
             vocabularies=vocabularies,
         )
 

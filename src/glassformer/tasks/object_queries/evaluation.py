@@ -66,12 +66,12 @@ class ObjectEvaluation(Evaluation[Any]):
         )
 
 
-def evaluate_object_queries(loaded: Loaded, split: str, how: EvaluationOptions) -> ObjectEvaluation:
+def evaluate_object_queries(loaded: Loaded, split: str, options: EvaluationOptions) -> ObjectEvaluation:
     """Look at every canvas of a split once."""
     found, task = CanvasPlan.of(loaded.config.data).examples(split), ObjectQueries.make(loaded.config)
     examples = Groups.of(loaded, split, {split: found}).every[split]
     counts, lines, sums = torch.zeros(4, CLASSES, dtype=torch.long), [], dict[str, Any]()
-    for _, piece in in_pieces({split: range(len(examples))}, PIECE, how.progress):
+    for _, piece in in_pieces({split: range(len(examples))}, PIECE, options.progress):
         batch = task.collate([examples[i] for i in piece]).to(loaded.device)
         with torch.no_grad():
             said = answers(loaded.model(batch.images))

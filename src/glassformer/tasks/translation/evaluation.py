@@ -88,18 +88,18 @@ def _cells(scores: TranslationScores) -> list[str]:
     ]
 
 
-def evaluate_translation(loaded: Loaded, split: str, how: EvaluationOptions) -> TranslationEvaluation:
+def evaluate_translation(loaded: Loaded, split: str, options: EvaluationOptions) -> TranslationEvaluation:
     """Translate a split and score it.
 
     With several groups, as in the test set of the built-in corpus, the main number is that of all sentences but the
     long ones, which no model was trained for.
     """
     data = loaded.config.data
-    if how.forensics and data.prepare.startswith("moses"):
+    if options.forensics and data.prepare.startswith("moses"):
         raise ConfigError("forensics_prepared", prepare=data.prepare)
     groups = Groups.of(loaded, split, pair_corpus(data).split(split))
     pairs, main = groups.every, groups.main
-    hypotheses = _translate(loaded, pairs, how.search, how.progress)
+    hypotheses = _translate(loaded, pairs, options.search, options.progress)
     losses = {name: total_loss(loaded, some) for name, some in pairs.items()}
     scores = {
         name: judge(Outputs(hypotheses[name], some.targets), perplexity(*losses[name]), data)
@@ -116,8 +116,8 @@ def evaluate_translation(loaded: Loaded, split: str, how: EvaluationOptions) -> 
         groups=scores,
         apart=groups.apart,
         hypotheses=hypotheses,
-        search=how.search,
-        forensics=by_convention(together, data.target_language) if how.forensics else [],
+        search=options.search,
+        forensics=by_convention(together, data.target_language) if options.forensics else [],
     )
 
 

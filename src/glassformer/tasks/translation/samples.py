@@ -65,7 +65,7 @@ class TranslationSamples:
 
 def sample_translations(run: Run, material: Sentences) -> TranslationSamples | None:
     """Every evaluation translates some of the validation sentences."""
-    pairs = chosen(material.looked_at, np.ones(len(material.looked_at), dtype=bool))
+    pairs = chosen(material.validation_texts, np.ones(len(material.validation_texts), dtype=bool))
     return TranslationSamples(run, material.vocabularies, pairs) if len(pairs) else None
 
 

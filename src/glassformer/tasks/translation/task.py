@@ -42,9 +42,9 @@ OPTIONS = {  # all but the first are how an imported one decodes
 
 @dataclass(frozen=True, kw_only=True)
 class Sentences(TextMaterial):
-    """The material of a translator; `looked_at`: the validation sentences themselves, to be translated now and then."""
+    """The material of a translator; `validation_texts` as they are written, translated now and then."""
 
-    looked_at: Pairs
+    validation_texts: Pairs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,15 +120,15 @@ class Translation:
         """What is too long or empty on a side is neither trained on nor looked at."""
         task = cls.make(config, vocabularies)
         room = min(config.data.max_length, config.model.max_len - task.extra_tokens)
-        looked_at = encode(sentences.validation, vocabularies)
-        fits = (looked_at.lengths.max(axis=1) <= room) & (looked_at.lengths.min(axis=1) > 0)
+        validation = encode(sentences.validation, vocabularies)
+        fits = (validation.lengths.max(axis=1) <= room) & (validation.lengths.min(axis=1) > 0)
         return Sentences(
             config=config,
             task=task,
             training=encode(sentences.train, vocabularies).no_longer_than(room),
-            validation=looked_at.select(fits) if fits.any() else None,
+            validation=validation.select(fits) if fits.any() else None,
             vocabularies=vocabularies,
-            looked_at=sentences.validation.chosen(np.flatnonzero(fits).tolist()),
+            validation_texts=sentences.validation.chosen(np.flatnonzero(fits).tolist()),
         )
 
     # --- in training ---
