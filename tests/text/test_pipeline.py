@@ -5,12 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tokenizers
 from hypothesis import given, settings
+from tokenizers import pre_tokenizers
 
 from foreign_texts import hostile_pattern, t5_json
 from glassformer.errors import FileError, InputError
 from glassformer.text import Bpe, Unigram, open_tokenizer
 from glassformer.text.normalisation import normalise
+from glassformer.text.pipeline import FILE, Pipeline, brings_patterns
 from glassformer.text.tokenizer import NAMES
 from texts import CORPUS, NASTY, SIZES, nasty_text, trained
 
@@ -187,3 +190,26 @@ def test_a_pattern_that_fails_while_the_file_is_opened_is_one_line(
     with pytest.raises(FileError, match="cannot be read as a tokenizer: Onig"):
         open_tokenizer(folder)
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("kind", ["wordpiece", "unigram", "bpe"])
+def test_a_pattern_put_into_a_file_of_ours_is_refused_in_one_line_too(
+    kind: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    trained(kind).save(tmp_path)
+    library = tokenizers.Tokenizer.from_file(str(tmp_path / FILE))
+    library.pre_tokenizer = pre_tokenizers.Split(tokenizers.Regex("(a+)+$"), "isolated")
+    (tmp_path / FILE).write_text(library.to_str(), encoding="utf-8")
+    tokenizer = open_tokenizer(tmp_path)
+    capfd.readouterr()
+    with pytest.raises(InputError, match="its own rules fail"):
+        tokenizer.encode("a" * 40 + "!")
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("kind", ["wordpiece", "unigram", "bpe", "characters", "words"])
+def test_our_own_patterns_cost_nothing(kind: str) -> None:
+    """Only what may panic is run with standard error closed."""
+    tokenizer = trained(kind)
+    assert isinstance(tokenizer, Pipeline)
+    assert not brings_patterns(tokenizer.library)

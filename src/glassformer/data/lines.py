@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import json
 import lzma
+import shlex
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -103,17 +104,19 @@ def _decoded(block: bytes, path: Path, count: int) -> str:
 def _remedy(block: bytes, path: Path) -> Phrase:
     """How to convert it, where the encoding shows: Windows' UTF-16 by its mark, Korean Windows' CP949 by its Hangul."""
     if block.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return Phrase("hints.convert_guessed", (("encoding", "UTF-16"), ("path", path)))
+        return _convert("UTF-16", path)
     try:
         text = block.decode("cp949")
     except UnicodeDecodeError:
         return Phrase("hints.convert")
     other = [c for c in text if not c.isascii()]
     hangul = sum("가" <= c <= "힣" for c in other)
-    guessed = hangul > len(other) // 2
-    return (
-        Phrase("hints.convert_guessed", (("encoding", "CP949"), ("path", path))) if guessed else Phrase("hints.convert")
-    )
+    return _convert("CP949", path) if hangul > len(other) // 2 else Phrase("hints.convert")
+
+
+def _convert(encoding: str, path: Path) -> Phrase:
+    """A command that works as it is printed, whatever the path holds."""
+    return Phrase("hints.convert_guessed", (("encoding", encoding), ("path", shlex.quote(str(path)))))
 
 
 def jsonl_rows(path: str | Path, source: str, target: str) -> Iterator[tuple[str, str]]:

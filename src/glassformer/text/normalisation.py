@@ -14,6 +14,7 @@ from tokenizers.pre_tokenizers import PreTokenizer, Split
 from glassformer.errors import InputError, shown
 
 SURROGATE = re.compile("[\ud800-\udfff]")
+CONTINUED = "^##"  # WordPiece's mark for a piece inside of a word
 LONGEST_WORD = 24  # the time of WordPiece, and of Unigram's training, grows with the square of a word's length
 # GPT-2's pattern with small changes: marks belong to their letters; 's is cut off only at the end of a word; no run is
 # endless; "#" stands alone, so that "##" in a text is never WordPiece's own mark. Like GPT-2's it cuts every

@@ -6,6 +6,7 @@ The kinds (BPE, WordPiece, Unigram, characters, words) differ in their training 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -19,13 +20,14 @@ from glassformer.errors import FileError, InputError, shown
 from glassformer.text.alphabet import Spelling, cover, readable, spell_visible
 from glassformer.text.files import CONFIG, FORMAT, Declared, damaged, read_text, to_json, write
 from glassformer.text.learn import LARGEST_VOCABULARY
-from glassformer.text.normalisation import normalise
+from glassformer.text.normalisation import CONTINUED, PATTERN, normalise
 from glassformer.text.panic import PanicError, contained
 from glassformer.text.tokenizer import Specials, find_specials
 
 FILE = "tokenizer.json"
 T = TypeVar("T")
-PATTERN = '"Regex"'  # a rule that a file brings along: it may take for ever on some text
+REGEX = re.compile(r'"Regex":\s*("(?:[^"\\]|\\.)*")')  # a pattern, as the library writes it
+OUR_PATTERNS = (PATTERN, CONTINUED)
 PROBE = "a 가 \U0001f600"
 
 
@@ -66,7 +68,7 @@ class Pipeline:
         self._dropped = (added.keys() - {specials.unk}) | specials.dropped()
         self._names = {token: entry.content for token, entry in added.items()}
         self._spelled = self._spell_all(vocabulary)
-        self._patterned = not own and PATTERN in library.to_str()
+        self._patterned = brings_patterns(library)
 
     @staticmethod
     def spell(piece: str) -> bytes:
@@ -117,7 +119,7 @@ class Pipeline:
         return self._run(composed, lambda: self.library.encode(composed, add_special_tokens=False))
 
     def _run(self, given: object, make: Callable[[], T]) -> T:
-        """The library at work. A pattern of somebody else's file may make it panic; our own never do."""
+        """The library at work. A pattern that came with a file may make it panic; those written here never do."""
         if not self._patterned:
             return make()
         try:
@@ -203,6 +205,11 @@ class Pipeline:
         """The library forgets this one setting on its way to another process."""
         self.__dict__.update(state)
         self.library.encode_special_tokens = True
+
+
+def brings_patterns(library: tokenizers.Tokenizer) -> bool:
+    """Whether a pattern is not one of ours: it may take for ever on some text, also in a file that says it is ours."""
+    return any(json.loads(found) not in OUR_PATTERNS for found in REGEX.findall(library.to_str()))
 
 
 def check_ids(ids: Iterable[int], vocab_size: int) -> list[int]:

@@ -17,7 +17,7 @@ from glassformer.errors import FileError
 from glassformer.text.alphabet import spell_continued, visible_bytes
 from glassformer.text.files import Declared, read_text
 from glassformer.text.learn import TokenizerCorpus, reached, wanted
-from glassformer.text.normalisation import LONGEST_WORD, split_words
+from glassformer.text.normalisation import CONTINUED, LONGEST_WORD, split_words
 from glassformer.text.pipeline import FILE, Pipeline, add_tokens, built
 from glassformer.text.tokenizer import NAMES, Specials
 
@@ -92,7 +92,7 @@ def on_bytes(model: models.WordPiece) -> tokenizers.Tokenizer:
     library = tokenizers.Tokenizer(model)
     visible = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     library.pre_tokenizer = pre_tokenizers.Sequence([split_words(), visible])
-    unmark = decoders.Replace(tokenizers.Regex("^##"), "")
+    unmark = decoders.Replace(tokenizers.Regex(CONTINUED), "")
     library.decoder = decoders.Sequence([unmark, decoders.ByteLevel()])
     return library
 
