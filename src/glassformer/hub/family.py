@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from glassformer.config.model import ModelConfig
+from glassformer.config.model import Choice, ModelConfig
 from glassformer.hub.computed_buffers import Computed
 from glassformer.hub.foreign import Foreign
 
@@ -97,3 +97,32 @@ def linear(names: Mapping[str, str], biased: Mapping[str, bool]) -> dict[str, st
 def biased(names: Mapping[str, str]) -> dict[str, str]:
     """`linear` where everything has a bias, norms too."""
     return linear(names, dict.fromkeys(names, True))
+
+
+def attention_dropout(config: ModelConfig) -> float:
+    """What they always write; we leave it out where it is the dropout of everything else."""
+    return config.dropout if config.attention_dropout is None else config.attention_dropout
+
+
+# --- a decoder alone: GPT-2 and the relatives of LLaMA have the same heads ---
+
+
+def decoder_head(foreign: Foreign, task: str) -> Choice:
+    """A class is read off the last token: the one before the padding."""
+    return {
+        "language_model": Choice("language_model"),
+        "classification": Choice("classifier", {"classes": len(foreign.labels()), "pool": "sep", "bias": False}),
+        "features": Choice("none"),
+    }[task]
+
+
+def decoder_head_names(config: ModelConfig) -> Names:
+    """A head that is tied is not stored a second time."""
+    if config.head.kind == "classifier":
+        return {"head.output.weight": At("score.weight")}
+    own = config.head.kind == "language_model" and config.tie_embeddings == "none"
+    return {"head.weight": At("lm_head.weight")} if own else {}
+
+
+def decoder_copies(config: ModelConfig, *, embedding: str) -> dict[str, str]:
+    return {"lm_head.weight": embedding} if config.tie_embeddings != "none" else {}

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from glassformer.config.model import Choice, ModelConfig
 from glassformer.hub.computed_buffers import sinusoids
-from glassformer.hub.family import At, Family, Names, biased, layers
+from glassformer.hub.family import At, Family, Names, attention_dropout, biased, layers
 from glassformer.hub.foreign import ACTIVATIONS, THEIRS, Foreign
 
 PROJECTIONS = {"w_q": "q_proj", "w_k": "k_proj", "w_v": "v_proj", "w_o": "out_proj"}
 OFFSET = "final_logits_bias"
+BART_BOXES: dict[str, Any] = {"position": Choice("learned", {"offset": 2}), "embedding_norm": True}
+PEGASUS_BOXES: dict[str, Any] = {"position": Choice("sinusoidal", {"layout": "halves"}), "norm_order": "pre"}
 TOKENS = ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id", "forced_eos_token_id")
 
 
@@ -60,10 +63,6 @@ def describe_stacks(config: ModelConfig, task: str) -> dict[str, Any]:
     The ids of special tokens are a tokenizer's: whoever has one sets them. Here they are none, because the defaults of
     `transformers` are those of its own vocabularies, and may lie outside of ours.
     """
-
-    def inside(given: float | None) -> float:
-        return config.dropout if given is None else given
-
     sides = {"attention_heads": config.n_heads, "ffn_dim": config.d_ff}
     described = {
         "is_encoder_decoder": True,
@@ -76,8 +75,8 @@ def describe_stacks(config: ModelConfig, task: str) -> dict[str, Any]:
         "decoder_layers": config.decoder_layers,
         "activation_function": THEIRS[config.activation],
         "dropout": config.dropout,
-        "attention_dropout": inside(config.attention_dropout),
-        "activation_dropout": inside(config.feed_forward_dropout),
+        "attention_dropout": attention_dropout(config),
+        "activation_dropout": config.dropout if config.feed_forward_dropout is None else config.feed_forward_dropout,
         "scale_embedding": config.embedding_scale,
     }
     if task == "translation" and not config.head.options.get("offset", False):
@@ -85,13 +84,13 @@ def describe_stacks(config: ModelConfig, task: str) -> dict[str, Any]:
     return described
 
 
-def _configure(foreign: Foreign, task: str, boxes: dict[str, Any]) -> ModelConfig:
+def _configure(foreign: Foreign, task: str, *, boxes: dict[str, Any]) -> ModelConfig:
     tied = "all" if task == "translation" else "inputs"
     tie = tied if foreign.truth("tie_word_embeddings", True) else "none"
     return ModelConfig(**stacks(foreign), **boxes, tie_embeddings=tie, head=head(foreign, task))
 
 
-def _describe(config: ModelConfig, task: str, kind: str) -> dict[str, Any]:
+def _describe(config: ModelConfig, task: str, *, kind: str) -> dict[str, Any]:
     """Not tied means three matrices here: with two, `transformers` has no name for what the encoder reads with."""
     described = {
         "model_type": kind.lower(),
@@ -99,22 +98,6 @@ def _describe(config: ModelConfig, task: str, kind: str) -> dict[str, Any]:
         "tie_word_embeddings": config.tie_embeddings == ("all" if task == "translation" else "inputs"),
     }
     return described | describe_stacks(config, task)
-
-
-def configure_bart(foreign: Foreign, task: str) -> ModelConfig:
-    return _configure(foreign, task, {"position": Choice("learned", {"offset": 2}), "embedding_norm": True})
-
-
-def configure_pegasus(foreign: Foreign, task: str) -> ModelConfig:
-    return _configure(foreign, task, {"position": Choice("sinusoidal", {"layout": "halves"}), "norm_order": "pre"})
-
-
-def describe_bart(config: ModelConfig, task: str) -> dict[str, Any]:
-    return _describe(config, task, "Bart")
-
-
-def describe_pegasus(config: ModelConfig, task: str) -> dict[str, Any]:
-    return _describe(config, task, "Pegasus")
 
 
 def names(config: ModelConfig) -> Names:
@@ -192,8 +175,8 @@ BART = Family(
     name="bart",
     model_types=("bart",),
     tasks={"BartForConditionalGeneration": "translation", "BartModel": "features"},
-    configure=configure_bart,
-    describe=describe_bart,
+    configure=partial(_configure, boxes=BART_BOXES),
+    describe=partial(_describe, kind="Bart"),
     names=names,
     copies=copies,
     prefix="model.",
@@ -208,8 +191,8 @@ PEGASUS = Family(
     name="pegasus",
     model_types=("pegasus",),
     tasks={"PegasusForConditionalGeneration": "translation", "PegasusModel": "features"},
-    configure=configure_pegasus,
-    describe=describe_pegasus,
+    configure=partial(_configure, boxes=PEGASUS_BOXES),
+    describe=partial(_describe, kind="Pegasus"),
     names=names,
     copies=copies,
     prefix="model.",

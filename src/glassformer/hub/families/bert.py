@@ -10,7 +10,7 @@ from typing import Any
 
 from glassformer.config.model import Choice, ModelConfig
 from glassformer.hub.computed_buffers import counted, zeros
-from glassformer.hub.family import At, Family, Names, biased, layers
+from glassformer.hub.family import At, Family, Names, attention_dropout, biased, layers
 from glassformer.hub.foreign import ACTIVATIONS, THEIRS, Foreign
 
 BLOCK = {
@@ -84,9 +84,7 @@ def _describe(config: ModelConfig, task: str, *, roberta: bool) -> dict[str, Any
         "layer_norm_eps": config.eps,
         "hidden_act": THEIRS[config.activation],
         "hidden_dropout_prob": config.dropout,
-        "attention_probs_dropout_prob": config.dropout
-        if config.attention_dropout is None
-        else config.attention_dropout,
+        "attention_probs_dropout_prob": attention_dropout(config),
         "type_vocab_size": max(1, config.segments),
         "tie_word_embeddings": config.tie_embeddings != "none" or task != "masked_language_model",
         "num_labels": config.head.options.get("classes", 2) or 2,

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from glassformer.config.model import Choice, ModelConfig
 from glassformer.hub.computed_buffers import causal
-from glassformer.hub.family import At, Family, Names, biased, layers
+from glassformer.hub.family import (
+    At,
+    Family,
+    Names,
+    attention_dropout,
+    biased,
+    decoder_copies,
+    decoder_head,
+    decoder_head_names,
+    layers,
+)
 from glassformer.hub.foreign import ACTIVATIONS, THEIRS, Foreign
 
 NORMS = biased({"self_attention_norm": "ln_1", "feed_forward_norm": "ln_2"})
@@ -37,11 +48,7 @@ def _configure(foreign: Foreign, task: str) -> ModelConfig:
         embedding_scale=False,
         tie_embeddings="all" if tied else "none",
         init="gpt2",
-        head={
-            "language_model": Choice("language_model"),
-            "classification": Choice("classifier", {"classes": len(foreign.labels()), "pool": "sep", "bias": False}),
-            "features": Choice("none"),
-        }[task],
+        head=decoder_head(foreign, task),
     )
 
 
@@ -58,7 +65,7 @@ def _describe(config: ModelConfig, task: str) -> dict[str, Any]:
         "activation_function": THEIRS[config.activation],
         "resid_pdrop": config.dropout,
         "embd_pdrop": config.dropout,
-        "attn_pdrop": config.dropout if config.attention_dropout is None else config.attention_dropout,
+        "attn_pdrop": attention_dropout(config),
         "tie_word_embeddings": config.tie_embeddings != "none" or task != "language_model",
         "num_labels": config.head.options.get("classes", 2),
     }
@@ -81,15 +88,7 @@ def _names(config: ModelConfig) -> Names:
         for mine, yours in MATRICES.items():
             names[f"{ours}.{mine}.weight"] = At(f"{theirs}.{yours}.weight", transposed=True)
             names[f"{ours}.{mine}.bias"] = At(f"{theirs}.{yours}.bias")
-    if config.head.kind == "classifier":
-        names["head.output.weight"] = At("score.weight")
-    elif config.head.kind == "language_model" and config.tie_embeddings == "none":
-        names["head.weight"] = At("lm_head.weight")
-    return names
-
-
-def _copies(config: ModelConfig) -> dict[str, str]:
-    return {"lm_head.weight": "transformer.wte.weight"} if config.tie_embeddings != "none" else {}
+    return names | decoder_head_names(config)
 
 
 GPT2 = Family(
@@ -103,7 +102,7 @@ GPT2 = Family(
     configure=_configure,
     describe=_describe,
     names=_names,
-    copies=_copies,
+    copies=partial(decoder_copies, embedding="transformer.wte.weight"),
     prefix="transformer.",
     aside=("lm_head.*", "score.*", "multiple_choice_head.*"),
     computed={"transformer.h.*.attn.bias": causal, "transformer.h.*.attn.masked_bias": None},

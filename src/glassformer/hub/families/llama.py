@@ -12,7 +12,17 @@ from typing import Any
 from glassformer.config.model import Choice, ModelConfig
 from glassformer.errors import FileError, shown
 from glassformer.hub.computed_buffers import frequencies
-from glassformer.hub.family import At, Family, Names, layers, linear
+from glassformer.hub.family import (
+    At,
+    Family,
+    Names,
+    attention_dropout,
+    decoder_copies,
+    decoder_head,
+    decoder_head_names,
+    layers,
+    linear,
+)
 from glassformer.hub.foreign import ACTIVATIONS, THEIRS, Foreign
 from glassformer.hub.rotary import read_rotary, write_rotary
 
@@ -78,11 +88,7 @@ def _configure(foreign: Foreign, task: str, *, one: Relative) -> ModelConfig:
         embedding_scale=False,
         tie_embeddings="all" if tied else "none",
         init="normal",
-        head={
-            "language_model": Choice("language_model"),
-            "classification": Choice("classifier", {"classes": len(foreign.labels()), "pool": "sep", "bias": False}),
-            "features": Choice("none"),
-        }[task],
+        head=decoder_head(foreign, task),
         **_window(foreign, one, n_layers),  # type: ignore[arg-type]
     )
 
@@ -122,7 +128,7 @@ def _describe(config: ModelConfig, task: str, *, one: Relative) -> dict[str, Any
         "rope_parameters": write_rotary(config.position),
         "rms_norm_eps": config.eps,
         "hidden_act": THEIRS[config.activation],
-        "attention_dropout": config.dropout if config.attention_dropout is None else config.attention_dropout,
+        "attention_dropout": attention_dropout(config),
         "tie_word_embeddings": config.tie_embeddings != "none",
         "num_labels": config.head.options.get("classes", 2),
     }
@@ -146,20 +152,12 @@ def _names(config: ModelConfig) -> Names:
     }
     norms = NORMS | (QK_NORMS if config.qk_norm else {})
     block = linear(PROJECTIONS, biased) | linear(norms, dict.fromkeys(norms, False))
-    names = {
+    return {
         "embedding.weight": At("model.embed_tokens.weight"),
         "decoder.final_norm.weight": At("model.norm.weight"),
         **layers(block, "decoder.blocks", "model.layers", config.decoder_layers),
+        **decoder_head_names(config),
     }
-    if config.head.kind == "classifier":
-        names["head.output.weight"] = At("score.weight")
-    elif config.head.kind == "language_model" and config.tie_embeddings == "none":
-        names["head.weight"] = At("lm_head.weight")
-    return names
-
-
-def _copies(config: ModelConfig) -> dict[str, str]:
-    return {"lm_head.weight": "model.embed_tokens.weight"} if config.tie_embeddings != "none" else {}
 
 
 def _family(one: Relative) -> Family:
@@ -174,7 +172,7 @@ def _family(one: Relative) -> Family:
         configure=partial(_configure, one=one),
         describe=partial(_describe, one=one),
         names=_names,
-        copies=_copies,
+        copies=partial(decoder_copies, embedding="model.embed_tokens.weight"),
         prefix="model.",
         aside=("lm_head.*", "score.*"),
         computed={"model.layers.*.rotary_emb.inv_freq": frequencies, "model.rotary_emb.inv_freq": frequencies},

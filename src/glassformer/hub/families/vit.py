@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from glassformer.config.model import Choice, ModelConfig
 from glassformer.config.values import BIASES
-from glassformer.hub.family import At, Family, Names, biased, layers, linear
+from glassformer.hub.family import At, Family, Names, attention_dropout, biased, layers, linear
 from glassformer.hub.foreign import ACTIVATIONS, THEIRS, Foreign
 
 WITH_TEACHER = "DeiTForImageClassificationWithTeacher"
@@ -41,7 +42,7 @@ def _head(foreign: Foreign, task: str) -> Choice:
     return Choice("classifier", {"classes": len(foreign.labels()), "pool": "cls"})
 
 
-def _configure(foreign: Foreign, task: str, class_tokens: int) -> ModelConfig:
+def _configure(foreign: Foreign, task: str, *, class_tokens: int) -> ModelConfig:
     size, patch = _side(foreign, "image_size", 224), _side(foreign, "patch_size", 16)
     channels = foreign.whole("num_channels", 3)
     dropout = foreign.number("hidden_dropout_prob", 0.0)
@@ -68,7 +69,7 @@ def _configure(foreign: Foreign, task: str, class_tokens: int) -> ModelConfig:
     )
 
 
-def _describe(config: ModelConfig, task: str, kind: str) -> dict[str, Any]:
+def _describe(config: ModelConfig, task: str, *, kind: str) -> dict[str, Any]:
     name = "ForImageClassification" if task == "image_classification" else "Model"
     teacher = "WithTeacher" if config.head.kind == "distilled" else ""
     size, patch = config.input.options.get("size", 224), config.input.options.get("patch", 16)
@@ -86,9 +87,7 @@ def _describe(config: ModelConfig, task: str, kind: str) -> dict[str, Any]:
         "hidden_act": THEIRS[config.activation],
         "qkv_bias": "q" in config.bias,
         "hidden_dropout_prob": config.dropout,
-        "attention_probs_dropout_prob": config.dropout
-        if config.attention_dropout is None
-        else config.attention_dropout,
+        "attention_probs_dropout_prob": attention_dropout(config),
     }
     if task == "image_classification":
         labels = {str(i): f"LABEL_{i}" for i in range(config.head.options.get("classes", 0))}
@@ -96,23 +95,7 @@ def _describe(config: ModelConfig, task: str, kind: str) -> dict[str, Any]:
     return described
 
 
-def configure_vit(foreign: Foreign, task: str) -> ModelConfig:
-    return _configure(foreign, task, class_tokens=1)
-
-
-def configure_deit(foreign: Foreign, task: str) -> ModelConfig:
-    return _configure(foreign, task, class_tokens=2)
-
-
-def describe_vit(config: ModelConfig, task: str) -> dict[str, Any]:
-    return _describe(config, task, "ViT")
-
-
-def describe_deit(config: ModelConfig, task: str) -> dict[str, Any]:
-    return _describe(config, task, "DeiT")
-
-
-def _names(config: ModelConfig, model: str) -> Names:
+def _names(config: ModelConfig, *, model: str) -> Names:
     d_model, options = config.d_model, config.input.options
     patch, channels = options["patch"], options["channels"]
     embeddings = f"{model}.embeddings"
@@ -136,14 +119,6 @@ def _names(config: ModelConfig, model: str) -> Names:
     return found | {mine: At(yours) for mine, yours in biased(ends).items()}
 
 
-def names_vit(config: ModelConfig) -> Names:
-    return _names(config, "vit")
-
-
-def names_deit(config: ModelConfig) -> Names:
-    return _names(config, "deit")
-
-
 def _taps(model: str) -> dict[str, str]:
     """Their module names in memory, which are not those of their files."""
     layer = f"{model}.layers.{{i}}"
@@ -163,9 +138,9 @@ VIT = Family(
     name="vit",
     model_types=("vit",),
     tasks={"ViTForImageClassification": "image_classification", "ViTModel": "features"},
-    configure=configure_vit,
-    describe=describe_vit,
-    names=names_vit,
+    configure=partial(_configure, class_tokens=1),
+    describe=partial(_describe, kind="ViT"),
+    names=partial(_names, model="vit"),
     prefix="vit.",
     aside=("vit.embeddings.mask_token", "vit.pooler.*", "classifier.*"),
     taps=_taps("vit") | {"head.logits": "classifier"},
@@ -179,9 +154,9 @@ DEIT = Family(
         WITH_TEACHER: "image_classification",
         "DeiTModel": "features",
     },
-    configure=configure_deit,
-    describe=describe_deit,
-    names=names_deit,
+    configure=partial(_configure, class_tokens=2),
+    describe=partial(_describe, kind="DeiT"),
+    names=partial(_names, model="deit"),
     prefix="deit.",
     aside=("deit.embeddings.mask_token", "deit.pooler.*", "classifier.*", "*_classifier.*"),
     taps=_taps("deit")
