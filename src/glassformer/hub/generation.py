@@ -1,6 +1,7 @@
 """generation_config.json: how the makers of a model want it to be decoded; older folders say it in config.json.
 
-What our searches have is read; every other wish that would change a text is kept by name, to be said.
+Settings that our searches have are read; every other one that would change a text is kept by name, to be reported.
+An export writes the same file.
 """
 
 from __future__ import annotations
@@ -9,11 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from glassformer.config.recipe import RunConfig
 from glassformer.errors import FileError, shown
 from glassformer.hub.foreign import Foreign, read_foreign
+from glassformer.text import Specials
 
 FILE, OLDER = "generation_config.json", "config.json"
 STOPS = {True: "first", False: "bound", "never": "exhaustive"}
+BEAM, LENGTH_PENALTY, NEW_TOKENS = 4, 0.6, 100  # as `translate` and `generate` have them where nobody says
 TOP_K = 50  # theirs, where a text is drawn and nothing is said
 NEUTRAL: dict[str, tuple[Any, ...]] = {  # not done here, and the values at which nothing has to be done
     "no_repeat_ngram_size": (0,),
@@ -135,3 +139,27 @@ def _bad_words(foreign: Foreign) -> tuple[list[int], bool]:
         raise FileError("hub_value", path=foreign.path, key="bad_words_ids", value=shown(words))
     single = [token for each in words if len(each) == 1 for token in _ids(Foreign({"a": each}, foreign.path), "a")]
     return single, any(len(each) > 1 for each in words)
+
+
+def describe_generation(config: RunConfig, special: Specials) -> dict[str, Any]:
+    """How to decode, and what is never said: every special token but eos."""
+    options = config.task.options
+    forbidden = options.get("forbidden")
+    never = special.ids() if forbidden is None else {role: special.need(role) for role in forbidden}
+    ends = options.get("ends", special.eos)
+    table: dict[str, Any] = {
+        **{f"{role}_token_id": getattr(special, role) for role in ("pad", "bos")},
+        "eos_token_id": list(ends) if isinstance(ends, list | tuple) else ends,
+        "bad_words_ids": [[token] for token in sorted({*never.values()} - {special.eos})] or None,
+    }
+    if config.task.kind == "language_model":
+        return table | {"max_new_tokens": NEW_TOKENS}
+    for key, ours in (("forced_bos_token_id", "first"), ("forced_eos_token_id", "last")):
+        role = options.get(ours, "none")
+        table[key] = None if role == "none" else special.need(str(role))
+    return table | {
+        "decoder_start_token_id": special.need(str(options.get("start", "bos"))),
+        "num_beams": BEAM,
+        "length_penalty": LENGTH_PENALTY,
+        "max_length": config.model.max_len,
+    }

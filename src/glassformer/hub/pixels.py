@@ -1,6 +1,6 @@
-"""preprocessor_config.json → how a model of images learned to see: size, crop, mean and spread of the pixels.
+"""preprocessor_config.json ↔ how a model of images learned to see: size, crop, mean and spread of the pixels.
 
-Three generations of it are about: `size` as a number, as a pair, and as a table with names.
+Three generations of it exist: `size` as a number, as a pair, and as a table with names.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from glassformer.config.model import ModelConfig
+from glassformer.config.recipe import RunConfig
 from glassformer.errors import FileError, shown
 from glassformer.hub.foreign import Foreign, read_foreign
 
@@ -113,3 +114,27 @@ def _spread(foreign: Foreign, key: str, usual: list[float], model: ModelConfig) 
     if foreign.table.get(key) is None:
         return usual if channels == len(usual) else [usual[0]] * channels
     return [foreign.number(key)] * channels
+
+
+def describe_pixels(config: RunConfig) -> dict[str, Any]:
+    """Mean and spread of the pixels, and how images are made to fit; the inverse of what an import reads."""
+    given, task = config.model.input.options, config.task.options
+    size, channels = int(given["size"]), int(given.get("channels", 3))
+    whole, shortest = int(task.get("enlarge", size)), bool(task.get("shortest", False))
+    maker = "Bit" if shortest else "DeiT" if whole > size else "ViT"
+    numbers = {name: number for number, name in RESAMPLING.items()}
+    table = {
+        "image_processor_type": f"{maker}ImageProcessor",
+        "do_convert_rgb": channels == 3,
+        "do_resize": True,
+        "size": {"shortest_edge": whole} if shortest else {"height": whole, "width": whole},
+        "resample": numbers[str(task.get("resample", "bilinear"))],
+        "do_rescale": True,
+        "rescale_factor": 1 / 255,
+        "do_normalize": True,
+        "image_mean": list(task.get("mean", [0.0] * channels)),
+        "image_std": list(task.get("std", [1.0] * channels)),
+    }
+    if shortest or whole > size:
+        table |= {"do_center_crop": True, "crop_size": {"height": size, "width": size}}
+    return table

@@ -11,6 +11,7 @@ from glassformer.config.recipe import RunConfig, TextConfig
 from glassformer.errors import FileError
 from glassformer.hub.family import Family
 from glassformer.hub.foreign import Foreign, read_foreign
+from glassformer.hub.generation import FILE as GENERATION
 from glassformer.hub.pixels import read_pixels
 from glassformer.hub.sentence import read_sentence
 from glassformer.text import Vocabularies, framing
@@ -67,7 +68,7 @@ def _said(
 
     Of `bad_words_ids` the special tokens alone are taken, as Marian forbids its padding; words are nobody's role.
     """
-    path = folder / "generation_config.json"
+    path = folder / GENERATION
     generation = read_foreign(path) if path.is_file() else foreign
 
     def given(key: str) -> Any:

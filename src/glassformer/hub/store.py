@@ -16,8 +16,10 @@ from torch import Tensor
 from glassformer.errors import FileError
 from glassformer.files import disk, write_json
 from glassformer.hub.empty_model import parameter_count, shapes
+from glassformer.hub.generation import FILE as GENERATION
 from glassformer.hub.names import check_copies, read_into
 from glassformer.hub.open import CONFIG, Folder, look
+from glassformer.hub.pixels import FILE as PREPROCESSOR
 from glassformer.hub.run_config import read_run_config
 from glassformer.hub.sentence import FILES as SENTENCE
 from glassformer.hub.weights import DTYPES, Form, write_tensors
@@ -28,7 +30,7 @@ from glassformer.runs.weights import MODEL, check_finite
 
 KIND = "import"
 KEPT = "foreign"  # the folder of a run that holds what only they have
-FILES = (CONFIG, "generation_config.json", "preprocessor_config.json", *SENTENCE)
+FILES = (CONFIG, GENERATION, PREPROCESSOR, *SENTENCE)
 ASIDE = "aside.safetensors"
 Progress = Callable[[int, int], None]  # bytes written, bytes in all
 
