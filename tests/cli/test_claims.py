@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from glassformer.cli import measuring
+from glassformer.lessons import measuring
+from glassformer.lessons.batch import Done, Failed, Happening, WorkerJob
 from glassformer.lessons.catalogue import LESSONS
 from glassformer.lessons.record import RECORDED, LessonResult
 from glassformer.lessons.verdict import WORDS
@@ -20,6 +22,10 @@ pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 run = typed("claims")
+
+
+def failing(names: list[str], *_: Any) -> Iterator[Happening]:
+    yield from (Failed(WorkerJob("lesson", name), "no room") for name in names)
 
 
 def test_one_claim_as_a_table(capsys: pytest.CaptureFixture[str]) -> None:
@@ -71,7 +77,7 @@ def test_measured_again_into_a_folder(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_an_old_number_does_not_stand_for_a_measurement_that_failed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(measuring, "measured", lambda *_, **__: ({}, False))
+    monkeypatch.setattr(measuring, "measure_all", failing)
     code, out, _ = run(capsys, CLAIM, "--fresh", "--json")
     assert (code, json.loads(out)) == (1, [])
 
@@ -80,12 +86,12 @@ def test_what_is_missing_is_measured(capsys: pytest.CaptureFixture[str], monkeyp
     result = LessonResult.read(RECORDED / f"{NAME}.json")
     asked: list[list[str]] = []
 
-    def measured(names: list[str], *_: Any, **__: Any) -> tuple[dict[str, LessonResult], bool]:
+    def measure_all(names: list[str], *_: Any) -> Iterator[Happening]:
         asked.append(names)
-        return {NAME: result}, True
+        yield Done(WorkerJob("lesson", NAME), result)
 
     monkeypatch.setattr("glassformer.lessons.lesson_results.recorded", lambda name: None)
-    monkeypatch.setattr(measuring, "measured", measured)
+    monkeypatch.setattr(measuring, "measure_all", measure_all)
     code, out, _ = run(capsys, CLAIM)
     assert (code, asked) == (0, [[NAME]]) and "confirmed" in out
 
@@ -95,11 +101,11 @@ def test_all_lessons_are_measured_again_and_a_failure_is_told(
 ) -> None:
     asked: list[list[str]] = []
 
-    def measured(names: list[str], *_: Any, **__: Any) -> tuple[dict[str, LessonResult], bool]:
+    def measure_all(names: list[str], *_: Any) -> Iterator[Happening]:
         asked.append(names)
-        return {}, False
+        yield from (Failed(WorkerJob("lesson", name), "no room") for name in names)
 
-    monkeypatch.setattr(measuring, "measured", measured)
+    monkeypatch.setattr(measuring, "measure_all", measure_all)
     code, _, _ = run(capsys, "--fresh", "--json")
     assert (code, asked) == (1, [list(LESSONS)])
 

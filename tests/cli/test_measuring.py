@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from glassformer.cli.measuring import cores, measured, watched
-from glassformer.lessons import batch
+from glassformer.cli.measuring import Bars
+from glassformer.lessons import measuring
 from glassformer.lessons.batch import Began, Done, Failed, Moved, WorkerJob
+from glassformer.lessons.measuring import with_lessons
 from glassformer.lessons.record import RECORDED, LessonResult
 
 NAME = "scaled_scores"
@@ -33,29 +34,25 @@ def test_lessons_models_and_failures(
     job, model, bad = WorkerJob("lesson", NAME), WorkerJob("model", "digits"), WorkerJob("lesson", "bad")
     result = LessonResult.read(RECORDED / f"{NAME}.json")
     events = [Began(model), Moved(model, "digits", 0.5), Done(model, None), Began(bad), Failed(bad, "no room")]
-    monkeypatch.setattr(batch, "measure_all", happening(*events, Began(job), Done(job, result)))
-    found, well = measured([NAME, "bad"], tmp_path, 2, quiet=False)
-    assert (found, well) == ({NAME: result}, False)
+    monkeypatch.setattr(measuring, "measure_all", happening(*events, Began(job), Done(job, result)))
+    found, failed = with_lessons([NAME, "bad"], fresh=True, folder=tmp_path, workers=2, audience=Bars(quiet=False))
+    assert (found.result(NAME), failed) == (result, {"bad"})
     err = capsys.readouterr().err
     assert "bad: not measured (no room)" in err and f"1 of 2: scaled_scores, {result.seconds:.1f} s" in err
 
 
 def test_somebody_stops_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     result = LessonResult.read(RECORDED / f"{NAME}.json")
-    monkeypatch.setattr(batch, "measure_all", happening(Done(WorkerJob("lesson", NAME), result), KeyboardInterrupt))
+    monkeypatch.setattr(measuring, "measure_all", happening(Done(WorkerJob("lesson", NAME), result), KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
-        measured([NAME, "other"], tmp_path, 1, quiet=False)
+        with_lessons([NAME, "other"], fresh=True, folder=tmp_path, workers=1, audience=Bars(quiet=False))
     assert "stopped after 1 of 2 lessons; the same command goes on from there" in capsys.readouterr().err
 
 
 def test_one_lesson_is_watched(capsys: pytest.CaptureFixture[str]) -> None:
-    with watched("A title", quiet=False) as watch:
+    with Bars(quiet=False).lesson("A title") as watch:
         watch("d_k", 0.5)
     assert capsys.readouterr().err == "measuring: A title …\n"
-    with watched("A title", quiet=True) as watch:
+    with Bars(quiet=True).lesson("A title") as watch:
         watch("d_k", 0.5)
     assert capsys.readouterr().err == ""
-
-
-def test_there_is_a_core() -> None:
-    assert cores() >= 1

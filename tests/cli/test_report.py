@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from glassformer.cli import measuring
+from glassformer.lessons import measuring
+from glassformer.lessons.batch import Failed, Happening, WorkerJob
 from glassformer.lessons.catalogue import LESSONS
 from glassformer.textbook import build
 from typed import typed
@@ -65,11 +67,11 @@ def test_every_lesson_is_measured_before(
 ) -> None:
     names: list[str] = []
 
-    def measured(given: list[str], *_: Any, **__: Any) -> tuple[dict[str, Any], bool]:
+    def measure_all(given: list[str], *_: Any) -> Iterator[Happening]:
         names.extend(given)
-        return {}, False
+        yield from (Failed(WorkerJob("lesson", name), "no room") for name in given)
 
-    monkeypatch.setattr(measuring, "measured", measured)
+    monkeypatch.setattr(measuring, "measure_all", measure_all)
     code, _, _ = run(capsys, "--out", tmp_path, "--fresh")
     assert (code, names) == (1, list(LESSONS))
 

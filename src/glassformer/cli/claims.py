@@ -10,7 +10,7 @@ import typer
 from glassformer.cli.options import Debug, Json, Lang
 from glassformer.cli.output import print_json, print_rich
 from glassformer.errors import UsageError
-from glassformer.words import language, say
+from glassformer.words import say
 
 MOST_WORKERS = 256
 
@@ -32,25 +32,14 @@ def command(
     if workers is not None and not 1 <= workers <= MOST_WORKERS:
         raise UsageError("out_of_range", key="--workers", value=workers, low=1, high=MOST_WORKERS)
     asked = list(LESSONS) if fresh and not ids else index.lessons_of(ids or [])
-    from glassformer.cli.measuring import cores, measured
+    from glassformer.cli.measuring import Bars
     from glassformer.lessons.claims import Claims
-    from glassformer.lessons.lesson_results import LessonResults
-    from glassformer.lessons.record import own
+    from glassformer.lessons.measuring import with_lessons
 
-    results, well = LessonResults(), True
-    wanted = asked if fresh else [name for name in asked if results.result(name) is None]
-    failed: set[str] = set()
-    if wanted:
-        fresh_results, well = measured(wanted, record or own(), workers or cores(), quiet=json)
-        results, failed = LessonResults(fresh_results), set(wanted) - set(fresh_results)
-    lessons = index.claims()
-    # an old number must not stand for a measurement that has just failed
-    answers = [
-        results.answer(claim, language()) for claim in index.named(ids or []) or lessons if lessons[claim] not in failed
-    ]
-    found = Claims(answer for answer in answers if answer is not None)
+    results, failed = with_lessons(asked, fresh=fresh, folder=record, workers=workers, audience=Bars(quiet=json))
+    found = Claims.of(results, ids or [], without=failed)
     if json:
         print_json([answer.to_json() for answer in found])
     elif found:
         print_rich(*found.shown().parts)
-    return 0 if well else 1
+    return 1 if failed else 0

@@ -30,9 +30,8 @@ def command(
     module_of(name)
     if depth not in ("easy", "deep"):
         raise UsageError("usage_bad_value", name="--depth", value=depth, expected="easy, deep")
-    from glassformer.cli.measuring import watched
-    from glassformer.lessons.lesson_results import LessonResults
-    from glassformer.lessons.record import measure, own, setup_of
+    from glassformer.cli.measuring import Bars
+    from glassformer.lessons.measuring import with_lesson
     from glassformer.lessons.trained_models import cache
     from glassformer.lessons.view import LessonView, check_picture
     from glassformer.runs.output import claim
@@ -40,12 +39,7 @@ def command(
     if picture is not None:
         check_picture(picture)
         claim(picture, force=force)
-    results = LessonResults()
-    if fresh or results.result(name) is None or results.stale(name):
-        with watched(LessonView(name, language(), results).title, quiet=json) as watch:
-            result = measure(name, setup_of(name, watch))
-        result.write(own())
-        results = LessonResults({name: result})
+    results = with_lesson(name, fresh=fresh, audience=Bars(quiet=json))
     warn_of_fonts()
     view = LessonView(name, language(), results)
     if not json:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from glassformer.words import say
@@ -14,7 +12,7 @@ from glassformer.words import say
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from glassformer.lessons.batch import WorkerJob
+    from glassformer.lessons.batch import Happening, WorkerJob
     from glassformer.lessons.record import LessonResult
     from glassformer.lessons.trained_models import Watch
 
@@ -30,32 +28,30 @@ def bars(*, quiet: bool) -> Progress:
     return Progress(*columns, TimeElapsedColumn(), console=console, transient=True, disable=hidden)
 
 
-@contextmanager
-def watched(title: str, *, quiet: bool) -> Iterator[Watch]:
-    """Somebody who watches one lesson: what it does, and how far it is."""
-    with bars(quiet=quiet) as shown:
-        if shown.disable and not quiet:
-            shown.console.print(say("lesson.measuring", title=title))
-        task = shown.add_task(title, total=1.0)
-        yield lambda what, share: shown.update(task, completed=share, description=f"{title} · {what}")
+class Bars:
+    """The audience of the command line: of one lesson what it does and how far it is, of several a bar for each."""
 
+    def __init__(self, *, quiet: bool) -> None:
+        self.quiet = quiet
 
-def measured(names: Sequence[str], folder: Path, workers: int, *, quiet: bool) -> tuple[dict[str, LessonResult], bool]:
-    """Measure lessons side by side; their results, and whether all went well. A failure is one line, and goes on."""
-    from glassformer.lessons.batch import measure_all
-    from glassformer.lessons.journal import Journal
+    @contextmanager
+    def lesson(self, title: str) -> Iterator[Watch]:
+        with bars(quiet=self.quiet) as shown:
+            if shown.disable and not self.quiet:
+                shown.console.print(say("lesson.measuring", title=title))
+            task = shown.add_task(title, total=1.0)
+            yield lambda what, share: shown.update(task, completed=share, description=f"{title} · {what}")
 
-    found: dict[str, LessonResult] = {}
-    with bars(quiet=quiet) as shown:
-        view = _View(shown, len(names), quiet)
-        try:
-            with closing(measure_all(names, folder, workers, Journal(names, folder))) as happening:  # type: ignore[type-var]
-                for event in happening:
-                    view.see(event, found)
-        except KeyboardInterrupt:
-            shown.console.print(say("lesson.stopped", done=len(found), count=len(names)))
-            raise
-    return found, not view.failed
+    @contextmanager
+    def lessons(self, count: int) -> Iterator[Callable[[Happening], None]]:
+        """A failure is one line, and the others go on."""
+        with bars(quiet=self.quiet) as shown:
+            view = _View(shown, count, self.quiet)
+            try:
+                yield view.see
+            except KeyboardInterrupt:
+                shown.console.print(say("lesson.stopped", done=view.done, count=count))
+                raise
 
 
 class _View:
@@ -63,11 +59,11 @@ class _View:
 
     def __init__(self, shown: Progress, count: int, quiet: bool) -> None:
         self.shown, self.count, self.quiet = shown, count, quiet
-        self.failed = False
+        self.done = 0
         self.whole = shown.add_task(say("lesson.all", done=0, count=count), total=count)
         self.tasks: dict[WorkerJob, Any] = {}
 
-    def see(self, event: Any, found: dict[str, LessonResult]) -> None:
+    def see(self, event: Happening) -> None:
         from glassformer.lessons import batch
 
         job = event.job
@@ -82,23 +78,18 @@ class _View:
                 if job in self.tasks:
                     self.shown.remove_task(self.tasks.pop(job))
                 if isinstance(event, batch.Failed):
-                    self.failed = True
                     self.shown.console.print(say("lesson.failed", name=job.name, why=event.why))
                 elif event.result is not None:
-                    found[job.name] = event.result
-                    self._finished(event.result, len(found))
+                    self.done += 1
+                    self._finished(event.result)
         self.shown.update(
-            self.whole, completed=len(found), description=say("lesson.all", done=len(found), count=self.count)
+            self.whole, completed=self.done, description=say("lesson.all", done=self.done, count=self.count)
         )
 
-    def _finished(self, result: LessonResult, done: int) -> None:
+    def _finished(self, result: LessonResult) -> None:
         if self.shown.disable and not self.quiet:
-            values = {"done": done, "count": self.count, "name": result.name, "seconds": f"{result.seconds:g}"}
+            values = {"done": self.done, "count": self.count, "name": result.name, "seconds": f"{result.seconds:g}"}
             self.shown.console.print(say("lesson.finished", **values))
 
     def _name(self, job: WorkerJob) -> str:
         return job.name if job.kind == "lesson" else say("lesson.training", recipe=job.name)
-
-
-def cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -34,21 +34,17 @@ def command(
         raise UsageError("bad_lang", given=lang)
     if refresh is not None and (run is None or not refresh > 0):
         raise UsageError("report_refresh", given=refresh)
-    from glassformer.cli.measuring import cores, measured
+    from glassformer.cli.measuring import Bars
     from glassformer.files import disk
     from glassformer.lessons.catalogue import LESSONS
-    from glassformer.lessons.lesson_results import LessonResults
-    from glassformer.lessons.record import own
+    from glassformer.lessons.measuring import cores, with_lessons
     from glassformer.runs.output import claim_folder, mark
     from glassformer.textbook.build import Order, Report
 
     claim_folder(out, "report", force=force or any(out.glob("report.*.html")))  # an older one has no marker
     if run is not None:
         Report(Order(out, (), run=run))  # a folder that is no run is refused before anything is measured
-    results, well = LessonResults(), True
-    if fresh:
-        fresh_results, well = measured(list(LESSONS), own(), cores(), quiet=json)
-        results = LessonResults(fresh_results)
+    results, failed = with_lessons(list(LESSONS) if fresh else [], fresh=fresh, audience=Bars(quiet=json))
     warn_of_fonts()
     report = Report(Order(out, CHOICES[lang], results, run, workers=cores()))
     with disk(out):
@@ -61,7 +57,7 @@ def command(
         print_rich(*(say("report.written", path=path) for path in paths))
     if refresh is not None:
         _follow(report, refresh, quiet=json)
-    return 0 if well else 1
+    return 1 if failed else 0
 
 
 def _build(report: Report, *, quiet: bool) -> list[Path]:

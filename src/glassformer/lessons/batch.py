@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryFile
 from threading import Thread
 
+from glassformer.files import disk, write_json
 from glassformer.lessons.catalogue import lesson
-from glassformer.lessons.journal import Journal
-from glassformer.lessons.record import LessonResult, recorded
-from glassformer.lessons.trained_models import is_trained
+from glassformer.lessons.record import LessonResult, current, readable, recorded
+from glassformer.lessons.trained_models import cache, is_trained
 
 UNKNOWN = 60.0  # seconds of a lesson that nobody has measured yet
 PACKAGE = Path(__file__).parents[2]
@@ -66,6 +67,48 @@ class Failed:
 Happening = Began | Moved | Done | Failed
 
 
+class Journal:
+    """What a long measurement has done so far: if it is interrupted, the same command goes on where it stopped.
+
+    It belongs to these lessons and this folder; another set of lessons has a journal of its own.
+    """
+
+    def __init__(self, names: Sequence[str], folder: Path) -> None:
+        self.names, self.folder = list(names), folder
+        digest = hashlib.sha256("\n".join([str(folder.resolve()), *sorted(names)]).encode()).hexdigest()[:10]
+        self.path = cache() / "journals" / f"{digest}.json"
+        self._done: dict[str, str] = self._read()
+
+    def _read(self) -> dict[str, str]:
+        try:
+            found = json.loads(self.path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):  # none, or one that a killed process left half written
+            return {}
+        return {str(name): str(mark) for name, mark in found.items()} if isinstance(found, dict) else {}
+
+    def results(self) -> dict[str, LessonResult]:
+        """Those that are done, by code that has not changed since, and can still be read."""
+        found = {}
+        for name, mark in self._done.items():
+            if name not in self.names or mark != current(name):
+                continue
+            result = readable(self.folder / f"{name}.json")
+            if result is not None and result.fingerprint == mark:
+                found[name] = result
+        return found
+
+    def note(self, result: LessonResult) -> None:
+        self._done[result.name] = result.fingerprint
+        with disk(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        write_json(self.path, self._done)
+
+    def close(self) -> None:
+        """All is done: the next time starts afresh."""
+        with disk(self.path):
+            self.path.unlink(missing_ok=True)
+
+
 def jobs(names: Sequence[str]) -> list[WorkerJob]:
     """Models that are not there yet come first: more than one lesson waits for each."""
     recipes = dict.fromkeys(recipe for name in names for recipe in lesson(name).models)
@@ -78,7 +121,7 @@ def _seconds(name: str) -> float:
     return UNKNOWN if found is None else found.seconds
 
 
-def measure_all(names: Sequence[str], folder: Path, workers: int, journal: Journal) -> Iterator[Happening]:
+def measure_all(names: Sequence[str], folder: Path, workers: int, journal: Journal) -> Generator[Happening]:
     """Measure lessons into a folder, `workers` at a time; a lesson that fails stops no other.
 
     What the journal has is not measured again; when nothing has failed it is closed. Whoever stops listening stops

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 
-from glassformer.lessons.lesson_results import JudgedClaim
+from glassformer.lessons import index
+from glassformer.lessons.lesson_results import JudgedClaim, LessonResults
 from glassformer.lessons.verdict import WORDS
 from glassformer.lessons.view import MARKS
 from glassformer.show import Column, Kind, Sheet, Styled, Table, as_html, as_text
@@ -19,6 +20,19 @@ class Claims(list[JudgedClaim]):
     def __init__(self, answers: Iterable[JudgedClaim], lang: str | None = None) -> None:
         super().__init__(answers)
         self.lang = lang or language()
+
+    @classmethod
+    def of(
+        cls, results: LessonResults, ids: Sequence[str], lang: str | None = None, without: Collection[str] = ()
+    ) -> Claims:
+        """Those of these names, in the order asked for; all of them, in the order of reading, where none is named.
+
+        `without` are lessons whose measurement has just failed: an old number must not stand in for it.
+        """
+        lessons, spoken = index.claims(), lang or language()
+        asked = (claim for claim in index.named(list(ids)) or lessons if lessons[claim] not in without)
+        found = (results.answer(claim, spoken) for claim in asked)
+        return cls((answer for answer in found if answer is not None), spoken)
 
     def shown(self) -> Sheet:
         """All of them, and how many there are of each verdict."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from glassformer.config.values import one_of, path_of, word
 from glassformer.lessons.catalogue import module_of
 from glassformer.lessons.claims import Claims
-from glassformer.lessons.index import named
 from glassformer.lessons.lesson_results import LessonResults
-from glassformer.lessons.record import measure, setup_of
+from glassformer.lessons.measuring import cores, with_lesson
 from glassformer.lessons.view import LessonView
 from glassformer.textbook.build import Order, Report
 from glassformer.words import LANGUAGES, language
@@ -31,10 +29,8 @@ def lesson(name: str, *, lang: str | None = None, fresh: bool = False) -> Lesson
     Measured now where there is no result, or with `fresh`; models that it looks into are trained on first use.
     """
     module_of(word("name", name))
-    spoken, results = _spoken(lang), LessonResults()
-    if fresh or results.result(name) is None or results.stale(name):
-        results = LessonResults({name: measure(name, setup_of(name))})
-    return LessonView(name, spoken, results)
+    spoken = _spoken(lang)
+    return LessonView(name, spoken, with_lesson(name, fresh=fresh))
 
 
 def claims(*ids: str, lang: str | None = None) -> Claims:
@@ -43,9 +39,7 @@ def claims(*ids: str, lang: str | None = None) -> Claims:
     A list that prints as a table, in a notebook too.
     """
     spoken = _spoken(lang)
-    wanted = named([word("id", each) for each in ids])  # a claim that there is not is refused
-    found = (answer for answer in LessonResults().answers(spoken) if not ids or answer.id in wanted)
-    return Claims(found, spoken)
+    return Claims.of(LessonResults(), [word("id", each) for each in ids], spoken)
 
 
 def report(
@@ -54,7 +48,7 @@ def report(
     """Write the textbook, with a chapter on a run where one is given; the files that were written."""
     folder = None if run is None else run.folder if isinstance(run, RunWithFolder) else path_of("run", run)
     langs = LANGUAGES if word("lang", lang) == "both" else (one_of("lang", lang, LANGUAGES),)
-    return Report(Order(path_of("out", out), langs, run=folder, workers=os.cpu_count() or 1)).build()
+    return Report(Order(path_of("out", out), langs, run=folder, workers=cores())).build()
 
 
 def _spoken(lang: str | None) -> str:
