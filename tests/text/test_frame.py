@@ -225,3 +225,13 @@ def test_a_pair_of_roberta_has_two_ends_between(tmp_path: Path) -> None:
     tokenizer = open_tokenizer(folder)
     ids, _ = pair(tokenizer.encode("I go"), tokenizer.encode("나는"), [0], [2], between=[2])
     assert ids == AutoTokenizer.from_pretrained(folder)("I go", "나는")["input_ids"]
+
+
+def test_a_text_is_cut_so_that_it_fits_in_its_frame() -> None:
+    frame = Frame(begin=1, end=2)
+    assert frame.fit([7, 8, 9], None) == frame.fit([7, 8, 9], 5) == [7, 8, 9]
+    assert frame.fit([7, 8, 9], 4, truncate=True) == [7, 8]
+    assert frame.fit([7, 8, 9], 1, truncate=True) == []
+    with pytest.raises(InputError, match="the text has 5 positions, and at most 4 are read"):
+        frame.fit([7, 8, 9], 4)
+    assert frame.begun([7]) == [1, 7] and Frame(end=2).begun([7]) == [7]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -76,10 +76,18 @@ class Loaded:
         count = self.config.model.head.options.get("classes", 0)
         return [str(name) for name in named] if named else [str(i) for i in range(count)]
 
+    @property
+    def prepare(self) -> Callable[[str], str]:
+        """Changes a text as a person types it into one as the model learned to read it."""
+        return prepared_side(self.config.data.prepare, self.config.data.source_language)
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of a text, prepared and split, without its frame."""
+        return self.tokenizer.encode(self.prepare(text))
+
     def framed(self, text: str) -> list[int]:
-        """The ids of a text as the model learned to read it: changed, split, framed by its special tokens."""
-        prepare = prepared_side(self.config.data.prepare, self.config.data.source_language)
-        return self.frame.around(self.tokenizer.encode(prepare(text)))
+        """The ids of a text as the model learned to read it, framed by its special tokens."""
+        return self.frame.around(self.encode(text))
 
     @property
     def frame(self) -> Frame:
@@ -100,9 +108,14 @@ class Loaded:
         return SeenText.open(self.folder)
 
     @property
+    def target_frame(self) -> Frame:
+        """The special tokens around what a translator says."""
+        return Frame.of_target(self.config, self.vocabularies.target.specials)
+
+    @property
     def start(self) -> int:
-        """What a decoder with an encoder begins with: bos, or as `task.start` says (T5, Marian: pad; BART: eos)."""
-        return self.vocabularies.target.specials.need(str(self.config.task.options.get("start", "bos")))
+        """What a decoder with an encoder begins with."""
+        return self.target_frame.front[0]
 
     def shown(self) -> Table:
         """What was opened, and from where."""
@@ -148,7 +161,7 @@ class Loaded:
         return Reader(
             self.model,
             lambda text: read(source, self.framed(text)),
-            lambda text: read(target, [self.start, *target.encode(text)]),
+            lambda text: read(target, self.target_frame.begun(target.encode(text))),
             target.piece,
         )
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from glassformer.data.moses import prepared_side
 from glassformer.errors import InputError, shown
 from glassformer.layers.position import WITH_TABLE
 from glassformer.loading import Loaded
@@ -58,20 +57,15 @@ def position_limit(loaded: Loaded) -> int | None:
 
 def read_text(loaded: Loaded, text: str, *, truncate: bool = False, longest: int | None = None) -> Ids:
     """The ids of a text in its frame. One that is too long is refused, or with `truncate` its end is cut off."""
-    ids, most = loaded.framed(text), _most(loaded, longest)
-    if most is None or len(ids) <= most:
-        return Ids(ids)
-    if not truncate:
-        raise InputError("text_too_long", length=len(ids), most=most)
-    end = loaded.frame.back
-    return Ids(ids[: max(most - len(end), 0)] + end)
+    limits = [limit for limit in (position_limit(loaded), longest) if limit is not None]
+    frame = loaded.frame
+    return Ids(frame.around(frame.fit(loaded.encode(text), min(limits, default=None), truncate=truncate)))
 
 
 def read_pair(loaded: Loaded, first: str, second: str, *, truncate: bool = False) -> Ids:
     """The ids of two texts in one frame; with `truncate` the longer one is cut first, until both fit."""
-    prepare = prepared_side(loaded.config.data.prepare, loaded.config.data.source_language)
     begin, end = loaded.frame.front, loaded.frame.back
-    a, b = (loaded.tokenizer.encode(prepare(text)) for text in (first, second))
+    a, b = map(loaded.encode, (first, second))
     tokens, segments = paired(loaded.tokenizer, a, b, begin, end)
     most = position_limit(loaded)
     if most is not None and len(tokens) > most:
@@ -98,8 +92,3 @@ def read_given(loaded: Loaded, text: Text, *, truncate: bool = False) -> Ids:
     if isinstance(text, str):
         return read_text(loaded, text, truncate=truncate)
     return read_pair(loaded, *text, truncate=truncate)
-
-
-def _most(loaded: Loaded, longest: int | None) -> int | None:
-    found = [limit for limit in (position_limit(loaded), longest) if limit is not None]
-    return min(found) if found else None

@@ -19,7 +19,7 @@ from tokenizers.processors import PostProcessor
 
 from glassformer.config.recipe import RunConfig
 from glassformer.config.values import truth
-from glassformer.errors import FileError
+from glassformer.errors import FileError, InputError
 from glassformer.text.files import CONFIG, Declared
 from glassformer.text.kinds import open_tokenizer
 from glassformer.text.learn import LARGEST_VOCABULARY
@@ -62,6 +62,11 @@ class Frame:
         return cls.named(*roles(config), specials)
 
     @classmethod
+    def of_target(cls, config: RunConfig, specials: Specials) -> Self:
+        """The frame of what a translator says: bos, or as `task.start` says (T5, Marian: pad; BART: eos), … eos."""
+        return cls(specials.need(str(config.task.options.get("start", "bos"))), specials.eos)
+
+    @classmethod
     def named(cls, begin: str, end: str, specials: Specials) -> Self:
         return cls(*(None if role == "none" else specials.need(role) for role in (begin, end)))
 
@@ -80,6 +85,22 @@ class Frame:
 
     def around(self, ids: Sequence[int]) -> list[int]:
         return [*self.front, *ids, *self.back]
+
+    def begun(self, ids: Sequence[int]) -> list[int]:
+        """A text that is to be continued: the frame is open at its end."""
+        return [*self.front, *ids]
+
+    def fit(self, ids: Sequence[int], most: int | None, *, truncate: bool = False) -> list[int]:
+        """A text, not yet framed, that in its frame has at most `most` tokens; None: there is no limit.
+
+        A longer one is refused, or with `truncate` its end is cut off.
+        """
+        length = len(ids) + self.extra
+        if most is None or length <= most:
+            return list(ids)
+        if not truncate:
+            raise InputError("text_too_long", length=length, most=most)
+        return list(ids[: max(most - self.extra, 0)])
 
     def room(self, config: RunConfig) -> int:
         """How many tokens of a text are read in training: as the recipe says, or what the table of positions holds."""

@@ -13,7 +13,7 @@ from glassformer.errors import ConfigError
 from glassformer.loading import Loaded, load
 from glassformer.models.build import build
 from glassformer.tasks.output_ids import forbidden_ids
-from glassformer.tasks.translation.translate import GREEDY, SearchOptions, as_trained, candidates, sources, translate
+from glassformer.tasks.translation.translate import GREEDY, SearchOptions, as_trained, candidates, translate
 from small_models import small
 from small_translator import ENGLISH, KOREAN, trained
 
@@ -71,8 +71,8 @@ def test_what_a_person_types_is_prepared_as_the_training_text_was(tmp_path: Path
     loaded = load(trained(tmp_path))
     config = replace(loaded.config, data=replace(loaded.config.data, prepare="lowercase"))
     lower = replace(loaded, config=config)
-    assert sources(lower, ["ABC 가"]) == ["abc 가"]
-    assert sources(loaded, ["ABC 가"]) == ["ABC 가"]
+    assert lower.prepare("ABC 가") == "abc 가"
+    assert loaded.prepare("ABC 가") == "ABC 가"
 
 
 # --- models of others: other frames, other beginnings ---

@@ -12,7 +12,6 @@ from rich.text import Text
 
 from glassformer.config.values import size
 from glassformer.data.batch import pad
-from glassformer.data.moses import prepared_side
 from glassformer.decoding import Beams, Limits, Sampling, beam_search, greedy, stream
 from glassformer.errors import ConfigError, InputError
 from glassformer.hub.generation import GenerationDefaults, read_generation
@@ -231,10 +230,8 @@ def write(loaded: Loaded, prompt: str | Prompt = "", writing: Writing = Writing(
 
 def beginning(loaded: Loaded, prompt: str, *, special_tokens: bool = False) -> list[int]:
     """The ids that the model goes on from: begun as it learned, and not ended."""
-    data = loaded.config.data
-    text = prepared_side(data.prepare, data.source_language)(normalise(prompt))
-    encoded = encode_typed(loaded.tokenizer, text) if special_tokens else loaded.tokenizer.encode(text)
-    ids = [*loaded.frame.front, *encoded]
+    text = loaded.prepare(normalise(prompt))
+    ids = loaded.frame.begun(encode_typed(loaded.tokenizer, text) if special_tokens else loaded.tokenizer.encode(text))
     if ids:
         return ids
     specials = loaded.tokenizer.specials.ids()

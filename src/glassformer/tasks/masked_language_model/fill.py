@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from glassformer.config.values import size
-from glassformer.data.moses import prepared_side
 from glassformer.decoding.rules import finite
 from glassformer.decoding.step import evaluating
 from glassformer.errors import InputError, shown
@@ -65,7 +64,7 @@ def fill(loaded: Loaded, text: str, top: int = 5, *, truncate: bool = False) -> 
     mask, parts = tokenizer.specials.need("mask"), split(tokenizer, normalise(text))
     if len(parts) == 1:
         raise InputError("no_mask", text=shown(text), mask=tokenizer.piece(mask))
-    ids = _fitted(loaded, around(loaded, parts[::2], mask), mask, truncate)
+    ids = _framed(loaded, with_masks(loaded, parts[::2], mask), mask, truncate)
     with evaluating(loaded.model):
         logits = loaded.model(torch.tensor([ids], device=loaded.device))[0]  # t v
     at = [place for place, token in enumerate(ids) if token == mask]
@@ -75,16 +74,13 @@ def fill(loaded: Loaded, text: str, top: int = 5, *, truncate: bool = False) -> 
     )
 
 
-def _fitted(loaded: Loaded, ids: list[int], mask: int, truncate: bool) -> list[int]:
-    most, end = position_limit(loaded), loaded.frame.back
-    if most is None or len(ids) <= most:
-        return ids
-    if not truncate:
-        raise InputError("text_too_long", length=len(ids), most=most)
-    kept = ids[: most - len(end)] + end
+def _framed(loaded: Loaded, ids: list[int], mask: int, truncate: bool) -> list[int]:
+    """In the frame that the model learned; a text that is too long is cut, but no gap is lost."""
+    frame, most = loaded.frame, position_limit(loaded)
+    kept = frame.fit(ids, most, truncate=truncate)
     if kept.count(mask) != ids.count(mask):
-        raise InputError("mask_cut", length=len(ids), most=most)
-    return kept
+        raise InputError("mask_cut", length=len(ids) + frame.extra, most=most)
+    return frame.around(kept)
 
 
 def split(tokenizer: Tokenizer, text: str) -> list[str]:
@@ -93,21 +89,16 @@ def split(tokenizer: Tokenizer, text: str) -> list[str]:
     return re.split(f"({'|'.join([*map(re.escape, sorted(names)), GAP])})", text)
 
 
-def around(loaded: Loaded, texts: list[str], mask: int) -> list[int]:
-    """The ids of the texts with a mask between every two, in the frame that the model learned.
+def with_masks(loaded: Loaded, texts: list[str], mask: int) -> list[int]:
+    """The ids of the texts with a mask between every two.
 
     The mask stands for a whole piece. Where pieces hold the blank before them, the one before the mask is part of what
     is masked, as it was in training.
     """
-    data, frame = loaded.config.data, loaded.frame
-    prepare, whole = prepared_side(data.prepare, data.source_language), holds_blanks(loaded.tokenizer)
-    ids = frame.front
-    for number, text in enumerate(texts, 1):
-        last = number == len(texts)
-        part = text.rstrip(" ") if whole and not last else text
-        ids += loaded.tokenizer.encode(prepare(part)) if part else []
-        ids += frame.back if last else [mask]
-    return ids
+    whole, (*before, last) = holds_blanks(loaded.tokenizer), texts
+    parts = [*(text.rstrip(" ") if whole else text for text in before), last]
+    first, *others = (loaded.encode(part) if part else [] for part in parts)
+    return [*first, *(token for ids in others for token in (mask, *ids))]
 
 
 def _candidates(tokenizer: Tokenizer, parts: list[str], number: int, shares: Tensor, top: int) -> tuple[Candidate, ...]:

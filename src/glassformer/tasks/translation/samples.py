@@ -56,7 +56,7 @@ class TranslationSamples:
         source, target = self.vocabularies.source, self.vocabularies.target
         device, room = next(model.parameters()).device, self.run.config.model.max_len
         ids = Frame.of(self.run.config, source.specials).around(source.encode(sample.source))
-        said = [target.specials.need(self.search.start), *target.encode(sample.translation)][:room]
+        said = Frame.of_target(self.run.config, target.specials).begun(target.encode(sample.translation))[:room]
         with record(model, ATTENTION) as trace:
             model(torch.tensor([ids], device=device), torch.tensor([said], device=device))
         trace.tokens = [*map(source.piece, ids), *map(target.piece, said)]

@@ -107,7 +107,7 @@ class Translation:
         train, special = config.train, vocabularies.target.specials
         return cls(
             pad=special.need("pad"),
-            bos=special.need(str(config.task.options.get("start", OPTIONS["start"]))),
+            bos=Frame.of_target(config, special).front[0],
             eos=special.need("eos"),
             criterion=make_loss(train.loss.kind, options("loss", train.loss)),
             frame=Frame.of(config, vocabularies.source.specials),

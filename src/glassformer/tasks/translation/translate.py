@@ -12,9 +12,8 @@ from torch import nn
 from glassformer.config.recipe import RunConfig
 from glassformer.config.values import one_of, size
 from glassformer.data.batch import pad
-from glassformer.data.moses import prepared_side
 from glassformer.decoding import Beams, Hypothesis, Limits, beam_search, greedy
-from glassformer.errors import ConfigError, InputError
+from glassformer.errors import ConfigError
 from glassformer.hub.generation import read_generation
 from glassformer.layers.position import table_size
 from glassformer.loading import Loaded
@@ -115,13 +114,6 @@ def as_trained(search: SearchOptions, config: RunConfig) -> SearchOptions:
     )
 
 
-def sources(loaded: Loaded, texts: Sequence[str]) -> list[str]:
-    """Texts as a person types them → as the model learned to read them. What it answers stays as it was learned."""
-    data = loaded.config.data
-    change = prepared_side(data.prepare, data.source_language)
-    return [change(text) for text in texts]
-
-
 def translate(loaded: Loaded, texts: str | Sequence[str], search: SearchOptions = SearchOptions()) -> list[str]:  # noqa: B008
     """The best translation of each sentence."""
     return [best.text for best, *_ in translations(loaded, texts, replace(search, n_best=1))]
@@ -130,7 +122,7 @@ def translate(loaded: Loaded, texts: str | Sequence[str], search: SearchOptions 
 def translations(loaded: Loaded, texts: str | Sequence[str], search: SearchOptions) -> list[list[Translated]]:
     """The `n_best` translations of each sentence."""
     check_verb(loaded, "translate")
-    every = sources(loaded, every_text(texts))
+    every = [*map(loaded.prepare, every_text(texts))]  # what it answers stays as it was learned
     return candidates(
         loaded.model, loaded.vocabularies, every, as_trained(search, loaded.config), position_limit(loaded)
     )
@@ -145,7 +137,9 @@ def candidates(
     """
     if not isinstance(model, EncoderDecoder):
         raise ConfigError("task_family", task="translation", family="encoder-decoder")
-    encoded = [_fitted(tokens, search, most) for tokens in vocabularies.source.encode_batch(list(texts))]
+    source = vocabularies.source
+    frame = Frame.named(search.begin, search.end, source.specials)
+    encoded = [frame.fit(tokens, most, truncate=search.truncate) for tokens in source.encode_batch(list(texts))]
     found: list[list[Translated]] = [[Translated("", 0.0, 0.0)] for _ in texts]
     order = sorted((i for i, tokens in enumerate(encoded) if tokens), key=lambda i: len(encoded[i]))
     for some in _chunks(order, search.batch):
@@ -154,15 +148,6 @@ def candidates(
                 Translated(_text(vocabularies.target, one), one.score, one.log_probability) for one in hypotheses
             ]
     return found
-
-
-def _fitted(tokens: list[int], search: SearchOptions, most: int | None) -> list[int]:
-    around = (search.begin != "none") + (search.end != "none")
-    if most is None or len(tokens) + around <= most:
-        return tokens
-    if not search.truncate:
-        raise InputError("text_too_long", length=len(tokens) + around, most=most)
-    return tokens[: max(most - around, 1)]
 
 
 def _text(target: Tokenizer, hypothesis: Hypothesis) -> str:
