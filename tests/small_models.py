@@ -7,8 +7,9 @@ from typing import Any
 
 import torch
 
-from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.config.recipe import RunConfig, TextConfig
+from glassformer.config.values import Choice
 from glassformer.loading import Loaded
 from glassformer.models.build import build
 from glassformer.runs import Run

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from torch import nn
 
-from glassformer.config.model import Choice, ModelConfig
-from glassformer.config.recipe import RunConfig, TrainConfig, options
+from glassformer.config.model import ModelConfig
+from glassformer.config.recipe import RunConfig, TrainConfig
+from glassformer.config.values import Choice
 from glassformer.data.store import Store
 from glassformer.losses import make_loss
 from glassformer.models.build import build
@@ -64,7 +65,7 @@ def examples(count: int = 90, seed: int = 0) -> Store:
 
 
 def translation(config: RunConfig, **keys: Any) -> Translation:
-    loss = make_loss(config.train.loss.kind, options("loss", config.train.loss))
+    loss = make_loss(config.train.loss.kind, config.train.loss.options)
     table: dict[str, Any] = {
         "pad": 0,
         "bos": 1,

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from glassformer.config.model import to_toml
+from glassformer.config.toml import to_toml
 from glassformer.loading import open_recipe
 from glassformer.training.begin import begin
 from glassformer.training.loop import train

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from glassformer.api import presets as presets
     from glassformer.api import train as train
     from glassformer.comparison.report import Comparison as Comparison
-    from glassformer.config.model import Choice as Choice
     from glassformer.config.model import ModelConfig as ModelConfig
+    from glassformer.config.values import Choice as Choice
     from glassformer.errors import ConfigError as ConfigError
     from glassformer.errors import FileError as FileError
     from glassformer.errors import GlassformerError as GlassformerError
@@ -84,7 +84,7 @@ _HOME = {
     "LessonView": "lessons.view",
     "AlibiPositions": "layers.position",
     "Cache": "layers.attention",
-    "Choice": "config.model",
+    "Choice": "config.values",
     "Comparison": "comparison.report",
     "Classified": "tasks.classification.classify",
     "ConfigError": "errors",

@@ -160,7 +160,7 @@ LOSSES: dict[str, Callable[..., Sum]] = {
 
 
 def make_loss(kind: str, options: Mapping[str, Any]) -> Loss:
-    """A loss with its options, as `recipe.options` gives them; a task may add `weights`."""
+    """A loss with its options, as `train.loss` has them; a task may add `weights`."""
     return partial(LOSSES[kind], **options)
 
 

@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from glassformer.bench.questions import HIGHEST, LOWEST, answered, at_real, batch, questions, without_classes
-from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.model import ModelConfig
+from glassformer.config.values import Choice
 
 SIZES = {"vocab_size": 60, "d_model": 8, "n_heads": 2, "d_ff": 8}
 

@@ -6,13 +6,13 @@ import re
 import subprocess
 import sys
 import tomllib
-from dataclasses import fields
 from typing import Any
 
 import pytest
 
-from glassformer.config.model import Choice, ModelConfig
-from glassformer.config.recipe import KINDS, TABLES, DataConfig, RunConfig, TextConfig, TrainConfig, options, override
+from glassformer.config.model import ModelConfig
+from glassformer.config.recipe import KINDS, TABLES, DataConfig, RunConfig, TextConfig, TrainConfig, override
+from glassformer.config.values import Choice
 from glassformer.errors import ConfigError
 from glassformer.losses import LOSSES
 from glassformer.training.optimizer import OPTIMIZERS
@@ -57,8 +57,8 @@ def test_only_what_differs_from_the_defaults_is_written() -> None:
 
 def test_the_defaults_are_the_papers() -> None:
     train = TrainConfig()
-    assert options("optimizer", train.optimizer) == {"beta1": 0.9, "beta2": 0.98, "eps": 1e-9, "weight_decay": 0.0}
-    assert options("loss", train.loss) == {"smoothing": 0.1}
+    assert train.optimizer.options == {"beta1": 0.9, "beta2": 0.98, "eps": 1e-9, "weight_decay": 0.0}
+    assert train.loss.options == {"smoothing": 0.1}
     assert (train.steps, train.warmup, train.schedule.kind, train.peak) == (100_000, 4000, "noam", 1.0)
 
 
@@ -81,8 +81,8 @@ def test_kinds_and_options_are_those_of_the_functions(key: str, known: dict[str,
 @pytest.mark.parametrize("key", KINDS)
 def test_every_default_passes_its_own_check(key: str) -> None:
     for known in KINDS[key].values():
-        for name, (default, check) in known.items():
-            assert check(name, default) == default
+        for name, each in known.items():
+            assert each.judge(name, each.default) == each.default
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,10 @@ def test_a_key_inside_a_choice_is_overridden() -> None:
         ("d_fff", "d_fff: no such key; there are: data, model, run, text, train"),
         ("trian.steps", "trian.steps: no such key; did you mean train?"),
         ("train.optimiser.beta2", "train.optimiser.beta2: no such key; did you mean optimizer?"),
-        ("train.steps.x", "train.steps.x: no such key"),
+        ("train.steps.x", "train.steps.x: no such key; there are: loss, optimizer, schedule"),
+        ("model.positon.base", "model.positon.base: no such key; did you mean position?"),
+        ("run.name.x", "run.name.x: no such key; there are: task"),
+        ("train", "train=1 is of the wrong type; use a table of keys"),
     ],
 )
 def test_a_wrong_override_is_answered(key: str, message: str) -> None:
@@ -203,9 +206,9 @@ def test_what_a_run_writes_down_is_the_whole_recipe() -> None:
         assert RunConfig.from_dict(tables) == config
         for name, kind in TABLES.items():
             unset = set(re.findall(r"^# (\w+) =$", text, re.MULTILINE))
-            missing = {key.name for key in fields(kind)} - set(tables[name])
+            missing = set(kind.schema()) - set(tables[name])
             assert missing <= unset and all(getattr(getattr(config, name), key) is None for key in missing)
-    assert tables["train"]["optimizer"] == {"kind": "adamw", **options("optimizer", complete().train.optimizer)}
+    assert tables["train"]["optimizer"] == {"kind": "adamw", **complete().train.optimizer.options}
 
 
 def test_eq_3_sets_its_own_rate() -> None:

@@ -5,7 +5,20 @@ from typing import Any
 
 import pytest
 
-from glassformer.config.values import BIASES, LARGEST_SIZE, biases, one_of, positive, rate, size, truth, word
+from glassformer.config.values import (
+    BIASES,
+    LARGEST_SIZE,
+    biases,
+    count,
+    names,
+    not_negative,
+    one_of,
+    positive,
+    rate,
+    size,
+    truth,
+    word,
+)
 from glassformer.errors import ConfigError
 
 
@@ -14,7 +27,12 @@ from glassformer.errors import ConfigError
     [
         (size, 1, 1),
         (size, LARGEST_SIZE, LARGEST_SIZE),
+        (count, 0, 0),
         (rate, 0, 0.0),
+        (not_negative, 0, 0.0),
+        (not_negative, 2, 2.0),
+        (names, "a", "a"),
+        (names, ("a", "b"), ["a", "b"]),
         (positive, 3, 3.0),
         (truth, False, False),
         (word, "x", "x"),
@@ -53,6 +71,12 @@ def test_a_value_that_will_not_do_is_one_line(check: Callable[[str, object], obj
     with pytest.raises(ConfigError) as caught:
         check("key", value)
     assert str(caught.value) == line
+
+
+@pytest.mark.parametrize("value", [[], [1], 5])
+def test_what_is_no_list_of_names(value: object) -> None:
+    with pytest.raises(ConfigError, match=r"k=.* is of the wrong type; use a name, or a list of names"):
+        names("k", value)
 
 
 def test_a_word_of_a_list() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glassformer.config.model import Choice
+from glassformer.config.values import Choice
 from glassformer.data import channel_sources
 from glassformer.data.channel_sources import channels
 from glassformer.errors import ConfigError, InputError

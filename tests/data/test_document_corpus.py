@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 import shared_data
-from glassformer.config.model import Choice
 from glassformer.config.recipe import DataConfig
+from glassformer.config.values import Choice
 from glassformer.data.corpus import Corpus
 from glassformer.data.document_corpus import document_corpus
 from glassformer.data.documents import Documents

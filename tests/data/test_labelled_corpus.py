@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from glassformer.config.model import Choice
 from glassformer.config.recipe import DataConfig
-from glassformer.data.labelled_corpus import CHECKS, LABELLED, labelled_corpus
+from glassformer.config.values import Choice
+from glassformer.data.labelled_corpus import LABELLED, LABELLED_OPTIONS, labelled_corpus
 from glassformer.errors import ConfigError
 from shared_data import need
 from small_classifier import REVIEWS, write_tsv
@@ -21,7 +21,7 @@ def data(kind: str, **keys: Any) -> DataConfig:
 
 
 def test_every_source_has_its_checks() -> None:
-    assert list(CHECKS) == list(LABELLED)
+    assert list(LABELLED_OPTIONS) == list(LABELLED)
 
 
 def test_the_built_in_corpus_in_either_language() -> None:

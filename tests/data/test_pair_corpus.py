@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from glassformer.config.model import Choice
 from glassformer.config.recipe import DataConfig
+from glassformer.config.values import Choice
 from glassformer.data.grammar import KINDS
 from glassformer.data.pair_corpus import pair_corpus
 from glassformer.data.pairs import Pairs

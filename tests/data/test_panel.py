@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glassformer.config.model import Choice
+from glassformer.config.values import Choice
 from glassformer.data.channel import Channel
-from glassformer.data.panel import Panel, Scale, Scaler, check_split, panel
+from glassformer.data.channel_sources import check_split
+from glassformer.data.panel import Panel, Scale, Scaler, panel
 from glassformer.errors import ConfigError, FileError, InputError
 from shared_data import need
 from small_forecaster import channel as made
@@ -62,7 +63,7 @@ def test_shares_are_counted_on_the_common_axis() -> None:
 @pytest.mark.parametrize("value", [[0.7, 0.3], "half", [0.9, 0.1, 0.1], [-1, 2, 3], [True, 1, 1], [0, 5, 5]])
 def test_a_wrong_split_is_refused(value: Any) -> None:
     with pytest.raises(ConfigError, match=r"is not a split; give three counts such as \[8640, 2880, 2880\], or three"):
-        check_split(value)
+        check_split("source.split", value)
 
 
 def test_a_split_that_asks_for_more_than_there_is() -> None:

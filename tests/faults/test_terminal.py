@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from glassformer.config.model import to_toml
+from glassformer.config.toml import to_toml
 from glassformer.runs import Run
 from glassformer.runs.manifest import verify
 from tiny_tasks import TINY

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.model import ModelConfig
+from glassformer.config.values import Choice
 from glassformer.hub.effective_config import differing_keys, effective_values
 
 DECODER = {"family": "decoder", "vocab_size": 40, "d_model": 16, "n_heads": 2}

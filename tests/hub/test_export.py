@@ -15,8 +15,9 @@ import glassformer as gf
 from families import answer, difference, tokens
 from foreign_folder import changed
 from glassformer.cli.options import overrides
-from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.config.recipe import RunConfig
+from glassformer.config.values import Choice
 from glassformer.errors import ConfigError, FileError
 from glassformer.hub.export import Source, choose_family, export, export_run
 from glassformer.hub.open import open_foreign

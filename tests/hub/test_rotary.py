@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from glassformer.config.model import Choice
+from glassformer.config.values import Choice
 from glassformer.errors import FileError
 from glassformer.hub.foreign import Foreign
 from glassformer.hub.rotary import read_rotary, write_rotary

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 import foreign_texts
-from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.config.recipe import RunConfig
+from glassformer.config.values import Choice
 from glassformer.errors import FileError
 from glassformer.hub.families import FAMILIES
 from glassformer.hub.foreign import Foreign

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.model import ModelConfig
+from glassformer.config.values import Choice
 from glassformer.lessons.experiment import BOXES, Experiment
 from glassformer.loading import open_recipe
 from glassformer.models.build import build

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.config.recipe import RunConfig
+from glassformer.config.values import Choice
 from glassformer.errors import ConfigError, FileError
 from glassformer.loading import name_of, open_config, open_recipe, recipes
 from glassformer.models.presets import PRESETS
@@ -149,7 +150,7 @@ def test_a_file_without_a_model(text: str, tmp_path: Path) -> None:
         ({"positon.base": 5}, "positon.base: no such key; did you mean position?"),
         ({"d_model.base": 5}, "d_model.base: no such key; there are: feed_forward, head, input, norm, position"),
         ({"to_dict.kind": 5}, "to_dict.kind: no such key; there are: feed_forward, head, input, norm, position"),
-        ({"__doc__.kind": 5}, "__doc__: no such key; there are: "),
+        ({"__doc__.kind": 5}, "__doc__.kind: no such key; there are: feed_forward, head, "),
         ({"": 5}, ": no such key; there are: "),
         ({".": 5}, ".: no such key; there are: "),
         ({"head.kind": 5}, "head.kind=5 is of the wrong type; use a word in quotes"),

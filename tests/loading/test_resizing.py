@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from glassformer.config.model import Choice
+from glassformer.config.values import Choice
 from glassformer.errors import ConfigError
 from glassformer.loading import resize
 from small_models import small

@@ -4,7 +4,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.model import ModelConfig
+from glassformer.config.values import Choice
 from glassformer.errors import ConfigError
 from glassformer.layers.position.learned import interpolate
 from glassformer.models.build import build

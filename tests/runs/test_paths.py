@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from glassformer.config.model import Choice, read_toml
 from glassformer.config.recipe import RunConfig
+from glassformer.config.toml import read_toml
+from glassformer.config.values import Choice
 from glassformer.runs import Run
 from glassformer.runs.paths import absolute
 from small_run import run_config

@@ -7,8 +7,8 @@ import pytest
 
 import glassformer as gf
 from foreign_models import marian
-from glassformer.config.model import Choice
 from glassformer.config.recipe import DataConfig
+from glassformer.config.values import Choice
 from glassformer.errors import ConfigError, InputError
 from glassformer.hub.store import store
 from glassformer.loading import load

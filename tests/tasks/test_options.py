@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from glassformer.config.model import Choice
+from glassformer.config.options import Option, Schema
+from glassformer.config.values import Choice, size
 from glassformer.errors import ConfigError
 from glassformer.tasks.options import check_options
 from small_run import run_config
@@ -12,18 +13,22 @@ from small_run import run_config
 LOSSES = ("cross_entropy", "focal")
 
 
+def schema(*names: str) -> Schema:
+    return dict.fromkeys(names, Option(1, size))
+
+
 def test_what_fits_passes() -> None:
-    check_options(replace(run_config(), task=Choice("x", {"a": 1})), ("a", "b"), LOSSES)
+    check_options(replace(run_config(), task=Choice("x", {"a": 1})), schema("a", "b"), LOSSES)
 
 
 @pytest.mark.parametrize(
     ("options", "known", "message"),
     [
-        ({"aa": 1}, ("ab",), "task.aa: 'x' has no such option; there are: ab"),
-        ({"a": 1}, (), "task.a: 'x' has no options; write task"),
+        ({"aa": 1}, schema("ab"), "task.aa: 'x' has no such option; there are: ab"),
+        ({"a": 1}, {}, "task.a: 'x' has no options; write task"),
     ],
 )
-def test_an_unknown_option(options: dict[str, int], known: tuple[str, ...], message: str) -> None:
+def test_an_unknown_option(options: dict[str, int], known: Schema, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         check_options(replace(run_config(), task=Choice("x", options)), known, LOSSES)
     assert str(caught.value).startswith(message)
@@ -31,4 +36,4 @@ def test_an_unknown_option(options: dict[str, int], known: tuple[str, ...], mess
 
 def test_an_unfit_loss() -> None:
     with pytest.raises(ConfigError, match="cannot be learned with the loss 'cross_entropy'; use one of: mse"):
-        check_options(run_config(), (), ("mse", "mae"))
+        check_options(run_config(), {}, ("mse", "mae"))

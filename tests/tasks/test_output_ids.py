@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from glassformer.errors import ConfigError
-from glassformer.tasks.output_ids import forbidden_ids, forbidden_roles, spelled_ids
+from glassformer.tasks.output_ids import forbidden_and_ends, forbidden_ids, spelled_ids
 from glassformer.text.tokenizer import Specials
 from texts import trained
 
@@ -21,16 +21,16 @@ def test_a_task_may_forbid_less() -> None:
 
 
 def test_the_roles_of_the_configuration() -> None:
-    assert forbidden_roles({}) is None
-    assert forbidden_roles({"forbidden": ["pad", "unk"]}) == ("pad", "unk")
-    assert forbidden_roles({"forbidden": []}) == ()
+    assert forbidden_and_ends({}) == (None, None)
+    assert forbidden_and_ends({"forbidden": ["pad", "unk"], "ends": [2, 5]}) == (("pad", "unk"), (2, 5))
+    assert forbidden_and_ends({"forbidden": []}) == ((), None)
     with pytest.raises(ConfigError, match=r"task\.forbidden='padding' is unknown; use one of: pad, bos"):
-        forbidden_roles({"forbidden": ["padding"]})
+        forbidden_and_ends({"forbidden": ["padding"]})
     for wrong in ("pad", 3):
         with pytest.raises(
             ConfigError, match=f"task.forbidden={wrong!r} is not a list of special tokens; name some of:"
         ):
-            forbidden_roles({"forbidden": wrong})
+            forbidden_and_ends({"forbidden": wrong})
 
 
 def test_rows_that_no_piece_belongs_to_are_not_spelled() -> None:

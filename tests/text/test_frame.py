@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from transformers import AutoTokenizer
 
 from foreign_texts import LAYOUTS, bert, llama, llama_3, roberta, written
-from glassformer.config.model import Choice
 from glassformer.config.recipe import RunConfig
+from glassformer.config.values import Choice
 from glassformer.data.pairs import Pairs
 from glassformer.errors import ConfigError, FileError, InputError
 from glassformer.loading import Loaded

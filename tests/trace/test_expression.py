@@ -7,7 +7,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.model import ModelConfig
+from glassformer.config.values import Choice
 from glassformer.models import block
 from glassformer.models.build import build
 from glassformer.trace.labels import labels

@@ -23,7 +23,8 @@ from torch import Tensor, nn
 import reference
 import small_classifier
 import small_translator
-from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.model import ModelConfig
+from glassformer.config.values import Choice
 from glassformer.layers.position.rotary import rotate
 from glassformer.loading import load
 from glassformer.models.build import build

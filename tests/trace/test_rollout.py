@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.model import ModelConfig
+from glassformer.config.values import Choice
 from glassformer.errors import InputError
 from glassformer.models.build import build
 from glassformer.trace.record import record

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import torch
 
-from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.model import ModelConfig
+from glassformer.config.values import Choice
 from glassformer.models.build import build
 from glassformer.trace.steps import stepping
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from glassformer.config.model import Choice
+from glassformer.config.values import Choice
 from glassformer.errors import ConfigError, FileError
 from glassformer.loading import open_recipe
 from glassformer.runs import Run, locked

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from glassformer.config.model import Choice
 from glassformer.config.recipe import TrainConfig
+from glassformer.config.values import Choice
 from glassformer.errors import FileError
 from glassformer.training.optimizer import OPTIMIZERS, load_state, make_optimizer, state_tensors
 from small_run import run_config, small_model

@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch.optim import lr_scheduler
 
-from glassformer.config.model import Choice
 from glassformer.config.recipe import TrainConfig
+from glassformer.config.values import Choice
 from glassformer.loading import open_recipe, recipes
 from glassformer.training.schedule import SCHEDULES, Span, heed, learning_rate, noam
 

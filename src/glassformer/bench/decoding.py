@@ -13,7 +13,8 @@ from torch import Tensor
 from glassformer.bench.timing import interleaved, summary
 from glassformer.bench.training_step import BOS, EOS, HuggingFaceMarian
 from glassformer.bench.training_step import StepSetting as Sizes
-from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.model import ModelConfig
+from glassformer.config.values import Choice
 from glassformer.decoding import Beams, Limits, beam_search, greedy
 from glassformer.errors import ConfigError
 from glassformer.models.build import build

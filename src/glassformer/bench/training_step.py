@@ -15,8 +15,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from glassformer.bench.timing import interleaved, summary
-from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.config.recipe import TrainConfig
+from glassformer.config.values import Choice
 from glassformer.data.batch import PairBatch
 from glassformer.errors import ConfigError
 from glassformer.losses import make_loss

@@ -1,92 +1,65 @@
 """The configuration of a run: model, data, text, training; frozen and read from TOML like the model's. No torch here.
 
-Options of a Choice are checked here, against one table of kinds; what a kind does is known by `losses` and `train`.
+The kinds of optimiser, schedule and loss are listed here with their options; what they do stands in `losses` and
+`training`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
-from glassformer.config.model import Choice, ModelConfig, _choice, _key, literal, to_toml
-from glassformer.config.values import one_of, positive, rate, size, truth, word, wrong_type
-from glassformer.errors import ConfigError, shown, suggest
-
-T = TypeVar("T", bound="_Table")
-Options = Mapping[str, Mapping[str, Any]]  # of each choice, by key: name of the option → its default
+from glassformer.config.model import ModelConfig
+from glassformer.config.options import REQUIRED, Kinds, Option, Schema, known_key
+from glassformer.config.table import ConfigTable, checked
+from glassformer.config.toml import literal, to_toml
+from glassformer.config.values import Choice, count, not_negative, one_of, plain, positive, rate, word, wrong_type
+from glassformer.errors import ConfigError, shown
 
 PRECISIONS = ("float32", "bf16", "fp16")
 MODES = ("triangular", "triangular2")
 LONGEST_NAME = 120  # bytes: a file system takes 255, and other names are made of it
 FRAMES = ("none", "bos", "eos", "cls", "sep")  # roles of special tokens: see text/tokenizer.py
 
-
-def _count(key: str, value: object) -> int:
-    return size(key, value, low=0)
-
-
-def _not_negative(key: str, value: object) -> float:
-    return 0.0 if value == 0 and not isinstance(value, bool) else positive(key, value)
-
-
-Option = tuple[Any, Callable[[str, Any], Any]]  # its default, and what it must be
-ADAM: dict[str, Option] = {  # §5.3
-    "beta1": (0.9, rate),
-    "beta2": (0.98, rate),
-    "eps": (1e-9, positive),
-    "weight_decay": (0.0, _not_negative),
+ADAM: Schema = {  # §5.3
+    "beta1": Option(0.9, rate),
+    "beta2": Option(0.98, rate),
+    "eps": Option(1e-9, positive),
+    "weight_decay": Option(0.0, not_negative),
 }
-KINDS: dict[str, dict[str, dict[str, Option]]] = {
+KINDS: dict[str, dict[str, Schema]] = {
     "optimizer": {
         "adam": ADAM,
-        "adamw": ADAM | {"weight_decay": (0.01, _not_negative)},
-        "sgd": {"momentum": (0.9, rate), "weight_decay": (0.0, _not_negative)},
+        "adamw": {**ADAM, "weight_decay": Option(0.01, not_negative)},
+        "sgd": {"momentum": Option(0.9, rate), "weight_decay": Option(0.0, not_negative)},
     },
     "schedule": {
-        "noam": {"factor": (1.0, positive)},
+        "noam": {"factor": Option(1.0, positive)},
         "inverse_sqrt": {},
-        "linear": {"floor": (0.0, rate)},
-        "cosine": {"floor": (0.0, rate)},
-        "one_cycle": {"start": (25.0, positive), "final": (1e4, positive)},
-        "cyclic": {"low": (0.1, rate), "mode": ("triangular", partial(one_of, known=MODES))},
+        "linear": {"floor": Option(0.0, rate)},
+        "cosine": {"floor": Option(0.0, rate)},
+        "one_cycle": {"start": Option(25.0, positive), "final": Option(1e4, positive)},
+        "cyclic": {"low": Option(0.1, rate), "mode": Option("triangular", partial(one_of, known=MODES))},
         "constant": {},
     },
     "loss": {
-        "cross_entropy": {"smoothing": (0.0, rate)},
-        "focal": {"gamma": (2.0, _not_negative)},
-        "binary_cross_entropy": {"smoothing": (0.0, rate)},
+        "cross_entropy": {"smoothing": Option(0.0, rate)},
+        "focal": {"gamma": Option(2.0, not_negative)},
+        "binary_cross_entropy": {"smoothing": Option(0.0, rate)},
         "mse": {},
         "mae": {},
-        "huber": {"delta": (1.0, positive)},
+        "huber": {"delta": Option(1.0, positive)},
     },
 }
 
 
-def options(key: str, choice: Choice) -> dict[str, Any]:
-    """All options of a choice, those that are not given by default; an unknown one is answered with the nearest."""
-    one_of(key, choice.kind, KINDS[key])
-    known = KINDS[key][choice.kind]
-    for option in choice.options:
-        if not known:
-            raise ConfigError("no_option", key=key, option=option, kind=choice.kind)
-        if option not in known:
-            hint = suggest(option, known)
-            raise ConfigError("unknown_option", key=key, option=option, kind=choice.kind, hint=hint)
-    given = {
-        name: check(f"{key}.{name}", choice.options[name])
-        for name, (_, check) in known.items()
-        if name in choice.options
-    }
-    return {name: default for name, (default, _) in known.items()} | given
-
-
-def _known(key: str, value: object) -> Choice:
-    """With all of its options, so that what is not said now means the same in a later version."""
-    choice = _choice(key, value)
-    return Choice(choice.kind, options(key, choice))
+def _kind(name: str, default: object) -> Any:
+    """A key whose kinds and their options stand in `KINDS`."""
+    rule = Kinds(KINDS[name])
+    return checked(rule(name, default), rule)
 
 
 def _folder_name(key: str, value: object) -> str:
@@ -100,103 +73,70 @@ def _folder_name(key: str, value: object) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Table:
-    """One table of a recipe: every key checked when it is made, unknown keys refused, only what differs written."""
+class RunTable(ConfigTable):
+    """What a run is called, which is also the name of its folder, and what it learns."""
 
-    def __post_init__(self) -> None:
-        for key in fields(self):
-            value = getattr(self, key.name)
-            if value is not None or not key.metadata["optional"]:
-                object.__setattr__(self, key.name, key.metadata["check"](key.name, value))
-
-    @classmethod
-    def from_dict(cls: type[T], table: Mapping[str, Any]) -> T:
-        known = {key.name for key in fields(cls)}
-        for key in table:
-            if word("key", key) not in known:
-                raise ConfigError("unknown_key", key=key, hint=suggest(key, known))
-        return cls(**table)
-
-    def to_dict(self) -> dict[str, Any]:
-        """What differs from the defaults, as it stands in TOML."""
-        table = {key.name: getattr(self, key.name) for key in fields(self)}
-        return {key.name: _short(key.name, table[key.name]) for key in fields(self) if table[key.name] != key.default}
-
-
-def _short(key: str, value: Any) -> Any:
-    """As `plain`, without the options of a choice that are its defaults."""
-    if key not in KINDS:
-        return plain(value)
-    known = KINDS[key][value.kind]
-    return plain(Choice(value.kind, {name: one for name, one in value.options.items() if one != known[name][0]}))
-
-
-def plain(value: Any) -> Any:
-    match value:
-        case Choice():
-            return {"kind": value.kind, **value.options} if value.options else value.kind
-        case tuple():
-            return list(value)
-    return value
+    name: str = checked("run", _folder_name)
+    task: Choice = Choice("translation")
 
 
 @dataclass(frozen=True, kw_only=True)
-class DataConfig(_Table):
+class DataConfig(ConfigTable):
     """Where the examples come from, and which of them are used."""
 
-    source: Choice = _key(Choice("grammar"), _choice)  # grammar, files, catalogue: known by data/
-    source_language: str = _key("ko", word)
-    target_language: str = _key("en", word)
-    prepare: str = _key("none", word)  # none, lowercase, moses, moses-lowercase: known by data/
-    max_length: int = _key(256, size)  # tokens; a longer example is left out, a text to be classified is cut
-    validation: int = _key(1000, _count)  # examples kept apart, where the source brings no validation set
-    seed: int = _key(0, _count)
+    source: Choice = Choice("grammar")  # grammar, files, catalogue: known by data/
+    source_language: str = "ko"
+    target_language: str = "en"
+    prepare: str = "none"  # none, lowercase, moses, moses-lowercase: known by data/
+    max_length: int = 256  # tokens; a longer example is left out, a text to be classified is cut
+    validation: int = checked(1000, count)  # examples kept apart, where the source brings no validation set
+    seed: int = checked(0, count)
 
 
 @dataclass(frozen=True, kw_only=True)
-class TextConfig(_Table):
+class TextConfig(ConfigTable):
     """How text becomes tokens."""
 
-    tokenizer: Choice = _key(Choice("bpe"), _choice)  # known by text/
-    vocab_size: int = _key(8000, _count)  # 0: all there are, where the tokenizer is of characters or of words
-    joint: bool = _key(True, truth)  # one vocabulary for both sides
-    begin: str = _key("none", partial(one_of, known=FRAMES))  # the special token that stands before a text
-    end: str = _key("none", partial(one_of, known=FRAMES))  # and the one behind it
+    tokenizer: Choice = Choice("bpe")  # known by text/
+    vocab_size: int = checked(8000, count)  # 0: all there are, where the tokenizer is of characters or of words
+    joint: bool = True  # one vocabulary for both sides
+    begin: str = checked("none", partial(one_of, known=FRAMES))  # the special token that stands before a text
+    end: str = checked("none", partial(one_of, known=FRAMES))  # and the one behind it
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainConfig(_Table):
+class TrainConfig(ConfigTable):
     """How the numbers are learned; the defaults are §5 of the paper, but for the size of a batch and clipping."""
 
-    steps: int = _key(100_000, size)  # optimiser steps
-    start: str | None = _key(None, word, optional=True)  # a run or model whose weights and tokenizer it starts from
-    batch_tokens: int = _key(4096, size)  # of either side, padding counted, in one micro-batch
-    max_sentences: int | None = _key(None, size, optional=True)
-    accumulate: int = _key(1, size)  # micro-batches in an optimiser step
-    pool: int = _key(0, _count)  # batches that are sorted by length together; 0: all, as in the paper; 1: none
-    pad_to: int = _key(1, size)  # lengths are padded to a multiple of it: fewer shapes to compile
-    optimizer: Choice = _key(_known("optimizer", "adam"), _known)
-    learning_rate: float | None = _key(None, positive, optional=True)  # the highest; noam has none: see `peak`
-    schedule: Choice = _key(_known("schedule", "noam"), _known)
-    warmup: int = _key(4000, _count)
-    clip: float = _key(1.0, _not_negative)  # largest norm of the whole gradient; 0: any
-    loss: Choice = _key(Choice("cross_entropy", {"smoothing": 0.1}), _known)
-    chunk: int = _key(0, _count)  # tokens whose logits are held at a time; 0: all
-    precision: str = _key("float32", partial(one_of, known=PRECISIONS))
-    ema: float = _key(0.0, rate)  # decay of the moving average of the weights; 0: none
-    average: int = _key(0, _count)  # mean of the last n checkpoints at the end; 0: none
-    evaluate_every: int = _key(1000, _count)
-    save_every: int = _key(1000, size)
-    log_every: int = _key(50, size)
-    keep: int = _key(3, size)  # checkpoints; the best one stays too
-    best: str = _key("loss", word)  # the metric that decides which one that is
-    patience: int = _key(0, _count)  # evaluations without a better one before stopping; 0: never
-    skip_limit: int = _key(10, size)  # steps in a row without a finite gradient before stopping
-    seed: int = _key(0, _count)
-    deterministic: bool = _key(False, truth)
-    compile: bool = _key(False, truth)
-    device: str = _key("auto", word)
-    threads: int | None = _key(None, size, optional=True)
+    steps: int = 100_000  # optimiser steps
+    start: str | None = None  # a run or model whose weights and tokenizer it starts from
+    batch_tokens: int = 4096  # of either side, padding counted, in one micro-batch
+    max_sentences: int | None = None
+    accumulate: int = 1  # micro-batches in an optimiser step
+    pool: int = checked(0, count)  # batches that are sorted by length together; 0: all, as in the paper; 1: none
+    pad_to: int = 1  # lengths are padded to a multiple of it: fewer shapes to compile
+    optimizer: Choice = _kind("optimizer", "adam")
+    learning_rate: float | None = None  # the highest; noam has none: see `peak`
+    schedule: Choice = _kind("schedule", "noam")
+    warmup: int = checked(4000, count)
+    clip: float = checked(1.0, not_negative)  # largest norm of the whole gradient; 0: any
+    loss: Choice = _kind("loss", Choice("cross_entropy", {"smoothing": 0.1}))
+    chunk: int = checked(0, count)  # tokens whose logits are held at a time; 0: all
+    precision: str = checked("float32", partial(one_of, known=PRECISIONS))
+    ema: float = checked(0.0, rate)  # decay of the moving average of the weights; 0: none
+    average: int = checked(0, count)  # mean of the last n checkpoints at the end; 0: none
+    evaluate_every: int = checked(1000, count)
+    save_every: int = 1000
+    log_every: int = 50
+    keep: int = 3  # checkpoints; the best one stays too
+    best: str = "loss"  # the metric that decides which one that is
+    patience: int = checked(0, count)  # evaluations without a better one before stopping; 0: never
+    skip_limit: int = 10  # steps in a row without a finite gradient before stopping
+    seed: int = checked(0, count)
+    deterministic: bool = False
+    compile: bool = False
+    device: str = "auto"
+    threads: int | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -213,7 +153,7 @@ class TrainConfig(_Table):
         return 5e-4 if self.learning_rate is None else self.learning_rate
 
 
-TABLES: dict[str, type[ModelConfig] | type[_Table]] = {
+TABLES: dict[str, type[ConfigTable]] = {
     "model": ModelConfig,
     "data": DataConfig,
     "text": TextConfig,
@@ -233,43 +173,37 @@ class RunConfig:
     train: TrainConfig = field(default_factory=TrainConfig)
 
     def __post_init__(self) -> None:
-        _folder_name("name", self.name)
-        object.__setattr__(self, "task", _choice("task", self.task))
+        object.__setattr__(self, "task", RunTable(name=self.name, task=self.task).task)
 
     @classmethod
     def from_dict(cls, tables: Mapping[str, Any]) -> RunConfig:
         """The tables [run] (name, task), [model], [data], [text], [train]; each may be missing."""
         for name, table in tables.items():
-            if name not in ("run", *TABLES):
-                raise ConfigError("unknown_key", key=name, hint=suggest(name, ("run", *TABLES)))
+            known_key(name, ("run", *TABLES))
             if not isinstance(table, Mapping):
                 raise wrong_type(name, table, "table")
-        about = tables.get("run", {})
-        for key in about:
-            if key not in ("name", "task"):
-                raise ConfigError("unknown_key", key=key, hint=suggest(key, ("name", "task")))
-        made = {name: kind.from_dict(tables.get(name, {})) for name, kind in TABLES.items()}
-        return cls(**about, **made)  # type: ignore[arg-type]
+        about = RunTable.from_dict(tables.get("run", {}))
+        made: dict[str, Any] = {name: table.from_dict(tables.get(name, {})) for name, table in TABLES.items()}
+        return cls(name=about.name, task=about.task, **made)
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
         tables: dict[str, dict[str, Any]] = {"run": {"name": self.name, "task": plain(self.task)}}
         return tables | {name: getattr(self, name).to_dict() for name in TABLES}
 
-    def to_toml(self, defaults: Options = MappingProxyType({})) -> str:
+    def to_toml(self, options: Mapping[str, Schema] = MappingProxyType({})) -> str:
         """Every key with its value, so that it means the same in a later version; what is not set as a comment.
 
-        `defaults`: of each choice, "data.source" for example, all options that its kind has: see `tasks/defaults.py`.
+        `options`: of each choice, "data.source" for example, all that its kind has: see `tasks/schemas.py`.
         """
         lines = [to_toml({"run": {"name": self.name, "task": plain(self.task)}})]
-        lines[0] += "".join(f"{line}\n" for line in _left("task", self.task, defaults.get("run.task", {})))
-        for name in TABLES:
-            table = getattr(self, name)
-            values = {key.name: getattr(table, key.name) for key in fields(table)}
+        lines[0] += "".join(f"{line}\n" for line in left_out("task", self.task, options.get("run.task", {})))
+        for name, kind in TABLES.items():
+            values = {key: getattr(getattr(self, name), key) for key in kind.schema()}
             unset = [f"# {key} =" for key, value in values.items() if value is None]
             given = {key: plain(value) for key, value in values.items() if value is not None}
-            chosen = {key: value for key, value in values.items() if isinstance(value, Choice)}
-            for key, choice in chosen.items():
-                unset += _left(key, choice, defaults.get(f"{name}.{key}", {}))
+            for key, value in values.items():
+                if isinstance(value, Choice):
+                    unset += left_out(key, value, options.get(f"{name}.{key}", {}))
             lines += [to_toml({name: given}) + "\n".join([*unset, ""])]
         return "\n".join(lines)
 
@@ -279,21 +213,13 @@ class RunConfig:
         return replace(self, model=replace(self.model, **sizes))  # type: ignore[arg-type]
 
 
-def _left(key: str, choice: Choice, known: Mapping[str, Any]) -> list[str]:
+def left_out(key: str, choice: Choice, schema: Schema) -> list[str]:
     """The options that a choice leaves as they are, as comments: `# source.count = 10000`."""
-    left = {name: default for name, default in known.items() if name not in choice.options}
-    return [f"# {key}.{name} = {'' if each is None else literal(each)}".rstrip() for name, each in left.items()]
-
-
-def _with_table(key: str) -> str:
-    """`d_ff` → `model.d_ff`; one that stands in two tables, `seed`, is not guessed."""
-    first = key.partition(".")[0]
-    if first in ("run", *TABLES):
-        return key
-    homes = [name for name, kind in TABLES.items() if first in {each.name for each in fields(kind)}]
-    if len(homes) > 1:
-        raise ConfigError("key_in_tables", key=key, known=" or ".join(f"{name}.{key}" for name in homes))
-    return f"{homes[0]}.{key}" if homes else key
+    left = {name: each.default for name, each in schema.items() if name not in choice.options}
+    return [
+        f"# {key}.{name} = {'' if default in (None, REQUIRED) else literal(default)}".rstrip()
+        for name, default in left.items()
+    ]
 
 
 def override(tables: Mapping[str, Any], key: str, value: object) -> dict[str, Any]:
@@ -302,18 +228,20 @@ def override(tables: Mapping[str, Any], key: str, value: object) -> dict[str, An
     A key without its table, `d_ff`, is that of the only table that has it.
     """
     key = f"run.{key}" if key.startswith("task.") else _with_table(key)
+    known: dict[str, type[ConfigTable]] = {"run": RunTable, **TABLES}
     name, _, rest = key.partition(".")
-    if name not in ("run", *TABLES) or not rest:
-        raise ConfigError("unknown_key", key=key, hint=suggest(name, ("run", *TABLES)))
-    table = dict(tables.get(name, {}))
-    outer, dot, inner = rest.partition(".")
-    if not dot:
-        table[outer] = value
-        return {**tables, name: table}
-    choice = table.get(outer, getattr(RunConfig if name == "run" else TABLES[name], outer, None))
-    if isinstance(choice, Choice | str):
-        choice = {"kind": choice} if isinstance(choice, str) else {"kind": choice.kind, **choice.options}
-    if not isinstance(choice, Mapping):
-        raise ConfigError("unknown_key", key=key, hint=suggest(outer, (f.name for f in fields(TABLES["train"]))))
-    table[outer] = {**choice, inner: value}
-    return {**tables, name: table}
+    table, given = known[known_key(name, known, key)], tables.get(name, {})
+    if not rest or not isinstance(given, Mapping):
+        raise wrong_type(name, given if rest else value, "table")
+    return {**tables, name: table.override(given, rest, value, key)}
+
+
+def _with_table(key: str) -> str:
+    """`d_ff` → `model.d_ff`; one that stands in two tables, `seed`, is not guessed."""
+    first = key.partition(".")[0]
+    if first in ("run", *TABLES):
+        return key
+    homes = [name for name, table in TABLES.items() if first in table.schema()]
+    if len(homes) > 1:
+        raise ConfigError("key_in_tables", key=key, known=" or ".join(f"{name}.{key}" for name in homes))
+    return f"{homes[0]}.{key}" if homes else key

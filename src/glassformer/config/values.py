@@ -1,15 +1,43 @@
-"""What a single value must be, in a configuration as at a prompt: each check returns the value in its final form."""
+"""What a single value must be, in a configuration as at a prompt: each rule returns the value in its final form."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from glassformer.errors import ConfigError, Phrase, shown
 
+Rule = Callable[[str, Any], Any]  # (key, value) → the value in its final form, or a ConfigError that names the key
 BIASES = ("q", "k", "v", "o", "feed_forward", "norm")
 LARGEST_SIZE = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A variant and its options, frozen: `position = "rotary"`, or a table with `kind` and the rest."""
+
+    kind: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.options, Mapping):  # else the rule `choice` says what is wrong
+            object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
+
+    def __hash__(self) -> int:
+        return hash((self.kind, frozenset(self.options)))  # the names alone: a value may be a list
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A mapping proxy can be neither pickled nor copied."""
+        return Choice, (self.kind, dict(self.options))
+
+
+def anything(key: str, value: object) -> Any:
+    """Judged later, by whoever knows what it must fit."""
+    return value
 
 
 def wrong_type(key: str, value: object, expected: str) -> ConfigError:
@@ -29,6 +57,11 @@ def size(key: str, value: object, low: int = 1, high: int = LARGEST_SIZE) -> int
     if not low <= value <= high:
         raise ConfigError("out_of_range", key=key, value=_short(value), low=low, high=high)
     return value
+
+
+def count(key: str, value: object) -> int:
+    """A size that may be 0."""
+    return size(key, value, low=0)
 
 
 def _short(number: int) -> int | Phrase:
@@ -52,6 +85,10 @@ def positive(key: str, value: object) -> float:
     return float(value)
 
 
+def not_negative(key: str, value: object) -> float:
+    return 0.0 if value == 0 and not isinstance(value, bool) else positive(key, value)
+
+
 def truth(key: str, value: object) -> bool:
     if not isinstance(value, bool):
         raise wrong_type(key, value, "truth")
@@ -70,6 +107,28 @@ def one_of(key: str, value: object, known: Collection[str]) -> str:
     return str(value)
 
 
+def names(key: str, value: object) -> str | list[str]:
+    """One name, or several."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, list | tuple) or not value or not all(isinstance(each, str) for each in value):
+        raise wrong_type(key, value, "names")
+    return list(value)
+
+
+def choice(key: str, value: object) -> Choice:
+    """A kind, or a table with `kind` and its options; whether there is such a kind is another question."""
+    if isinstance(value, Choice) and isinstance(value.options, Mapping):
+        value = {"kind": value.kind, **value.options}
+    if isinstance(value, str):
+        return Choice(value)
+    if not isinstance(value, Mapping):
+        raise wrong_type(key, value, "choice")
+    if "kind" not in value:
+        raise ConfigError("kind_missing", key=key)
+    return Choice(word(f"{key}.kind", value["kind"]), {word(key, k): v for k, v in value.items() if k != "kind"})
+
+
 def biases(key: str, value: object) -> tuple[str, ...]:
     """What has a bias: everything, nothing, or the named ones, in the order of `BIASES`."""
     if isinstance(value, bool):
@@ -80,3 +139,13 @@ def biases(key: str, value: object) -> tuple[str, ...]:
         raise wrong_type(key, value, "biases")
     chosen = {one_of(key, name, BIASES) for name in value}
     return tuple(name for name in BIASES if name in chosen)
+
+
+def plain(value: Any) -> Any:
+    """A value as it stands in TOML or JSON."""
+    match value:
+        case Choice():
+            return {"kind": value.kind, **value.options} if value.options else value.kind
+        case tuple():
+            return list(value)
+    return value

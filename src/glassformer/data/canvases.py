@@ -11,11 +11,14 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from glassformer.config import values
+from glassformer.config.options import complete
 from glassformer.config.recipe import DataConfig
-from glassformer.config.values import one_of, size
+from glassformer.config.table import ConfigTable, checked
+from glassformer.config.values import one_of
 from glassformer.data.examples import Arrays
 from glassformer.data.pictures import load_handwritten
-from glassformer.errors import ConfigError, choose, suggest
+from glassformer.errors import ConfigError, choose
 
 KIND = "canvases"
 SPLITS = {"train": 0.7, "validation": 0.15, "test": 0.15}  # shares of the digits
@@ -27,7 +30,7 @@ NONE = -1  # the label where a canvas has fewer digits than another
 
 
 @dataclass(frozen=True, kw_only=True)
-class CanvasPlan:
+class CanvasPlan(ConfigTable):
     """How canvases are made: `source = { kind = "canvases", size = 32, most = 4, count = 20000 }`.
 
     1 … `most` digits stand on size × size pixels, none over another, each enlarged 1 … `largest` times; their upper
@@ -40,18 +43,14 @@ class CanvasPlan:
     raster: int = 1
     count: int = 20_000  # canvases to train on
     test: int = 500
-    validation: int = 500
-    seed: int = 0
+    validation: int = checked(500, values.count)
+    seed: int = checked(0, values.count)
 
     @classmethod
     def of(cls, config: DataConfig) -> CanvasPlan:
-        one_of("data.source", config.source.kind, (KIND,))
-        for option in config.source.options:
-            if option not in PLANNED:
-                hint = suggest(option, PLANNED)
-                raise ConfigError("unknown_option", key="data.source", option=option, kind=KIND, hint=hint)
-        given = {key: size(f"data.source.{key}", value) for key, value in config.source.options.items()}
-        plan = cls(**given, validation=config.validation, seed=config.seed)
+        one_of("source", config.source.kind, (KIND,))
+        options = complete("source", config.source, PLANNED)
+        plan = cls(**options, validation=config.validation, seed=config.seed)
         # Whatever stands there already, one more must find a place somewhere: else most canvases would stay empty.
         if plan.size < 2 * SIDE * plan.largest:
             raise ConfigError("canvas_small", size=plan.size, largest=plan.largest, least=2 * SIDE * plan.largest)
@@ -94,7 +93,7 @@ class CanvasPlan:
 
 
 PLANNED = {
-    name: getattr(CanvasPlan, name) for name in ("size", "most", "largest", "raster", "count", "test")
+    name: each for name, each in CanvasPlan.schema().items() if name not in ("validation", "seed")
 }  # by a recipe
 
 

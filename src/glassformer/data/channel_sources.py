@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from importlib.util import find_spec
-from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from glassformer.config.model import Choice
-from glassformer.config.values import positive, size, truth, word, wrong_type
+from glassformer.config.options import Option, Schema, judge
+from glassformer.config.values import Choice, Rule, count, not_negative, wrong_type
 from glassformer.data.channel import Channel, SeriesForm, find_column, read_channels, sign_of
 from glassformer.data.find import dataset, find, split_of
 from glassformer.data.formats import Series, csv_rows
 from glassformer.data.moments import check_order, read_moments
 from glassformer.data.read import prices as catalogue_prices
+from glassformer.data.source import source_options
 from glassformer.data.table import delimiter_of
-from glassformer.errors import ConfigError, FileError, InputError, choose, suggest
+from glassformer.errors import ConfigError, FileError, InputError, choose, shown
 
 SHARES = ("AAPL", "GOOG", "IBM", "MSFT")  # of the five in the package; FB has only 196 days
 ADJUSTED = "adj_close"  # splits and dividends taken out: without it a split looks like a crash
@@ -29,7 +29,8 @@ SPLIT = "split"  # not a matter of reading: see `data/panel.py`
 def channels(source: Choice) -> list[Channel]:
     """All channels of a source, each as long as it is."""
     read = choose("source", source.kind, SOURCES)
-    return read(**_options(source, read))
+    options = judge("source", source, CHANNELS_OPTIONS[source.kind])
+    return read(**{name: value for name, value in options.items() if name != SPLIT})
 
 
 def from_prices(*, tickers: Sequence[str] = SHARES) -> list[Channel]:
@@ -87,8 +88,9 @@ def from_csv(
 
 def series_form(options: Mapping[str, Any]) -> SeriesForm:
     """What the source of a recipe says of its CSV, checked; without the path and the split."""
-    known = [each.name for each in fields(SeriesForm)]
-    return SeriesForm(**{name: CHECKS[name](f"source.{name}", options[name]) for name in known if name in options})
+    told = {each.name: options[each.name] for each in fields(SeriesForm) if each.name in options}
+    schema = CHANNELS_OPTIONS["csv"]
+    return SeriesForm(**{name: schema[name].judge(f"source.{name}", value) for name, value in told.items()})
 
 
 def from_waves(*, count: int = 2000, noise: float = 0.1, seed: int = 0) -> list[Channel]:
@@ -110,20 +112,6 @@ SOURCES: dict[str, Callable[..., list[Channel]]] = {
 }
 
 
-def _options(source: Choice, read: Callable[..., Any]) -> dict[str, Any]:
-    """The options of a source but for the split; an unknown or a missing one is named."""
-    known = signature(read).parameters
-    given = {name: value for name, value in source.options.items() if name != SPLIT}
-    for option in given:
-        if option not in known:
-            hint = suggest(option, (*known, SPLIT))
-            raise ConfigError("unknown_option", key="source", option=option, kind=source.kind, hint=hint)
-    for name, each in known.items():
-        if each.default is Parameter.empty and name not in given:
-            raise ConfigError("option_missing", key="source", kind=source.kind, option=name)
-    return {name: CHECKS[name](f"source.{name}", value) for name, value in given.items()}
-
-
 def _names(key: str, value: object) -> list[str]:
     """One name, or several, each once."""
     every = [value] if isinstance(value, str) else value
@@ -134,24 +122,29 @@ def _names(key: str, value: object) -> list[str]:
     return list(every)
 
 
-def _not_negative(key: str, value: object) -> float:
-    return 0.0 if value == 0 and not isinstance(value, bool) else positive(key, value)
+def check_split(key: str, value: object) -> tuple[float, ...]:
+    """Three counts of moments, or three shares that add up to 1 at most."""
+    wrong = ConfigError("split_wrong", value=shown(value))
+    if not isinstance(value, list | tuple) or len(value) != 3:
+        raise wrong
+    if any(isinstance(each, bool) or not isinstance(each, int | float) or each < 0 for each in value) or not value[0]:
+        raise wrong
+    if any(isinstance(each, float) for each in value) and sum(value) > 1 + 1e-9:
+        raise wrong
+    return tuple(value)
 
 
-CHECKS: dict[str, Callable[[str, Any], Any]] = {
+RULES: dict[str, Rule] = {
     "tickers": _names,
     "columns": _names,
-    "name": word,
-    "part": word,
-    "path": word,
-    "date": word,
-    "gaps": truth,
     "delimiter": delimiter_of,
-    "header": truth,
     "decimal": sign_of,
-    "count": size,
-    "noise": _not_negative,
-    "seed": lambda key, value: size(key, value, low=0),
+    "noise": not_negative,
+    "seed": count,
+}
+CUT = Option((0.7, 0.1, 0.2), check_split)  # into training, validation and test
+CHANNELS_OPTIONS: dict[str, Schema] = {
+    kind: {**schema, SPLIT: CUT} for kind, schema in source_options(SOURCES, dict.fromkeys(SOURCES, RULES)).items()
 }
 
 

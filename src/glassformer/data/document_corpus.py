@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
+from glassformer.config.options import judge
 from glassformer.config.recipe import DataConfig
-from glassformer.config.values import one_of, size, truth, word
-from glassformer.data import grammar, read, source
+from glassformer.config.values import count, one_of
+from glassformer.data import grammar, read
 from glassformer.data.corpus import Corpus, from_kinds, from_parts
 from glassformer.data.documents import Documents, apart, read_documents, tail_apart, together, topics
 from glassformer.data.find import dataset
 from glassformer.data.moses import prepared_side
-from glassformer.data.source import Check, names_or_count, read_options
+from glassformer.data.source import source_options
 from glassformer.errors import ConfigError, choose
 
 Groups = Mapping[str, Documents]
@@ -22,7 +24,7 @@ def document_corpus(config: DataConfig) -> Corpus[Documents]:
     """All plain texts of a run. The same configuration gives the same texts in the same order."""
     make = choose("source", config.source.kind, DOCUMENTS)
     change = prepared_side(config.prepare, config.source_language)
-    groups = make(config, **read_options(config.source, make, CHECKS))
+    groups = make(config, **judge("source", config.source, DOCUMENTS_OPTIONS[config.source.kind]))
     return Corpus(groups, lambda some: Documents([change(text) for text in some], some.skipped))
 
 
@@ -39,7 +41,6 @@ def from_grammar(
     `sides`: "one": in `source_language`; "each": in both languages, a document each; "joined": one behind the other in
     a document, with a line break between them.
     """
-    size("source.test", test, low=0)
     languages = (config.source_language, config.target_language)
     if not {languages[0], *(() if sides == "one" else languages[1:])} <= {"ko", "en"}:
         raise ConfigError("grammar_languages", source=languages[0], target=languages[1])
@@ -72,8 +73,7 @@ def from_files(
     """
 
     def documents(path: str | Sequence[str]) -> Documents:
-        given = source.names("source.test", path)
-        paths = [given] if isinstance(given, str) else given
+        paths = [path] if isinstance(path, str) else path
         return together(read_documents(each, by_line=by_line, column=column) for each in paths)
 
     def hold_out(every: Documents) -> tuple[Documents, Documents]:
@@ -97,8 +97,7 @@ def from_catalogue(
     `validation = ""` keeps some of the training part apart, for sets that have no part of that name.
     """
     every = [names] if isinstance(names, str) else list(names)
-    given = source.names("source.test", test) if test else []
-    tests = [given] if isinstance(given, str) else given
+    tests = [test] if isinstance(test, str) else list(test)
 
     def part(split: str) -> Documents:
         return together(_read(name, split, config.source_language) for name in every)
@@ -133,14 +132,4 @@ DOCUMENTS: dict[str, Callable[..., Callable[[str], Groups]]] = {
     "files": from_files,
     "catalogue": from_catalogue,
 }
-CHECKS: dict[str, Check] = {
-    "sides": lambda key, value: one_of(key, value, SIDES),
-    "level": word,
-    "count": size,
-    "test": names_or_count,
-    "train": source.names,
-    "validation": source.names,
-    "by_line": truth,
-    "column": word,
-    "names": source.names,
-}
+DOCUMENTS_OPTIONS = source_options(DOCUMENTS, {"grammar": {"sides": partial(one_of, known=SIDES), "test": count}})

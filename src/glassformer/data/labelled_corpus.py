@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
+from glassformer.config.options import judge
 from glassformer.config.recipe import DataConfig
-from glassformer.config.values import one_of, size, truth, word
+from glassformer.config.values import count, one_of
 from glassformer.data import grammar, read
 from glassformer.data.corpus import Corpus, from_kinds, from_parts
 from glassformer.data.moses import prepared_side
-from glassformer.data.source import Check, count, names, read_options, two_columns
+from glassformer.data.source import source_options, two_columns
 from glassformer.data.table import Form, delimiter_of
 from glassformer.data.texts import Texts, apart, read_texts
 from glassformer.errors import ConfigError, choose
@@ -21,7 +23,7 @@ def labelled_corpus(config: DataConfig) -> Corpus[Texts]:
     """All labelled texts of a run. The same configuration gives the same texts in the same order."""
     make = choose("source", config.source.kind, LABELLED)
     change = prepared_side(config.prepare, config.source_language)
-    groups = make(config, **read_options(config.source, make, CHECKS[config.source.kind]))
+    groups = make(config, **judge("source", config.source, LABELLED_OPTIONS[config.source.kind]))
     return Corpus(groups, lambda some: Texts([change(text) for text in some.texts], some.labels))
 
 
@@ -94,14 +96,10 @@ LABELLED: dict[str, Callable[..., Callable[[str], Groups]]] = {
     "files": from_files,
     "catalogue": from_catalogue,
 }
-TABLE: dict[str, Check] = {"delimiter": delimiter_of, "header": truth}
-CHECKS: dict[str, dict[str, Check]] = {
-    "grammar": {
-        "label": lambda key, value: one_of(key, value, grammar.LABELS),
-        "level": word,
-        "count": size,
-        "test": count,
+LABELLED_OPTIONS = source_options(
+    LABELLED,
+    {
+        "grammar": {"label": partial(one_of, known=grammar.LABELS), "test": count},
+        "files": {"columns": two_columns, "delimiter": delimiter_of},
     },
-    "files": {"train": word, "validation": word, "test": names, "columns": two_columns, **TABLE},
-    "catalogue": {"name": word, "train": word, "validation": word, "test": names},
-}
+)

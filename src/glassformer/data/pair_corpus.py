@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
+from glassformer.config.options import judge
 from glassformer.config.recipe import DataConfig
-from glassformer.config.values import size, truth, word
+from glassformer.config.values import count
 from glassformer.data import grammar
 from glassformer.data.corpus import Corpus, from_kinds, from_parts
 from glassformer.data.moses import prepared
 from glassformer.data.pairs import Pairs, apart, read_pairs, read_parallel
 from glassformer.data.read import read
-from glassformer.data.source import names, names_or_count, read_options, two_columns
+from glassformer.data.source import source_options, two_columns
 from glassformer.data.table import Form, delimiter_of
 from glassformer.errors import ConfigError, choose
 
@@ -23,7 +23,7 @@ Groups = Mapping[str, Pairs]
 def pair_corpus(config: DataConfig) -> Corpus[Pairs]:
     """All sentences of a run. The same configuration gives the same sentences in the same order."""
     make = choose("source", config.source.kind, PAIRS)
-    groups = make(config, **read_options(config.source, make, CHECKS))
+    groups = make(config, **judge("source", config.source, PAIRS_OPTIONS[config.source.kind]))
     return Corpus(groups, prepared(config.prepare, config.source_language, config.target_language))
 
 
@@ -98,19 +98,9 @@ PAIRS: dict[str, Callable[..., Callable[[str], Groups]]] = {
     "files": from_files,
     "catalogue": from_catalogue,
 }
-
-
-CHECKS: dict[str, Callable[[str, Any], Any]] = {
-    "level": word,
-    "count": size,
-    "test": names_or_count,
-    "train": names,
-    "validation": names,
-    "names": names,
-    "columns": two_columns,
-    "delimiter": delimiter_of,
-    "header": truth,
-}
+PAIRS_OPTIONS = source_options(
+    PAIRS, {"grammar": {"test": count}, "files": {"columns": two_columns, "delimiter": delimiter_of}}
+)
 
 
 def _file(path: str | Sequence[str], form: Form) -> Pairs:

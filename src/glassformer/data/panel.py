@@ -14,15 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer.config.model import Choice
+from glassformer.config.values import Choice
 from glassformer.data.channel import Channel
-from glassformer.data.channel_sources import SPLIT, channels, check_constant
+from glassformer.data.channel_sources import CUT, SPLIT, channels, check_constant
 from glassformer.data.moments import Moments, written
-from glassformer.errors import ConfigError, FileError, InputError, shown
+from glassformer.errors import ConfigError, FileError, InputError
 from glassformer.files import read_json, write_json
 
 PARTS = ("train", "validation", "test")
-SHARES = (0.7, 0.1, 0.2)
 FILE = "scaler.json"
 Numbers = NDArray[np.float64]
 
@@ -94,25 +93,12 @@ class Panel:
 
 def panel(source: Choice) -> Panel:
     """Read a source and cut it: `split = [8640, 2880, 2880]` moments, or shares of all; by default 70, 10 and 20 %."""
-    split = check_split(source.options.get(SPLIT, SHARES))
     found = tuple(channels(source))
     names = [channel.name for channel in found]
     if len(set(names)) < len(names):
         raise ConfigError("named_twice", key="source.columns", value=next(n for n in names if names.count(n) > 1))
     whole = Panel(found, (0, 0, 0))
-    return Panel(found, _counts(split, len(whole.axis)))
-
-
-def check_split(value: object) -> tuple[float, ...]:
-    """Three counts of moments, or three shares that add up to 1 at most."""
-    wrong = ConfigError("split_wrong", value=shown(value))
-    if not isinstance(value, list | tuple) or len(value) != 3:
-        raise wrong
-    if any(isinstance(each, bool) or not isinstance(each, int | float) or each < 0 for each in value) or not value[0]:
-        raise wrong
-    if any(isinstance(each, float) for each in value) and sum(value) > 1 + 1e-9:
-        raise wrong
-    return tuple(value)
+    return Panel(found, _counts(tuple(source.options.get(SPLIT, CUT.default)), len(whole.axis)))
 
 
 def _counts(split: tuple[float, ...], length: int) -> tuple[int, int, int]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from glassformer.config.options import judge
 from glassformer.config.recipe import DataConfig
-from glassformer.config.values import truth, word, wrong_type
+from glassformer.config.values import count, wrong_type
 from glassformer.data import read
 from glassformer.data.corpus import Corpus, Where, from_parts
 from glassformer.data.formats import Images, read_images
 from glassformer.data.pictures import Pictures, apart, read_digits, read_folder
-from glassformer.data.source import Check, count, read_options
+from glassformer.data.source import source_options
 from glassformer.errors import FileError, choose
 
 Groups = Mapping[str, Pictures]
@@ -31,7 +32,7 @@ def picture_corpus(wanted: Wanted) -> Corpus[Pictures]:
     """All images of a run. The same configuration gives the same images in the same order."""
     source = wanted.data.source
     make = choose("source", source.kind, PICTURES)
-    return Corpus(make(wanted, **read_options(source, make, CHECKS[source.kind])))
+    return Corpus(make(wanted, **judge("source", source, PICTURES_OPTIONS[source.kind])))
 
 
 def from_digits(config: Wanted, *, test: int = TEST, resize: bool = False) -> Callable[[str], Groups]:
@@ -122,9 +123,6 @@ def _two_files(key: str, value: object) -> list[str]:
     return list(value)
 
 
-CHECKS: dict[str, dict[str, Check]] = {
-    "digits": {"test": count, "resize": truth},
-    "files": {"train": _two_files, "validation": _two_files, "test": _two_files, "resize": truth},
-    "folder": {"train": word, "validation": word, "test": word, "resize": truth},
-    "catalogue": {"name": word, "resize": truth},
-}
+PICTURES_OPTIONS = source_options(
+    PICTURES, {"digits": {"test": count}, "files": dict.fromkeys(("train", "validation", "test"), _two_files)}
+)

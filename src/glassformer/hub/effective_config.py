@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any
 
-from glassformer.config.model import Choice, ModelConfig, literal
-from glassformer.layers.head import HEADS
-from glassformer.layers.position import POSITIONS, WITH_TABLE
-from glassformer.models.check import INPUTS
+from glassformer.config.model import ModelConfig
+from glassformer.config.toml import literal
+from glassformer.config.values import Choice, plain
+from glassformer.layers.position import WITH_TABLE
+from glassformer.models.check import all_options
 
 # How the numbers started and how they were trained: an answer does not depend on it.
 TRAINING = {"dropout", "attention_dropout", "feed_forward_dropout", "stochastic_depth", "init", "special_tokens"}
@@ -39,7 +38,7 @@ def one_by_one(found: Mapping[str, tuple[object, object]]) -> dict[str, tuple[ob
 def as_toml(value: object) -> str:
     """A value as it stands in a recipe; a choice without options as its kind."""
     if isinstance(value, Choice):
-        return as_toml({"kind": value.kind, **value.options} if value.options else value.kind)
+        return as_toml(plain(value))
     return "none" if value is None else value if isinstance(value, str) else literal(value)
 
 
@@ -62,14 +61,12 @@ def effective_values(config: ModelConfig) -> dict[str, object]:
         "attention_scale": config.attention_scale or config.head_size**-0.5,
         "window_from": config.window_from if config.window else 0,
         "tie_embeddings": tie if two_sides else tie != "none",
-        "position": _complete(config.position, POSITIONS),
-        "input": _complete(config.input, INPUTS),
-        "head": _complete(config.head, HEADS),
+        "position": _complete("position", config.position),
+        "input": _complete("input", config.input),
+        "head": _complete("head", config.head),
     }
 
 
-def _complete(choice: Choice, boxes: Mapping[str, Any]) -> dict[str, object]:
+def _complete(key: str, choice: Choice) -> dict[str, object]:
     """The kind and all of its options, those that are not given as the box has them by default."""
-    parameters = inspect.signature(boxes[choice.kind]).parameters
-    defaults = {name: each.default for name, each in parameters.items() if each.default is not each.empty}
-    return {"kind": choice.kind, **defaults, **choice.options}
+    return {"kind": choice.kind, **all_options(key, choice)}

@@ -9,8 +9,9 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.config.recipe import RunConfig
+from glassformer.config.values import Choice
 from glassformer.errors import ConfigError, FileError
 from glassformer.hub.empty_model import allocated, empty_model, shapes
 from glassformer.hub.families import FAMILIES

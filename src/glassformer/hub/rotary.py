@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from glassformer.config.model import Choice
+from glassformer.config.values import Choice
 from glassformer.hub.foreign import Foreign
 
 SCALINGS = {"default": "none", "linear": "linear", "dynamic": "dynamic", "yarn": "yarn", "llama3": "llama3"}

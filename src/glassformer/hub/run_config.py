@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.model import ModelConfig
 from glassformer.config.recipe import RunConfig, TextConfig
+from glassformer.config.values import Choice
 from glassformer.errors import FileError
 from glassformer.hub.family import Family
 from glassformer.hub.foreign import Foreign, read_foreign

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from glassformer.config.model import CHOICES, Choice, ModelConfig, read_toml
+from glassformer.config.model import ModelConfig
 from glassformer.config.recipe import RunConfig, override
+from glassformer.config.toml import read_toml
 from glassformer.config.values import path_of
 from glassformer.errors import ConfigError, FileError, shown, suggest
 from glassformer.hub.open import foreign_config, is_foreign
@@ -23,7 +24,7 @@ def open_config(model: Model, *, layers: int | None = None, overrides: Mapping[s
     """The configuration behind a name. `layers` sets the depth of every side; `overrides` sets any key."""
     table = _table(model)
     for key, value in (overrides or {}).items():
-        _override(table, key.removeprefix("model."), value)
+        table = ModelConfig.override(table, key.removeprefix("model."), value)
     if layers is not None:
         family = ModelConfig.from_dict(table).family.split("-")
         table |= {f"n_{side}_layers": layers for side in family}
@@ -105,19 +106,3 @@ def _on_preset(table: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(preset, str) or preset not in PRESETS:
         raise ConfigError("unknown_model", model=preset, hint=suggest(str(preset), PRESETS))
     return PRESETS[preset]().to_dict() | table
-
-
-def _override(table: dict[str, Any], key: str, value: object) -> None:
-    """`d_ff` or, inside a choice, `position.base`."""
-    outer, dot, inner = key.partition(".")
-    if not dot:
-        table[outer] = value
-        return
-    choice = table.get(outer, getattr(ModelConfig, outer, None))
-    if isinstance(choice, Choice):
-        choice = choice.kind
-    if isinstance(choice, str):
-        choice = {"kind": choice}
-    if not isinstance(choice, Mapping):
-        raise ConfigError("unknown_key", key=key, hint=suggest(outer, CHOICES))
-    table[outer] = {**choice, inner: value}

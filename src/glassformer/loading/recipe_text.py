@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from glassformer.config.model import read_toml, to_toml
-from glassformer.config.recipe import TABLES, plain
+from glassformer.config.recipe import TABLES
+from glassformer.config.toml import read_toml, to_toml
+from glassformer.config.values import plain
 from glassformer.errors import ConfigError, suggest
 from glassformer.loading.config import open_recipe, recipes
 from glassformer.words import say
@@ -31,7 +31,7 @@ def written_in_full(name: str, lang: str | None = None) -> str:
     lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("#")]
     text = ["\n".join(lines), "", to_toml({"run": given.get("run", {})})]
     for table, kind in TABLES.items():
-        known = {each.name: getattr(getattr(config, table), each.name) for each in fields(kind)}
+        known = {key: getattr(getattr(config, table), key) for key in kind.schema()}
         unset = [key for key in known if key not in given.get(table, {})]
         text += [to_toml({table: given.get(table, {})}).rstrip("\n")]
         text += [f"# {_line(key, known[key])}{_meaning(table, key, lang)}" for key in unset]
@@ -55,7 +55,7 @@ def key_table(lang: str, table: str) -> str:
     """The keys of a table as Markdown: key, meaning, default. The guide holds it, and a test compares."""
     titles = [say(f"recipes.{key}", lang) for key in ("key", "meaning", "default")]
     rows = [f"| {' | '.join(titles)} |", "|---|---|---|"]
-    for each in fields(TABLES[table]):
-        default = "–" if each.default is None else f"`{_line(each.name, each.default).partition(' = ')[2]}`"
-        rows.append(f"| `{each.name}` | {say(f'keys.{table}.{each.name}', lang)} | {default} |")
+    for key, each in TABLES[table].schema().items():
+        default = "–" if each.default is None else f"`{_line(key, each.default).partition(' = ')[2]}`"
+        rows.append(f"| `{key}` | {say(f'keys.{table}.{key}', lang)} | {default} |")
     return "\n".join(rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from glassformer.config.model import Choice
+from glassformer.config.values import Choice
 from glassformer.loading.loaded import Loaded
 from glassformer.models.resize import resized
 

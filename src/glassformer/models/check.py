@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Collection, Mapping
-from functools import cache
+from collections.abc import Collection, Mapping
+from functools import partial
 from typing import Any
 
-from glassformer.config.model import Choice, ModelConfig
-from glassformer.config.values import one_of, positive, rate, size, truth, word
-from glassformer.errors import ConfigError, suggest
+from glassformer.config.model import ModelConfig
+from glassformer.config.options import REQUIRED, Schema, judge, keywords
+from glassformer.config.values import Choice, Rule, count, one_of, rate, size
+from glassformer.errors import ConfigError
 from glassformer.layers.attention.mask import check_window
 from glassformer.layers.attention.multi_head import check_heads
 from glassformer.layers.embedding import TokenEmbedding, Vectors
@@ -48,31 +48,21 @@ GIVEN = {
     "special_tokens",
     "segments",
 }
-# The keys whose boxes have options, and which of those in GIVEN are theirs after all.
-BOXES: dict[str, tuple[Mapping[str, Any], Collection[str]]] = {
-    "position": (POSITIONS, ()),
-    "input": (INPUTS, ()),
-    "head": (HEADS, ("scale", "activation")),
+OWN = {"head": {"scale", "activation"}}  # those of them that are an option after all
+BOXES: dict[str, Mapping[str, Any]] = {"position": POSITIONS, "input": INPUTS, "head": HEADS}
+BARE = ("norm", "feed_forward")  # all that these boxes take are keys of [model]
+OPTION_RULES: dict[str, dict[str, Rule]] = {  # where the type that a box declares says too little
+    "position": {"offset": count},
+    "input": {"class_tokens": count},
+    "head": {"classes": count, "dropout": rate, "activation": partial(one_of, known=ACTIVATIONS)},
 }
-VALUES: dict[str, Callable[[str, object], object]] = {
-    "int": size,
-    "float": positive,
-    "float | None": positive,
-    "bool": truth,
-    "str": word,
-}
-MAY_BE_ZERO = {"classes", "class_tokens", "offset"}
 
 
 def check(config: ModelConfig, norms: Collection[str] = tuple(NORMS)) -> None:
     """Raise a ConfigError that names the key, the value, the rule and the remedy; return if a model can be built."""
     _kinds(config, norms)
-    for key, (boxes, own) in BOXES.items():
-        _options(key, getattr(config, key), boxes, own)
-    for key in ("norm", "feed_forward"):
-        choice: Choice = getattr(config, key)
-        if choice.options:
-            raise ConfigError("no_option", key=key, option=next(iter(choice.options)), kind=choice.kind)
+    for key, schema in box_options(config).items():
+        judge(key, getattr(config, key), schema)
     check_heads(config.d_model, config.n_heads, config.n_kv_heads, config.d_k)
     check_window(config.window, config.window_from)
     _position(config)
@@ -97,59 +87,24 @@ def _kinds(config: ModelConfig, norms: Collection[str]) -> None:
         one_of(key, kind, known)
 
 
-@cache
-def _parameters(box: Any) -> Mapping[str, inspect.Parameter]:
-    return inspect.signature(box).parameters
+def box_options(config: ModelConfig) -> dict[str, Schema]:
+    """What a person may set of the boxes that a model is made of: their keywords, read off `__init__`."""
+    found: dict[str, Schema] = {key: _box_schema(key, getattr(config, key).kind) for key in BOXES}
+    return found | {key: {} for key in BARE}
 
 
-def _keywords(box: Any, own: Collection[str] = ()) -> dict[str, inspect.Parameter]:
-    """What a person may set of a box."""
-    return {name: p for name, p in _parameters(box).items() if name not in GIVEN or name in own}
+def _box_schema(key: str, kind: str) -> Schema:
+    return keywords(BOXES[key][kind], OPTION_RULES[key], without=GIVEN - OWN.get(key, set()))
 
 
-def box_options(config: ModelConfig) -> dict[str, dict[str, Any]]:
-    """All options of the boxes that a model is made of, with their defaults; None: none, or it must be given."""
-    found: dict[str, dict[str, Any]] = {}
-    for key, (boxes, own) in BOXES.items():
-        keywords = _keywords(boxes[getattr(config, key).kind], own)
-        found[key] = {name: None if p.default is p.empty else p.default for name, p in keywords.items()}
-    return found
-
-
-def _options(key: str, choice: Choice, boxes: Mapping[str, Any], own: Collection[str] = ()) -> None:
-    """The options of a choice must be keywords of its box, of the type that the box declares."""
-    open_options = _keywords(boxes[choice.kind], own)
-    for option, value in choice.options.items():
-        if option not in open_options:
-            if not open_options:
-                raise ConfigError("no_option", key=key, option=option, kind=choice.kind)
-            hint = suggest(option, open_options)
-            raise ConfigError("unknown_option", key=key, option=option, kind=choice.kind, hint=hint)
-        _option_value(f"{key}.{option}", option, value, str(open_options[option].annotation))
-    for name, parameter in open_options.items():
-        if parameter.default is parameter.empty and name not in choice.options:
-            raise ConfigError("option_missing", key=key, kind=choice.kind, option=name)
-
-
-def _option_value(key: str, option: str, value: object, annotation: str) -> None:
-    if option == "dropout":
-        rate(key, value)
-    elif option in MAY_BE_ZERO and annotation == "int":
-        size(key, value, low=0)
-    else:
-        VALUES[annotation](key, value)
-    if key == "head.activation":
-        one_of(key, value, ACTIVATIONS)
-
-
-def _complete(choice: Choice, boxes: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a choice, those that are not given as the box has them by default."""
-    parameters = _parameters(boxes[choice.kind])
-    return {name: p.default for name, p in parameters.items() if p.default is not p.empty} | dict(choice.options)
+def all_options(key: str, choice: Choice) -> dict[str, Any]:
+    """The options of a choice among boxes, those that it does not set as the box has them by default."""
+    schema = _box_schema(key, choice.kind)
+    return {name: each.default for name, each in schema.items() if each.default is not REQUIRED} | dict(choice.options)
 
 
 def _position(config: ModelConfig) -> None:
-    options = _complete(config.position, POSITIONS)
+    options = all_options("position", config.position)
     match config.position.kind:
         case "sinusoidal":
             check_waves(options["base"], options["layout"])
@@ -160,7 +115,7 @@ def _position(config: ModelConfig) -> None:
 
 
 def _layers(config: ModelConfig) -> None:
-    for side, given, layers in (
+    for side, said, layers in (
         ("encoder", config.n_encoder_layers, config.encoder_layers),
         ("decoder", config.n_decoder_layers, config.decoder_layers),
     ):
@@ -168,8 +123,8 @@ def _layers(config: ModelConfig) -> None:
         if side in config.family.split("-"):
             if layers < 1:
                 raise ConfigError("no_layers", key=key, family=config.family)
-        elif given:
-            raise ConfigError("no_such_side", key=key, value=given, family=config.family)
+        elif said:
+            raise ConfigError("no_such_side", key=key, value=said, family=config.family)
 
 
 def _input(config: ModelConfig) -> None:
@@ -193,9 +148,9 @@ def _input(config: ModelConfig) -> None:
 
 
 def _target(config: ModelConfig) -> None:
-    """Who begins with queries, or sees everything at once, has no order in which to say words."""
-    given = {"queries": config.queries} if config.queries else {} if config.causal else {"causal": "false"}
-    for key, value in given.items():
+    """A decoder that begins with queries, or sees everything at once, cannot say one word after another."""
+    unordered = {"queries": config.queries} if config.queries else {} if config.causal else {"causal": "false"}
+    for key, value in unordered.items():
         if config.family != "encoder-decoder":
             raise ConfigError("queries_family", key=key, value=value, family=config.family)
         if config.head.kind == "language_model":
@@ -208,7 +163,7 @@ def _target(config: ModelConfig) -> None:
 
 def input_positions(config: ModelConfig) -> int | None:
     """How many positions patches give; None where the length of the input is free."""
-    options = _complete(config.input, INPUTS)
+    options = all_options("input", config.input)
     match config.input.kind:
         case "image":
             return ImagePatches.positions(
@@ -239,7 +194,7 @@ def _head(config: ModelConfig) -> None:
     if kind in ("distilled", "objects"):
         size("head.classes", options["classes"])
     if kind == "distilled":
-        tokens = _complete(config.input, INPUTS).get("class_tokens", 0)
+        tokens = all_options("input", config.input).get("class_tokens", 0)
         if config.family != "encoder" or tokens < 2:
             raise ConfigError("distilled_tokens", family=config.family, input=config.input.kind, tokens=tokens)
     if config.target_vocab_size is not None and config.family != "encoder-decoder":

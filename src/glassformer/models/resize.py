@@ -9,7 +9,8 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.model import ModelConfig
+from glassformer.config.values import Choice
 from glassformer.errors import ConfigError
 from glassformer.layers.position.learned import interpolate
 from glassformer.models.build import build

@@ -10,8 +10,9 @@ from typing import Any, Unpack
 import torch
 from torch import Tensor, nn
 
+from glassformer.config.options import known_key
 from glassformer.config.values import BIASES, biases
-from glassformer.errors import ConfigError, choose, suggest
+from glassformer.errors import ConfigError, choose
 from glassformer.layers.attention.mask import Mask, check_window
 from glassformer.layers.attention.multi_head import check_heads
 from glassformer.layers.embedding import check_vectors
@@ -124,8 +125,7 @@ class Stack(nn.Module):
 def _check_keywords(block: BlockOptions) -> None:
     """A wrong or forgotten keyword is an error here, before anything looks for it."""
     for name in block:
-        if name not in BlockOptions.__annotations__:
-            raise ConfigError("unknown_key", key=name, hint=suggest(name, BlockOptions.__annotations__))
+        known_key(name, BlockOptions.__annotations__)
     if missing := [name for name in ("d_model", "n_heads", "d_ff") if name not in block]:
         raise ConfigError("missing_keywords", names=", ".join(missing))
 

@@ -19,8 +19,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from glassformer.config.model import read_toml
-from glassformer.config.recipe import Options, RunConfig
+from glassformer.config.options import Schema
+from glassformer.config.recipe import RunConfig
+from glassformer.config.toml import read_toml
 from glassformer.config.values import path_of
 from glassformer.errors import FileError
 from glassformer.files import TEMPORARY, disk, finite, read_json, sync, write_json, write_text
@@ -28,7 +29,8 @@ from glassformer.runs.manifest import is_whole
 from glassformer.runs.paths import found, stored
 
 LOCK = ".lock"
-NONE: Options = MappingProxyType({})
+Schemas = Mapping[str, Schema]  # by the name of the choice, "data.source"
+NONE: Schemas = MappingProxyType({})
 STEP = re.compile(r"step-(\d{8,})")
 
 
@@ -44,11 +46,11 @@ class Run:
 
     @classmethod
     def create(
-        cls, folder: str | Path, config: RunConfig, fill: Callable[[Run], None] | None = None, defaults: Options = NONE
+        cls, folder: str | Path, config: RunConfig, fill: Callable[[Run], None] | None = None, options: Schemas = NONE
     ) -> Run:
         """A new folder; `fill` puts in what belongs to it, the tokenizer for example. All of it appears, or nothing.
 
-        `defaults`: what config.toml says of options that the recipe leaves as they are, see `RunConfig.to_toml`.
+        `options`: all that there are, so that config.toml can list those left as they are: see `RunConfig.to_toml`.
         """
         folder = Path(folder)
         if (folder / "config.toml").exists():
@@ -60,7 +62,7 @@ class Run:
             draft = cls(folder.with_name(TEMPORARY + folder.name))
             shutil.rmtree(draft.folder, ignore_errors=True)
             try:
-                draft.write_new(config, folder, fill, defaults)
+                draft.write_new(config, folder, fill, options)
                 draft.folder.rename(folder)
                 sync(folder.parent)
             finally:
@@ -68,14 +70,14 @@ class Run:
         return cls(folder)
 
     def write_new(
-        self, config: RunConfig, place: Path, fill: Callable[[Run], None] | None = None, defaults: Options = NONE
+        self, config: RunConfig, place: Path, fill: Callable[[Run], None] | None = None, options: Schemas = NONE
     ) -> None:
         """What every run begins with, in a draft that will be renamed to `place`."""
         for inner in (self.checkpoints_folder, self.samples, self.pictures):
             inner.mkdir(parents=True)
         if fill is not None:
             fill(self)
-        write_text(self.folder / "config.toml", stored(config, place).to_toml(defaults))
+        write_text(self.folder / "config.toml", stored(config, place).to_toml(options))
 
     @classmethod
     def open(cls, folder: str | Path) -> Run:
@@ -90,8 +92,8 @@ class Run:
     def config(self) -> RunConfig:
         return found(RunConfig.from_dict(read_toml(self.folder / "config.toml")), self.folder)
 
-    def write_config(self, config: RunConfig, defaults: Options = NONE) -> None:
-        write_text(self.folder / "config.toml", stored(config, self.folder).to_toml(defaults))
+    def write_config(self, config: RunConfig, options: Schemas = NONE) -> None:
+        write_text(self.folder / "config.toml", stored(config, self.folder).to_toml(options))
 
     @property
     def log(self) -> Log:

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from glassformer.config.model import Choice
 from glassformer.config.recipe import RunConfig
+from glassformer.config.values import Choice
 
 PARTS = ("train", "validation", "test")
 PATHS: dict[str, tuple[str, ...]] = {"files": PARTS, "folder": PARTS, "csv": ("path",)}  # kind of source → its paths

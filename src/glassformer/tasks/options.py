@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from glassformer.config.options import Schema, judge
 from glassformer.config.recipe import RunConfig
-from glassformer.errors import ConfigError, suggest
+from glassformer.errors import ConfigError
 
 
-def check_options(config: RunConfig, known: Collection[str], losses: Collection[str]) -> None:
-    """An unknown option is answered with the nearest, an unfit loss with those that fit."""
-    task = config.task
-    for option in task.options:
-        if not known:
-            raise ConfigError("no_option", key="task", option=option, kind=task.kind)
-        if option not in known:
-            raise ConfigError("unknown_option", key="task", option=option, kind=task.kind, hint=suggest(option, known))
+def check_options(config: RunConfig, known: Schema, losses: Collection[str]) -> None:
+    """The options of the task must be its own, and the loss one of those that fit."""
+    judge("task", config.task, known)
     loss = config.train.loss.kind
     if loss not in losses:
-        raise ConfigError("task_loss", task=task.kind, loss=loss, known=", ".join(losses))
+        raise ConfigError("task_loss", task=config.task.kind, loss=loss, known=", ".join(losses))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, TypeVar
 
+from glassformer.config.options import Option, Schema
 from glassformer.config.values import one_of
 from glassformer.errors import ConfigError, shown, warn
 from glassformer.hub.generation import GenerationDefaults
@@ -23,25 +24,30 @@ def forbidden_ids(
     return sorted({ids[role] for role in named if role in ids} - {specials.eos, *(ends or ())})
 
 
-def end_ids(options: Mapping[str, Any]) -> tuple[int, ...] | None:
-    """`task.ends`, checked: the tokens that end a text, where there are several; None where eos alone does."""
-    given = options.get("ends")
-    if given is None:
-        return None
-    whole = isinstance(given, list | tuple) and all(isinstance(one, int) and not isinstance(one, bool) for one in given)
-    if not whole or not given:
-        raise ConfigError("end_ids", value=shown(given))
-    return tuple(given)
+def end_ids(key: str, value: object) -> tuple[int, ...]:
+    """`task.ends`: the tokens that end a text, where there are several; without it eos alone does."""
+    if not isinstance(value, list | tuple) or not value or not all(type(one) is int for one in value):
+        raise ConfigError("end_ids", value=shown(value))
+    return tuple(value)
 
 
-def forbidden_roles(options: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """`task.forbidden`, checked; None where the task says nothing, so that every special token is forbidden."""
-    given = options.get("forbidden")
-    if given is None:
-        return None
-    if isinstance(given, str) or not isinstance(given, Collection):
-        raise ConfigError("forbidden_roles", value=shown(given), known=", ".join(ROLES))
-    return tuple(one_of("task.forbidden", role, ROLES) for role in given)
+def forbidden_roles(key: str, value: object) -> tuple[str, ...]:
+    """`task.forbidden`: the special tokens that are never said; without it all are."""
+    if isinstance(value, str) or not isinstance(value, Collection):
+        raise ConfigError("forbidden_roles", value=shown(value), known=", ".join(ROLES))
+    return tuple(one_of(key, role, ROLES) for role in value)
+
+
+FORBIDDEN_AND_ENDS: Schema = {
+    "forbidden": Option(None, forbidden_roles, optional=True),
+    "ends": Option(None, end_ids, optional=True),
+}
+
+
+def forbidden_and_ends(options: Mapping[str, Any]) -> tuple[tuple[str, ...] | None, tuple[int, ...] | None]:
+    """Which special tokens are forbidden and which end a text, as the task says; None where it says nothing."""
+    forbidden, ends = (each.judge(f"task.{name}", options.get(name)) for name, each in FORBIDDEN_AND_ENDS.items())
+    return forbidden, ends
 
 
 def first_said(*wishes: T | None) -> T:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 import numpy as np
 from torch import nn
 
+from glassformer.config.options import Schema
 from glassformer.config.recipe import RunConfig
 from glassformer.data.batch import Batch
 from glassformer.data.examples import Example, Examples
@@ -24,7 +25,7 @@ class Task(Protocol[B]):
     name: ClassVar[str]
     unit: ClassVar[str]  # what `count` counts, a key of [units] in words/: tokens, texts, images …
     judged: ClassVar[Mapping[str, str]]  # what an evaluation reports, in that order: better if "less" or if "more"
-    options: ClassVar[Mapping[str, Any]]  # what a recipe may say about it, with the defaults; None: none
+    options: ClassVar[Schema]  # what a recipe may say about it
     shown: ClassVar[Mapping[str, str]]  # metrics in the picture of a run: each a "share", a "percent" or "free"
 
     @property
@@ -79,8 +80,8 @@ class TaskClass(Protocol):
     name: str
     unit: str
     judged: Mapping[str, str]
-    options: Mapping[str, Any]
-    sources: Mapping[str, Mapping[str, Any]]  # where its examples may come from: kinds of source, with their options
+    options: Schema
+    sources: Mapping[str, Schema]  # where its examples may come from: kinds of source, with their options
     shown: Mapping[str, str]
 
     def sketch(self, config: RunConfig) -> RunConfig:

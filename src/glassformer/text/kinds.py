@@ -8,7 +8,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from glassformer.errors import ConfigError, FileError, choose, shown, suggest
+from glassformer.config.options import Schema, judge, keywords
+from glassformer.config.values import Choice
+from glassformer.errors import ConfigError, FileError, choose, shown
 from glassformer.text.bpe import Bpe, find_merges
 from glassformer.text.characters import Characters
 from glassformer.text.files import read_config
@@ -52,19 +54,12 @@ def train(
 def check_tokenizer(kind: str, options: Mapping[str, Any]) -> None:
     """Whether there is such a tokenizer to train, with these options: asked before a text is read."""
     choose("tokenizer", kind, TOKENIZERS)
-    known = tokenizer_options(kind)
-    for option in options:
-        if option not in known:
-            hint = suggest(option, known)
-            raise ConfigError("unknown_option", key="tokenizer", option=option, kind=kind, hint=hint)
+    judge("tokenizer", Choice(kind, options), tokenizer_options(kind))
 
 
-def tokenizer_options(kind: str) -> dict[str, Any]:
-    """All options of a kind, with their defaults; of one that cannot be trained here there are none."""
-    if kind not in TOKENIZERS:
-        return {}
-    parameters = inspect.signature(TOKENIZERS[kind].train).parameters
-    return {name: p.default for name, p in parameters.items() if name not in ("texts", "vocab_size")}
+def tokenizer_options(kind: str) -> Schema:
+    """All options of a kind; of one that cannot be trained here there are none."""
+    return keywords(TOKENIZERS[kind].train, without=("texts", "vocab_size")) if kind in TOKENIZERS else {}
 
 
 def check_unsized(kind: str) -> None:

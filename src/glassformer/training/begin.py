@@ -17,7 +17,7 @@ from glassformer.models.check import check
 from glassformer.runs import Run, locked
 from glassformer.runs.paths import absolute
 from glassformer.tasks import Material, kind_of
-from glassformer.tasks.defaults import defaults
+from glassformer.tasks.schemas import schemas
 from glassformer.text.kinds import check_tokenizer
 from glassformer.training.loop import Training
 from glassformer.training.schedule import heed
@@ -49,7 +49,7 @@ def begin(config: RunConfig, out: str | Path, reading: Reading = quietly) -> Tra
         if taken is not None:
             keep(run, *taken)
 
-    return job(Run.create(out, material.config, fill=fill, defaults=defaults(material.config)), material)
+    return job(Run.create(out, material.config, fill=fill, options=schemas(material.config)), material)
 
 
 def ready(config: RunConfig) -> Loaded | None:
@@ -93,7 +93,7 @@ def again(folder: str | Path, changes: Mapping[str, Any] | None = None) -> Train
     with locked(run.folder):
         config = changed(run, changes or {})
         if config != run.config:
-            run.write_config(config, defaults(config))
+            run.write_config(config, schemas(config))
             run = Run.open(folder)
     choose_device(config.train.device)
     return job(run, kind_of(run.config).task.again(run))

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from glassformer.config.recipe import TrainConfig, options
+from glassformer.config.recipe import TrainConfig
 from glassformer.errors import FileError
 
 Groups = list[dict[str, Any]]
@@ -53,9 +53,7 @@ def make_optimizer(model: nn.Module, config: TrainConfig) -> torch.optim.Optimiz
     decays = [p for p in trained if p.dim() > 1 and id(p) not in tables]
     rest = [p for p in trained if p.dim() <= 1 or id(p) in tables]
     groups: Groups = [{"params": decays}, {"params": rest, "weight_decay": 0.0}]
-    return OPTIMIZERS[config.optimizer.kind](
-        [group for group in groups if group["params"]], **options("optimizer", config.optimizer)
-    )
+    return OPTIMIZERS[config.optimizer.kind]([group for group in groups if group["params"]], **config.optimizer.options)
 
 
 def state_tensors(optimizer: torch.optim.Optimizer, model: nn.Module) -> dict[str, Tensor]:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from glassformer.config.recipe import TrainConfig, options
+from glassformer.config.recipe import TrainConfig
 from glassformer.errors import warn
 
 
@@ -118,6 +118,5 @@ def heed(config: TrainConfig, d_model: int) -> None:
 
 def learning_rate(step: int, config: TrainConfig, d_model: int) -> float:
     """The learning rate of one optimiser step."""
-    chosen: dict[str, Any] = options("schedule", config.schedule)
     span = Span(config.warmup, config.steps, d_model)
-    return config.peak * SCHEDULES[config.schedule.kind](step, span, **chosen)
+    return config.peak * SCHEDULES[config.schedule.kind](step, span, **config.schedule.options)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
-from glassformer.config.model import literal
+from glassformer.config.toml import literal
 
 
 def toml(tables: Mapping[str, Any]) -> bytes:

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 import torch
 
-from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.model import ModelConfig
+from glassformer.config.values import Choice
 from glassformer.lessons.position.position_kinds import KINDS, loss_at, run, shown, verdicts
 from glassformer.lessons.setup import LessonSetup
 from glassformer.models.build import build

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from glassformer.config.model import Choice
+from glassformer.config.values import Choice
 from glassformer.errors import InputError
 from glassformer.tasks.classification.classify import class_names, classify, decided
 from small_models import LABELS, small

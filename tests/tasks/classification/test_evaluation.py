@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from glassformer.config.model import Choice
+from glassformer.config.values import Choice
 from glassformer.data.corpus import Corpus
 from glassformer.data.texts import Texts
 from glassformer.errors import ConfigError, GlassformerWarning, InputError

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from glassformer.config.model import Choice
 from glassformer.config.recipe import RunConfig
+from glassformer.config.values import Choice
 from glassformer.data.texts import Texts
 from glassformer.errors import ConfigError, InputError
 from glassformer.tasks.classification.labels import class_weights, given_labels, learn_labels, numbered

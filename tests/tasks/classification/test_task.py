@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from glassformer.config.model import Choice
 from glassformer.config.recipe import RunConfig
+from glassformer.config.values import Choice
 from glassformer.data.store import Store
 from glassformer.errors import ConfigError, InputError
 from glassformer.loading import load, open_recipe

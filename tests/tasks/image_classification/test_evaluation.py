@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from glassformer.config.model import Choice
+from glassformer.config.values import Choice
 from glassformer.data.pictures import apart, read_digits
 from glassformer.errors import ConfigError, InputError
 from glassformer.ledger.parameters import count

@@ -8,7 +8,7 @@ import pytest
 import torch
 from PIL import Image
 
-from glassformer.config.model import Choice
+from glassformer.config.values import Choice
 from glassformer.data.picture import read_picture
 from glassformer.errors import ConfigError, FileError, InputError
 from glassformer.tasks.image_classification.recognise import recognise, seen

@@ -6,7 +6,7 @@ import pytest
 import torch
 from PIL import Image
 
-from glassformer.config.model import Choice
+from glassformer.config.values import Choice
 from glassformer.errors import FileError, InputError
 from glassformer.tasks.image_classification.recognise import seen
 from glassformer.tasks.image_classification.rollout import draw_rollout, patch_heat

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from glassformer.config.model import Choice
 from glassformer.config.recipe import DataConfig
+from glassformer.config.values import Choice
 from glassformer.data import grammar
 from glassformer.data.corpus import Corpus
 from glassformer.data.document_corpus import document_corpus

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import glassformer as gf
-from glassformer.config.model import Choice
+from glassformer.config.values import Choice
 from glassformer.errors import ConfigError, FileError
 from glassformer.losses import IGNORE, Sum
 from glassformer.models.build import build

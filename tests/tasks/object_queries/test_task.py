@@ -8,7 +8,7 @@ import torch
 
 from glassformer.errors import ConfigError
 from glassformer.models.build import build
-from glassformer.tasks.object_queries.task import Canvases, ObjectQueries, answers, weights
+from glassformer.tasks.object_queries.task import Canvases, LossWeights, ObjectQueries, answers
 from glassformer.training.optimizer import make_optimizer
 from tiny_tasks import tiny
 
@@ -36,7 +36,7 @@ def test_an_answer_is_the_likeliest_class_or_nothing() -> None:
 
 def test_weights_are_those_of_the_recipe() -> None:
     config = tiny("object_queries", run={"task": {"kind": "object_queries", "nothing": 0.5, "giou": 1}})
-    assert weights(config) == {"nothing": 0.5, "l1": 5.0, "giou": 1.0}
+    assert LossWeights.from_choice("task", config.task) == LossWeights(nothing=0.5, l1=5.0, giou=1.0)
     task = ObjectQueries.make(config)
     assert (task.l1, task.giou) == (5.0, 1.0)
     nothing = torch.full((1, 1), 10)
@@ -49,7 +49,7 @@ def test_weights_are_those_of_the_recipe() -> None:
         ({"run": {"task": {"kind": "object_queries", "l2": 1}}}, r"task.l2: 'object_queries' has no such option"),
         ({"run": {"task": {"kind": "object_queries", "l1": 0}}}, "task.l1=0 is not positive and finite"),
         ({"train": {"loss": "mse"}}, "'object_queries' cannot be learned with the loss 'mse'; use one of: cross_en"),
-        ({"data": {"source": "grammar"}}, "data.source='grammar' is unknown; use one of: canvases"),
+        ({"data": {"source": "grammar"}}, "source='grammar' is unknown; use one of: canvases"),
         (
             {"model": {"input": {"kind": "image", "size": 32, "patch": 4, "channels": 1}}},
             "canvases are images of size=16 and channels=1, here model.input=image with .*32.*; set input.size=16",

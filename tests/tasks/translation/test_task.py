@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.model import ModelConfig
+from glassformer.config.values import Choice
 from glassformer.data.batch import PairBatch
 from glassformer.errors import ConfigError
 from glassformer.losses import IGNORE, Sum, cross_entropy, focal, make_loss

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from glassformer.config.model import Choice
+from glassformer.config.values import Choice
 from glassformer.decoding import Limits, beam_search, greedy
 from glassformer.errors import ConfigError
 from glassformer.loading import Loaded, load

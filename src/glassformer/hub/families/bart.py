@@ -6,7 +6,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.model import ModelConfig
+from glassformer.config.values import Choice
 from glassformer.hub.computed_buffers import sinusoids
 from glassformer.hub.family import At, Family, Names, attention_dropout, biased, layers
 from glassformer.hub.foreign import ACTIVATIONS, THEIRS, Foreign

@@ -8,7 +8,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.model import ModelConfig
+from glassformer.config.values import Choice
 from glassformer.hub.computed_buffers import counted, zeros
 from glassformer.hub.family import At, Family, Names, attention_dropout, biased, layers
 from glassformer.hub.foreign import ACTIVATIONS, THEIRS, Foreign

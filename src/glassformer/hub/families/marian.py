@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.model import ModelConfig
+from glassformer.config.values import Choice
 from glassformer.hub.families.bart import (
     POSITIONS,
     copies,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from glassformer.config.model import Choice, ModelConfig
-from glassformer.config.values import BIASES
+from glassformer.config.model import ModelConfig
+from glassformer.config.values import BIASES, Choice
 from glassformer.hub.family import At, Family, Names, attention_dropout, biased, layers, linear
 from glassformer.hub.foreign import ACTIVATIONS, THEIRS, Foreign
 

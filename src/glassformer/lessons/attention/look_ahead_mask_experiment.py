@@ -8,7 +8,8 @@ from itertools import product
 import torch
 from torch import Tensor, nn
 
-from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.model import ModelConfig
+from glassformer.config.values import Choice
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.models.presets import PRESETS
 

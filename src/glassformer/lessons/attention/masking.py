@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.model import ModelConfig
+from glassformer.config.values import Choice
 from glassformer.data.batch import pad
 from glassformer.layers.attention.mask import causal, combine
 from glassformer.lessons.drawing import mask, mask_legend

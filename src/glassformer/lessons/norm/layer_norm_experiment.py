@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from glassformer.config.model import Choice
+from glassformer.config.values import Choice
 from glassformer.data.grammar.sample import pairs
 from glassformer.layers.norm import NORMS, LayerNorm
 from glassformer.lessons.attention.attention_patterns_experiment import read

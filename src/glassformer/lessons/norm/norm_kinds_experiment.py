@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from glassformer.config.model import Choice
 from glassformer.config.recipe import RunConfig
+from glassformer.config.values import Choice
 from glassformer.data.batch import PairBatch
 from glassformer.layers.norm import NORMS, Norm
 from glassformer.lessons.experiment import Experiment

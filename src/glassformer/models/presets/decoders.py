@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from glassformer.config.model import Choice, ModelConfig
+from glassformer.config.model import ModelConfig
+from glassformer.config.values import Choice
 
 LANGUAGE_MODEL = Choice("language_model")
 

@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from glassformer.config.options import Option
 from glassformer.config.recipe import RunConfig
 from glassformer.config.values import positive, wrong_type
 from glassformer.errors import ConfigError, InputError
@@ -20,15 +21,32 @@ class HasLabels(Protocol):
     def labels(self) -> Sequence[str]: ...
 
 
+def label_names(key: str, value: object) -> list[str]:
+    """The names of the classes in the order of their numbers."""
+    if not isinstance(value, list | tuple) or not all(isinstance(name, str) and name for name in value):
+        raise wrong_type(key, value, "labels")
+    if len(set(value)) != len(value):
+        raise wrong_type(key, value, "labels")
+    return list(value)
+
+
+def weights_or_balanced(key: str, value: object) -> str | list[float]:
+    """ "balanced", or a factor for each class."""
+    if value == "balanced":
+        return "balanced"
+    if not isinstance(value, list | tuple):
+        raise wrong_type(key, value, "weights")
+    return [positive(key, factor) for factor in value]
+
+
+LABELS = Option(None, label_names, optional=True)
+WEIGHTS = Option(None, weights_or_balanced, optional=True)
+
+
 def given_labels(config: RunConfig) -> list[str] | None:
-    """`task.labels` of a recipe: the names of the classes in the order of their numbers."""
-    names = config.task.options.get("labels")
-    if names is None:
-        return None
-    texts = isinstance(names, list | tuple) and all(isinstance(name, str) and name for name in names)
-    if not texts or len(set(names)) != len(names):
-        raise wrong_type("task.labels", names, "labels")
-    return list(names)
+    """`task.labels` of a recipe; None where the data has to tell."""
+    names: list[str] | None = LABELS.judge("task.labels", config.task.options.get("labels"))
+    return names
 
 
 def learn_labels(config: RunConfig, training: HasLabels) -> list[str]:
@@ -68,15 +86,13 @@ def class_weights(config: RunConfig, classes: Sequence[int], count: int) -> list
 
     So a rare class counts as much as a frequent one, and steps stay as large as they were.
     """
-    given = config.task.options.get("weights")
+    given = WEIGHTS.judge("task.weights", config.task.options.get("weights"))
     if given is None:
         return None
     sizes = np.bincount(classes, minlength=count)
     if given == "balanced":
         return [len(classes) / (count * max(int(size), 1)) for size in sizes]
-    if not isinstance(given, list | tuple):
-        raise wrong_type("task.weights", given, "weights")
-    factors = np.array([positive("task.weights", factor) for factor in given])
+    factors = np.array(given)
     if len(factors) != count:
         raise ConfigError("weights_differ", given=len(factors), count=count)
     scaled: list[float] = (factors * len(classes) / float((factors * sizes).sum())).tolist()

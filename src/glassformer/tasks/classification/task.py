@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -12,20 +12,20 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from glassformer.config.model import Choice
-from glassformer.config.recipe import RunConfig, options
+from glassformer.config.options import Schema
+from glassformer.config.recipe import RunConfig
+from glassformer.config.values import Choice, one_of
 from glassformer.data.batch import TokenBatch, texts
 from glassformer.data.corpus import Corpus
 from glassformer.data.examples import Example
-from glassformer.data.labelled_corpus import LABELLED, labelled_corpus
-from glassformer.data.source import source_options
+from glassformer.data.labelled_corpus import LABELLED_OPTIONS, labelled_corpus
 from glassformer.data.store import Store
 from glassformer.data.texts import Texts
 from glassformer.errors import ConfigError
 from glassformer.losses import Loss, Sum, cross_entropy, make_loss
 from glassformer.metrics.classification import f1
 from glassformer.runs import Run
-from glassformer.tasks.classification.labels import class_weights, given_labels, learn_labels, numbered
+from glassformer.tasks.classification.labels import LABELS, WEIGHTS, class_weights, given_labels, learn_labels, numbered
 from glassformer.tasks.material import TextMaterial, learn_vocabularies, seen_in, sized
 from glassformer.tasks.options import check_options
 from glassformer.tasks.task import means
@@ -58,8 +58,8 @@ class Classification:
 
     name: ClassVar[str] = "classification"
     unit: ClassVar[str] = "texts"
-    options: ClassVar[Mapping[str, Any]] = {"labels": None, "weights": None}
-    sources: ClassVar[Mapping[str, Mapping[str, Any]]] = source_options(LABELLED)
+    options: ClassVar[Schema] = {"labels": LABELS, "weights": WEIGHTS}
+    sources: ClassVar[Mapping[str, Schema]] = LABELLED_OPTIONS
     judged: ClassVar[Mapping[str, str]] = {"loss": "less", "accuracy": "more", "f1": "more"}
     shown: ClassVar[Mapping[str, str]] = {"accuracy": "share", "f1": "share"}
 
@@ -75,9 +75,7 @@ class Classification:
         head = config.model.head
         if config.model.family == "encoder-decoder" or head.kind != "classifier":
             raise ConfigError("task_head", task=cls.name, family=config.model.family, head=head.kind)
-        if (pool := head.options.get("pool", "cls")) not in POOLS:
-            raise ConfigError("not_one_of", key="head.pool", value=pool, known=", ".join(POOLS))
-        given_labels(config)
+        one_of("head.pool", head.options.get("pool", "cls"), POOLS)
         return _completed(sized(config), ["0", "1"])
 
     @classmethod
@@ -100,7 +98,7 @@ class Classification:
         cls, config: RunConfig, vocabularies: Vocabularies, weights: Sequence[float] | None = None
     ) -> Classification:
         train, special = config.train, vocabularies.source.specials
-        loss = options("loss", train.loss) | ({} if weights is None else {"weights": weights})
+        loss = {**train.loss.options, **({} if weights is None else {"weights": weights})}
         return cls(
             labels=tuple(given_labels(config) or ()),
             pad=special.need("pad"),

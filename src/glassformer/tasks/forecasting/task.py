@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from glassformer.config.model import Choice
-from glassformer.config.recipe import RunConfig, options
-from glassformer.config.values import one_of, size, truth
+from glassformer.config.options import Schema
+from glassformer.config.recipe import RunConfig
+from glassformer.config.table import ConfigTable, checked
+from glassformer.config.values import Choice, count, one_of
 from glassformer.data.batch import ArrayBatch
-from glassformer.data.channel_sources import SOURCES, SPLIT
+from glassformer.data.channel_sources import CHANNELS_OPTIONS, CUT, SOURCES
 from glassformer.data.examples import Example, Windows
-from glassformer.data.panel import SHARES, Panel, Scaler, check_split, panel
-from glassformer.data.source import source_options
+from glassformer.data.panel import Panel, Scaler, panel
 from glassformer.errors import ConfigError, choose
 from glassformer.losses import Loss, Sum, make_loss, mean_absolute_error, mean_squared_error
 from glassformer.models.check import check, input_positions
@@ -27,8 +28,33 @@ from glassformer.tasks.forecasting.baselines import Baselines
 from glassformer.tasks.options import check_options
 from glassformer.tasks.task import means
 
-OPTIONS = {"instance_norm": "mean", "log": False, "season": 1, "drop_last": 0}
 EPS = 1e-5  # of the variance, in scaled units, as in RevIN: a context that hardly moves is not blown up
+
+
+CENTRES = ("mean", "last", "none")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(ConfigTable):
+    """What a recipe may say beside the sizes.
+
+    `season`: rows in a season, 24 for hours; `drop_last`: a size of batches, so that the evaluation also gives the
+    number that comes out when the last, smaller batch of windows is left out, as in the literature.
+    """
+
+    instance_norm: str = checked("mean", partial(one_of, known=CENTRES))
+    log: bool = False
+    season: int = 1
+    drop_last: int = checked(0, count)
+
+    @classmethod
+    def of(cls, task: Choice) -> Settings:
+        return cls.from_choice("task", task)
+
+    def checked_season(self, context: int) -> int:
+        if self.season > context:
+            raise ConfigError("season_long", season=self.season, context=context)
+        return self.season
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,10 +101,8 @@ class Forecasting:
 
     name: ClassVar[str] = "forecasting"
     unit: ClassVar[str] = "values"
-    options: ClassVar[Mapping[str, Any]] = OPTIONS
-    sources: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        kind: {**known, SPLIT: SHARES} for kind, known in source_options(SOURCES).items()
-    }
+    options: ClassVar[Schema] = Settings.schema()
+    sources: ClassVar[Mapping[str, Schema]] = CHANNELS_OPTIONS
     judged: ClassVar[Mapping[str, str]] = {"loss": "less", "mse": "less", "mae": "less", "persistence": "less"}
     shown: ClassVar[Mapping[str, str]] = {"mse": "free", "mae": "free", "persistence": "free"}
     extra_tokens: ClassVar[int] = 0
@@ -88,11 +112,10 @@ class Forecasting:
     @classmethod
     def sketch(cls, config: RunConfig) -> RunConfig:
         check_options(config, cls.options, ("mse", "mae", "huber"))
-        Settings.of(config.task)
         source, model = config.data.source, config.model
         choose("source", source.kind, SOURCES)
         if "split" in source.options:
-            check_split(source.options["split"])
+            CUT.judge("source.split", source.options["split"])
         if model.family != "encoder":
             raise ConfigError("task_family", task=cls.name, family="encoder")
         if model.input.kind != "series" or model.head.kind != "regression":
@@ -135,7 +158,7 @@ class Forecasting:
         loss = config.train.loss
         return cls(
             horizon=sizes(config)[1],
-            criterion=make_loss(loss.kind, options("loss", loss)),
+            criterion=make_loss(loss.kind, loss.options),
             instance_norm=Settings.of(config.task).instance_norm,
         )
 
@@ -174,38 +197,6 @@ class Forecasting:
 
     def with_loss(self, loss: Loss) -> Forecasting:
         return replace(self, criterion=loss)
-
-
-CENTRES = ("mean", "last", "none")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """What a recipe may say beside the sizes.
-
-    `season`: rows in a season, 24 for hours; `drop_last`: a size of batches, so that the evaluation also gives the
-    number that comes out when the last, smaller batch of windows is left out, as in the literature.
-    """
-
-    instance_norm: str
-    log: bool
-    season: int
-    drop_last: int
-
-    @classmethod
-    def of(cls, task: Choice) -> Settings:
-        given = {**OPTIONS, **task.options}
-        return cls(
-            instance_norm=one_of("task.instance_norm", given["instance_norm"], CENTRES),
-            log=truth("task.log", given["log"]),
-            season=size("task.season", given["season"]),
-            drop_last=size("task.drop_last", given["drop_last"], low=0),
-        )
-
-    def checked_season(self, context: int) -> int:
-        if self.season > context:
-            raise ConfigError("season_long", season=self.season, context=context)
-        return self.season
 
 
 def sizes(config: RunConfig) -> tuple[int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,30 +14,36 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from glassformer.config.model import Choice
-from glassformer.config.recipe import RunConfig, options
-from glassformer.config.values import one_of, positive, rate, size
+from glassformer.config.options import Option, Schema, complete
+from glassformer.config.recipe import RunConfig
+from glassformer.config.values import Choice, anything, not_negative, one_of, rate, size
 from glassformer.data.augment import Augmentation, augmented, mixup
 from glassformer.data.batch import ArrayBatch
 from glassformer.data.corpus import Corpus
 from glassformer.data.examples import Arrays, Example
 from glassformer.data.picture import RESAMPLING, statistic
-from glassformer.data.picture_corpus import PICTURES, Wanted, picture_corpus
+from glassformer.data.picture_corpus import PICTURES_OPTIONS, Wanted, picture_corpus
 from glassformer.data.pictures import WHITE, Pictures
-from glassformer.data.source import source_options
 from glassformer.errors import ConfigError, InputError
 from glassformer.losses import Loss, Sum, cross_entropy, make_loss
 from glassformer.metrics.classification import f1
 from glassformer.models.check import input_positions
 from glassformer.runs import Run
-from glassformer.tasks.classification.labels import given_labels
+from glassformer.tasks.classification.labels import LABELS, given_labels
 from glassformer.tasks.image_classification.labels import learn_labels, numbered
 from glassformer.tasks.options import check_options
 from glassformer.tasks.task import means
 
 STATISTICS = ("mean", "std")
-CHANGES = ("crop", "flip", "erase", "mixup")
-KNOWN = {"labels": None, **dict.fromkeys(STATISTICS), "resample": "bilinear", **dict.fromkeys(CHANGES, 0)}
+OPTIONS: Schema = {
+    "labels": LABELS,
+    **dict.fromkeys(STATISTICS, Option(None, anything)),  # judged by `statistic`, which knows the channels
+    "resample": Option("bilinear", partial(one_of, known=RESAMPLING)),
+    "crop": Option(0, anything),  # judged by `read_augmentation`, which knows the size
+    "flip": Option(0, rate),
+    "erase": Option(0, rate),
+    "mixup": Option(0, not_negative),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,8 +74,8 @@ class ImageClassification:
 
     name: ClassVar[str] = "image_classification"
     unit: ClassVar[str] = "images"
-    options: ClassVar[Mapping[str, Any]] = KNOWN
-    sources: ClassVar[Mapping[str, Mapping[str, Any]]] = source_options(PICTURES)
+    options: ClassVar[Schema] = OPTIONS
+    sources: ClassVar[Mapping[str, Schema]] = PICTURES_OPTIONS
     judged: ClassVar[Mapping[str, str]] = {"loss": "less", "accuracy": "more", "f1": "more"}
     shown: ClassVar[Mapping[str, str]] = {"accuracy": "share", "f1": "share"}
     extra_tokens: ClassVar[int] = 0
@@ -83,8 +90,6 @@ class ImageClassification:
             raise ConfigError("image_model", family=model.family, input=model.input.kind, head=model.head.kind)
         if read_augmentation(config).mixup and config.train.loss.kind != "cross_entropy":
             raise ConfigError("mixup_loss", loss=config.train.loss.kind)
-        one_of("task.resample", config.task.options.get("resample", KNOWN["resample"]), RESAMPLING)
-        given_labels(config)
         channels = _channels(config)
         for key in STATISTICS:
             statistic(key, config.task.options.get(key), channels)
@@ -114,7 +119,7 @@ class ImageClassification:
             mean=mean,
             std=std,
             augmentation=read_augmentation(config),
-            criterion=make_loss(train.loss.kind, options("loss", train.loss)),
+            criterion=make_loss(train.loss.kind, train.loss.options),
         )
 
     @classmethod
@@ -174,13 +179,12 @@ class ImageClassification:
 
 def read_augmentation(config: RunConfig) -> Augmentation:
     """`task.crop`, `task.flip`, `task.erase` and `task.mixup` of a recipe; by default nothing is changed."""
-    given: dict[str, Any] = {key: config.task.options.get(key, KNOWN[key]) for key in CHANGES}
-    mixed = given["mixup"]
+    chosen = complete("task", config.task, OPTIONS)
     return Augmentation(
-        crop=size("task.crop", given["crop"], low=0, high=_size(config)),
-        flip=rate("task.flip", given["flip"]),
-        erase=rate("task.erase", given["erase"]),
-        mixup=0.0 if mixed == 0 and not isinstance(mixed, bool) else positive("task.mixup", mixed),
+        crop=size("task.crop", chosen["crop"], low=0, high=_size(config)),
+        flip=float(chosen["flip"]),
+        erase=float(chosen["erase"]),
+        mixup=float(chosen["mixup"]),
     )
 
 
@@ -205,7 +209,7 @@ def _channels(config: RunConfig) -> int:
 
 def corpus_of(config: RunConfig) -> Corpus[Pictures]:
     """The images that a recipe names, as its model takes them."""
-    resample = str(config.task.options.get("resample", KNOWN["resample"]))
+    resample = str(config.task.options.get("resample", OPTIONS["resample"].default))
     return picture_corpus(Wanted(config.data, _size(config), _channels(config), resample))
 
 

@@ -5,21 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from glassformer.config.recipe import RunConfig, options
-from glassformer.config.values import one_of, size
+from glassformer.config.options import Schema
+from glassformer.config.recipe import RunConfig
+from glassformer.config.table import ConfigTable, checked
+from glassformer.config.values import one_of
 from glassformer.data.corpus import Corpus
-from glassformer.data.document_corpus import DOCUMENTS, document_corpus
+from glassformer.data.document_corpus import DOCUMENTS_OPTIONS, document_corpus
 from glassformer.data.documents import Documents
 from glassformer.data.examples import Example, Examples
 from glassformer.data.packing import pack, packed
-from glassformer.data.source import source_options
 from glassformer.data.store import Tokens
 from glassformer.data.stream import Stream, windows
 from glassformer.errors import ConfigError
@@ -37,7 +39,6 @@ from glassformer.text import Frame, Specials, Tokenizer, Vocabularies
 CONTEXT = 256
 WAYS = ("stream", "packed")
 OFFSETS = ("random", "consecutive")
-OPTIONS = {"context": CONTEXT, "documents": WAYS[0], "offsets": OFFSETS[0]}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,25 +49,20 @@ class Writings(TextMaterial):
 
 
 @dataclass(frozen=True, kw_only=True)
-class WindowOptions:
+class WindowOptions(ConfigTable):
     """How texts are read. "stream" joins them all, with eos between them, and reads windows of `context` tokens.
 
     The windows begin at "random" `offsets`, as nanoGPT's do, or at "consecutive" ones, so that an epoch reads all once.
     "packed" reads each text from bos to eos, several in a row of `context` tokens, of which none sees another.
     """
 
-    context: int
-    documents: str
-    offsets: str
+    context: int = CONTEXT
+    documents: str = checked(WAYS[0], partial(one_of, known=WAYS))
+    offsets: str = checked(OFFSETS[0], partial(one_of, known=OFFSETS))
 
     @classmethod
     def of(cls, config: RunConfig) -> WindowOptions:
-        given = {**OPTIONS, **config.task.options}
-        return cls(
-            context=size("task.context", given["context"]),
-            documents=one_of("task.documents", given["documents"], WAYS),
-            offsets=one_of("task.offsets", given["offsets"], OFFSETS),
-        )
+        return cls.from_choice("task", config.task)
 
     @property
     def packed(self) -> bool:
@@ -117,8 +113,8 @@ class LanguageModel:
 
     name: ClassVar[str] = "language_model"
     unit: ClassVar[str] = "tokens"
-    options: ClassVar[Mapping[str, Any]] = OPTIONS
-    sources: ClassVar[Mapping[str, Mapping[str, Any]]] = source_options(DOCUMENTS)
+    options: ClassVar[Schema] = WindowOptions.schema()
+    sources: ClassVar[Mapping[str, Schema]] = DOCUMENTS_OPTIONS
     judged: ClassVar[Mapping[str, str]] = {
         "loss": "less",
         "accuracy": "more",
@@ -161,7 +157,7 @@ class LanguageModel:
             reading=WindowOptions.of(config),
             pad=tokenizer.specials.pad or 0,
             characters=characters,
-            criterion=make_loss(train.loss.kind, options("loss", train.loss)),
+            criterion=make_loss(train.loss.kind, train.loss.options),
             pad_to=train.pad_to,
             chunk=train.chunk,
         )

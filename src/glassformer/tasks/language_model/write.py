@@ -19,7 +19,7 @@ from glassformer.layers.position import table_size
 from glassformer.loading import Loaded
 from glassformer.models.decoder import DecoderOnly
 from glassformer.tasks.language_model.syllables import Stops, Syllables
-from glassformer.tasks.output_ids import end_ids, first_said, forbidden_ids, forbidden_roles, say_unheeded
+from glassformer.tasks.output_ids import first_said, forbidden_and_ends, forbidden_ids, say_unheeded
 from glassformer.tasks.verbs import check_verb
 from glassformer.text.frame import encode_typed
 from glassformer.text.normalisation import normalise
@@ -135,13 +135,9 @@ class Pen:
         yield from (token for (token,) in steps if token is not None)
 
     def limits(self) -> Limits:
-        specials, options, defaults = (
-            self.loaded.tokenizer.specials,
-            self.loaded.config.task.options,
-            self.writing.defaults,
-        )
-        ends = end_ids(options)  # several, for some imported models
-        forbidden = forbidden_ids(specials, forbidden_roles(options), ends)
+        specials, defaults = self.loaded.tokenizer.specials, self.writing.defaults
+        roles, ends = forbidden_and_ends(self.loaded.config.task.options)  # several ends, for some imported models
+        forbidden = forbidden_ids(specials, roles, ends)
         forbidden += [token for token in defaults.suppressed if token not in (ends or (specials.eos,))]
         fewest = min(defaults.fewest(len(self.ids)), self.most)
         return Limits(eos=ends or specials.eos, max_len=self.most, min_len=fewest, forbidden=forbidden)

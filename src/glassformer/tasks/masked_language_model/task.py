@@ -12,16 +12,16 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from glassformer.config.recipe import RunConfig, options
-from glassformer.config.values import rate, truth
+from glassformer.config.options import Schema, complete, keywords
+from glassformer.config.recipe import RunConfig
+from glassformer.config.values import rate
 from glassformer.data.batch import TokenBatch, pad
 from glassformer.data.corpus import Corpus
-from glassformer.data.document_corpus import DOCUMENTS, document_corpus
+from glassformer.data.document_corpus import DOCUMENTS_OPTIONS, document_corpus
 from glassformer.data.documents import Documents
 from glassformer.data.examples import Example
 from glassformer.data.masking import Masking, make_masking
 from glassformer.data.sampler import of_example
-from glassformer.data.source import source_options
 from glassformer.data.store import Store
 from glassformer.errors import ConfigError
 from glassformer.layers.embedding import token_matrix
@@ -34,7 +34,12 @@ from glassformer.tasks.options import check_options
 from glassformer.tasks.task import means
 from glassformer.text import Frame, Tokenizer, Vocabularies
 
-SHARES = {"rate": 0.15, "masked": 0.8, "random": 0.1}
+
+def _share(key: str, value: object) -> float:
+    return 1.0 if value == 1 and not isinstance(value, bool) else rate(key, value)
+
+
+OPTIONS = keywords(make_masking, dict.fromkeys(("rate", "masked", "random"), _share), without=("tokenizer",))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +59,8 @@ class MaskedLanguageModel:
 
     name: ClassVar[str] = "masked_language_model"
     unit: ClassVar[str] = "masked"
-    options: ClassVar[Mapping[str, Any]] = {**SHARES, "whole_word": False}
-    sources: ClassVar[Mapping[str, Mapping[str, Any]]] = source_options(DOCUMENTS)
+    options: ClassVar[Schema] = OPTIONS
+    sources: ClassVar[Mapping[str, Schema]] = DOCUMENTS_OPTIONS
     judged: ClassVar[Mapping[str, str]] = {"loss": "less", "masked_accuracy": "more", "perplexity": "less"}
     shown: ClassVar[Mapping[str, str]] = {"masked_accuracy": "share"}
 
@@ -68,7 +73,7 @@ class MaskedLanguageModel:
     @classmethod
     def sketch(cls, config: RunConfig) -> RunConfig:
         check_options(config, cls.options, ("cross_entropy", "focal"))
-        _given(config)
+        _chosen(config)
         model = config.model
         if model.family != "encoder":
             raise ConfigError("task_family", task=cls.name, family="encoder")
@@ -92,12 +97,11 @@ class MaskedLanguageModel:
     def make(cls, config: RunConfig, tokenizer: Tokenizer) -> MaskedLanguageModel:
         """As a recipe says: `task = { kind = "masked_language_model", whole_word = true }`."""
         train, special = config.train, tokenizer.specials
-        shares, whole_word = _given(config)
         return cls(
-            masking=make_masking(tokenizer, **shares, whole_word=whole_word),
+            masking=make_masking(tokenizer, **_chosen(config)),
             pad=special.need("pad"),
             frame=Frame.of(config, special),
-            criterion=make_loss(train.loss.kind, options("loss", train.loss)),
+            criterion=make_loss(train.loss.kind, train.loss.options),
             pad_to=train.pad_to,
             chunk=train.chunk,
         )
@@ -164,20 +168,14 @@ class MaskedLanguageModel:
         return reader, x.flatten(0, 1)[places], batch.targets.flatten()[places]  # n d_model, n
 
 
-def _given(config: RunConfig) -> tuple[dict[str, float], bool]:
-    """The shares of a recipe, and whether whole words are masked."""
-    given = config.task.options
-    whole_word = truth("task.whole_word", given.get("whole_word", False))
-    shares = {name: _share(f"task.{name}", given.get(name, default)) for name, default in SHARES.items()}
-    if shares["rate"] == 0:
+def _chosen(config: RunConfig) -> dict[str, Any]:
+    """The options of a recipe: which share is masked, and how."""
+    chosen = complete("task", config.task, OPTIONS)
+    if chosen["rate"] == 0:
         raise ConfigError("masked_nothing")
-    if shares["masked"] + shares["random"] > 1:
-        raise ConfigError("masked_shares", masked=shares["masked"], random=shares["random"])
-    return shares, whole_word
-
-
-def _share(key: str, value: object) -> float:
-    return 1.0 if value == 1 and not isinstance(value, bool) else rate(key, value)
+    if chosen["masked"] + chosen["random"] > 1:
+        raise ConfigError("masked_shares", masked=chosen["masked"], random=chosen["random"])
+    return chosen
 
 
 def _reader(model: nn.Module) -> EncoderOnly:

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from glassformer.config.recipe import RunConfig, options
-from glassformer.config.values import positive
+from glassformer.config.options import Schema
+from glassformer.config.recipe import RunConfig
+from glassformer.config.table import ConfigTable
 from glassformer.data.batch import moved
 from glassformer.data.canvases import CLASSES, DARKEST, KIND, PLANNED, CanvasPlan
 from glassformer.data.examples import Example, Examples
@@ -29,7 +30,14 @@ from glassformer.tasks.object_queries.matching import SetLoss
 from glassformer.tasks.options import check_options
 from glassformer.tasks.task import means
 
-WEIGHTS = {"nothing": 0.1, "l1": 5.0, "giou": 2.0}  # as DETR has them
+
+@dataclass(frozen=True, kw_only=True)
+class LossWeights(ConfigTable):
+    """Of the parts of the loss, as DETR has them by default."""
+
+    nothing: float = 0.1
+    l1: float = 5.0
+    giou: float = 2.0
 
 
 @dataclass(frozen=True)
@@ -78,13 +86,13 @@ class ObjectQueries:
     """Digits on a canvas. `nothing`, `l1` and `giou` weigh the parts of the loss: see `SetLoss`."""
 
     criterion: Loss = cross_entropy
-    l1: float = WEIGHTS["l1"]
-    giou: float = WEIGHTS["giou"]
+    l1: float = LossWeights.l1
+    giou: float = LossWeights.giou
 
     name: ClassVar[str] = "object_queries"
     unit: ClassVar[str] = "objects"
-    options: ClassVar[Mapping[str, Any]] = WEIGHTS
-    sources: ClassVar[Mapping[str, Mapping[str, Any]]] = {KIND: PLANNED}
+    options: ClassVar[Schema] = LossWeights.schema()
+    sources: ClassVar[Mapping[str, Schema]] = {KIND: PLANNED}
     judged: ClassVar[Mapping[str, str]] = {
         "loss": "less",
         "found": "more",
@@ -99,7 +107,6 @@ class ObjectQueries:
     @classmethod
     def sketch(cls, config: RunConfig) -> RunConfig:
         check_options(config, cls.options, ("cross_entropy", "focal"))
-        weights(config)
         plan, model = CanvasPlan.of(config.data), config.model
         shape = {"size": plan.size, "channels": 1}
         given = {key: model.input.options.get(key) for key in shape}
@@ -129,10 +136,10 @@ class ObjectQueries:
     @classmethod
     def make(cls, config: RunConfig) -> ObjectQueries:
         """As a recipe says: `task = "object_queries"`, or a table with `nothing`, `l1`, `giou`."""
-        given, loss = weights(config), config.train.loss
-        of_classes = [1.0] * CLASSES + [given["nothing"]]
-        criterion = make_loss(loss.kind, {**options("loss", loss), "weights": of_classes})
-        return cls(criterion=criterion, l1=given["l1"], giou=given["giou"])
+        weights, loss = LossWeights.from_choice("task", config.task), config.train.loss
+        of_classes = [1.0] * CLASSES + [weights.nothing]
+        criterion = make_loss(loss.kind, {**loss.options, "weights": of_classes})
+        return cls(criterion=criterion, l1=weights.l1, giou=weights.giou)
 
     # --- in training ---
 
@@ -169,9 +176,3 @@ class ObjectQueries:
 
     def with_loss(self, loss: Loss) -> ObjectQueries:
         return replace(self, criterion=loss)
-
-
-def weights(config: RunConfig) -> dict[str, float]:
-    """The weights of the parts of the loss, those that a recipe does not give as DETR has them."""
-    given: dict[str, Any] = {key: positive(f"task.{key}", value) for key, value in config.task.options.items()}
-    return {**WEIGHTS, **given}

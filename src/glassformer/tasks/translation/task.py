@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from torch import Tensor, nn
 
-from glassformer.config.recipe import RunConfig, options
+from glassformer.config.options import Option, Schema
+from glassformer.config.recipe import RunConfig
+from glassformer.config.values import one_of, truth
 from glassformer.data.batch import PairBatch, pair
 from glassformer.data.corpus import Corpus
 from glassformer.data.examples import Example
-from glassformer.data.pair_corpus import PAIRS, pair_corpus
+from glassformer.data.pair_corpus import PAIRS_OPTIONS, pair_corpus
 from glassformer.data.pairs import Pairs
-from glassformer.data.source import source_options
 from glassformer.data.store import Store
 from glassformer.errors import ConfigError
 from glassformer.layers.embedding import token_matrix
@@ -26,17 +28,19 @@ from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.runs import Run
 from glassformer.tasks.material import TextMaterial, learn_vocabularies, seen_in, sized
 from glassformer.tasks.options import check_options
+from glassformer.tasks.output_ids import FORBIDDEN_AND_ENDS
 from glassformer.tasks.task import means
 from glassformer.text import Frame, Vocabularies
 from glassformer.text.frame import roles
+from glassformer.text.tokenizer import ROLES
 
-OPTIONS = {  # all but the first are how an imported one decodes
-    "source_end": None,
-    "start": "bos",
-    "first": None,
-    "last": None,
-    "forbidden": None,
-    "ends": None,
+ROLE, ROLE_OR_NONE = partial(one_of, known=ROLES), partial(one_of, known=("none", *ROLES))
+OPTIONS: Schema = {  # all but the first are how an imported one decodes
+    "source_end": Option(None, truth, optional=True),
+    "start": Option("bos", ROLE),
+    "first": Option(None, ROLE_OR_NONE, optional=True),
+    "last": Option(None, ROLE_OR_NONE, optional=True),
+    **FORBIDDEN_AND_ENDS,
 }
 
 
@@ -65,8 +69,8 @@ class Translation:
 
     name: ClassVar[str] = "translation"
     unit: ClassVar[str] = "tokens"
-    options: ClassVar[Mapping[str, Any]] = OPTIONS
-    sources: ClassVar[Mapping[str, Mapping[str, Any]]] = source_options(PAIRS)
+    options: ClassVar[Schema] = OPTIONS
+    sources: ClassVar[Mapping[str, Schema]] = PAIRS_OPTIONS
     judged: ClassVar[Mapping[str, str]] = {
         "loss": "less",
         "accuracy": "more",
@@ -109,7 +113,7 @@ class Translation:
             pad=special.need("pad"),
             bos=Frame.of_target(config, special).front[0],
             eos=special.need("eos"),
-            criterion=make_loss(train.loss.kind, options("loss", train.loss)),
+            criterion=make_loss(train.loss.kind, train.loss.options),
             frame=Frame.of(config, vocabularies.source.specials),
             pad_to=train.pad_to,
             chunk=train.chunk,

@@ -9,8 +9,9 @@ import numpy as np
 import torch
 from torch import nn
 
+from glassformer.config.options import complete
 from glassformer.config.recipe import RunConfig
-from glassformer.config.values import one_of, size
+from glassformer.config.values import size
 from glassformer.data.batch import pad
 from glassformer.decoding import Beams, Hypothesis, Limits, beam_search, greedy
 from glassformer.errors import ConfigError
@@ -18,12 +19,13 @@ from glassformer.hub.generation import read_generation
 from glassformer.layers.position import table_size
 from glassformer.loading import Loaded
 from glassformer.models.encoder_decoder import EncoderDecoder
-from glassformer.tasks.output_ids import end_ids, first_said, forbidden_ids, forbidden_roles, say_unheeded, spelled_ids
+from glassformer.tasks.output_ids import first_said, forbidden_ids, say_unheeded, spelled_ids
 from glassformer.tasks.text_inputs import every_text, position_limit
+from glassformer.tasks.translation.task import OPTIONS
 from glassformer.tasks.verbs import check_verb
 from glassformer.text import Frame, Tokenizer, Vocabularies
 from glassformer.text.frame import roles
-from glassformer.text.tokenizer import ROLES, Specials
+from glassformer.text.tokenizer import Specials
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,17 +102,17 @@ def search_for(
 
 def as_trained(search: SearchOptions, config: RunConfig) -> SearchOptions:
     """The same search on sources that look as they did in training, with targets that begin as they did."""
-    options, known = config.task.options, ("none", *ROLES)
+    chosen = complete("task", config.task, OPTIONS)
     begin, end = roles(config)
     return replace(
         search,
         begin=begin,
         end=end,
-        start=one_of("task.start", options.get("start", "bos"), ROLES),
-        first=one_of("task.first", options.get("first", "none"), known),
-        last=one_of("task.last", options.get("last", "none"), known),
-        forbidden=forbidden_roles(options),
-        ends=end_ids(options),
+        start=chosen["start"],
+        first=chosen["first"] or "none",
+        last=chosen["last"] or "none",
+        forbidden=chosen["forbidden"],
+        ends=chosen["ends"],
     )
 
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from glassformer.config.model import Choice
 from glassformer.config.recipe import KINDS, RunConfig
+from glassformer.config.values import Choice
 from glassformer.loading import open_recipe, recipes
 from glassformer.models.check import BOXES
 from glassformer.runs import Run
 from glassformer.tasks import TASKS, kind_of
-from glassformer.tasks.defaults import defaults
+from glassformer.tasks.schemas import schemas
 from glassformer.training.begin import again, begin
 from tiny_tasks import tiny
 
@@ -50,11 +50,11 @@ def given(name: str) -> RunConfig:
 @pytest.mark.parametrize("name", recipes())
 def test_config_toml_has_every_option_and_reads_back_equal(name: str) -> None:
     config = given(name)
-    text = config.to_toml(defaults(config))
+    text = config.to_toml(schemas(config))
     tables = tomllib.loads(text)
     assert RunConfig.from_dict(tables) == config
     comments = set(re.findall(r"^# (.+)$", text, re.MULTILINE))
-    for place, known in defaults(config).items():
+    for place, known in schemas(config).items():
         table, key = place.split(".")
         written = tables[table][key]
         values = {} if isinstance(written, str) else written
@@ -68,7 +68,7 @@ def test_config_toml_has_every_option_and_reads_back_equal(name: str) -> None:
 def test_no_option_that_a_recipe_sets_is_unknown(name: str) -> None:
     """What the tables say is what the readers take: else a new option would be missing there."""
     config = given(name)
-    known = defaults(config)
+    known = schemas(config)
     for place, choice in choices(config).items():
         assert place.startswith("train.") or set(choice.options) <= set(known[place]), place
 

@@ -1,0 +1,104 @@
+"""What may be set, and what it must be: the keys of a table and the options of a choice are judged here, nowhere else.
+
+A schema is read off the fields of a `ConfigTable`, or off the signature of the function that takes the options.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from inspect import Parameter, signature
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from glassformer.config.values import Choice, Rule, choice, names, one_of, positive, size, truth, word
+from glassformer.errors import ConfigError, suggest
+
+REQUIRED = Parameter.empty  # in the place of a default: it must be given
+RULES: dict[str, Rule] = {  # what a type alone says
+    "int": size,
+    "float": positive,
+    "bool": truth,
+    "str": word,
+    "Sequence[str]": names,
+    "str | Sequence[str]": names,
+    "Choice": choice,
+}
+
+
+class Option(NamedTuple):
+    """A key or an option: what it is unless it is set, and what it must be. `optional`: None is allowed."""
+
+    default: Any
+    rule: Rule
+    optional: bool = False
+
+    def judge(self, key: str, value: object) -> Any:
+        """The value in its final form, or an error that names the key."""
+        return value if value is None and self.optional else self.rule(key, value)
+
+
+Schema = Mapping[str, Option]
+
+
+def option(annotation: str, default: Any, rule: Rule | None = None) -> Option:
+    """As it is declared, `int | None = None`; a `rule` where the type alone says too little."""
+    kind = annotation.removesuffix(" | None")
+    return Option(default, rule or RULES[kind], optional=kind != annotation)
+
+
+def keywords(
+    function: Callable[..., Any], rules: Mapping[str, Rule] = MappingProxyType({}), without: Collection[str] = ()
+) -> dict[str, Option]:
+    """The parameters of a function as options, but for those `without` that its caller gives."""
+    parameters = {name: each for name, each in signature(function).parameters.items() if name not in without}
+    return {name: option(each.annotation, each.default, rules.get(name)) for name, each in parameters.items()}
+
+
+def known_key(key: object, known: Collection[str], typed: str = "") -> str:
+    """A key that there is; any other is refused, with the nearest. `typed`: all that was written, `train.steps`."""
+    name = word("key", key)
+    if name not in known:
+        raise ConfigError("unknown_key", key=typed or name, hint=suggest(name, known))
+    return name
+
+
+def judge(key: str, chosen: Choice, schema: Schema) -> dict[str, Any]:
+    """The options that a choice sets, each judged; an unknown one is answered with the nearest, a missing one named."""
+    for name in chosen.options:
+        if not schema:
+            raise ConfigError("no_option", key=key, option=name, kind=chosen.kind)
+        if name not in schema:
+            hint = suggest(name, schema)
+            raise ConfigError("unknown_option", key=key, option=name, kind=chosen.kind, hint=hint)
+    for name, each in schema.items():
+        if each.default is REQUIRED and name not in chosen.options:
+            raise ConfigError("option_missing", key=key, kind=chosen.kind, option=name)
+    return {name: schema[name].judge(f"{key}.{name}", value) for name, value in chosen.options.items()}
+
+
+def complete(key: str, chosen: Choice, schema: Schema) -> dict[str, Any]:
+    """All options of a choice, in the order of the schema: those that it sets, the others by default."""
+    return {**defaults(schema), **judge(key, chosen, schema)}
+
+
+def defaults(schema: Schema) -> dict[str, Any]:
+    return {name: each.default for name, each in schema.items()}
+
+
+class Kinds:
+    """A rule: one of these kinds, with all of its options.
+
+    All, so that what a recipe leaves out means the same in a later version, whatever the defaults are then.
+    """
+
+    def __init__(self, known: Mapping[str, Schema]) -> None:
+        self.known = known
+
+    def __call__(self, key: str, value: object) -> Choice:
+        chosen = choice(key, value)
+        return Choice(chosen.kind, complete(key, chosen, self.known[one_of(key, chosen.kind, self.known)]))
+
+    def shortened(self, chosen: Choice) -> Choice:
+        """Without the options that are as by default."""
+        schema = self.known[chosen.kind]
+        return Choice(chosen.kind, {k: v for k, v in chosen.options.items() if v != schema[k].default})

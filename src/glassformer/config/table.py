@@ -1,0 +1,66 @@
+"""A table of a configuration, [model] or [train]: frozen, keyword-only, each key judged by its type or by a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Self
+
+from glassformer.config.options import Kinds, Schema, complete, known_key, option
+from glassformer.config.values import Choice, Rule, choice, plain
+
+
+def checked(default: Any, rule: Rule) -> Any:
+    """A field whose type alone says too little: `dropout: float = checked(0.0, rate)`."""
+    return field(default=default, metadata={"rule": rule})
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfigTable:
+    """What every table can do: judge its values when it is made, come from plain values and be written as such."""
+
+    def __post_init__(self) -> None:
+        for name, each in self.schema().items():
+            object.__setattr__(self, name, each.judge(name, getattr(self, name)))
+
+    @classmethod
+    def schema(cls) -> Schema:
+        """The keys, in their order."""
+        return {each.name: option(str(each.type), each.default, each.metadata.get("rule")) for each in fields(cls)}
+
+    @classmethod
+    def from_dict(cls, table: Mapping[str, Any]) -> Self:
+        """From plain values; an unknown key is answered with the nearest."""
+        return cls(**{known_key(name, cls.schema()): value for name, value in table.items()})
+
+    @classmethod
+    def from_choice(cls, name: str, chosen: Choice) -> Self:
+        """From the options of a choice: `task = { kind = "language_model", context = 64 }`."""
+        return cls(**complete(name, chosen, cls.schema()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """What differs from the defaults, as plain values."""
+        table = {}
+        for name, each in self.schema().items():
+            value = getattr(self, name)
+            if value != each.default:
+                table[name] = plain(each.rule.shortened(value) if isinstance(each.rule, Kinds) else value)
+        return table
+
+    @classmethod
+    def override(cls, table: Mapping[str, Any], name: str, value: object, typed: str = "") -> dict[str, Any]:
+        """The plain table with one key set: `d_ff`, or inside a choice `position.base`.
+
+        `typed`: what a person wrote, where that was more than the name.
+        """
+        outer, dot, inner = name.partition(".")
+        if not dot:
+            return {**table, outer: value}
+        schema = cls.schema()
+        choices = [each for each in schema if isinstance(schema[each].default, Choice)]
+        known_key(outer, choices, typed or name)
+        chosen = table.get(outer, schema[outer].default)
+        if not isinstance(chosen, Mapping):
+            chosen = choice(outer, chosen)
+            chosen = {"kind": chosen.kind, **chosen.options}
+        return {**table, outer: {**chosen, inner: value}}
