@@ -20,8 +20,7 @@ from glassformer.layers.residual import NORM_ORDERS
 from glassformer.ledger import rows as rows_module
 from glassformer.ledger.costs import Pass, costs
 from glassformer.ledger.parameters import count
-from glassformer.ledger.row import Total
-from glassformer.ledger.rows import rows, rows_of_box
+from glassformer.ledger.rows import Total, rows, rows_of_box
 from glassformer.models import in_symbols
 from glassformer.models.block import Block
 from glassformer.models.build import build

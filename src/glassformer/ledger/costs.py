@@ -17,7 +17,7 @@ from glassformer.formula import in_numbers, total
 from glassformer.layers.attention import KERNELS, Cache
 from glassformer.layers.position import WITH_TABLE
 from glassformer.ledger.reading import Account, CostEntry, read
-from glassformer.ledger.row import copied
+from glassformer.ledger.rows import copied
 from glassformer.models.check import input_positions
 from glassformer.models.in_symbols import DTYPES, InSymbols, in_symbols, lengths, run_pass
 from glassformer.symbols.run import Step, SymbolicRun

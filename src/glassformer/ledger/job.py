@@ -1,10 +1,11 @@
-"""How a model shall be trained: how much text at once, in which type, with what optimiser, on how many devices."""
+"""One training job on many devices: what it asks of each, and the largest micro-batch of a recipe as such a job."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from glassformer.config.model import ModelConfig
+from glassformer.config.recipe import RunConfig
 from glassformer.config.values import one_of, size, truth
 from glassformer.errors import ConfigError
 from glassformer.ledger.costs import CONVENTIONS
@@ -85,3 +86,22 @@ def lengths(config: ModelConfig, job: Job) -> tuple[int, int]:
     if longest > config.max_len:
         raise ConfigError("too_long", length=longest, max_len=config.max_len)
     return source, target
+
+
+TYPES = {"float32": "float32", "bf16": "bfloat16", "fp16": "float16"}  # a recipe's name of a type → the ledger's
+
+
+def full_batch(config: RunConfig) -> Job:
+    """`batch_tokens` on either side, in the longest examples."""
+    train, model = config.train, config.model
+    given = config.data.max_length or model.max_len
+    length = input_positions(model) or min(model.max_len, given, train.batch_tokens)
+    sentences = max(1, train.batch_tokens // length)
+    return Job(
+        batch=min(sentences, train.max_sentences or sentences),
+        length=None if input_positions(model) else length,
+        accumulate=train.accumulate,
+        dtype=TYPES[train.precision],
+        optimizer=train.optimizer.kind if train.optimizer.kind in OPTIMIZERS else "adamw",
+        parallel="ddp",
+    )

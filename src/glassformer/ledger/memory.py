@@ -15,9 +15,7 @@ from glassformer.config.model import ModelConfig
 from glassformer.formula import evaluate, in_numbers, total
 from glassformer.ledger.costs import OPTIMIZER_STATES, WIDTHS, Cost, Pass, distinct_costs
 from glassformer.ledger.reading import CostEntry
-from glassformer.ledger.row import ParameterRow
-from glassformer.ledger.rows import distinct_rows
-from glassformer.ledger.show import place
+from glassformer.ledger.rows import ParameterRow, distinct_rows, place
 from glassformer.models.check import input_positions
 from glassformer.models.in_symbols import InSymbols
 

@@ -11,10 +11,8 @@ from glassformer.config.model import ModelConfig
 from glassformer.ledger import show
 from glassformer.ledger.costs import Cost, Pass, distinct_costs, steps
 from glassformer.ledger.memory import MemoryUse, memory
-from glassformer.ledger.row import ParameterRow, Total
-from glassformer.ledger.rows import distinct_rows
-from glassformer.ledger.show_costs import cost_sums, costs_table
-from glassformer.ledger.show_memory import memory_table
+from glassformer.ledger.rows import ParameterRow, Total, distinct_rows
+from glassformer.ledger.show import cost_sums, costs_table, memory_table
 from glassformer.models.in_symbols import InSymbols
 from glassformer.show import Sheet, as_html, as_text
 from glassformer.symbols.run import Step

@@ -15,10 +15,9 @@ from glassformer.config.values import positive
 from glassformer.errors import ConfigError, shown
 from glassformer.ledger import show_plan
 from glassformer.ledger.devices import Device
+from glassformer.ledger.fitting import Item, memory_per_device, peak, remedies
 from glassformer.ledger.job import OPTIMIZERS, Job, lengths
 from glassformer.ledger.network import ACROSS, REACHED, WITHIN, Traffic, ring, traffic
-from glassformer.ledger.plan_memory import Item, memory_per_device, peak
-from glassformer.ledger.remedies import remedies
 from glassformer.ledger.work import Work, work
 from glassformer.models.check import check
 from glassformer.show import Sheet, as_html, as_text

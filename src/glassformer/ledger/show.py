@@ -1,4 +1,4 @@
-"""How the ledger looks: a line for each part, the layers of a stack once, sums in bold."""
+"""How the ledger, the costs of a pass and its memory look: the layers of a stack shown once, sums in bold."""
 
 from __future__ import annotations
 
@@ -7,25 +7,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from glassformer.ledger.row import ParameterRow, Total
+from glassformer.ledger.costs import Cost, Pass
+from glassformer.ledger.memory import MemoryUse
+from glassformer.ledger.rows import ParameterRow, Total, place
 from glassformer.models.in_symbols import InSymbols
 from glassformer.show import Column, Table
 from glassformer.words import say
-
-
-class PartLocation(NamedTuple):
-    """Where a part of a block stands: in which stack and layer, and its path inside the block."""
-
-    stack: str
-    layer: str
-    inside: str
-
-
-def place(path: str) -> PartLocation:
-    """The place of a part by its path; a part outside of the blocks has no stack."""
-    stack, _, inside = path.partition(".blocks.")
-    layer, _, inside = inside.partition(".")
-    return PartLocation(stack, layer, inside) if inside else PartLocation("", "", path)
 
 
 @dataclass(frozen=True)
@@ -125,3 +112,113 @@ def table(model: str, found: InSymbols, rows: Mapping[str, ParameterRow], lang: 
         drawn.add(label, line.formula, line.parameters, line.trained, line.buffers, share, bold=line.is_sum)
     drawn.total(whole.label, "", whole.parameters, whole.trained, whole.buffers, "")
     return drawn
+
+
+class CostLine(NamedTuple):
+    """One line: a part or a sum, its formula, FLOPs forward and backward, bytes kept."""
+
+    name: str  # its path
+    label: str
+    formula: str
+    flops_forward: int
+    flops_backward: int
+    saved_bytes: int
+    is_sum: bool = False
+
+
+def cost_lines(found: InSymbols, costs: Mapping[str, Cost], lang: str | None) -> Iterator[CostLine]:
+    """Parts in the order of the data; the layers of a stack, all alike, once with their number."""
+    for stack, group in groupby(costs.values(), key=lambda cost: place(cost.part).stack):
+        every = list(group)
+        if not stack:
+            yield from (CostLine(cost.part, cost.part, _formula(cost), *_amounts([cost])) for cost in every)
+            continue
+        one = [cost for cost in every if place(cost.part).layer == "0"]
+        named, path, n = say(f"boxes.{stack}", lang), f"{stack}.blocks", len(found.layers[stack])
+        title = say(f"ledger.{'single_layer' if n == 1 else 'one_layer'}", lang, stack=named, layers=n)
+        yield CostLine(f"{path}.0", title, "", *_amounts(one), is_sum=True)
+        for cost in one:
+            yield CostLine(cost.part, "  " + place(cost.part).inside, _formula(cost), *_amounts([cost]))
+        if n > 1:
+            label = say("ledger.all_layers", lang, stack=named, layers=n)
+            yield CostLine(path, label, "", *_amounts(every, found.times), is_sum=True)
+
+
+def cost_sums(found: InSymbols, costs: Mapping[str, Cost]) -> list[dict[str, Any]]:
+    """The sums that the table shows, by path: one layer, all layers."""
+    keys = ("name", "flops_forward", "flops_backward", "saved_bytes")
+    return [{key: getattr(line, key) for key in keys} for line in cost_lines(found, costs, None) if line.is_sum]
+
+
+def about(run: Pass, lang: str | None) -> str:
+    """One line on the pass and on how it is counted."""
+    return say(
+        "ledger.of_run" if run.training else "ledger.of_step",
+        lang,
+        batch=run.batch,
+        length=run.length,
+        target_length=run.target_length or run.length,
+        dtype=run.dtype,
+        causal=say(f"ledger.{run.causal}", lang),
+        past=run.past,
+    )
+
+
+def costs_table(found: InSymbols, costs: Mapping[str, Cost], run: Pass, lang: str | None) -> Table:
+    """Under the table of parameters."""
+    table = Table(
+        Column(say("ledger.part", lang)),
+        Column(say("ledger.formula", lang), drop=1),
+        *(Column(say(f"ledger.{key}", lang), "size") for key in ("flops_forward", "flops_backward", "saved")),
+        title=about(run, lang),
+        lang=lang,
+    )
+    for line in cost_lines(found, costs, lang):
+        amounts = (line.flops_forward, line.flops_backward, line.saved_bytes)
+        table.add(line.label, line.formula, *amounts, bold=line.is_sum)
+    table.total(say("ledger.total", lang), "", *_amounts(costs.values(), found.times))
+    return table
+
+
+def _amounts(costs: Iterable[Cost], times: Callable[[str], int] = lambda part: 1) -> tuple[int, int, int]:
+    """FLOPs forward and backward, and bytes. `times`: how often a part is there, in layers that are alike."""
+    forward = backward = saved = 0
+    for cost in costs:
+        n = times(cost.part)
+        forward, backward, saved = forward + n * cost.forward, backward + n * cost.backward, saved + n * cost.saved
+    return forward, backward, saved
+
+
+def _formula(cost: Cost) -> str:
+    return cost.flops_formula if cost.products else cost.saved_formula
+
+
+def memory_about(run: Pass, lang: str | None) -> str:
+    """One line on whose memory it is."""
+    dtype = say("memory.autocast", lang, dtype=run.dtype) if run.autocast else run.dtype
+    about = say(
+        "memory.training" if run.training else "memory.decoding",
+        lang,
+        dtype=dtype,
+        kernel=run.kernel,
+        device=run.device,
+        optimizer=run.optimizer,
+    )
+    return f"{about}; {say('memory.recompute', lang)}" if run.recompute else about
+
+
+def memory_table(memory: MemoryUse, run: Pass, lang: str | None) -> Table:
+    """What is alive at the peak, each with its formula, under the table of costs; the sum comes last."""
+    table = Table(
+        Column(say("memory.item", lang)),
+        Column(say("ledger.formula", lang), drop=1),
+        Column(say("memory.bytes", lang), "size"),
+        title=memory_about(run, lang),
+        lang=lang,
+    )
+    for held in memory.moments[memory.at]:
+        if held.amount:
+            table.add(say(f"memory.{held.name}", lang), f"{held.formula} = {held.numbers}", held.amount)
+    at = say(f"memory.moments.{memory.at}", lang)
+    table.total(say("memory.peak", lang, at=at), f"{memory.peak / 2**30:.2f} GiB", memory.peak)
+    return table

@@ -13,8 +13,7 @@ from glassformer.formula import in_numbers, total_of
 from glassformer.ledger.costs import Cost, Pass, distinct_costs
 from glassformer.ledger.job import Job, lengths
 from glassformer.ledger.reading import CostEntry
-from glassformer.ledger.rows import distinct_rows
-from glassformer.ledger.show import place
+from glassformer.ledger.rows import distinct_rows, place
 from glassformer.models.in_symbols import InSymbols
 
 MATRICES = ("w_q", "w_k", "w_v", "w_o", "w_gate", "w_1", "w_2")  # of a block

@@ -10,8 +10,7 @@ from glassformer.config.recipe import RunConfig
 from glassformer.errors import GlassformerError
 from glassformer.ledger.costs import Pass
 from glassformer.ledger.devices import Device, this_machine
-from glassformer.ledger.full_batch import full_batch
-from glassformer.ledger.job import Job
+from glassformer.ledger.job import Job, full_batch
 from glassformer.ledger.plan import UTILISATION, Plan, plan
 from glassformer.tasks import kind_of
 from glassformer.textbook.measured import step

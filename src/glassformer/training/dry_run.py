@@ -15,7 +15,7 @@ from glassformer.data.packing import PackedBatch
 from glassformer.data.sampler import EpochPosition
 from glassformer.data.stream import StreamBatch
 from glassformer.ledger.devices import DEVICES
-from glassformer.ledger.full_batch import full_batch
+from glassformer.ledger.job import full_batch
 from glassformer.ledger.plan import Plan, plan
 from glassformer.ledger.show_plan import duration, gib
 from glassformer.loading import choose_device

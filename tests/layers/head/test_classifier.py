@@ -3,7 +3,11 @@ from __future__ import annotations
 import pytest
 import torch
 
-from glassformer.layers.head import ClassifierHead, pool
+from glassformer.config.model import ModelConfig
+from glassformer.errors import ConfigError, InputError
+from glassformer.layers.head import ClassifierHead, DistilledHead, pool
+from glassformer.models.build import build
+from glassformer.trace.catalogue import taps
 from glassformer.trace.record import record
 
 X = torch.tensor([[[1.0, -1.0], [2.0, -5.0], [6.0, -3.0]], [[4.0, 0.0], [8.0, 2.0], [0.0, 1.0]]])  # b=2 t=3 d=2
@@ -60,3 +64,54 @@ def test_each_position_gets_a_class_of_its_own(pooler: bool) -> None:
     assert logits.shape == (2, 3, 5)
     for t in range(3):
         torch.testing.assert_close(logits[:, t], one(X[:, t : t + 1]))
+
+
+def test_the_two_classifiers_are_averaged_by_hand() -> None:
+    head = DistilledHead(d_model=2, classes=1)
+    with torch.no_grad():
+        head.output.weight.copy_(torch.tensor([[2.0, 1.0]]))
+        head.output.bias.fill_(0.5)
+        head.distillation.weight.copy_(torch.tensor([[1.0, 0.0]]))
+        head.distillation.bias.fill_(-1.0)
+    with record(head) as trace:
+        assert head(X).tolist() == [[1.25], [7.75]]  # (1.5 + 1)/2 and (8.5 + 7)/2
+    assert trace["labelled"].tolist() == [[1.5], [8.5]]
+    assert trace["taught"].tolist() == [[1.0], [7.0]]
+    assert trace.names() == taps(head) == ["labelled", "taught", "logits"]
+
+
+def test_later_positions_are_not_read() -> None:
+    head = DistilledHead(d_model=2, classes=4)
+    assert torch.equal(head(X), head(X[:, :2]))
+
+
+def test_biases_can_be_left_out() -> None:
+    head = DistilledHead(d_model=2, classes=4, bias=False)
+    assert list(head.state_dict()) == ["output.weight", "distillation.weight"]
+
+
+def test_one_position_is_refused() -> None:
+    with pytest.raises(InputError, match="a distilled head reads the first two positions and got 1; give it a"):
+        DistilledHead(d_model=2, classes=4)(X[:, :1])
+
+
+def test_no_classes_are_refused() -> None:
+    with pytest.raises(ConfigError, match=r"head\.classes=0 is out of range"):
+        DistilledHead(d_model=2, classes=0)
+
+
+def test_an_image_with_two_class_tokens_is_recognised() -> None:
+    config = ModelConfig.from_dict(
+        {
+            "family": "encoder",
+            "input": {"kind": "image", "size": 8, "patch": 4, "class_tokens": 2},
+            "d_model": 16,
+            "n_heads": 2,
+            "d_ff": 8,
+            "n_encoder_layers": 1,
+            "position": "learned",
+            "max_len": 6,
+            "head": {"kind": "distilled", "classes": 5},
+        }
+    )
+    assert build(config, seed=0)(torch.randn(3, 3, 8, 8)).shape == (3, 5)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from glassformer.layers.head.classifier import ClassifierHead
-from glassformer.layers.head.distilled import DistilledHead
+from glassformer.layers.head.classifier import ClassifierHead, DistilledHead
 from glassformer.layers.head.language_model import LanguageModelHead
 from glassformer.layers.head.none import NoHead
 from glassformer.layers.head.objects import ObjectsHead

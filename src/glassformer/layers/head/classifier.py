@@ -1,4 +1,4 @@
-"""Classes instead of tokens: of a whole sequence, or of each of its positions."""
+"""Heads that name a class: from the pooled stream, or from a class token and a distillation token (DeiT)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from glassformer.config.values import one_of
+from glassformer.config.values import one_of, size
+from glassformer.errors import InputError
 from glassformer.layers.head.pooling import POOLS
 from glassformer.layers.head.pooling import pool as pool_positions
 from glassformer.tap import tap
@@ -38,3 +39,27 @@ class ClassifierHead(nn.Module):
         if self.pooler is not None:
             pooled = torch.tanh(self.pooler(pooled))
         return tap("logits", self.output(pooled)) if self.output is not None else pooled  # b classes, or b t classes
+
+
+class DistilledHead(nn.Module):
+    r"""Classes from the class token and from the distillation token (Touvron et al. 2021).
+
+        logits = ((x_0 W_1 + b_1) + (x_1 W_2 + b_2)) / 2
+
+    In training the first learned from the labels and the second from a teacher; their mean is better than either.
+    Differs from the paper: the paper has none.
+    """
+
+    def __init__(self, *, d_model: int, classes: int, bias: bool = True) -> None:
+        super().__init__()
+        size("head.classes", classes)
+        self.output = nn.Linear(d_model, classes, bias=bias)
+        self.distillation = nn.Linear(d_model, classes, bias=bias)
+
+    def forward(
+        self, x: Float[Tensor, "b t d"], mask: Tensor | None = None, embedding: Tensor | None = None
+    ) -> Float[Tensor, "b classes"]:
+        if x.shape[1] < 2:
+            raise InputError("distilled_positions", length=x.shape[1])
+        labelled, taught = tap("labelled", self.output(x[:, 0])), tap("taught", self.distillation(x[:, 1]))  # b classes
+        return tap("logits", (labelled + taught) / 2)

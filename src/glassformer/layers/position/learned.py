@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from glassformer.config.values import size
 from glassformer.errors import InputError
-from glassformer.layers.position.table import look_up
+from glassformer.layers.position.sinusoidal import look_up
 from glassformer.tap import tap
 
 

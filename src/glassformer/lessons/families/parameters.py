@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from glassformer.config.model import ModelConfig
 from glassformer.ledger.parameters import count
-from glassformer.ledger.row import ParameterRow, Total
-from glassformer.ledger.rows import rows_of_box
+from glassformer.ledger.rows import ParameterRow, Total, rows_of_box
 from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup

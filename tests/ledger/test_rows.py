@@ -6,8 +6,8 @@ import pytest
 
 import glassformer as gf
 from glassformer.formula import evaluate
-from glassformer.ledger import row as row_module
-from glassformer.ledger.row import NamedTensor, ParameterRow, within
+from glassformer.ledger import rows as row_module
+from glassformer.ledger.rows import NamedTensor, ParameterRow, within
 
 VALUES = {"d_model": 32, "d_ff": 48, "max_len": 400}
 

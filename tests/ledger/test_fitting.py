@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+import glassformer as gf
 from glassformer.formula import evaluate
+from glassformer.ledger.fitting import memory_per_device, peak
 from glassformer.ledger.job import Job
-from glassformer.ledger.plan_memory import memory_per_device, peak
 from glassformer.models.presets import PRESETS
 
 N = 124_439_808  # gpt2
@@ -75,3 +76,27 @@ def test_of_logits_and_block_the_larger_counts() -> None:
         config = PRESETS["gpt2"]().__class__.from_dict({**GPT2.to_dict(), "vocab_size": batch_of_one_word})
         items = memory_per_device(config, Job(checkpointing="full"))
         assert [item.name for item in items if not item.counted] == [loser]
+
+
+def test_changes_that_help() -> None:
+    tight = gf.plan("llama3-8b", tokens="1B", device="h100", job=gf.Job(devices=8, parallel="ddp"))
+    assert not tight.fits
+    assert tight.remedies == ("--parallel fsdp",)
+    long = gf.plan("llama3-8b", tokens="1B", device="h100", job=gf.Job(devices=8, batch=8, length=2048))
+    assert "--batch 1" in long.remedies
+    assert not [words for words in long.remedies if words.startswith("--devices")]  # activations stay where they are
+    few = gf.plan("llama3-8b", tokens="1B", device="h100", job=gf.Job(devices=1))
+    assert "--devices 4" in few.remedies
+
+
+def test_where_it_fits_there_is_nothing_to_mend() -> None:
+    assert gf.plan("gpt2", tokens="1B", device="h100").remedies == ()
+
+
+def test_everything_together_or_nothing() -> None:
+    job = gf.Job(devices=8, length=8192)
+    together = gf.plan("llama3-405b", tokens="1B", device="h200", job=job)
+    assert together.remedies == ("--parallel fsdp --checkpointing full --batch 1 --devices 128",)
+    enough = gf.Job(devices=128, length=8192, checkpointing="full")
+    assert gf.plan("llama3-405b", tokens="1B", device="h200", job=enough).fits
+    assert gf.plan("llama3-405b", tokens="1B", device="t4", job=job).remedies == ()

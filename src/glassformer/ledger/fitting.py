@@ -1,15 +1,18 @@
-"""The memory of one device while a job runs, item by item, each with its formula."""
+"""Does a job fit: the memory of one device, item by item, and what to change where it is too little."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from glassformer.config.model import ModelConfig
 from glassformer.formula import evaluate, in_numbers
 from glassformer.ledger.job import OPTIMIZERS, Job
 from glassformer.ledger.work import Work, work
+
+if TYPE_CHECKING:
+    from glassformer.ledger.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -93,3 +96,29 @@ def _sum(name: str, done: Work) -> Item:
 
 def _uncounted(item: Item) -> Item:
     return Item(item.name, item.bytes, item.formula, item.numbers, counted=False)
+
+
+def remedies(plan: Plan) -> tuple[str, ...]:
+    """Options of the command line with which it would fit; none where it fits already, or nothing helps."""
+    if plan.fits:
+        return ()
+    job = plan.job
+    changes = {
+        "--parallel fsdp": replace(job, parallel="fsdp"),
+        "--checkpointing selective": replace(job, checkpointing="selective"),
+        "--checkpointing full": replace(job, checkpointing="full"),
+        "--batch 1": replace(job, batch=1),
+        "--precision pure": replace(job, precision="pure"),
+    }
+    found = [words for words, changed in changes.items() if changed != job and plan.with_job(changed).fits]
+    found += [f"--devices {devices}" for devices in _enough(plan)]
+    if found:
+        return tuple(found)
+    together = plan.with_job(replace(job, parallel="fsdp", checkpointing="full", batch=1))
+    return tuple(f"--parallel fsdp --checkpointing full --batch 1 --devices {devices}" for devices in _enough(together))
+
+
+def _enough(plan: Plan) -> list[int]:
+    """The least number of devices of the curve with which it fits, if there is one."""
+    more = [each.job.devices for each in plan.curve if each.job.devices >= plan.job.devices and each.fits]
+    return more[:1]
