@@ -16,9 +16,8 @@ from matplotlib.legend import Legend
 from matplotlib.patches import FancyBboxPatch, Patch
 from matplotlib.text import Text
 
-from glassformer.lessons.drawing import BAR, BREAK, HEAT
-from glassformer.lessons.hover import MARK
-from glassformer.lessons.theme import Theme
+from glassformer.show.drawing import BAR, BREAK, HEAT, MARK
+from glassformer.show.theme import Theme
 
 ENOUGH = 4.5  # WCAG 2, AA
 HYPHEN = re.compile(r"(?<![\w.)\-])-(?=[\d.])")

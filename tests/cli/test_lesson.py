@@ -76,7 +76,7 @@ def test_wrong_use(arguments: list[str], message: str, capsys: pytest.CaptureFix
 def test_without_a_font_for_hangul_one_line_says_so(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for place in ("glassformer.fonts", "glassformer.lessons.svg", "glassformer.lessons.theme"):
+    for place in ("glassformer.fonts", "glassformer.show.theme"):
         monkeypatch.setattr(f"{place}.hangul_font", lambda: None)
     with pytest.raises(SystemExit) as stop:
         main(["lesson", "scaled_scores", "--lang", "ko"])

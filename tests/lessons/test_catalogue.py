@@ -14,10 +14,11 @@ import legible
 from glassformer.lessons.catalogue import LESSONS, PATHS, lesson
 from glassformer.lessons.fingerprint import ROOT
 from glassformer.lessons.index import claims
+from glassformer.lessons.lesson import drawn
 from glassformer.lessons.record import RECORDED, LessonResult, rounded
-from glassformer.lessons.svg import as_png, as_svg, drawn
 from glassformer.lessons.texts import HOLE, PictureWords, fill, tables
-from glassformer.lessons.theme import DARK, LIGHT, THEMES, Theme
+from glassformer.show.figure import as_png, as_svg
+from glassformer.show.theme import DARK, LIGHT, THEMES, Theme
 from glassformer.words import LANGUAGES
 from lesson_models import tiny_result
 from marks import first_is_fast

@@ -137,5 +137,5 @@ def test_the_words_of_the_corpus_count_where_it_is_used(package: Path) -> None:
 def test_what_only_speaks_or_draws_is_left_out() -> None:
     found = closure("lessons.attention.scaled_scores")
     assert "layers.attention.kernel" in found
-    assert not {name for name in found if name.startswith(("words", "lessons.theme", "lessons.drawing"))}
+    assert not {name for name in found if name.startswith(("words", "show"))}
     assert not {"def draw", "def verdicts", "LESSON"} & set(code("lessons.attention.scaled_scores").split("("))

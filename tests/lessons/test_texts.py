@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from glassformer.lessons.texts import PictureWords, fill, look_up, shown, tables, typeset
+from glassformer.lessons.texts import PictureWords, fill, look_up, tables
 
 
 def test_numbers_are_put_in_where_they_are_named() -> None:
@@ -30,21 +30,8 @@ def test_a_path_that_is_not_there_is_an_error() -> None:
     assert look_up({"rows": [[1, 2]]}, "rows.0.1") == 2
 
 
-def test_what_is_not_finite_is_a_dash() -> None:
-    assert (shown(1.25e-7, ".1e"), shown(3e22, ".0e"), shown(-1e-5, "g")) == ("1.2×10⁻⁷", "3×10²²", "−1×10⁻⁵")
-    assert shown("step 1e-05x", "") == "step 1e-05x"
-    assert (shown(None, ".3f"), shown(1234.5, ",.0f"), shown("a", "")) == ("–", "1,234", "a")
-
-
 def test_the_words_of_a_picture() -> None:
     words = PictureWords("scaled_scores", "en")
     assert words("plain") == tables("en", "lessons", "scaled_scores")["picture"]["plain"]
     with pytest.raises(KeyError):
         words("nothing")
-
-
-def test_a_minus_is_no_hyphen() -> None:
-    assert (typeset("-0.58, ko-en, 2024-01-02, (-3), +1, -.5"), shown(-2.5, "+.1f")) == (
-        "−0.58, ko-en, 2024-01-02, (−3), +1, −.5",
-        "−2.5",
-    )

@@ -10,8 +10,8 @@ from glassformer.errors import FileError, UsageError
 from glassformer.lessons.lesson_results import LessonResults
 from glassformer.lessons.record import RECORDED, LessonResult
 from glassformer.lessons.texts import HOLE, tables
-from glassformer.lessons.theme import DARK
 from glassformer.lessons.view import LessonView, provenance
+from glassformer.show.theme import DARK
 from glassformer.words import LANGUAGES
 from small_disk import no_file_larger_than
 

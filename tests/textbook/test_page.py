@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from glassformer.lessons.catalogue import CHAPTERS, LESSONS
-from glassformer.lessons.theme import DARK, LIGHT
+from glassformer.show.theme import DARK, LIGHT
 from glassformer.textbook.book import Book
 from glassformer.textbook.page import TEMPLATES, Printer, colours
 from glassformer.words import LANGUAGES

@@ -7,8 +7,8 @@ import pytest
 import legible
 import small_classifier
 import small_forecaster
-from glassformer.lessons.svg import as_svg, styled
-from glassformer.lessons.theme import LIGHT, THEMES, Theme
+from glassformer.show.figure import as_svg
+from glassformer.show.theme import LIGHT, THEMES, Theme, styled
 from glassformer.textbook.run import RunChapter
 from glassformer.textbook.run_pictures import Draughtsman
 from glassformer.words import LANGUAGES

@@ -16,8 +16,7 @@ from typing import TypeGuard
 ROOT = Path(__file__).parents[1]
 # what only speaks, draws or judges, or decides where files go
 WITHOUT = (
-    *("words", "errors", "fonts", "formula", "places", "provenance", "hub"),
-    *("lessons.theme", "lessons.drawing", "lessons.svg", "lessons.finish", "lessons.hover", "lessons.texts"),
+    *("words", "errors", "fonts", "formula", "places", "provenance", "hub", "show", "lessons.texts"),
     *("lessons.fingerprint", "lessons.trained_models", "lessons.setup", "lessons.lesson", "lessons.verdict"),
     *(
         "training.pictures",

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from glassformer.lessons.verdict import Verdict
+from glassformer.show.figure import finish
+from glassformer.show.theme import LIGHT, Theme, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from glassformer.lessons.setup import LessonSetup
     from glassformer.lessons.texts import PictureWords
-    from glassformer.lessons.theme import Theme
 
 SEEDS = 5  # the fewest that give an interval worth the name
 Data = Mapping[str, Any]  # JSON: numbers, texts, lists and tables of them
@@ -42,3 +43,9 @@ class Lesson:
 def no_verdicts(data: Data) -> Mapping[str, Verdict]:
     """Of a lesson that shows and claims nothing."""
     return {}
+
+
+def drawn(lesson: Lesson, data: Data, words: PictureWords, theme: Theme = LIGHT) -> Figure:
+    """The figure of a lesson in a theme and a language."""
+    with styled(theme, words.lang):
+        return finish(lesson.draw(data, theme, words))

@@ -11,8 +11,9 @@ from glassformer.lessons import index
 from glassformer.lessons.catalogue import LESSONS, lesson
 from glassformer.lessons.record import LessonResult, recorded
 from glassformer.lessons.statistics import LEVEL
-from glassformer.lessons.texts import HOLE, fill, look_up, shown, tables
+from glassformer.lessons.texts import HOLE, fill, look_up, tables
 from glassformer.lessons.verdict import NAMED, Side, Verdict, Word, listed
+from glassformer.show.signs import shown
 from glassformer.words import say, sentences
 
 MISFITS = (AttributeError, IndexError, KeyError, TypeError, ValueError)  # a result of another time, read by this code

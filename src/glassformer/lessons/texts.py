@@ -15,13 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import glassformer.words
-from glassformer.show import minus
+from glassformer.show.signs import shown
 
 HOLE = re.compile(r"\{\{(?:(?P<of>[\w-]+):)?(?P<path>[^{}|]*?)(?:\|(?P<form>[^{}|]*))?\}\}")
 Others = Callable[[str, str], str]  # (lesson or "claim", path with its format) → text
-
-_POWER = re.compile(r"(?<=\d)e([+-])0*(\d+)(?!\w)")
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @cache
@@ -59,20 +56,3 @@ def look_up(data: Any, path: str) -> Any:
     for key in path.split("."):
         data = data[int(key)] if isinstance(data, list | tuple) else data[key]
     return data
-
-
-def shown(value: Any, form: str) -> str:
-    """A value as the text wants it; what was not finite is a dash."""
-    if value is None:
-        return "–"
-    return typeset(format(value, form) if form else str(value))
-
-
-def typeset(text: str) -> str:
-    """-1e-05 → −1×10⁻⁵, as people print it."""
-    return minus(_POWER.sub(_power, text))
-
-
-def _power(found: re.Match[str]) -> str:
-    """1e-05 → 1×10⁻⁵, as people write it."""
-    return "×10" + found[1].lstrip("+").translate(_RAISED) + found[2].translate(_RAISED)

@@ -14,14 +14,14 @@ from glassformer.errors import UsageError
 from glassformer.files import disk, write_bytes
 from glassformer.lessons.catalogue import lesson
 from glassformer.lessons.index import LessonEntry, entry
-from glassformer.lessons.lesson import Lesson
+from glassformer.lessons.lesson import Lesson, drawn
 from glassformer.lessons.lesson_results import JudgedClaim, LessonResults, source, unfilled
 from glassformer.lessons.record import LessonResult
-from glassformer.lessons.svg import as_png, as_svg, drawn
 from glassformer.lessons.texts import HOLE, PictureWords, fill, look_up, tables
-from glassformer.lessons.theme import LIGHT, Theme
 from glassformer.lessons.verdict import Verdict
 from glassformer.show import prose_and_tables
+from glassformer.show.figure import as_png, as_svg
+from glassformer.show.theme import LIGHT, Theme
 from glassformer.words import language, say
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from string import Template
 
-from glassformer.lessons.theme import DARK, LIGHT, Theme
+from glassformer.show.theme import DARK, LIGHT, Theme
 from glassformer.textbook.book import Book, Chapter, Page
 from glassformer.textbook.breaks import kept
 from glassformer.textbook.cards import Say, claims_table, inline, turn

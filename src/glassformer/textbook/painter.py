@@ -12,8 +12,9 @@ from typing import Any
 
 from glassformer.files import write_bytes
 from glassformer.lessons.catalogue import lesson
-from glassformer.lessons.svg import as_png, as_svg, drawn
+from glassformer.lessons.lesson import drawn
 from glassformer.lessons.texts import PictureWords
+from glassformer.show.figure import as_png, as_svg
 
 
 def paint(name: str, lang: str, data: dict[str, Any], alternative: str, to: Path) -> None:

@@ -18,6 +18,7 @@ from threading import Thread
 from typing import Any
 
 import glassformer.lessons
+import glassformer.show
 from glassformer.files import disk
 from glassformer.fonts import hangul_font
 from glassformer.lessons.trained_models import cache
@@ -67,12 +68,13 @@ def picture(view: LessonView) -> Picture | None:
 
 @once
 def _way() -> str:
-    """How pictures are drawn: the code of the lessons, matplotlib, the font."""
+    """How pictures are drawn: the code of lessons and panels, matplotlib, the font."""
     from matplotlib import __version__
 
     digest = hashlib.sha256(f"{__version__} {hangul_font()}".encode())
-    for path in sorted(Path(glassformer.lessons.__file__).parent.rglob("*.py")):
-        digest.update(path.read_bytes())
+    for package in (glassformer.lessons.__file__, glassformer.show.__file__):
+        for path in sorted(Path(package).parent.rglob("*.py")):
+            digest.update(path.read_bytes())
     return digest.hexdigest()
 
 

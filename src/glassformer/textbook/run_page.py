@@ -7,9 +7,9 @@ from html import escape
 from pathlib import Path
 
 from glassformer.files import disk, write_bytes
-from glassformer.lessons.svg import as_png, as_svg, styled
-from glassformer.lessons.theme import LIGHT
 from glassformer.show import minus
+from glassformer.show.figure import as_png, as_svg
+from glassformer.show.theme import LIGHT, styled
 from glassformer.textbook.cards import Say, figure
 from glassformer.textbook.predicted import Card, PredictedRow
 from glassformer.textbook.prose import boxed

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from glassformer.lessons.drawing import heat
-from glassformer.lessons.finish import finish
-from glassformer.lessons.hover import hover
-from glassformer.lessons.theme import LIGHT, Theme
+from glassformer.show.drawing import heat, hover
+from glassformer.show.figure import finish
+from glassformer.show.theme import LIGHT, Theme
 from glassformer.tasks import kind_of
 from glassformer.textbook.run import RunChapter
 from glassformer.training.forecast_picture import draw_sample

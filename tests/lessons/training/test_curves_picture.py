@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from glassformer.lessons.theme import LIGHT
 from glassformer.lessons.training.curves_picture import curves
+from glassformer.show.theme import LIGHT
 
 
 def test_a_gap_is_drawn_as_a_gap() -> None:

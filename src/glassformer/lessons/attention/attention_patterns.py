@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 from glassformer.data.grammar.pair import GrammarPair
 from glassformer.data.grammar.sample import pairs
 from glassformer.lessons.attention.attention_patterns_experiment import heads_apart, rows_and_blocks
-from glassformer.lessons.drawing import bars, colour_bar, heat
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.stacks.sentences import batch_of
 from glassformer.lessons.stacks.small_translators import SmallTranslators
 from glassformer.lessons.statistics import difference
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact, greater
 from glassformer.models.build import build
+from glassformer.show.drawing import bars, colour_bar, heat
+from glassformer.show.theme import Theme
 from glassformer.trace.sentence import follow
 
 if TYPE_CHECKING:

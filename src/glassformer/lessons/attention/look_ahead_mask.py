@@ -12,15 +12,15 @@ from torch import Tensor, nn
 
 from glassformer.config.model import ModelConfig
 from glassformer.lessons.attention.look_ahead_mask_experiment import configurations, probe
-from glassformer.lessons.drawing import heat
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact
 from glassformer.models.build import build
 from glassformer.models.decoder import DecoderOnly
 from glassformer.models.encoder_decoder import EncoderDecoder
+from glassformer.show.drawing import heat
+from glassformer.show.theme import Theme
 from glassformer.trace.record import record
 
 if TYPE_CHECKING:

@@ -14,15 +14,15 @@ from glassformer.config.model import ModelConfig
 from glassformer.config.values import Choice
 from glassformer.data.batch import pad
 from glassformer.layers.attention.mask import causal, combine
-from glassformer.lessons.drawing import mask, mask_legend
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact
 from glassformer.loading.loaded import Loaded
 from glassformer.models.build import build
 from glassformer.models.encoder_decoder import EncoderDecoder
+from glassformer.show.drawing import mask, mask_legend
+from glassformer.show.theme import Theme
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,13 +13,13 @@ from torch import Tensor
 
 from glassformer.layers.attention.kernel import attention_weights
 from glassformer.layers.attention.mask import Mask
-from glassformer.lessons.drawing import bars, lines, logarithmic
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import interval
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, Word, within
+from glassformer.show.drawing import bars, lines, logarithmic
+from glassformer.show.theme import Theme
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

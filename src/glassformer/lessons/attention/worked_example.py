@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from glassformer.lessons.drawing import colour_bar, heat
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact
 from glassformer.models.presets import PRESETS
+from glassformer.show.drawing import colour_bar, heat
+from glassformer.show.theme import Theme
 from glassformer.trace.sentence import Story, follow
 
 if TYPE_CHECKING:

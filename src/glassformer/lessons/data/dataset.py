@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from glassformer.data.documents import topics
 from glassformer.data.sampler import Sampler
 from glassformer.data.store import Store
-from glassformer.lessons.drawing import bars, logarithmic
 from glassformer.lessons.experiment import Experiment
-from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
+from glassformer.show.drawing import bars, hover, logarithmic
+from glassformer.show.theme import Theme
 from glassformer.training.validate import make_sampler
 
 if TYPE_CHECKING:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glassformer.data.grammar import GrammarPair, pairs
-from glassformer.lessons.drawing import bars, lines, logarithmic
-from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
+from glassformer.show.drawing import bars, hover, lines, logarithmic
+from glassformer.show.theme import Theme
 from glassformer.text.kinds import train
 from glassformer.text.tokenizer import NAMES, Tokenizer
 

@@ -11,15 +11,15 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.layers.embedding import token_matrix
-from glassformer.lessons.drawing import bars, colour_bar, heat
 from glassformer.lessons.experiment import Experiment
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import interval
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, greater
 from glassformer.models.build import build
+from glassformer.show.drawing import bars, colour_bar, heat
+from glassformer.show.theme import Theme
 from glassformer.text.tokenizer import ROLES
 
 if TYPE_CHECKING:

@@ -17,15 +17,15 @@ from glassformer.config.recipe import RunConfig, override
 from glassformer.data.pair_corpus import pair_corpus
 from glassformer.layers.embedding import token_matrix
 from glassformer.layers.position.sinusoidal import sinusoid
-from glassformer.lessons.drawing import lines, logarithmic
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import interval
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact, less, within
 from glassformer.loading import Loaded
 from glassformer.models.build import build
+from glassformer.show.drawing import lines, logarithmic
+from glassformer.show.theme import Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glassformer.lessons.experiment import Experiment
-from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference, interval, share
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, greater
+from glassformer.show.drawing import hover
+from glassformer.show.theme import Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,15 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glassformer.data.examples import Arrays
-from glassformer.lessons.drawing import bars, pixels
-from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.training.few_digits import answers, digits, training_images
 from glassformer.metrics.classification import confusion, f1, most_confused
 from glassformer.metrics.interval import wilson
+from glassformer.show.drawing import bars, hover, pixels
+from glassformer.show.theme import Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glassformer.data.store import Store
-from glassformer.lessons.drawing import lines
 from glassformer.lessons.experiment import CPU, Experiment
-from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import interval
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.models.build import build
+from glassformer.show.drawing import hover, lines
+from glassformer.show.theme import Theme
 from glassformer.training.state import TrainingState
 
 if TYPE_CHECKING:

@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glassformer.errors import ConfigError
-from glassformer.lessons.drawing import lines, logarithmic
 from glassformer.lessons.evaluation.docstrings import docstrings
 from glassformer.lessons.evaluation.small_budget_experiment import train_both
-from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact
 from glassformer.metrics.language import NGrams
+from glassformer.show.drawing import hover, lines, logarithmic
+from glassformer.show.theme import Theme
 from glassformer.text.kinds import train
 
 if TYPE_CHECKING:

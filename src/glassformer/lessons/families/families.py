@@ -9,15 +9,15 @@ import torch
 from torch import Tensor
 
 from glassformer.config.model import ModelConfig
-from glassformer.lessons.drawing import colour_bar, heat
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.models.build import build
 from glassformer.models.decoder import DecoderOnly
 from glassformer.models.encoder import EncoderOnly
 from glassformer.models.encoder_decoder import EncoderDecoder
+from glassformer.show.drawing import colour_bar, heat
+from glassformer.show.theme import Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,13 +9,13 @@ import torch
 from torch import Tensor
 
 from glassformer.decoding.step import evaluating
-from glassformer.lessons.drawing import colour_bar, heat, pixels
 from glassformer.lessons.experiment import Experiment, Outcome
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import interval
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
+from glassformer.show.drawing import colour_bar, heat, pixels
+from glassformer.show.theme import Theme
 from glassformer.tasks.image_classification.task import ImageClassification, corpus_of
 from glassformer.trace.record import record
 from glassformer.trace.rollout import rollout

@@ -9,15 +9,15 @@ from itertools import pairwise
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.drawing import lines, logarithmic
 from glassformer.lessons.families.recall import DISTANCES, KEYS, LONGEST, STEPS, Course, models, train
 from glassformer.lessons.families.steps import chains, times
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import above, difference, share, within_one
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact, greater
+from glassformer.show.drawing import lines, logarithmic
+from glassformer.show.theme import Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

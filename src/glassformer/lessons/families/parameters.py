@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 from glassformer.config.model import ModelConfig
 from glassformer.ledger.parameters import count
 from glassformer.ledger.rows import ParameterRow, Total, rows_of_box
-from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact
 from glassformer.models.block import EncoderBlock
 from glassformer.models.build import build
 from glassformer.models.presets import PRESETS
+from glassformer.show.drawing import hover
+from glassformer.show.theme import Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

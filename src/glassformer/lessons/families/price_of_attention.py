@@ -19,15 +19,15 @@ from glassformer.config.model import ModelConfig
 from glassformer.layers.attention.kernel import KERNELS
 from glassformer.layers.attention.mask import Mask
 from glassformer.ledger.costs import Pass, costs
-from glassformer.lessons.drawing import lines, logarithmic
 from glassformer.lessons.families.clock import in_turn
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact
 from glassformer.models.build import build
 from glassformer.models.encoder import EncoderOnly
+from glassformer.show.drawing import lines, logarithmic
+from glassformer.show.theme import Theme
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

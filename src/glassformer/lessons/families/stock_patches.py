@@ -13,18 +13,17 @@ from torch import Tensor, nn
 
 from glassformer.decoding.step import evaluating
 from glassformer.layers.patch import SeriesPatches
-from glassformer.lessons.drawing import bars, heat, lines
 from glassformer.lessons.experiment import Experiment
-from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact, greater, less
 from glassformer.loading import Loaded
 from glassformer.models.build import build
 from glassformer.models.encoder import EncoderOnly
+from glassformer.show.drawing import bars, heat, hover, lines
+from glassformer.show.theme import Theme
 from glassformer.tasks.forecasting.evaluation import MODEL, Forecasts, forecasts
 from glassformer.tasks.forecasting.task import Forecasting, SeriesMaterial
 from glassformer.trace.record import record

@@ -8,16 +8,15 @@ from __future__ import annotations
 from math import log
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.drawing import lines, logarithmic
-from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.norm.layer_norm_experiment import inside, settings, with_and_without
 from glassformer.lessons.norm.letters import first_gradients, letters
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact, less
+from glassformer.show.drawing import hover, lines, logarithmic
+from glassformer.show.theme import Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.drawing import bars
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.norm.norm_kinds_experiment import KINDS, SIZES, experiment, padded_share, train
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, greater
+from glassformer.show.drawing import bars
+from glassformer.show.theme import Theme
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

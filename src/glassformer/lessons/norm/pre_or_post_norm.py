@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.drawing import bars, lines, logarithmic
 from glassformer.lessons.experiment import Experiment
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.norm.letters import final_loss, letters, stream_sizes, train
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, greater, less
+from glassformer.show.drawing import bars, lines, logarithmic
+from glassformer.show.theme import Theme
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

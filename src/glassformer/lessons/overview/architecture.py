@@ -11,13 +11,13 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.lessons.fingerprint import ROOT
-from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.loading import open_config
 from glassformer.models.build import build
+from glassformer.show.drawing import hover
+from glassformer.show.theme import Theme
 from glassformer.trace.sentence import split
 
 if TYPE_CHECKING:

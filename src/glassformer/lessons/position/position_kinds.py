@@ -11,15 +11,15 @@ import torch
 from torch import nn
 
 from glassformer.layers.position import AlibiPositions, RelativePositions, RotaryPositions
-from glassformer.lessons.drawing import heat, lines
 from glassformer.lessons.experiment import Experiment
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, less
 from glassformer.losses import cross_entropy
+from glassformer.show.drawing import heat, lines
+from glassformer.show.theme import Theme
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

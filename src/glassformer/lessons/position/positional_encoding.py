@@ -13,13 +13,12 @@ import torch
 from torch import Tensor
 
 from glassformer.layers.position.sinusoidal import sinusoid
-from glassformer.lessons.drawing import heat
-from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact
+from glassformer.show.drawing import heat, hover
+from glassformer.show.theme import Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,14 +12,14 @@ from torch import Tensor, nn
 
 from glassformer.config.model import ModelConfig
 from glassformer.config.values import Choice
-from glassformer.lessons.drawing import bars
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import interval
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact
 from glassformer.models.build import build
+from glassformer.show.drawing import bars
+from glassformer.show.theme import Theme
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

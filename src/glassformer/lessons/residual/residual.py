@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from glassformer.lessons.drawing import lines, logarithmic
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.residual.residual_depths import depths
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact, greater
 from glassformer.models.block import EncoderBlock
+from glassformer.show.drawing import lines, logarithmic
+from glassformer.show.theme import Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from glassformer.layers.residual import StochasticDepth
-from glassformer.lessons.drawing import bars, lines
 from glassformer.lessons.experiment import Experiment
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, less
+from glassformer.show.drawing import bars, lines
+from glassformer.show.theme import Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

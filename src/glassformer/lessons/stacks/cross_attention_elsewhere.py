@@ -8,14 +8,13 @@ import torch
 from torch import Tensor
 
 from glassformer.data.canvases import DARKEST, CanvasPlan
-from glassformer.lessons.drawing import colour_bar, heat, pixels
-from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.loading import Loaded
 from glassformer.metrics.boxes import claim
+from glassformer.show.drawing import colour_bar, heat, hover, pixels
+from glassformer.show.theme import Theme
 from glassformer.tasks.object_queries.task import CanvasBatch, ObjectQueries, QueryAnswers, answers
 from glassformer.trace.record import record
 

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from glassformer.lessons.drawing import colour_bar, heat
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.stacks.sentences import SENTENCE, follow
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact
 from glassformer.loading import Loaded
 from glassformer.models.block import DecoderBlock
 from glassformer.models.encoder_decoder import EncoderDecoder
+from glassformer.show.drawing import colour_bar, heat
+from glassformer.show.theme import Theme
 from glassformer.tasks.translation.translate import SearchOptions, translate
 from glassformer.trace.watch import NamedObserver, watching
 

@@ -12,7 +12,6 @@ import torch
 from torch import nn
 
 from glassformer.data.batch import PairBatch
-from glassformer.lessons.drawing import bars
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.stacks.contribution import SUBLAYERS, contributions
@@ -20,10 +19,11 @@ from glassformer.lessons.stacks.sentences import batch_of, held_out
 from glassformer.lessons.stacks.small_translators import SmallTranslators
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, greater
 from glassformer.losses import IGNORE, cross_entropy
 from glassformer.models.encoder_decoder import EncoderDecoder
+from glassformer.show.drawing import bars
+from glassformer.show.theme import Theme
 from glassformer.trace.edit import edit, zero
 
 if TYPE_CHECKING:

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from glassformer.lessons.drawing import colour_bar, heat, lines
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.stacks.encoder_attention_experiment import MEASURES, depth
 from glassformer.lessons.stacks.sentences import SENTENCE, held_out, plain
 from glassformer.lessons.stacks.untrained_picture import untrained
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, greater, less
 from glassformer.loading import Loaded
 from glassformer.models.encoder_decoder import EncoderDecoder
+from glassformer.show.drawing import colour_bar, heat, lines
+from glassformer.show.theme import Theme
 from glassformer.trace.record import record
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.data.batch import TokenBatch
-from glassformer.lessons.drawing import bars, lines
 from glassformer.lessons.experiment import Experiment
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
@@ -20,10 +19,11 @@ from glassformer.lessons.stacks.sentences import batch_of, held_out
 from glassformer.lessons.stacks.untrained_picture import untrained
 from glassformer.lessons.statistics import difference, differences, interval
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, greater, less
 from glassformer.models.build import build
 from glassformer.models.encoder_decoder import EncoderDecoder
+from glassformer.show.drawing import bars, lines
+from glassformer.show.theme import Theme
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

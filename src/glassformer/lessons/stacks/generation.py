@@ -9,14 +9,13 @@ import torch
 from glassformer.decoding.beam import Beams, beam_trees
 from glassformer.decoding.limits import Limits
 from glassformer.decoding.tree import ROOT, Tree
-from glassformer.lessons.drawing import heat
-from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.stacks.sentences import plain
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.loading import Loaded
+from glassformer.show.drawing import heat, hover
+from glassformer.show.theme import Theme
 from glassformer.tasks.output_ids import forbidden_ids
 from glassformer.text import Tokenizer
 from glassformer.trace.record import record

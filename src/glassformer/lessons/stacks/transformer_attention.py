@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.drawing import bars, colour_bar, heat
-from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.stacks.sentences import HELD_OUT, follow, held_out
@@ -20,9 +18,10 @@ from glassformer.lessons.stacks.transformer_attention_experiment import (
     measure_seeds,
 )
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, less
 from glassformer.loading import Loaded
+from glassformer.show.drawing import bars, colour_bar, heat, hover
+from glassformer.show.theme import Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

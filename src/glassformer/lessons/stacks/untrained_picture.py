@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.hover import hover
+from glassformer.show.drawing import hover
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,15 +14,15 @@ from torch import Tensor
 
 from glassformer.data.batch import Batch
 from glassformer.data.examples import Example
-from glassformer.lessons.drawing import lines, logarithmic
 from glassformer.lessons.experiment import CPU, Experiment
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import interval
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, exact
 from glassformer.models.build import build
+from glassformer.show.drawing import lines, logarithmic
+from glassformer.show.theme import Theme
 from glassformer.training.meter import Meter
 from glassformer.training.optimizer import make_optimizer
 from glassformer.training.precision import LossScale

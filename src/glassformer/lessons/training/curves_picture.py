@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.drawing import lines
-from glassformer.lessons.theme import Theme
+from glassformer.show.drawing import lines
+from glassformer.show.theme import Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,16 +13,16 @@ from torch import nn
 
 from glassformer.config.recipe import TrainConfig
 from glassformer.data.examples import Examples
-from glassformer.lessons.drawing import bars, lines
 from glassformer.lessons.experiment import Experiment, Outcome
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.training.curves_picture import curves
 from glassformer.lessons.training.letters import curve, letters
 from glassformer.lessons.verdict import Verdict, less
+from glassformer.show.drawing import bars, lines
+from glassformer.show.theme import Theme
 from glassformer.training.schedule import learning_rate
 
 if TYPE_CHECKING:

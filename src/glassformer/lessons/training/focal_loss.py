@@ -14,16 +14,16 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.data.examples import Arrays
-from glassformer.lessons.drawing import bars, lines
 from glassformer.lessons.experiment import Experiment
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.training.few_digits import answers, digits, training_images
 from glassformer.lessons.verdict import Verdict, exact, greater
 from glassformer.losses import cross_entropy, focal
+from glassformer.show.drawing import bars, lines
+from glassformer.show.theme import Theme
 from glassformer.tasks.image_classification.task import ImageClassification
 
 if TYPE_CHECKING:

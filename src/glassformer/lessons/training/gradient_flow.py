@@ -12,17 +12,17 @@ import torch
 from torch import nn
 
 from glassformer.data.sampler import of_batch
-from glassformer.lessons.drawing import lines, logarithmic
 from glassformer.lessons.experiment import CPU, Experiment
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import differences, interval
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.training.curves_picture import curves, finer
 from glassformer.lessons.training.letters import curve, letters
 from glassformer.lessons.verdict import Verdict, less
 from glassformer.models.build import build
+from glassformer.show.drawing import lines, logarithmic
+from glassformer.show.theme import Theme
 from glassformer.training.state import TrainingState
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.config.model import ModelConfig
-from glassformer.lessons.drawing import bars, lines
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import interval
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.models.build import build
+from glassformer.show.drawing import bars, lines
+from glassformer.show.theme import Theme
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from glassformer.lessons.drawing import bars
 from glassformer.lessons.experiment import Experiment
-from glassformer.lessons.hover import hover
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference, differences, interval
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.training.few_digits import DigitAnswers, answers, digits, training_images
 from glassformer.lessons.verdict import Verdict, less
 from glassformer.losses import cross_entropy
 from glassformer.metrics.classification import calibration
+from glassformer.show.drawing import bars, hover
+from glassformer.show.theme import Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,14 +13,14 @@ import numpy as np
 from glassformer.data.grammar import pairs
 from glassformer.data.masking import Masking, make_masking
 from glassformer.data.store import Field
-from glassformer.lessons.drawing import bars, lines
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.verdict import Verdict, Word, within
 from glassformer.losses import IGNORE
 from glassformer.metrics.interval import wilson
+from glassformer.show.drawing import bars, lines
+from glassformer.show.theme import Theme
 from glassformer.text.kinds import train
 
 if TYPE_CHECKING:

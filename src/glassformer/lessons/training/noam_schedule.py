@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from glassformer.config.recipe import TrainConfig
-from glassformer.lessons.drawing import lines, logarithmic
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
+from glassformer.show.drawing import lines, logarithmic
+from glassformer.show.theme import Theme
 from glassformer.training.schedule import learning_rate
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ import torch
 from torch import nn
 
 from glassformer.config.recipe import TrainConfig
-from glassformer.lessons.drawing import lines
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
+from glassformer.show.drawing import lines
+from glassformer.show.theme import Theme
 from glassformer.training.schedule import learning_rate
 
 if TYPE_CHECKING:

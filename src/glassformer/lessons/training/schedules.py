@@ -6,11 +6,11 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from glassformer.config.recipe import TrainConfig
-from glassformer.lessons.drawing import bars, lines
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
+from glassformer.show.drawing import bars, lines
+from glassformer.show.theme import Theme
 from glassformer.training.schedule import SCHEDULES, learning_rate
 
 if TYPE_CHECKING:

@@ -11,16 +11,16 @@ from math import log
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.drawing import logarithmic
 from glassformer.lessons.experiment import Experiment
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import differences, interval
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import Theme
 from glassformer.lessons.training.curves_picture import curves, finer
 from glassformer.lessons.training.letters import curve, letters
 from glassformer.lessons.verdict import Verdict, less
+from glassformer.show.drawing import logarithmic
+from glassformer.show.theme import Theme
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

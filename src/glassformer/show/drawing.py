@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.hover import hover
-from glassformer.lessons.texts import shown, typeset
-from glassformer.lessons.theme import Theme
+from glassformer.show.signs import shown, typeset
+from glassformer.show.theme import Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,9 +23,14 @@ PLAIN = (1e-4, 1e5)  # an axis of powers within these has plain numbers, any oth
 MAY = 0.45  # the strength of a cell of a mask that is open
 SHADES = 16  # blocks of a colour bar
 # what the parts of a figure are called, for whoever looks them up
-HEAT, BAR, BREAK, TINT = "heat map", "<colorbar>", "_axis break", "tint:"
+HEAT, BAR, BREAK, TINT, MARK = "heat map", "<colorbar>", "_axis break", "tint:", "hover:"
 LONG = 10_000  # from here on thousands are parted by a comma
 Value = float | Mapping[str, Any] | None  # a number, an interval of `statistics`, or what was not finite
+
+
+def hover(artist: Any, text: str) -> None:
+    """Say `text` where the pointer rests on the artist: the SVG turns the mark into a <title>. A PNG shows nothing."""
+    artist.set_gid(MARK + typeset(text))
 
 
 def lines(

@@ -4,23 +4,24 @@ from typing import Any
 
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
 
-from glassformer.lessons.drawing import (
+from glassformer.show.drawing import (
     BAR,
+    MARK,
     MOST_CELLS,
     MOST_POINTS,
     SHADES,
     bars,
     colour_bar,
     heat,
+    hover,
     lines,
     logarithmic,
     pixels,
     power,
 )
-from glassformer.lessons.hover import MARK
-from glassformer.lessons.svg import styled
-from glassformer.lessons.theme import LIGHT, THEMES, Theme
+from glassformer.show.theme import LIGHT, THEMES, Theme, styled
 from legible import faint, laid_out, unexplained
 
 
@@ -129,3 +130,9 @@ def test_pixels_are_ink_and_need_no_bar(axes: Axes) -> None:
     pixels(axes, LIGHT, [[0.0, 1.0], [0.5, 0.0]])
     assert [patch.get_facecolor()[3] for patch in axes.patches] == [1.0, 0.5]
     assert unexplained(axes.figure) == []
+
+
+def test_a_mark_is_the_name_of_the_artist() -> None:
+    patch = Rectangle((0, 0), 1, 1)
+    hover(patch, "0.5")
+    assert patch.get_gid() == f"{MARK}0.5"

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -121,3 +125,24 @@ DARK = Theme(
     below="#9c4d1c",
 )
 THEMES = {"light": LIGHT, "dark": DARK}
+
+
+@contextmanager
+def styled(theme: Theme, lang: str) -> Iterator[None]:
+    """matplotlib under a theme. It says of every Hangul font without a bold that it takes another weight: not here.
+
+    Where no font has Hangul it would say so of every letter; the command line says it once.
+    """
+    from matplotlib import rc_context
+
+    fonts = logging.getLogger("matplotlib.font_manager")
+    before = fonts.level
+    fonts.setLevel(logging.ERROR)
+    try:
+        with rc_context(theme.style(lang)), warnings.catch_warnings():  # type: ignore[arg-type]
+            warnings.filterwarnings("ignore", message="Creating legend with loc")  # said on slow machines only
+            if hangul_font() is None:
+                warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+            yield
+    finally:
+        fonts.setLevel(before)

@@ -5,7 +5,7 @@ from itertools import combinations
 import pytest
 from matplotlib.colors import to_rgb
 
-from glassformer.lessons.theme import DARK, LIGHT, THEMES, Theme
+from glassformer.show.theme import DARK, LIGHT, THEMES, Theme
 
 
 def luminance(colour: str) -> float:

@@ -1,25 +1,18 @@
-"""A figure as SVG for a page: colours become variables of the style sheet, marks become titles, names stay apart."""
+"""The last look at a figure, and what becomes of it: an SVG for a page, whose style sheet colours it, or a PNG."""
 
 from __future__ import annotations
 
-import logging
 import re
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from html import escape
 from io import BytesIO, StringIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from glassformer.fonts import hangul_font
-from glassformer.lessons.drawing import TINT
-from glassformer.lessons.finish import finish
-from glassformer.lessons.hover import MARK
-from glassformer.lessons.lesson import Data, Lesson
-from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.theme import LIGHT, Theme
+from glassformer.show.drawing import BAR, BREAK, LONG, MARK, TINT
+from glassformer.show.signs import typeset
+from glassformer.show.theme import LIGHT, Theme, styled
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _HEAD = re.compile(r"^.*?(?=<svg)", re.DOTALL)
@@ -32,33 +25,49 @@ _HEIGHT_FIRST = re.compile(r'<svg ([^>]*?)\bheight="[^"]*"([^>]*?)\bwidth="[^"]*
 _PLACES = re.compile(r' (?:d|points|x|y|x1|x2|y1|y2|width|height)="[^"]*"| transform="rotate\([^"]*"')
 _FONT = re.compile(r"font-family: [^;\"]+")  # the font that the places were computed with
 _DIGITS = re.compile(r"(\.\d\d)\d+")  # a hundredth of a point is finer than any screen
+FAR = 0.02  # of the highest number: an axis that begins above this begins far from 0
 
 
-@contextmanager
-def styled(theme: Theme, lang: str) -> Iterator[None]:
-    """matplotlib under a theme. It says of every Hangul font without a bold that it takes another weight: not here.
+def finish(figure: Figure) -> Figure:
+    """The same for all, so that no drawing has to think of it."""
+    from matplotlib.axes import Axes
+    from matplotlib.text import Text
 
-    Where no font has Hangul it would say so of every letter; the command line says it once.
-    """
-    from matplotlib import rc_context
-
-    fonts = logging.getLogger("matplotlib.font_manager")
-    before = fonts.level
-    fonts.setLevel(logging.ERROR)
-    try:
-        with rc_context(theme.style(lang)), warnings.catch_warnings():  # type: ignore[arg-type]
-            warnings.filterwarnings("ignore", message="Creating legend with loc")  # said on slow machines only
-            if hangul_font() is None:
-                warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-            yield
-    finally:
-        fonts.setLevel(before)
+    for text in figure.findobj(Text):
+        text.set_text(typeset(text.get_text()))
+    for axes in figure.findobj(Axes):
+        assert isinstance(axes, Axes)
+        _part_thousands(axes)
+        if begins_high(axes):
+            _break(axes)
+    return figure
 
 
-def drawn(lesson: Lesson, data: Data, words: PictureWords, theme: Theme = LIGHT) -> Figure:
-    """The figure of a lesson in a theme and a language."""
-    with styled(theme, words.lang):
-        return finish(lesson.draw(data, theme, words))
+def begins_high(axes: Axes) -> bool:
+    """Whether a reader may take the lower edge for 0, and it is not: curves over numbers, not rows of a table."""
+    low, high = axes.get_ylim()
+    numbered = axes.axison and len(axes.get_yticks()) > 1 and axes.get_yscale() == "linear"
+    return numbered and bool(axes.lines) and axes.get_label() != BAR and low > FAR * high > 0
+
+
+def _break(axes: Axes) -> None:
+    """Two strokes across the foot of the axis."""
+    from matplotlib.lines import Line2D
+
+    stroke: Any = [(-1, -0.45), (1, 0.45)]
+    line = Line2D([0, 0], [0.035, 0.06], linestyle="none", marker=stroke, markersize=9)
+    colour = axes.spines["left"].get_edgecolor()
+    line.set(transform=axes.transAxes, clip_on=False, label=BREAK, color=colour, markeredgewidth=1.3)
+    axes.add_line(line)
+
+
+def _part_thousands(axes: Axes) -> None:
+    """10,000 where an axis reaches so far; below that 1000 is read as easily."""
+    from matplotlib.ticker import ScalarFormatter
+
+    for axis in (axes.xaxis, axes.yaxis):
+        if isinstance(axis.get_major_formatter(), ScalarFormatter) and max(map(abs, axis.get_view_interval())) >= LONG:
+            axis.set_major_formatter("{x:,.10g}")
 
 
 def as_svg(figure: Figure, name: str, lang: str, alternative: str, theme: Theme = LIGHT) -> str:
