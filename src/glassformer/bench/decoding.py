@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -10,13 +9,11 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from glassformer.bench.timing import interleaved, summary
-from glassformer.bench.training_step import BOS, EOS, HuggingFaceMarian
+from glassformer.bench.references import need_transformers
+from glassformer.bench.timing import device_here, interleaved, spread, summary
+from glassformer.bench.training_step import BOS, EOS, HuggingFaceMarian, paper_model
 from glassformer.bench.training_step import StepSetting as Sizes
-from glassformer.config.model import ModelConfig
-from glassformer.config.values import Choice
 from glassformer.decoding import Beams, Limits, beam_search, greedy
-from glassformer.errors import ConfigError
 from glassformer.models.build import build
 from glassformer.words import say
 
@@ -40,9 +37,8 @@ SETTINGS = {
 
 def run() -> dict[str, Any]:
     """Beam 1 and beam 4; both sides take turns."""
-    if importlib.util.find_spec("transformers") is None:
-        raise ConfigError("needs_package", what="bench decoding", package="transformers")
-    device = "cuda" if torch.cuda.is_available() else "cpu"
+    need_transformers("decoding")
+    device = device_here()
     setting = SETTINGS[device]
     source, mask = _sentences(setting, device)
     theirs = _theirs(setting, device)
@@ -68,19 +64,7 @@ def _sentences(setting: DecodingSetting, device: str) -> tuple[Tensor, Tensor]:
 
 
 def _ours(setting: DecodingSetting, device: str) -> Callable[[Tensor, Tensor, int], None]:
-    sizes = setting.sizes
-    config = ModelConfig(
-        vocab_size=sizes.vocab_size,
-        d_model=sizes.d_model,
-        n_heads=sizes.n_heads,
-        d_ff=sizes.d_ff,
-        n_encoder_layers=sizes.n_layers,
-        n_decoder_layers=sizes.n_layers,
-        max_len=512,
-        tie_embeddings="all",
-        head=Choice("language_model"),
-    )
-    model = build(config, seed=0, device=device, dtype=_dtype(device)).eval()
+    model = build(paper_model(setting.sizes), seed=0, device=device, dtype=_dtype(device)).eval()
     limits = Limits(eos=EOS, bos=BOS, forbidden=(EOS,), max_len=setting.tokens)
 
     def decode(source: Tensor, mask: Tensor, beam: int) -> None:
@@ -125,8 +109,7 @@ def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
         base = row["seconds"]["glassformer"]["median"]
         for name, seconds in row["seconds"].items():
             speed = f"{numbers['sentences'] / seconds['median']:,.0f}" if numbers["device"] == "cuda" else "–"
-            spread = f"{seconds['low'] / base:.2f} – {seconds['high'] / base:.2f}"
             label = say(f"bench.peers.{name}", lang)
-            cells = [str(row["beam"]), label, f"{seconds['median'] / base:.2f}", spread, speed]
+            cells = [str(row["beam"]), label, f"{seconds['median'] / base:.2f}", spread(seconds, base), speed]
             lines.append([numbers["device"], *cells])
     return lines

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from glassformer.bench.references import need_transformers, quiet
-from glassformer.bench.timing import summary
+from glassformer.bench.timing import spread, summary
 from glassformer.words import say
 
 ROUNDS = 5
@@ -120,9 +120,8 @@ def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
         base = row["glassformer"]["seconds"]["median"]
         for side in SIDES:
             seconds = row[side]["seconds"]
-            spread = f"{seconds['low'] / base:.2f} – {seconds['high'] / base:.2f}"
             name = side if side == "glassformer" else f"{side} {numbers['transformers']}"
             about = [row["stored"], row["loaded"], f"{row['weights'] / 1e6:,.0f} MB", name]
             peak = f"{row[side]['peak'] / row['weights']:.2f}"
-            lines.append([*about, f"{seconds['median'] / base:.2f}", spread, peak])
+            lines.append([*about, f"{seconds['median'] / base:.2f}", spread(seconds, base), peak])
     return lines

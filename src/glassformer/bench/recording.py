@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from glassformer.bench.timing import interleaved, summary
+from glassformer.bench.timing import device_here, interleaved, summary
 from glassformer.models.build import build
 from glassformer.models.presets import PRESETS
 from glassformer.trace.record import record
@@ -22,7 +22,7 @@ WAYS = {"weights": f"*.blocks.{LAYER}.*.weights", "everything": f"*.blocks.{LAYE
 
 def run() -> dict[str, Any]:
     """Nobody looks, the attention weights of one layer, everything in one layer: the three take turns."""
-    device = "cuda" if torch.cuda.is_available() else "cpu"
+    device = device_here()
     batch, length, rounds = SIZES[device]
     config = PRESETS["gpt2"]()
     model = build(config, seed=0, device=device, dtype=torch.bfloat16 if device == "cuda" else None).eval()

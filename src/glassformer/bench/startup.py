@@ -7,7 +7,7 @@ import sys
 import time
 from typing import Any
 
-from glassformer.bench.timing import interleaved, summary
+from glassformer.bench.timing import interleaved, spread, summary
 from glassformer.ledger.parameters import count
 from glassformer.models.presets import PRESETS
 from glassformer.words import say
@@ -56,7 +56,7 @@ def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
         [
             say("bench.help_ratio", lang),
             f"{ours['median'] / empty['median']:.2f}",
-            f"{ours['low'] / empty['median']:.2f} – {ours['high'] / empty['median']:.2f}",
+            spread(ours, empty["median"]),
         ],
         [
             say("bench.count_time", lang, model=model, parameters=parameters),

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from glassformer.bench.timing import device_here
 from glassformer.config.recipe import RunConfig
 from glassformer.loading import open_recipe
 from glassformer.tasks.evaluation import evaluate
@@ -43,7 +44,7 @@ def run() -> dict[str, Any]:
 
     On two cores that is one after another: about a quarter of an hour.
     """
-    device = "cuda" if torch.cuda.is_available() else "cpu"
+    device = device_here()
     wanted = ON_ACCELERATOR if device == "cuda" else RUNS
     pairs = _pairs(sorted(os.sched_getaffinity(0)))
     context = get_context("spawn")

@@ -9,6 +9,11 @@ from collections.abc import Callable, Mapping
 import torch
 
 
+def device_here() -> str:
+    """The accelerator, where there is one."""
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
 def interleaved(
     candidates: Mapping[str, Callable[[], object]], *, rounds: int, warm_up: int = 3, device: str = "cpu"
 ) -> dict[str, list[float]]:
@@ -31,6 +36,11 @@ def summary(seconds: list[float]) -> dict[str, float]:
     """Median, and the quartiles as spread."""
     low, middle, high = statistics.quantiles(seconds, n=4)
     return {"median": middle, "low": low, "high": high}
+
+
+def spread(seconds: Mapping[str, float], base: float) -> str:
+    """The quartiles against a median: "0.97 – 1.04"."""
+    return f"{seconds['low'] / base:.2f} – {seconds['high'] / base:.2f}"
 
 
 def _wait(device: str) -> None:

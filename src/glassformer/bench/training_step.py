@@ -5,21 +5,21 @@ Same sizes, same batch, same loss, clipping and Adam; all take turns in one run.
 
 from __future__ import annotations
 
-import importlib.util
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from glassformer.bench.timing import interleaved, summary
+from glassformer.bench.references import need_transformers
+from glassformer.bench.timing import device_here, interleaved, spread, summary
 from glassformer.config.model import ModelConfig
 from glassformer.config.recipe import TrainConfig
 from glassformer.config.values import Choice
 from glassformer.data.batch import PairBatch
-from glassformer.errors import ConfigError
 from glassformer.losses import make_loss
 from glassformer.models.build import build
 from glassformer.tasks.translation.task import Translation
@@ -112,9 +112,9 @@ class HuggingFaceMarian(nn.Module):
 PEERS: dict[str, type[nn.Module]] = {"torch": TorchTransformer, "marian": HuggingFaceMarian}
 
 
-def ours(setting: StepSetting, device: str, compiled: bool) -> Callable[[], None]:
-    """A step of the loop itself, on one batch."""
-    config = ModelConfig(
+def paper_model(setting: StepSetting) -> ModelConfig:
+    """The paper's model in these sizes, with one matrix for both embeddings and the output."""
+    return ModelConfig(
         vocab_size=setting.vocab_size,
         d_model=setting.d_model,
         n_heads=setting.n_heads,
@@ -122,12 +122,14 @@ def ours(setting: StepSetting, device: str, compiled: bool) -> Callable[[], None
         n_encoder_layers=setting.n_layers,
         n_decoder_layers=setting.n_layers,
         max_len=512,
-        dropout=0.1,
-        attention_dropout=0.0,
-        feed_forward_dropout=0.0,
         tie_embeddings="all",
         head=Choice("language_model"),
     )
+
+
+def ours(setting: StepSetting, device: str, compiled: bool) -> Callable[[], None]:
+    """A step of the loop itself, on one batch."""
+    config = replace(paper_model(setting), dropout=0.1, attention_dropout=0.0, feed_forward_dropout=0.0)
     train = TrainConfig(clip=1.0)
     model = build(config, seed=0, device=device).train()
     loss = make_loss("cross_entropy", {"smoothing": 0.1})
@@ -179,9 +181,8 @@ def _precision(device: str) -> str:
 
 def run() -> dict[str, Any]:
     """Ours and the peers, eager; on an accelerator compiled too. A step that is not ours is as its users write it."""
-    if importlib.util.find_spec("transformers") is None:
-        raise ConfigError("needs_package", what="bench training-step", package="transformers")
-    device = "cuda" if torch.cuda.is_available() else "cpu"
+    need_transformers("training-step")
+    device = device_here()
     setting, rows = SETTINGS[device], []
     for compiled in (True, False) if device == "cuda" else (False,):
         torch.compiler.reset()
@@ -202,7 +203,7 @@ def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
         mode = say("bench.compiled" if row["compiled"] else "bench.eager", lang)
         for name, seconds in row["seconds"].items():
             speed = f"{tokens / seconds['median']:,.0f}" if numbers["device"] == "cuda" else "–"
-            spread = f"{seconds['low'] / base:.2f} – {seconds['high'] / base:.2f}"
             label = say(f"bench.peers.{name}", lang)
-            lines.append([numbers["device"], mode, label, f"{seconds['median'] / base:.2f}", spread, speed])
+            ratio = f"{seconds['median'] / base:.2f}"
+            lines.append([numbers["device"], mode, label, ratio, spread(seconds, base), speed])
     return lines

@@ -7,8 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-import torch
-
+from glassformer.bench.timing import device_here
 from glassformer.config.recipe import RunConfig
 from glassformer.data.pair_corpus import pair_corpus
 from glassformer.loading import load, open_recipe
@@ -32,7 +31,7 @@ SEARCHES: dict[
 
 def run() -> dict[str, Any]:
     """Every recipe and seed, one after another: minutes each. Without an accelerator only the built-in corpus."""
-    device = "cuda" if torch.cuda.is_available() else "cpu"
+    device = device_here()
     rows: list[dict[str, Any]] = []
     for recipe, seeds in RUNS[device].items():
         for seed in seeds:

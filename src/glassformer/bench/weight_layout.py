@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from glassformer.bench.timing import interleaved, summary
+from glassformer.bench.timing import device_here, interleaved, summary
 from glassformer.layers.attention import Mask
 from glassformer.layers.attention.kernel import fused
 from glassformer.models.encoder import Encoder
@@ -91,7 +91,7 @@ def step(layout: str, device: str, compiled: bool, setting: LayoutSetting) -> Ca
 
 def run() -> dict[str, Any]:
     """Every layout on this machine's device, eager (and compiled on an accelerator), taking turns."""
-    device = "cuda" if torch.cuda.is_available() else "cpu"
+    device = device_here()
     rows = []
     for setting in SETTINGS[device]:
         for compiled in (False, True) if device == "cuda" else (False,):
