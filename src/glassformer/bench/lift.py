@@ -15,7 +15,7 @@ PRODUCTS = (Tensor.matmul, Tensor.__matmul__, torch.matmul)
 
 
 class _Lift(TorchFunctionMode):
-    """Whoever asks for float32 gets float64. Whole numbers made float32 stay so: they are exact, and T5's buckets
+    """A request for float32 gets float64. Whole numbers made float32 stay so: they are exact, and T5's buckets
     are chosen by their logarithm in float32.
     """
 

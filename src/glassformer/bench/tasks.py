@@ -61,7 +61,7 @@ def _pairs(cores: list[int]) -> list[list[int]]:
 
 
 def _settle(free: Any) -> None:
-    """A worker stays on the pair of cores that it takes."""
+    """A worker stays on the pair of cores that it was given."""
     cores = free.get()
     os.sched_setaffinity(0, cores)
     torch.set_num_threads(len(cores))

@@ -1,4 +1,4 @@
-"""Fair timing: the candidates take turns in one run, and each gives its median and spread."""
+"""Fair timing: the candidates take turns in one run; each is reported by its median and spread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How good the translators of the recipes become: trained from scratch, several seeds, the test set read at the end."""
+"""How good the recipes' translators become: trained from scratch, several seeds; the test set is read at the end."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def _language(argv: Sequence[str]) -> str:
 
 
 def _pairs(argv: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Every word with the one behind it."""
+    """Every word with the one after it."""
     return zip(argv, [*argv[1:], ""], strict=False)
 
 
@@ -179,7 +179,7 @@ def _type_name(parameter: Any) -> str:
 
 
 def _given(option: str, argv: list[str]) -> str:
-    """What stood behind the option, for the message."""
+    """The value that was given for the option, for the message."""
     for word, after in _pairs(argv):
         if word == option:
             return after

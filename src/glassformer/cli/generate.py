@@ -1,4 +1,4 @@
-"""`glassformer generate MODEL [PROMPT]`: goes on with a text, shown as it is written; Ctrl-C ends it."""
+"""`glassformer generate MODEL [PROMPT]`: continues a text, shown while it is written; Ctrl-C stops it."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _standard_input() -> str:
 
 
 def _write(pen: Pen, shown: bool, prompt: bool = True) -> None:
-    """Piece by piece; of a conversation the answer alone. Interrupted, it is done: what there is stays."""
+    """Piece by piece; of a conversation only the answer. Ctrl-C stops it, and what was written stays."""
     try:
         if shown and prompt:
             _show(pen.prompt)

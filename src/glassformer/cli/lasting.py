@@ -1,4 +1,4 @@
-"""Output that may go away while hours of work go on: a terminal that is closed, a pipe that nobody reads any more."""
+"""Output that may vanish during hours of work: a terminal that is closed, a pipe that nobody reads any more."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, TextIO, cast
 
 
 class Lasting(io.TextIOBase):
-    """A stream as it is, until writing fails: from then on everything goes nowhere, and nobody is disturbed.
+    """Passes text on to a stream until writing fails; from then on text is dropped and the work goes on.
 
     rich would end the program at a closed pipe and raise at a closed terminal, also while it redraws a bar.
     """
@@ -43,7 +43,7 @@ class Lasting(io.TextIOBase):
         return self.stream.encoding
 
     def _let_go(self) -> None:
-        """The same number of file, behind which nothing is: what waits in a buffer is written there."""
+        """Point the file descriptor at /dev/null: what still waits in a buffer is written there."""
         nowhere = os.open(os.devnull, os.O_WRONLY)
         try:
             os.dup2(nowhere, self.stream.fileno())
@@ -53,7 +53,7 @@ class Lasting(io.TextIOBase):
 
 @contextmanager
 def lasting() -> Iterator[None]:
-    """While this lasts no print, no bar and no warning can end the work."""
+    """Inside this block no print, no bar and no warning can end the work."""
     out, err = (cast(Any, Lasting(stream)) for stream in (sys.stdout, sys.stderr))
     with redirect_stdout(out), redirect_stderr(err):
         yield

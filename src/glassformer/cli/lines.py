@@ -23,7 +23,7 @@ SHOWN = 8  # words of a text; the rest are counted
 
 
 class Lines:
-    """The texts to answer. One that is refused is complained of, with its number, and the others are answered."""
+    """The texts to answer. A text that is refused is reported with its number, and the others are answered."""
 
     def __init__(self, texts: list[str] | None) -> None:
         self.texts = texts
@@ -101,7 +101,7 @@ class Lines:
 def read(stream: Any) -> Iterator[list[Line]]:
     """The lines that have arrived, without waiting for more: a person, a pipe and a file are all answered early.
 
-    Of a line that is too long the rest is passed over; it is never all in memory.
+    The rest of a line that is too long is skipped and never held in memory.
     """
     rest, count, endless = b"", 0, False
     while piece := stream.read1(BLOCK):
@@ -129,7 +129,7 @@ def _decoded(line: bytes, number: int) -> Line:
 
 
 def unseen(loaded: Loaded, answered: Sequence[tuple[str, object]]) -> list[list[str]]:
-    """Of each text its unseen words; one warning a text, however many they are. One without an answer warns of none."""
+    """The unseen words of each text, with one warning for each text that has any; none for a text without an answer."""
     found = loaded.unseen(["" if answer is None else text for text, answer in answered])
     for words in found:
         if words:

@@ -1,4 +1,4 @@
-"""`glassformer recognise MODEL IMAGE …`: a line for each image, its class and the probability of it."""
+"""`glassformer recognise MODEL IMAGE …`: for each image a line with its class and how probable it is."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def command(
 
 
 def variations(given: list[str] | None) -> dict[str, list[Any]]:
-    """["model.norm_order=pre,post"] → {"model.norm_order": ["pre", "post"]}; commas inside brackets do not part."""
+    """["model.norm_order=pre,post"] → {"model.norm_order": ["pre", "post"]}; commas inside brackets do not separate."""
     table: dict[str, list[Any]] = {}
     for item in given or []:
         key, equals, text = item.partition("=")

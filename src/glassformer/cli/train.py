@@ -80,7 +80,7 @@ def together(changes: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
 
 
 def refuse_recipe(recipe: str, changes: dict[str, Any]) -> None:
-    """What is no recipe, or has no such key, is refused before a line says that anything is prepared."""
+    """Refuse what is no recipe, or has no such key, before a line says that anything is being prepared."""
     from glassformer.loading import open_recipe
 
     if not _goes_on(recipe):
@@ -88,7 +88,7 @@ def refuse_recipe(recipe: str, changes: dict[str, Any]) -> None:
 
 
 def introduce(recipe: str, changes: dict[str, Any], config: RunConfig) -> None:
-    """How the files of one's own are read, and which recipe was chosen for them; nothing for a run that goes on."""
+    """How the user's own files are read, and which recipe was chosen for them; nothing for a run that is resumed."""
     from glassformer.data.file_report import said
     from glassformer.loading import own_recipe, recipes
 
@@ -101,13 +101,13 @@ def introduce(recipe: str, changes: dict[str, Any], config: RunConfig) -> None:
 
 
 def _warn_taken(folder: Path) -> None:
-    """A plan is made wherever it is asked for; but whoever then trains would be refused, and learns it now."""
+    """A dry run works for any folder; if training there would be refused, warn of it now."""
     if (folder / "config.toml").exists():
         warn("dry_run_refused", why=reason(FileError("run_exists", path=folder)))
 
 
 def _goes_on(recipe: str) -> bool:
-    """A run folder instead of a recipe goes on with that run."""
+    """A run folder in place of a recipe resumes that run."""
     from glassformer.loading import is_run, recipes
 
     return recipe not in recipes() and is_run(recipe)

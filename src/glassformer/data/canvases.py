@@ -1,4 +1,4 @@
-"""Digits on a canvas, which and where: made of scikit-learn's 1,797 handwritten digits, so nothing is downloaded.
+"""Digits on a canvas, with their classes and places: made of scikit-learn's 1,797 handwritten digits, not downloaded.
 
 The digits of training, validation and test are different ones; canvas i of a split is the same whenever it is made.
 """

@@ -38,7 +38,7 @@ class Channel:
 
 @dataclass(frozen=True)
 class SeriesForm:
-    """What a recipe says of a CSV of series; what it leaves out is found out from the file.
+    """What a recipe says about a CSV of series; the rest is inferred from the file.
 
     `date` names the column of the date, by default the first that is called so, or that holds dates. Without
     `columns` all others are read. With `gaps` the steps between the rows may differ. `decimal`: "." or ",".

@@ -16,13 +16,13 @@ PREPARATIONS = {
 
 
 def prepared_side(how: str, language: str) -> Callable[[str], str]:
-    """What is done to every sentence of one language before it becomes tokens."""
+    """The preparation of every sentence of one language before it becomes tokens."""
     tokens, lower = choose("prepare", how, PREPARATIONS)
     return _side(language, tokens, lower) if tokens or lower else lambda text: text
 
 
 def prepared(how: str, source: str, target: str) -> Callable[[Pairs], Pairs]:
-    """What is done to every pair before it becomes tokens."""
+    """The preparation of every pair before it becomes tokens."""
     tokens, lower = choose("prepare", how, PREPARATIONS)
     if not tokens and not lower:
         return lambda pairs: pairs

@@ -1,6 +1,6 @@
-"""A file or folder of one's own, looked at before training: which tasks it could be for, judged by what it holds.
+"""A user's own file or folder, before training: the tasks it could be for, judged by its content.
 
-A file that could be two things is not guessed: the command line then prints both commands.
+Nothing is guessed: for a file that could be two things the command line prints both commands.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def is_own(path: Path) -> bool:
 
 
 def possible_tasks(path: Path) -> tuple[str, ...]:
-    """The tasks that a file or folder could be for: one where it shows, two where it could be either."""
+    """The tasks that a file or folder could be for: one where the content shows it, two where it could be either."""
     if path.is_dir():
         if not any(each.is_dir() for each in path.iterdir()):
             raise FileError("own_folder", path=path)

@@ -33,7 +33,7 @@ def pieces(texts: Iterable[Sequence[int]], frame: Frame, context: int) -> Iterat
 
 
 def fit(lengths: NDArray[np.int64], size: int) -> list[list[int]]:
-    """Which go into a row together: the longest first, each into the fullest row that still has room for it."""
+    """The texts that share a row: the longest first, each into the fullest row that still has room for it."""
     rows: list[list[int]] = []
     free: list[list[int]] = [[] for _ in range(size + 1)]  # rows by how much room they have left
     some = 0  # bit n: there is a row with n left

@@ -22,7 +22,7 @@ BATCH = 1  # apart from the sampler's own [seed, epoch]: numpy takes missing num
 
 
 class EpochPosition(NamedTuple):
-    """How far one has come: the epoch, and how many of its batches are behind."""
+    """How far training has come: the epoch, and how many of its batches are done."""
 
     epoch: int = 0
     position: int = 0
@@ -125,12 +125,12 @@ class Sampler:
 
 
 def of_batch(seed: int, place: EpochPosition) -> np.random.Generator:
-    """What masks, crops and mixes a training batch: it depends on where the batch stands, and on nothing before it."""
+    """The generator that masks, crops and mixes a training batch: it depends only on the batch's place."""
     return np.random.default_rng([seed, place.epoch, place.position, BATCH])
 
 
 def of_example(example: Example) -> np.random.Generator:
-    """What masks an example in validation: the same in every evaluation, whatever stands beside it in its batch."""
+    """The generator that masks an example in validation: the same in every evaluation and in any batch."""
     mark = 0
     for field in example:
         mark = zlib.crc32(np.ascontiguousarray(field).tobytes(), mark)

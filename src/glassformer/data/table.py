@@ -1,6 +1,6 @@
 """A table as people have it: what separates its columns, whether the first line names them, which column is which.
 
-All of it is found out from the first rows and from the names, English or Korean; a recipe may say it instead:
+All of it is inferred from the first rows and from the names, English or Korean; a recipe may say it instead:
 `source.delimiter`, `source.header`, `source.columns`.
 """
 
@@ -103,7 +103,7 @@ def find_layout(
     names: Callable[[Sequence[str]], bool] = names_columns,
     least: int = 2,
 ) -> ColumnLayout:
-    """As given, else found out: see `find_delimiter`; `names` tells a header from a row. `least`: columns."""
+    """As given, else inferred: see `find_delimiter`; `names` tells a header from a row. `least`: the fewest columns."""
     first = list(islice(lines(path), LOOKED_AT + 1))
     if not any(line.strip() for line in first):
         raise FileError("data_empty_file", path=path)
@@ -191,7 +191,7 @@ def delimiter_of(key: str, value: object) -> str:
 
 @dataclass(frozen=True)
 class Form:
-    """`source.columns`, `source.delimiter` and `source.header`; None and "": found out from the file."""
+    """`source.columns`, `source.delimiter` and `source.header`; None and "" mean that it is inferred from the file."""
 
     columns: Sequence[Column] | None = None
     delimiter: str = ""

@@ -1,4 +1,4 @@
-"""A model that has every shape and not yet a number, to be filled from a file."""
+"""A model that has all its shapes but no numbers yet, to be filled from a file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def empty_model(config: ModelConfig) -> nn.Module:
 
 
 def allocated(model: nn.Module, device: str | torch.device) -> nn.Module:
-    """The same with memory, in which anything may stand. `to_empty` would load 480 modules for it, of 35 MB."""
+    """The same with memory that is not initialised. `to_empty` would load 480 modules, 35 MB, for it."""
     return model._apply(lambda x: torch.empty(x.shape, dtype=x.dtype, device=device))
 
 

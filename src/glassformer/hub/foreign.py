@@ -1,4 +1,4 @@
-"""A config.json of somebody else: every value is asked for by name and type, and what we cannot do is said."""
+"""Somebody else's config.json: every value is read by name and type, and what our boxes cannot do is refused."""
 
 from __future__ import annotations
 
@@ -58,14 +58,14 @@ class Foreign:
         return Foreign(value or {}, self.path)
 
     def one_of(self, key: str, known: Mapping[str, str], default: str | None = None) -> str:
-        """Their word for something → ours."""
+        """Their word for something → our word for it."""
         value = self.word(key, default)
         if value not in known:
             raise FileError("hub_unsupported", path=self.path, key=key, value=value, known=", ".join(known))
         return known[value]
 
     def only(self, key: str, value: object) -> None:
-        """An option of theirs that our boxes have in one position alone: any other is refused, never ignored."""
+        """An option of theirs for which our boxes have one value only: any other is refused, never ignored."""
         found = self.table.get(key)
         if found is not None and found != value:
             raise FileError("hub_unsupported", path=self.path, key=key, value=shown(found), known=shown(value))

@@ -139,7 +139,7 @@ def not_as_computed(weights: Weights, config: ModelConfig, located: Located) -> 
 
 
 def check_copies(weights: Weights, located: Located) -> None:
-    """A head that is tied may be stored a second time, but only as what it is: the embedding."""
+    """A tied head may be stored a second time, but it must equal the embedding."""
     for second, first in located.copies.items():
         if not weights.equal(first, second):
             raise FileError("hub_tied", path=weights.folder, key=second, other=first)

@@ -95,7 +95,7 @@ def open_foreign(
 
 
 def look(folder: str | Path, family_name: str | None = None) -> Folder:
-    """Everything about a folder but its numbers; whatever is wrong with it is said here."""
+    """Everything about a folder but its numbers; whatever is wrong with it is refused here."""
     refuse_stranger(folder)
     folder = Path(folder)
     if (folder / "config.toml").is_file() and not (folder / CONFIG).is_file():

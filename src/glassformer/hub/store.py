@@ -99,7 +99,7 @@ def store(
 
 
 def check_free(out: Path, *, force: bool, inputs: Iterable[str | Path] = ()) -> None:
-    """A run that was trained, here or since it was imported, is nobody's to replace."""
+    """A run that was trained, here or since its import, is never replaced."""
     trained = not is_made(out, KIND) or any((out / name).exists() for name in ("log.jsonl", "status.json"))
     if (out / "config.toml").exists() and trained:
         raise FileError("run_kept", path=out)

@@ -1,4 +1,4 @@
-"""What people point at that is no model here: a GGUF file, an adapter, a name on the hub … is called by its name."""
+"""What people try to open that is no model here: a GGUF file, an adapter, a name on the hub … Each is named."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KNOWN = (".gguf", *PICKLED, ".h5", ".msgpack", ".onnx")
 
 
 def refuse_stranger(given: str | Path) -> None:
-    """One line for whatever is known and cannot be opened; nothing for anything else, existing or not."""
+    """Raise one line for whatever is known and cannot be opened; do nothing for anything else, existing or not."""
     path = Path(given)
     try:
         if path.is_dir():

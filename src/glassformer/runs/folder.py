@@ -174,7 +174,7 @@ class Run:
 
     @property
     def has_weights(self) -> bool:
-        """Whether there is anything to use; how whole it is, `choose_weights` finds out."""
+        """Whether there are any weights; `choose_weights` checks whether they are whole."""
         return self.averaged_folder.is_dir() or bool(self.checkpoints_by_step())
 
     @property
@@ -206,7 +206,7 @@ class Log:
             os.fsync(file.fileno())
 
     def cut(self, step: int, finished: bool = False) -> None:
-        """Forget what came after a step, and a last line that is half written; the mean of a run that goes on, too."""
+        """Drop what came after a step and a half-written last line; of a run that goes on, also the averaged result."""
         kept = [
             json.dumps(record, ensure_ascii=False) + "\n"
             for record in self._lines()
@@ -228,7 +228,7 @@ class Log:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Nobody else trains in this folder while this holds; a folder in use is refused at once."""
+    """Only one process trains in a folder at a time; a folder in use is refused at once."""
     with disk(folder):
         handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:

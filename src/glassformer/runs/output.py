@@ -1,4 +1,4 @@
-"""Files and folders that a command writes where a person said: nothing that is there is lost unasked.
+"""Files and folders that a command writes where it is told to: nothing is overwritten unless that is asked for.
 
 An output is never written over an input, not even with --force; over another file only with --force. A folder is
 written into if it is empty or was made by the same command, which leaves a marker in it.
@@ -22,9 +22,9 @@ def claim(
     inputs: Iterable[str | Path] = (),
     ours: Callable[[Path], bool] = lambda path: False,
 ) -> None:
-    """Asked before the work: may this file be written? `ours`: whether what is there is an older one of the same.
+    """Called before the work: may this file be written? `ours`: whether the file there is an older output of ours.
 
-    A new file inside an input folder is no harm; a file that is there belongs to the input.
+    A new file inside an input folder does no harm; a file that exists there belongs to the input.
     """
     with disk(path):
         if path.is_dir():
@@ -36,7 +36,7 @@ def claim(
 
 
 def claim_folder(folder: Path, kind: str, *, force: bool = False, inputs: Iterable[str | Path] = ()) -> bool:
-    """Asked before the work: may this folder be written? Whether it is one that the same command made before."""
+    """Called before the work: may this folder be written? Returns whether the same command made it before."""
     read = [Path(given) for given in inputs]
     with disk(folder):
         made = is_made(folder, kind)

@@ -60,7 +60,7 @@ def load_weights(model: nn.Module, tensors: Mapping[str, Tensor], path: Path) ->
 
 
 def check_finite(name: str, x: Tensor, path: Path) -> None:
-    """A weight that is NaN or infinite makes every answer so: it is named before anybody asks for one."""
+    """One NaN or infinite weight makes every answer NaN: it is named before an answer is computed."""
     wrong = x.numel() - int(x.isfinite().sum())
     if wrong:
         raise FileError("weights_not_finite", path=path, name=name, count=f"{wrong:,}", total=f"{x.numel():,}")
@@ -73,8 +73,8 @@ def _shape(x: Tensor | None) -> str:
 def choose_weights(run: Run, which: str | int = AUTO) -> Path:
     """The file of the weights to use, whole. `which`: auto, averaged, best, last, or a step.
 
-    auto tries the mean, the best, then the newest checkpoints one after the other, and last tries the newest; each
-    damaged one is said. Asked for the mean, the best or a step, nothing else is taken in its place.
+    auto tries the mean, the best, then the newest checkpoints in turn, and last tries the newest; a warning names each
+    damaged one. If the mean, the best or a step is asked for, nothing else takes its place.
     """
     refused: list[FileError] = []
     for folder in _candidates(run, which):
@@ -114,7 +114,7 @@ def _candidates(run: Run, which: str | int) -> list[Path]:
 
 
 def _best_step(run: Run, which: str | int) -> int | None:
-    """A damaged best.json hinders only whoever asks for the best: the weights themselves are whole."""
+    """A damaged best.json matters only where the best is asked for: the weights themselves are whole."""
     try:
         return run.best_step
     except FileError as error:

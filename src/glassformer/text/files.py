@@ -170,7 +170,7 @@ class Declared:
         return default if value is None else truth(key, value)
 
     def made_by(self, known: Collection[str], path: Path) -> None:
-        """A class may change the vocabulary in its code: one that we do not know is refused, never guessed."""
+        """A class may change the vocabulary in its code: one that is not known here is refused, never guessed at."""
         if self.maker and self.maker not in known:
             raise FileError("tokenizer_class", path=path, found=self.maker, known=", ".join(known))
 

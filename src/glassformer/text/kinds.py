@@ -63,7 +63,7 @@ def tokenizer_options(kind: str) -> Schema:
 
 
 def check_unsized(kind: str) -> None:
-    """Refuse a kind that learns as many pieces as it is told to, and was not told."""
+    """Refuse a kind that needs a vocabulary size where none is given."""
     chosen = choose("tokenizer", kind, TOKENIZERS)
     if inspect.signature(chosen.train).parameters["vocab_size"].default is inspect.Parameter.empty:
         raise ConfigError("vocab_size_unset", kind=kind)
@@ -87,7 +87,7 @@ def open_tokenizer(folder: Path | str) -> Tokenizer:
 
 
 def kind_of(folder: Path) -> Any:
-    """Whose files they are that lie in a folder; None where there is no tokenizer."""
+    """The kind of tokenizer whose files lie in a folder; None where there is none."""
     if holds_marian(folder):
         return Marian
     if (folder / FILE).is_file():

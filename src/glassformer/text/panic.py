@@ -1,4 +1,4 @@
-"""A library of Rust that gives up panics: that is no Exception, and it prints itself. Here it becomes an error."""
+"""A Rust library that fails panics: that is no Exception, and it prints a message. Here it becomes an error."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def contained(make: Callable[[], T]) -> T:
 
 @contextmanager
 def _silenced() -> Iterator[None]:
-    """The library writes past Python, to the process's own standard error: for so long that leads nowhere."""
+    """The library bypasses Python and writes to the process's standard error, which meanwhile leads nowhere."""
     with _LOCK:
         if sys.stderr is not None:
             sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""Which words a model has read in training: one with others is answered too, but nobody should trust the answer.
+"""The words that a model has read in training: a text with others is answered too, but do not trust the answer.
 
 Sub-words and bytes spell every text, so nothing is unknown to a tokenizer; to the model it may be.
 """
@@ -50,9 +50,9 @@ class SeenText:
 
     @classmethod
     def open(cls, folder: Path) -> Self | None:
-        """None for a run of older days, and for a model from elsewhere: nobody knows what it has read.
+        """None for a run of an older version and for a model from elsewhere: what it has read is not known.
 
-        A damaged file is said and passed over: it serves a warning, and no answer waits for that.
+        A damaged file is reported and skipped: it only serves a warning.
         """
         if not (folder / FILE).is_file():
             return None
