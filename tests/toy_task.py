@@ -24,15 +24,13 @@ from glassformer.metrics.interval import Proportion, wilson
 from glassformer.runs import Run
 from glassformer.show import Sheet
 from glassformer.tasks.evaluation_log import EvaluationLog
-from glassformer.tasks.evaluation_options import EvaluationOptions
 from glassformer.tasks.kind import Kind
 from glassformer.tasks.material import TextMaterial, learn_vocabularies, seen_in, sized
 from glassformer.tasks.options import check_options
-from glassformer.tasks.result import Evaluation, Groups, in_pieces, numbers, percent
-from glassformer.tasks.rows import rows
+from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, in_pieces, numbers, percent
 from glassformer.tasks.samples import first_sample, write_samples
 from glassformer.tasks.task import Measure, means
-from glassformer.tasks.text_inputs import every_text, read_text
+from glassformer.tasks.text_inputs import every_text, read_text, rows
 from glassformer.tasks.verbs import check_verb
 from glassformer.text import Frame, Vocabularies
 

@@ -12,7 +12,9 @@ from foreign_models import bert_classifier, beside, roberta_classifier
 from foreign_texts import roberta
 from glassformer.cli.app import main
 from glassformer.errors import GlassformerError, InputError
-from glassformer.tasks.text_inputs import every_text, every_text_or_pair, read_pair, read_text
+from glassformer.loading import Loaded
+from glassformer.tasks.text_inputs import every_text, every_text_or_pair, read_pair, read_text, rows
+from small_models import small
 
 PAIRS = [("I go home!", "나는 학교에 간다."), ("you will go", "he"), ("the student walked home!", "I go")]
 
@@ -118,3 +120,29 @@ def run(*words: str | Path) -> int:
     with pytest.raises(SystemExit) as stop:
         main([str(word) for word in words])
     return int(stop.value.code or 0)
+
+
+@pytest.fixture(scope="module")
+def loaded() -> Loaded:
+    return small("classification")
+
+
+def test_texts_of_like_length_stand_together(loaded: Loaded) -> None:
+    found = list(rows(loaded, [[9, 8, 7, 6], [5], [4, 3], [2, 1]], at_once=2))
+    assert [some.places for some in found] == [[1, 2], [3, 0]]
+    assert found[0].tokens.tolist() == [[5, 0], [4, 3]]
+    assert found[0].mask is not None and found[0].mask.tolist() == [[True, False], [True, True]]
+
+
+def test_without_padding_there_is_no_mask(loaded: Loaded) -> None:
+    (found,) = rows(loaded, [[4, 3], [2, 1]])
+    assert found.mask is None
+
+
+def test_no_texts_no_rows(loaded: Loaded) -> None:
+    assert list(rows(loaded, [])) == []
+
+
+def test_a_text_without_tokens_is_refused(loaded: Loaded) -> None:
+    with pytest.raises(InputError, match="the text is empty: there is no token in it; give at least one"):
+        list(rows(loaded, [[1], []]))

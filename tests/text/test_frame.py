@@ -27,8 +27,8 @@ from glassformer.tasks.embed import embed
 from glassformer.tasks.language_model.write import Writing, beginning, write
 from glassformer.tasks.masked_language_model.fill import fill
 from glassformer.tasks.samples import Sample
+from glassformer.tasks.translation.evaluation import total_loss
 from glassformer.tasks.translation.samples import TranslationSamples
-from glassformer.tasks.translation.surprise import total_loss
 from glassformer.tasks.translation.translate import translate
 from glassformer.text import Frame, Specials, framing, open_tokenizer, pair
 from glassformer.text.frame import roles

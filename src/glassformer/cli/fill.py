@@ -12,8 +12,8 @@ from glassformer.cli.output import print_rich
 from glassformer.words import say
 
 if TYPE_CHECKING:
-    from glassformer.tasks.answers import Answers
     from glassformer.tasks.masked_language_model.fill import Filled
+    from glassformer.tasks.verbs import Answers
 
 
 def command(

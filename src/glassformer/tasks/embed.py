@@ -19,8 +19,7 @@ from glassformer.loading import Loaded
 from glassformer.models.decoder import DecoderOnly
 from glassformer.models.encoder import EncoderOnly
 from glassformer.models.encoder_decoder import EncoderDecoder
-from glassformer.tasks.rows import Rows, rows
-from glassformer.tasks.text_inputs import every_text, read_text
+from glassformer.tasks.text_inputs import Rows, every_text, read_text, rows
 
 POOLS = ("mean", "cls", "max", "last", "weighted", "mean_sqrt")
 

@@ -13,8 +13,7 @@ from glassformer.loading import Loaded, load
 from glassformer.loading.loaded import refuse_not_finite
 from glassformer.tasks import TASKS
 from glassformer.tasks.evaluation_log import EvaluationLog
-from glassformer.tasks.evaluation_options import EvaluationOptions, Progress
-from glassformer.tasks.result import Evaluation
+from glassformer.tasks.result import Evaluation, EvaluationOptions, Progress
 from glassformer.tasks.translation.translate import SearchOptions, search_for
 
 

@@ -11,8 +11,7 @@ from torch import nn
 from glassformer.loading import Loaded
 from glassformer.runs import Run
 from glassformer.tasks.classification.confusion import ConfusionTable
-from glassformer.tasks.evaluation_options import EvaluationOptions
-from glassformer.tasks.result import Evaluation
+from glassformer.tasks.result import Evaluation, EvaluationOptions
 from glassformer.tasks.task import Measure, TaskClass
 
 

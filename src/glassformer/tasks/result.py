@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
@@ -12,8 +12,20 @@ from glassformer.errors import InputError
 from glassformer.loading import Loaded
 from glassformer.metrics.interval import Proportion
 from glassformer.show import Column, Sheet, Table, as_html, as_text
-from glassformer.tasks.evaluation_options import Progress, set_apart
+from glassformer.tasks.translation.translate import SearchOptions
 from glassformer.words import say
+
+Progress = Callable[[int, int], None]  # (examples done, examples in all)
+APART = ("long",)  # longer than anything trained on: reported as it comes out, not part of the main number
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationOptions:
+    """`search` and `forensics` are for tasks that say sentences."""
+
+    search: SearchOptions = SearchOptions()
+    forensics: bool = False
+    progress: Progress = lambda done, total: None
 
 
 class Scores(Protocol):
@@ -122,6 +134,11 @@ def numbers(keys: Sequence[str], named: Callable[[str], str], dropped: Mapping[s
 
 
 # --- how a split is gone through ---
+
+
+def set_apart(groups: Collection[str]) -> tuple[str, ...]:
+    """The groups that do not enter the number of the whole; one that stands alone is the whole."""
+    return tuple(name for name in APART if name in groups and len(groups) > 1)
 
 
 @dataclass(frozen=True)

@@ -97,6 +97,15 @@ class TaskClass(Protocol):
         """The same from a run that was begun: nothing is learned anew."""
 
 
+def added(sums: Mapping[str, Sum], scores: Mapping[str, Sum]) -> dict[str, Sum]:
+    """The scores of one more batch on top of those before, in float64, whatever the model computes in."""
+    found = {name: Sum(one.total.double(), one.count) for name, one in scores.items()}
+    return {
+        name: Sum(sums[name].total + one.total, sums[name].count + one.count) if name in sums else one
+        for name, one in found.items()
+    }
+
+
 def means(sums: Mapping[str, Sum]) -> dict[str, float]:
     """Each total by its count."""
     return {name: float(one.total) / float(one.count) for name, one in sums.items()}

@@ -1,9 +1,14 @@
-"""Which everyday verb fits which task: a model that is asked for another says what it can do instead."""
+"""What the everyday verbs share: a model that is asked for another says so; answers show themselves as a table."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import ClassVar, Protocol, TypeVar
+
 from glassformer.errors import InputError
 from glassformer.loading import Loaded
+from glassformer.show import Column, Kind, Table, as_text
+from glassformer.words import say
 
 NO_TASK = {"features": "embed"}  # an imported model without a head
 
@@ -20,3 +25,43 @@ def verb_of(task: str) -> str:
     from glassformer.tasks import TASKS  # the table holds the modules that ask here
 
     return TASKS[task].verb if task in TASKS else NO_TASK.get(task, "trace")
+
+
+# --- answers ---
+
+
+class Answer(Protocol):
+    """One answer: the keys of its columns under `answers` in words/, and its lines."""
+
+    columns: ClassVar[tuple[str, ...]]
+
+    def lines(self) -> list[list[str]]: ...
+
+
+T = TypeVar("T", bound=Answer)
+
+
+class Answers(list[T]):
+    """A list like any other; only its looks are different."""
+
+    def __rich__(self) -> Table:
+        return answers_table(self)
+
+    def __repr__(self) -> str:
+        return as_text(answers_table(self))
+
+    def _repr_html_(self) -> str:
+        return answers_table(self).to_html()
+
+
+KINDS: dict[str, Kind] = {"mask": "number", "word": "name", "label": "name", "probability": "number"}  # others: text
+
+
+def answers_table(answers: Sequence[Answer], lang: str | None = None) -> Table:
+    """All of them, a line or several for each."""
+    keys = answers[0].columns if answers else ()
+    made = Table(*(Column(say(f"answers.{key}", lang), KINDS.get(key, "text")) for key in keys), lang=lang)
+    for one in answers:
+        for cells in one.lines():
+            made.add(*cells)
+    return made

@@ -11,7 +11,7 @@ from glassformer.config.recipe import TrainConfig
 from glassformer.data.examples import Examples
 from glassformer.data.sampler import Sampler
 from glassformer.losses import Sum
-from glassformer.tasks import Task
+from glassformer.tasks.task import Task, added
 from glassformer.training.precision import autocast
 
 
@@ -27,9 +27,7 @@ def validate(
         batch = task.collate([store[i] for i in indexes]).to(device)
         with autocast(config.precision, device):
             scores = task.scores(model, batch)
-        for name, one in scores.items():
-            before = sums.get(name, Sum(torch.zeros_like(one.total, dtype=torch.float64), torch.zeros_like(one.count)))
-            sums[name] = Sum(before.total + one.total.double(), before.count + one.count)
+        sums = added(sums, scores)
     model.train(was_training)
     return task.metrics(sums)
 

@@ -23,7 +23,7 @@ from glassformer.tasks.classification.evaluation import (
 )
 from glassformer.tasks.evaluation import evaluate
 from glassformer.tasks.evaluation_log import EvaluationLog
-from glassformer.tasks.evaluation_options import EvaluationOptions
+from glassformer.tasks.result import EvaluationOptions
 from small_classifier import REVIEWS, trained, write_tsv
 
 TEXTS, LABELS = [text for text, _ in REVIEWS], [label for _, label in REVIEWS]

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from glassformer.data.corpus import Corpus
 from glassformer.data.pairs import Pairs
@@ -13,7 +14,7 @@ from glassformer.loading import load
 from glassformer.tasks.evaluation import evaluate
 from glassformer.tasks.evaluation_log import EvaluationLog
 from glassformer.tasks.translation import evaluation as translation
-from glassformer.tasks.translation.evaluation import TranslationEvaluation
+from glassformer.tasks.translation.evaluation import TranslationEvaluation, total_loss
 from glassformer.tasks.translation.translate import GREEDY
 from small_translator import ENGLISH, KOREAN, trained
 
@@ -139,3 +140,18 @@ def test_html_is_well_formed(found: TranslationEvaluation) -> None:
     html = found._repr_html_()
     for tag in ("table", "tr", "td", "th", "p"):
         assert len(re.findall(rf"<{tag}(?: style=[^>]*)?>", html)) == html.count(f"</{tag}>") > 0
+
+
+def test_the_sum_is_that_of_every_sentence_alone(tmp_path: Path) -> None:
+    loaded = load(trained(tmp_path))
+    pairs = Pairs(KOREAN * 2, ENGLISH * 2)  # more than one batch
+    nats, tokens = total_loss(loaded, pairs)
+    special, by_hand = loaded.vocabularies.target.specials, 0.0
+    for source, target in pairs:
+        ids = [*loaded.vocabularies.target.encode(target), special.need("eos")]
+        given = torch.tensor([[*loaded.vocabularies.source.encode(source), special.need("eos")]])
+        with torch.no_grad():
+            logits = loaded.model(given, torch.tensor([[special.need("bos"), *ids[:-1]]]))
+        by_hand -= float(logits[0].log_softmax(-1)[torch.arange(len(ids)), ids].sum())
+    assert nats == pytest.approx(by_hand, rel=1e-4)
+    assert tokens == sum(len(target.split()) + 1 for target in pairs.targets)

@@ -14,11 +14,8 @@ from glassformer.decoding.step import evaluating
 from glassformer.errors import InputError
 from glassformer.loading import Loaded
 from glassformer.show import Table
-from glassformer.tasks import answers
-from glassformer.tasks.answers import Answers
-from glassformer.tasks.rows import rows
-from glassformer.tasks.text_inputs import Text, every_text_or_pair, read_given
-from glassformer.tasks.verbs import check_verb
+from glassformer.tasks.text_inputs import Text, every_text_or_pair, read_given, rows
+from glassformer.tasks.verbs import Answers, answers_table, check_verb
 
 
 @dataclass(frozen=True)
@@ -43,10 +40,10 @@ class Classified:
         return vars(self) | {"probabilities": dict(self.top(top or len(self.probabilities)))}
 
     def __rich__(self) -> Table:
-        return answers.table([self])
+        return answers_table([self])
 
     def _repr_html_(self) -> str:
-        return answers.table([self]).to_html()
+        return answers_table([self]).to_html()
 
 
 @torch.inference_mode()

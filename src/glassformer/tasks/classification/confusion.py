@@ -9,6 +9,8 @@ import torch
 from torch import nn
 
 from glassformer.data.examples import Examples
+from glassformer.losses import Sum
+from glassformer.tasks.task import added
 
 MOST_CLASSES = 40  # more cannot be told apart in a picture
 MOST_EXAMPLES = 5000  # the first so many
@@ -38,8 +40,8 @@ def confusion_matrix(material: Labelled, model: nn.Module) -> ConfusionTable | N
     store, task = material.validation, material.task
     if store is None or len(task.labels) > MOST_CLASSES:
         return None
-    total = torch.zeros(len(task.labels), len(task.labels), dtype=torch.float64)
+    sums: dict[str, Sum] = {}
     for first in range(0, min(len(store), MOST_EXAMPLES), AT_ONCE):
         batch = task.collate([store[i] for i in range(first, min(first + AT_ONCE, len(store)))])
-        total += task.scores(model, batch)["confusion"].total.double().cpu()
-    return ConfusionTable(list(task.labels), total.long().tolist())
+        sums = added(sums, task.scores(model, batch))
+    return ConfusionTable(list(task.labels), sums["confusion"].total.long().tolist())

@@ -28,8 +28,7 @@ from glassformer.metrics.interval import Proportion
 from glassformer.show import Column, Sheet, Table
 from glassformer.tasks.classification.task import Classification
 from glassformer.tasks.evaluation_log import EvaluationLog
-from glassformer.tasks.evaluation_options import EvaluationOptions
-from glassformer.tasks.result import Evaluation, Groups, in_pieces, numbers, percent
+from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, in_pieces, numbers, percent
 from glassformer.words import say
 
 AT_ONCE = 64  # texts or images in a batch

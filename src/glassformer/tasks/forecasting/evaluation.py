@@ -21,11 +21,10 @@ from glassformer.metrics.interval import Proportion
 from glassformer.runs import Run
 from glassformer.show import Sheet
 from glassformer.tasks.evaluation_log import EvaluationLog
-from glassformer.tasks.evaluation_options import EvaluationOptions, Progress
 from glassformer.tasks.forecasting import show
 from glassformer.tasks.forecasting.baselines import pieces
 from glassformer.tasks.forecasting.task import Forecasting, SeriesMaterial, Settings
-from glassformer.tasks.result import Evaluation, Groups
+from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, Progress
 
 MODEL = "model"
 Numbers = NDArray[np.float64]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from glassformer.loading import Loaded
 from glassformer.tasks.classification.evaluation import ClassificationEvaluation, judge_classes
-from glassformer.tasks.evaluation_options import EvaluationOptions
 from glassformer.tasks.image_classification.task import ImageClassification, corpus_of
-from glassformer.tasks.result import Groups
+from glassformer.tasks.result import EvaluationOptions, Groups
 
 
 def evaluate_image_classification(loaded: Loaded, split: str, options: EvaluationOptions) -> ClassificationEvaluation:

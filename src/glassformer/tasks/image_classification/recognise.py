@@ -14,9 +14,8 @@ from glassformer.data.picture import middle, read_picture, statistic
 from glassformer.decoding.step import evaluating
 from glassformer.loading import Loaded
 from glassformer.runs import Run
-from glassformer.tasks.answers import Answers
 from glassformer.tasks.classification.classify import Classified, decided
-from glassformer.tasks.verbs import check_verb
+from glassformer.tasks.verbs import Answers, check_verb
 
 AT_ONCE = 16
 

@@ -17,10 +17,9 @@ from glassformer.metrics.interval import Proportion, wilson
 from glassformer.metrics.language import HIGHEST, NGrams, Surprise, bits_per_character, perplexity
 from glassformer.show import Sheet
 from glassformer.tasks.evaluation_log import EvaluationLog
-from glassformer.tasks.evaluation_options import EvaluationOptions
 from glassformer.tasks.language_model.sliding import Foreseen, foresee
 from glassformer.tasks.language_model.task import WindowOptions, joined
-from glassformer.tasks.result import Evaluation, Groups, numbers, percent
+from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, numbers, percent
 from glassformer.words import say
 
 COLUMNS = ("group", "tokens", "characters", "loss", "perplexity", "bits", "n_gram", "accuracy")

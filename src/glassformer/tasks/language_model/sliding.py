@@ -12,7 +12,7 @@ from torch import nn
 from glassformer.data.batch import pad
 from glassformer.data.store import Tokens
 from glassformer.losses import IGNORE
-from glassformer.tasks.evaluation_options import Progress
+from glassformer.tasks.result import Progress
 
 TOKENS = 8192  # of a batch
 

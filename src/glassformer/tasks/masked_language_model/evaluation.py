@@ -19,9 +19,8 @@ from glassformer.loading import Loaded
 from glassformer.metrics.interval import Proportion, wilson
 from glassformer.show import Sheet
 from glassformer.tasks.evaluation_log import EvaluationLog
-from glassformer.tasks.evaluation_options import EvaluationOptions
 from glassformer.tasks.masked_language_model.task import MaskedLanguageModel
-from glassformer.tasks.result import Evaluation, Groups, in_pieces, numbers, percent
+from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, in_pieces, numbers, percent
 from glassformer.words import say
 
 TEXTS = 64  # in a batch, of like length

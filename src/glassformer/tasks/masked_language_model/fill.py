@@ -14,9 +14,8 @@ from glassformer.decoding.rules import finite
 from glassformer.decoding.step import evaluating
 from glassformer.errors import InputError, shown
 from glassformer.loading import Loaded
-from glassformer.tasks.answers import Answers
 from glassformer.tasks.text_inputs import position_limit
-from glassformer.tasks.verbs import check_verb
+from glassformer.tasks.verbs import Answers, check_verb
 from glassformer.text import Tokenizer
 from glassformer.text.normalisation import normalise
 from glassformer.text.tokenizer import FOREIGN, holds_blanks

@@ -10,13 +10,14 @@ import torch
 
 from glassformer.data.canvases import CLASSES, CanvasPlan
 from glassformer.loading import Loaded
+from glassformer.losses import Sum
 from glassformer.metrics.boxes import BoxMatches, claim
 from glassformer.metrics.interval import Proportion, wilson
 from glassformer.show import Sheet, Table
 from glassformer.tasks.evaluation_log import EvaluationLog
-from glassformer.tasks.evaluation_options import EvaluationOptions
 from glassformer.tasks.object_queries.task import CanvasBatch, ObjectQueries, QueryAnswers, answers
-from glassformer.tasks.result import Evaluation, Groups, in_pieces, numbers, percent
+from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, in_pieces, numbers, percent
+from glassformer.tasks.task import added, means
 from glassformer.words import say
 
 PIECE = 128  # canvases in a pass
@@ -70,15 +71,13 @@ def evaluate_object_queries(loaded: Loaded, split: str, options: EvaluationOptio
     """Look at every canvas of a split once."""
     found, task = CanvasPlan.of(loaded.config.data).examples(split), ObjectQueries.make(loaded.config)
     examples = Groups.of(loaded, split, {split: found}).every[split]
-    counts, lines, sums = torch.zeros(4, CLASSES, dtype=torch.long), [], dict[str, Any]()
+    counts, lines, sums = torch.zeros(4, CLASSES, dtype=torch.long), [], dict[str, Sum]()
     for _, piece in in_pieces({split: range(len(examples))}, PIECE, options.progress):
         batch = task.collate([examples[i] for i in piece]).to(loaded.device)
         with torch.no_grad():
             said = answers(loaded.model(batch.images))
             claims = claim(*said, batch.labels, batch.boxes)
-            for name, one in task.scores(loaded.model, batch).items():
-                total, count = sums.get(name, (0.0, 0))
-                sums[name] = (total + float(one.total), count + int(one.count))
+            sums = added(sums, task.scores(loaded.model, batch))
         counts += _counts(batch, said, claims).cpu()
         lines += _lines(said)
     return ObjectEvaluation(
@@ -86,7 +85,7 @@ def evaluate_object_queries(loaded: Loaded, split: str, options: EvaluationOptio
         checkpoint=loaded.checkpoint.name,
         split=split,
         readings=EvaluationLog(loaded.folder).count(split) + 1,
-        total=_total(counts, len(examples), {name: total / count for name, (total, count) in sums.items()}),
+        total=_total(counts, len(examples), means(sums)),
         groups={str(digit): wilson(*counts[:2, digit].tolist()) for digit in range(CLASSES) if counts[1, digit]},
         hypotheses={split: lines},
     )
@@ -99,11 +98,11 @@ def _counts(batch: CanvasBatch, said: QueryAnswers, claims: BoxMatches) -> torch
     return torch.stack([torch.bincount(some, minlength=CLASSES) for some in (ours, theirs, right, every)])
 
 
-def _total(counts: torch.Tensor, canvases: int, means: Mapping[str, float]) -> Found:
+def _total(counts: torch.Tensor, canvases: int, scores: Mapping[str, float]) -> Found:
     hits, there, right, every = counts.sum(1).tolist()
     precision = wilson(right, every) if every else None
     return Found(
-        canvases, wilson(hits, there), precision, (every - right) / canvases, means["box_overlap"], means["loss"]
+        canvases, wilson(hits, there), precision, (every - right) / canvases, scores["box_overlap"], scores["loss"]
     )
 
 

@@ -6,18 +6,21 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+import torch
+
 from glassformer.data.pair_corpus import pair_corpus
 from glassformer.data.pairs import Pairs
 from glassformer.errors import ConfigError
 from glassformer.loading import Loaded
+from glassformer.losses import Sum
 from glassformer.metrics.language import perplexity
 from glassformer.metrics.translation import Convention, Outputs, Score, by_convention
 from glassformer.show import Column, Kind, Sheet, Table
 from glassformer.tasks.evaluation_log import EvaluationLog
-from glassformer.tasks.evaluation_options import EvaluationOptions, Progress
-from glassformer.tasks.result import Evaluation, Groups, in_pieces, numbers, percent
+from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, Progress, in_pieces, numbers, percent
+from glassformer.tasks.task import added
 from glassformer.tasks.translation.scores import TranslationScores, judge
-from glassformer.tasks.translation.surprise import total_loss
+from glassformer.tasks.translation.task import Translation, encode
 from glassformer.tasks.translation.translate import SearchOptions, as_trained, candidates
 from glassformer.words import say
 
@@ -137,3 +140,21 @@ def _together(names: list[str], hypotheses: Mapping[str, list[str]], pairs: Mapp
     return Outputs(
         [text for name in names for text in hypotheses[name]], [text for name in names for text in pairs[name].targets]
     )
+
+
+SENTENCES = 32  # in a batch, of like length
+
+
+@torch.no_grad()
+def total_loss(loaded: Loaded, pairs: Pairs) -> tuple[float, int]:
+    """The sum of -ln p over all tokens of the targets, eos included, and their number.
+
+    A sum and no mean, so that groups can be added up before the one division.
+    """
+    task, store = Translation.make(loaded.config, loaded.vocabularies), encode(pairs, loaded.vocabularies)
+    order = sorted(range(len(store)), key=lambda i: int(store.lengths[i].max()))
+    sums: dict[str, Sum] = {}
+    for first in range(0, len(order), SENTENCES):
+        batch = task.collate([store[i] for i in order[first : first + SENTENCES]]).to(loaded.device)
+        sums = added(sums, {"loss": task.scores(loaded.model, batch)["loss"]})
+    return float(sums["loss"].total), int(sums["loss"].count)

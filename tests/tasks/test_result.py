@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from glassformer.tasks.evaluation_options import EvaluationOptions, set_apart
+from glassformer.tasks.result import EvaluationOptions, set_apart
 from glassformer.tasks.translation.translate import SearchOptions
 
 
