@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from glassformer.config.options import Schema, complete, option
 from glassformer.config.recipe import RunConfig
 from glassformer.data.batch import TokenBatch, texts
 from glassformer.data.examples import Example
@@ -44,8 +45,8 @@ SPLITS = {"train": 0, "validation": 1, "test": 2}
 def ones_and_zeros(config: RunConfig, split: str) -> list[str]:
     """Different in every split, the same every time."""
     random = np.random.default_rng(SPLITS[split])
-    length = int(config.task.options.get("length", Parity.options["length"]))
-    count = int(config.data.source.options.get("count", Parity.sources["bits"]["count"]))
+    length = complete("task", config.task, Parity.options)["length"]
+    count = complete("source", config.data.source, Parity.sources["bits"])["count"]
     return ["".join(map(str, row)) for row in random.integers(0, 2, (count, length)).tolist()]
 
 
@@ -62,8 +63,8 @@ class Parity:
 
     name: ClassVar[str] = "parity"
     unit: ClassVar[str] = "texts"
-    options: ClassVar[Mapping[str, Any]] = {"length": 6}
-    sources: ClassVar[Mapping[str, Mapping[str, Any]]] = {"bits": {"count": 40}}
+    options: ClassVar[Schema] = {"length": option("int", 6)}
+    sources: ClassVar[Mapping[str, Schema]] = {"bits": {"count": option("int", 40)}}
     judged: ClassVar[Mapping[str, str]] = {"loss": "less", "accuracy": "more", "sampled": "more"}
     shown: ClassVar[Mapping[str, str]] = {"accuracy": "share"}
 
