@@ -103,7 +103,6 @@ assert "torch" not in sys.modules and "numpy" not in sys.modules
 
 WRITERS = {  # every other file is written by glassformer/files.py, whole or not at all
     "files.py": "the one write",
-    "bench/references.py": "edits a reference model in a temporary folder",
     "data/download.py": "as much as arrives, in a temporary folder; checked, then renamed",
     "hub/weights.py": "one tensor at a time, in a folder that gets its name when it is whole",
 }

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 from pathlib import Path
 
@@ -50,6 +51,11 @@ def seen(run: Run, *, terminal: bool, quiet: bool = False) -> tuple[str, dict[st
     console = Console(file=file, force_terminal=terminal, width=100, highlight=False, markup=False, emoji=False)
     last = show(story(run), job(run), quiet=quiet, console=console)
     return file.getvalue(), last
+
+
+def test_a_metric_that_says_nothing_is_a_dash_and_a_lost_loss_is_not() -> None:
+    said = line(events.Evaluated(50, {"loss": math.nan, "sample_bleu": math.nan, "exact": 0.0}, False))
+    assert "BLEU of the samples –, exactly right 0" in said and "loss nan" in said
 
 
 def test_without_a_terminal_every_event_is_a_plain_line(run: Run) -> None:

@@ -59,7 +59,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def _forget() -> None:
-    for known in (module.imports, module.code, module.strings, module._tree, module._idle, module._taken):
+    for known in (module.imports, module.code, module.strings, module._tree, module._idle, module._shared):
         known.cache_clear()
 
 

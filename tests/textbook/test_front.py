@@ -5,19 +5,10 @@ import re
 import pytest
 
 from glassformer.lessons.catalogue import LESSONS, PATHS
-from glassformer.textbook.book import Book
-from glassformer.textbook.cards import Say
-from glassformer.textbook.front import (
-    BOXES,
-    MAP,
-    linked,
-    map_html,
-    map_markdown,
-    paths_html,
-    paths_markdown,
-    tally_html,
-    tally_markdown,
-)
+from glassformer.textbook.book import Book, Say
+from glassformer.textbook.front import BOXES, MAP, linked
+from glassformer.textbook.markdown import map_markdown, paths_markdown, tally_markdown
+from glassformer.textbook.page import Printer
 from glassformer.textbook.pictures import draw
 from glassformer.words import LANGUAGES
 
@@ -40,17 +31,17 @@ def test_every_box_of_the_map_leads_to_its_lesson(lang: str) -> None:
 
 
 def test_the_links_of_the_map_are_a_list_too() -> None:
-    made = map_html(Book("en"), Say("en"))
+    made = Printer(Book("en")).insert("map")
     assert "<svg" not in made  # not drawn yet
     for box in BOXES:
         assert all(f'<a href="#{name}">' in made for name in box.lessons)
-    assert "![" in map_markdown(Book("ko"), "a.png") and "(#worked_example)" in map_markdown(Book("ko"), "a.png")
+    assert "![" in map_markdown(Book("ko")) and "(#worked_example)" in map_markdown(Book("ko"))
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_tally_counts_every_claim_once_and_leads_to_them(lang: str) -> None:
     book, words = Book(lang), Say(lang)
-    made = tally_html(book, words)
+    made = Printer(book).insert("tally")
     counts = dict(re.findall(r'href="#claims-(\w+)"><b>(\d+)</b>', made))
     assert sum(map(int, counts.values())) == len(book.answers)
     for verdict in counts:
@@ -61,12 +52,12 @@ def test_the_tally_counts_every_claim_once_and_leads_to_them(lang: str) -> None:
 def test_what_was_not_measured_is_counted_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("glassformer.lessons.lesson_results.recorded", lambda name: None)
     book = Book("en")
-    assert f'<a href="#claims-open"><b>{len(book.answers)}</b> not measured yet</a>' in tally_html(book, Say("en"))
+    assert f'<a href="#claims-open"><b>{len(book.answers)}</b> not measured yet</a>' in Printer(book).insert("tally")
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_paths_by_hours(lang: str) -> None:
-    made = paths_html(Book(lang), Say(lang)).split("<details")[1:]
+    made = Printer(Book(lang)).insert("paths").split("<details")[1:]
     for part, (hours, names) in zip(made, PATHS.items(), strict=True):
         assert str(hours) in part and re.findall(r'<li><a href="#(\w+)">', part) == list(names)
     assert paths_markdown(Book(lang), Say(lang)).count("](#architecture)") == len(PATHS)

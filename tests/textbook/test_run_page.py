@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from glassformer.textbook.cards import Say
+from glassformer.textbook.book import Say
 from glassformer.textbook.predicted import Card, PredictedRow
 from glassformer.textbook.run import RunChapter
-from glassformer.textbook.run_page import card_rows, run_html, run_markdown
+from glassformer.textbook.run_page import card_table, run_html, run_markdown
 from glassformer.words import LANGUAGES
 from small_translator import trained
 
@@ -24,13 +24,13 @@ CARD = Card(
 
 
 def test_predicted_and_measured_with_the_error() -> None:
-    columns, rows = card_rows(CARD, Say("en"))
-    assert len(columns) == 4
-    assert [row[1:] for row in rows] == [
-        ["1,000", "1,000", "+0.0%"],
-        ["2.0 MiB", "1.0 MiB", "+100.0%"],
-        ["150", "100", "+50.0%"],
-        ["–", "0:01:01", "–"],
+    table = card_table(CARD, Say("en"))
+    assert len(table.columns) == 4
+    assert [row.cells[1:] for row in table.rows] == [
+        ("1,000", "1,000", "+0.0%"),
+        ("2.0 MiB", "1.0 MiB", "+100.0%"),
+        ("150", "100", "+50.0%"),
+        ("–", "0:01:01", "–"),
     ]
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from glassformer.bench.catalogue import BENCHMARKS
 from glassformer.files import write_text
 from glassformer.provenance import commit, machine, versions
-from glassformer.show import minus
+from glassformer.show import Column, Table, minus
 from glassformer.words import say
 
 RESULTS = Path(__file__).parent / "results"
@@ -83,9 +83,10 @@ def markdown(name: str, lang: str) -> str:
     parts = []
     for result in recorded(name):
         titles, *rows = BENCHMARKS[name].table(result.numbers, lang)
-        lines = [titles, ["---"] * len(titles), *rows]
-        parts += ["| " + " | ".join(minus(cell).replace("|", "\\|") for cell in line) + " |" for line in lines]
-        parts += ["", result.source(lang), ""]
+        table = Table(*map(Column, titles))
+        for row in rows:
+            table.add(*map(minus, row))
+        parts += [table.to_markdown(), "", result.source(lang), ""]
     return "\n".join(parts)
 
 

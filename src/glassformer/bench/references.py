@@ -6,7 +6,6 @@ They are made from configurations alone, saved as anybody saves them, and opened
 from __future__ import annotations
 
 import importlib.util
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ from torch import nn
 
 from glassformer.bench.lift import lifted
 from glassformer.errors import ConfigError
+from glassformer.files import read_json, write_json
 
 VOCABULARY = 67
 
@@ -228,8 +228,8 @@ def save(name: str, folder: Path, *, seed: int = 0) -> None:
 
 def edit(path: Path, edits: Mapping[str, Any]) -> None:
     """Change keys of a JSON file; None takes one away."""
-    table = json.loads(path.read_text(encoding="utf-8")) | dict(edits)
-    path.write_text(json.dumps({key: value for key, value in table.items() if value is not None}), encoding="utf-8")
+    table = read_json(path) | dict(edits)
+    write_json(path, {key: value for key, value in table.items() if value is not None}, durable=False)
 
 
 def opened(name: str, folder: Path, dtype: torch.dtype, *, attention: str = "sdpa") -> Any:

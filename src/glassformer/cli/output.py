@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from typing import Any
 
 from glassformer.errors import GlassformerError
+from glassformer.files import finite
 from glassformer.words import language
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on stdout, Hangul as Hangul; what is not finite is null, for JSON has no NaN."""
-    print(json.dumps(_finite(value), ensure_ascii=False, allow_nan=False, indent=2))
-
-
-def _finite(value: Any) -> Any:
-    match value:
-        case float():
-            return value if math.isfinite(value) else None
-        case dict():
-            return {key: _finite(item) for key, item in value.items()}
-        case list() | tuple():
-            return [_finite(item) for item in value]
-    return value
+    """One JSON document on stdout, Hangul as Hangul; what is not finite is null."""
+    print(json.dumps(finite(value), ensure_ascii=False, allow_nan=False, indent=2))
 
 
 def complain(error: GlassformerError) -> None:

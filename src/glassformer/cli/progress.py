@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import sys
 from collections.abc import Iterable, Iterator
@@ -112,7 +113,7 @@ class Display:
                 for name, scale in self.learning.shown.items():
                     if name in event.metrics:
                         value = event.metrics[name] * (100 if scale == "share" else 1)
-                        self.numbers[name] = f"{say(f'metrics.{name}')} {value:.4g}"
+                        self.numbers[name] = f"{say(f'metrics.{name}')} {shown(name, value)}"
                 self.sample = next(iter(read_samples(self.run, event.step)), None)
 
     def __rich__(self) -> Sheet | Progress:
@@ -156,7 +157,7 @@ def line(event: Event | NotShown, unit: str = "tokens") -> str:
             speed = {"speed": f"{event.tokens_per_second:,.0f}", "units": say(f"units.many.{unit}")}
             return say("train.logged", step=event.step, **values, **speed)
         case events.Evaluated():
-            metrics = ", ".join(f"{_named(name)} {value:.4g}" for name, value in event.metrics.items())
+            metrics = ", ".join(f"{_named(name)} {shown(name, value)}" for name, value in event.metrics.items())
             return say("train.best" if event.best else "train.evaluated", step=event.step, metrics=metrics)
         case events.Averaged():
             return say("train.averaged", count=len(event.steps))
@@ -165,6 +166,11 @@ def line(event: Event | NotShown, unit: str = "tokens") -> str:
         case NotShown():
             return say("watch.not_shown", what=say(f"watch.parts.{event.what}"), error=_said(event.error))
     return ""
+
+
+def shown(metric: str, value: float) -> str:
+    """Four digits; a dash for what could not be measured. A loss of nan is no dash: training has diverged."""
+    return "–" if math.isnan(value) and metric != "loss" else f"{value:.4g}"
 
 
 def _named(metric: str) -> str:

@@ -126,15 +126,21 @@ def _names(node: ast.stmt) -> list[str]:
     return []
 
 
-@cache
 def _taken(module: str) -> frozenset[str]:
     """What other lessons import from a lesson."""
-    found: set[str] = set()
+    return _shared().get(f"glassformer.{module}", frozenset())
+
+
+@cache
+def _shared() -> dict[str, frozenset[str]]:
+    """Every module that a lesson imports from, and the names it takes; all lessons are read once."""
+    found: dict[str, frozenset[str]] = {}
     for path in (ROOT / "lessons").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module == f"glassformer.{module}":
-                found |= {alias.name for alias in node.names}
-    return frozenset(found - {"LESSON"})
+            if isinstance(node, ast.ImportFrom) and node.module is not None:
+                names = {alias.name for alias in node.names} - {"LESSON"}
+                found[node.module] = found.get(node.module, frozenset()) | names
+    return found
 
 
 def _left_out(name: str) -> bool:

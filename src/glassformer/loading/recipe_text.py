@@ -10,6 +10,7 @@ from glassformer.config.toml import read_toml, to_toml
 from glassformer.config.values import plain
 from glassformer.errors import ConfigError, suggest
 from glassformer.loading.config import open_recipe, recipes
+from glassformer.show import Column, Table
 from glassformer.words import say
 
 
@@ -53,9 +54,8 @@ def _meaning(table: str, key: str, lang: str | None) -> str:
 
 def key_table(lang: str, table: str) -> str:
     """The keys of a table as Markdown: key, meaning, default. The guide holds it, and a test compares."""
-    titles = [say(f"recipes.{key}", lang) for key in ("key", "meaning", "default")]
-    rows = [f"| {' | '.join(titles)} |", "|---|---|---|"]
+    shown = Table(*(Column(say(f"recipes.{key}", lang)) for key in ("key", "meaning", "default")))
     for key, each in TABLES[table].schema().items():
         default = "–" if each.default is None else f"`{_line(key, each.default).partition(' = ')[2]}`"
-        rows.append(f"| `{key}` | {say(f'keys.{table}.{key}', lang)} | {default} |")
-    return "\n".join(rows)
+        shown.add(f"`{key}`", say(f"keys.{table}.{key}", lang), default)
+    return shown.to_markdown()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from html import escape
 from io import StringIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from glassformer.show.table import Styled, Table
+from glassformer.show.template import broken
 from glassformer.show.width import room, wrap
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 Part = str | Styled | Table | Any  # Any: whatever else rich can show
 
@@ -31,8 +34,10 @@ class Sheet:
                 case _:
                     yield part
 
-    def to_html(self) -> str:
-        return "".join(map(_html, self.parts))
+    def to_html(self) -> Markup:
+        from markupsafe import Markup
+
+        return Markup("").join(map(_html, self.parts))
 
 
 def _wrapped(text: str, style: str, columns: int) -> Text:
@@ -40,19 +45,17 @@ def _wrapped(text: str, style: str, columns: int) -> Text:
     return Text("\n".join(wrap(text, columns, hang)), style=style, no_wrap=True, overflow="ignore")
 
 
-def _html(part: Part) -> str:
+def _html(part: Part) -> Markup:
+    from markupsafe import Markup
+
     match part:
         case Styled():
-            return f"<p><b>{_lines(part.text)}</b></p>"
+            return Markup("<p><b>{}</b></p>").format(broken(part.text))
         case str():
-            return f"<p>{_lines(part)}</p>"
+            return Markup("<p>{}</p>").format(broken(part))
         case Table() | Sheet():
             return part.to_html()
-    return f"<pre>{escape(as_text(part))}</pre>"
-
-
-def _lines(text: str) -> str:
-    return escape(text).replace("\n", "<br>")
+    return Markup("<pre>{}</pre>").format(as_text(part))
 
 
 def as_text(shown: Any, columns: int | None = None) -> str:

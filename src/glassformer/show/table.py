@@ -8,16 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
-from typing import Literal, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table as Drawn
 from rich.text import Text
 
 from glassformer.show.signs import minus
+from glassformer.show.template import broken, render
 from glassformer.show.width import longest, width, wrap
 from glassformer.words import say
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 Kind = Literal["name", "text", "number", "size", "series"]
 READABLE = 16  # columns that prose gets at least: less is a word in a line
@@ -223,20 +227,20 @@ class Table:
 
     # --- elsewhere ---
 
-    def to_html(self) -> str:
-        """For a notebook: every column, exact."""
+    def to_html(self, *, caption: bool = True) -> Markup:
+        """For a notebook or a page: every column, exact. Without `caption` where a heading says the title."""
 
-        def line(row: Row, tag: str) -> str:
-            cells = (self._said(row, i) for i in range(len(self.columns)))
-            pairs = zip(self.columns, cells, strict=True)
-            return "".join(f"<{tag}{_style(column.right, row.bold)}>{_html(said)}</{tag}>" for column, said in pairs)
+        def cells(row: Row) -> list[tuple[Markup, str]]:
+            styles = (_style(column.right, row.bold) for column in self.columns)
+            return [(_html(self._said(row, index)), style) for index, style in enumerate(styles)]
 
-        caption = f"<caption>{escape(self.title)}</caption>" if self.title else ""
-        titles = "".join(f"<th>{_html(column.title)}</th>" for column in self.columns)
-        head = f"<thead><tr>{titles}</tr></thead>" if self.has_header else ""
-        body = "".join(f"<tr>{line(row, 'td')}</tr>" for row in self.rows)
-        foot = "".join(f"<tr>{line(row, 'th')}</tr>" for row in self.totals)
-        return f"<table>{caption}{head}<tbody>{body}</tbody>{f'<tfoot>{foot}</tfoot>' if foot else ''}</table>"
+        values = {
+            "title": self.title if caption else "",
+            "titles": [(_html(column.title), "") for column in self.columns] if self.has_header else [],
+            "rows": list(map(cells, self.rows)),
+            "totals": list(map(cells, self.totals)),
+        }
+        return render(Path(__file__).parent / "templates" / "table.html", values)
 
     def to_markdown(self) -> str:
         """For a document: every column, exact."""
@@ -280,9 +284,12 @@ def _text(said: str, style: str = "") -> Text:
 
 def _style(right: bool, bold: bool) -> str:
     rules = [*(["text-align:right"] if right else []), *(["font-weight:bold"] if bold else [])]
-    return f' style="{";".join(rules)}"' if rules else ""
+    return ";".join(rules)
 
 
-def _html(said: str) -> str:
+def _html(said: str) -> Markup:
+    """Indented as it is in a terminal."""
+    from markupsafe import Markup
+
     inset = len(said) - len(said.lstrip(" "))
-    return "&nbsp;" * inset + escape(said[inset:]).replace("\n", "<br>")
+    return Markup("&nbsp;") * inset + broken(said[inset:])

@@ -15,6 +15,7 @@ from glassformer.lessons.lesson_results import JudgedClaim, LessonResults
 from glassformer.lessons.texts import fill, tables
 from glassformer.lessons.view import MARKS, LessonView
 from glassformer.textbook.pictures import Picture, picture
+from glassformer.words import say
 
 FIRST = ("welcome",)
 LAST = (
@@ -23,6 +24,28 @@ LAST = (
 )
 PARTS = ("map", "tally", "paths", "claims")  # what a page may hold beside its text: {{map}}
 Insert = Callable[[str], str]  # one of PARTS, or a claim's id → what stands in its place
+
+
+@dataclass(frozen=True)
+class Say:
+    """The sentences of the report, in the language of the page."""
+
+    lang: str
+
+    def __call__(self, key: str, **values: object) -> str:
+        return say(f"report.{key}", self.lang, **values)
+
+    def verdict(self, verdict: str) -> str:
+        """In a word; "" is the verdict of a claim that was not measured."""
+        return say(f"verdicts.{verdict}", self.lang) if verdict else self("unmeasured")
+
+    def mark(self, verdict: str) -> str:
+        """As a sign."""
+        return MARKS[verdict][0] if verdict else "○"
+
+    def meaning(self, verdict: str) -> str:
+        """The rule by which a verdict is given."""
+        return say(f"meanings.{verdict}", self.lang)
 
 
 @dataclass(frozen=True)
@@ -126,11 +149,15 @@ class Book:
         return [view for chapter in self.chapters for view in chapter.lessons]
 
     @cached_property
+    def stops(self) -> dict[str, Stop]:
+        """Every lesson as a place to go to, by its name."""
+        return {view.name: Stop(view.name, f"{NUMBERS[view.name]} {view.title}") for view in self.lessons}
+
+    @cached_property
     def turns(self) -> dict[str, Turn]:
         """From page to lesson to page, and from chapter to chapter: the order of the contents, turned like leaves."""
         pages = {page: Stop(f"page-{page.name}", page.title) for page in [*self.first, *self.last]}
-        lessons = [stop(view) for view in self.lessons]
-        row = [*(pages[page] for page in self.first), *lessons, *(pages[page] for page in self.last)]
+        row = [*(pages[page] for page in self.first), *self.stops.values(), *(pages[page] for page in self.last)]
         return turns(row) | turns([chapter.stop for chapter in self.chapters])
 
     @cached_property
@@ -157,10 +184,6 @@ class Book:
         paths = dict.fromkeys(path for view in self.lessons for path in view.lesson.sources)
         root = Path(glassformer.words.__file__).parents[1]
         return {path: (root / path).read_text(encoding="utf-8") for path in paths if (root / path).is_file()}
-
-
-def stop(view: LessonView) -> Stop:
-    return Stop(view.name, f"{NUMBERS[view.name]} {view.title}")
 
 
 def _pages(lang: str) -> list[str]:

@@ -9,9 +9,9 @@ from glassformer.files import disk, write_bytes, write_text
 from glassformer.lessons.catalogue import NUMBERS
 from glassformer.lessons.lesson_results import in_line
 from glassformer.lessons.view import LessonView, provenance
-from glassformer.textbook.book import Book, Page
-from glassformer.textbook.cards import Say
-from glassformer.textbook.front import MAP, map_markdown, paths_markdown, tally_markdown
+from glassformer.show import Column, Table
+from glassformer.textbook.book import Book, Page, Say, Stop
+from glassformer.textbook.front import MAP, boxes, paths
 from glassformer.textbook.predicted import Card
 from glassformer.textbook.run import RunChapter
 from glassformer.textbook.run_page import run_markdown
@@ -67,27 +67,64 @@ def _claim(name: str, book: Book) -> str:
     words = Say(book.lang)
     match name:
         case "map":
-            return map_markdown(book, f"pictures/{book.lang}/{picture_name(book, MAP)}.png")
+            return map_markdown(book)
         case "tally":
             return tally_markdown(book, words)
         case "paths":
             return paths_markdown(book, words)
         case "claims":
-            return "\n\n".join(_table(verdict, claims, book) for verdict, claims in book.tally.items() if claims)
+            groups = book.tally.items()
+            return "\n\n".join(_claims(verdict, claims, book, words) for verdict, claims in groups if claims)
         case _:
             return in_line(book.answers.get(name), name, book.lang)
 
 
-def _table(verdict: str, claims: list[str], book: Book) -> str:
+def _claims(verdict: str, claims: list[str], book: Book, words: Say) -> str:
     """The claims of one verdict."""
-    columns = [say(f"report.table.{column}", book.lang) for column in ("claim", "measured")]
-    rows = [columns, ["---"] * len(columns)]
+    table = Table(*(Column(words(f"table.{column}")) for column in ("claim", "measured")))
     for claim in claims:
         answer = book.answers[claim]
-        rows.append([claim, ""] if answer is None else [answer.claim, answer.decisive])
-    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
-    word = say(f"verdicts.{verdict}", book.lang) if verdict else say("report.unmeasured", book.lang)
-    return "\n".join([f'<a id="claims-{verdict or "open"}"></a>', "", f"**{word}: {len(claims)}**", "", *lines])
+        table.add(*((claim, "") if answer is None else (answer.claim, answer.decisive)))
+    head = f'<a id="claims-{verdict or "open"}"></a>\n\n**{words.verdict(verdict)}: {len(claims)}**'
+    return f"{head}\n\n{table.to_markdown()}"
+
+
+# --- the first page ---
+
+
+def map_markdown(book: Book) -> str:
+    rows = [f"- {label}: {', '.join(map(_link, stops))}" for label, stops in boxes(book).items()]
+    view = next(view for view in book.lessons if view.name == MAP)
+    return "\n".join([*([] if view.result is None else [_image(view, book), ""]), *rows])
+
+
+def tally_markdown(book: Book, words: Say) -> str:
+    counts = [
+        f"[**{len(claims)}** {words.verdict(verdict)}](#claims-{verdict or 'open'})"
+        for verdict, claims in book.tally.items()
+        if claims or verdict
+    ]
+    return f"{words('tally', count=len(book.answers))} {' · '.join(counts)}"
+
+
+def paths_markdown(book: Book, words: Say) -> str:
+    parts = [words("paths")]
+    for hours, stops in paths(book).items():
+        head = f"**{words('path', hours=hours, count=len(stops))}** {words(f'path_how.{hours}')}"
+        parts.append(f"{head} " + " → ".join(map(_link, stops)))
+    return "\n\n".join(parts)
+
+
+def _link(to: Stop) -> str:
+    return f"[{to.title}](#{to.anchor})"
+
+
+def _image(view: LessonView, book: Book) -> str:
+    alternative = view.part("alt").replace("]", ")").replace("[", "(")
+    return f"![{alternative}](pictures/{book.lang}/{picture_name(book, view.name)}.png)"
+
+
+# --- a lesson ---
 
 
 def _lesson(view: LessonView, book: Book) -> Iterator[str]:
@@ -100,8 +137,7 @@ def _lesson(view: LessonView, book: Book) -> Iterator[str]:
         yield f"> {say('report.lesson_stale', book.lang)} `glassformer lesson {view.name} --fresh`"
     yield view.text("easy")
     if view.result is not None:
-        alternative = view.part("alt").replace("]", ")").replace("[", "(")
-        yield f"![{alternative}](pictures/{book.lang}/{picture_name(book, view.name)}.png)"
+        yield _image(view, book)
         yield view.part("caption").strip()
     yield f"#### {say('report.deeper', book.lang)}"
     if found.formula:

@@ -1,25 +1,28 @@
-"""Markdown of lessons and pages as HTML: tables in boxes that scroll, names of lessons as links, no foreign markup."""
+"""Texts as HTML: Markdown, equations, Korean words on an English page, and where a line must not end.
+
+HTML inside a text is shown as text. All functions return `Markup`, which a template takes as it is.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
-from html import escape
 from typing import Any
+
+from markupsafe import Markup, escape
 
 from glassformer.lessons.catalogue import NUMBERS
 
-BOX = '<div class="scroll" tabindex="0" role="group">'  # a keyboard reaches it; the script says where it goes on
+BOX = '<div class="scroll" tabindex="0" role="group">'  # a table scrolls in it; a keyboard reaches it
 
 
-def boxed(table: str) -> str:
-    """A table in a box of its own, in which it can be moved sideways."""
-    return f"{BOX}{table}</div>"
+# --- Markdown ---
 
 
 @cache
 def _reader() -> Any:
-    """CommonMark with tables. HTML inside a text is shown as text."""
+    """CommonMark with tables."""
     from markdown_it import MarkdownIt
 
     reader = MarkdownIt("commonmark", {"html": False}).enable("table")
@@ -31,17 +34,20 @@ def _reader() -> Any:
 
 
 def _code(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
+    """The name of a lesson leads to it."""
     text = tokens[at].content
-    code = f"<code>{escape(text)}</code>"
+    code = Markup("<code>{}</code>").format(text)
     number = NUMBERS.get(text)
-    return code if number is None else f'<a href="#{text}"><small>{number}</small>&nbsp;{code}</a>'
+    if number is None:
+        return code
+    return Markup('<a href="#{}"><small>{}</small>&nbsp;{}</a>').format(text, number, code)
 
 
 def _block(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
-    return f'<pre tabindex="0"><code>{escape(tokens[at].content)}</code></pre>\n'
+    return Markup('<pre tabindex="0"><code>{}</code></pre>\n').format(tokens[at].content)
 
 
-def html(text: str, *, level: int = 3, inserts: Mapping[str, str] | None = None) -> str:
+def html(text: str, *, level: int = 3, inserts: Mapping[str, str] | None = None) -> Markup:
     """A text with its highest heading at `level`; `inserts` are marks in it and the HTML that takes their place."""
     tokens = _reader().parse(text)
     highest = min((int(token.tag[1]) for token in tokens if token.type == "heading_open"), default=level)
@@ -51,10 +57,76 @@ def html(text: str, *, level: int = 3, inserts: Mapping[str, str] | None = None)
     made: str = _reader().renderer.render(tokens, _reader().options, {})
     for mark, insert in (inserts or {}).items():
         made = made.replace(f"<p>{mark}</p>", insert).replace(mark, insert)
-    return made
+    return Markup(made)
 
 
-def line(text: str) -> str:
+def line(text: str) -> Markup:
     """One line of Markdown, without a paragraph around it."""
-    made: str = _reader().renderInline(text)
-    return made
+    return Markup(_reader().renderInline(text))
+
+
+# --- equations ---
+
+# a word in upright letters is one name, not a product of letters
+_WORD = re.compile(r"<mrow>((?:<mi mathvariant=\"normal\">\w</mi>){2,})</mrow>")
+_LETTER = re.compile(r">(\w)<")
+
+
+def mathml(latex: str, formula: str) -> Markup:
+    """LaTeX → MathML, which every browser draws by itself, on a line of its own.
+
+    `formula`, the same in Unicode, is what a reader aloud gets.
+    """
+    from latex2mathml.converter import convert
+
+    made: str = convert(latex, display="block")
+    made = _WORD.sub(lambda found: "<mi>" + "".join(_LETTER.findall(found[1])) + "</mi>", made)
+    return Markup(made.replace("<math ", f'<math aria-label="{escape(formula)}" ', 1))
+
+
+# --- between the tags ---
+
+_PARTS = re.compile(r"(<svg\b.*?</svg>|<math\b.*?</math>|<[^>]*>)", re.DOTALL)
+_HANGUL = re.compile(r"[가-힣]+(?:[ ,.·!?]+[가-힣]+)*[.!?]?")
+JOINER = "\u2060"  # no width, no break
+_ENDING = re.compile(r"(?<=[)\]}%”’])(?=[가-힣])")
+_TYPED = re.compile(r"(?<!\S)(?=\S{2,32}(?!\S))[^\s-]*-\S*")  # a longer one would not fit on a phone
+
+
+def marked(page: str, lang: str) -> Markup:
+    """Korean words on a page in another language are marked as such: a reader aloud and a font need to know.
+
+    Pictures and formulas stay as they are.
+    """
+    if lang == "ko":
+        return Markup(page)
+    parts = _PARTS.split(page)
+    for at in range(0, len(parts), 2):  # texts; what stands between them are tags
+        parts[at] = _HANGUL.sub(r'<span lang="ko">\g<0></span>', parts[at])
+    return Markup("".join(parts))
+
+
+def kept(page: str) -> Markup:
+    """The same HTML, held together where a browser would end a line and must not.
+
+    Two places: between a bracket or a per cent sign and the Korean ending that belongs to it, (차이 0.3)입니다; and at
+    the hyphens of what one types, glassformer claims pe-linear --fresh. Blocks of code, pictures and formulas stay as
+    they are.
+    """
+    parts = _PARTS.split(page)
+    code = block = 0
+    for at, part in enumerate(parts):
+        if at % 2:
+            code += part.startswith("<code") - part.startswith("</code")
+            block += part.startswith("<pre") - part.startswith("</pre")
+        elif not code:
+            parts[at] = _after_a_tag(parts, at) + _ENDING.sub(JOINER, part)
+        elif not block:
+            parts[at] = _TYPED.sub(r'<span class="whole">\g<0></span>', part)
+    return Markup("".join(parts))
+
+
+def _after_a_tag(parts: list[str], at: int) -> str:
+    """A joiner where a Korean ending follows the end of a piece of code."""
+    follows = at > 0 and parts[at - 1].startswith("</code") and re.match("[가-힣]", parts[at])
+    return JOINER if follows else ""

@@ -19,6 +19,7 @@ from glassformer.lessons.lesson_results import condition, says
 from glassformer.lessons.record import RECORDED, LessonResult
 from glassformer.lessons.texts import tables
 from glassformer.lessons.verdict import WORDS
+from glassformer.show import Column, Table
 from glassformer.words import say
 
 _MARKED = re.compile(r"(?P<head><!-- (?P<what>verdicts|meanings) -->\n)(?:.*?)(?P<end><!-- end -->)", re.DOTALL)
@@ -26,8 +27,7 @@ _MARKED = re.compile(r"(?P<head><!-- (?P<what>verdicts|meanings) -->\n)(?:.*?)(?
 
 def verdicts(lang: str) -> str:
     """Every claim, its verdict, what was measured, and the command that measures it again."""
-    titles = [say(f"tables.{key}", lang) for key in ("claim", "verdict", "measured", "command")]
-    lines = [titles, ["---"] * len(titles)]
+    table = Table(*(Column(say(f"tables.{key}", lang)) for key in ("claim", "verdict", "measured", "command")))
     for name in LESSONS:
         result = LessonResult.read(RECORDED / f"{name}.json")
         for claim, verdict in result.verdicts().items():
@@ -36,8 +36,8 @@ def verdicts(lang: str) -> str:
             if (under := condition(texts["condition"], verdict)) is not None:
                 said += f" {under}"
             word = say(f"verdicts.{verdict.verdict}", lang)
-            lines.append([texts["claim"], f"**{word}**", said, f"`glassformer claims {claim} --fresh`"])
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n"
+            table.add(texts["claim"], f"**{word}**", said, f"`glassformer claims {claim} --fresh`")
+    return table.to_markdown() + "\n"
 
 
 def meanings(lang: str) -> str:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,10 @@ def test_methods_series_and_a_plain_word(lang: str, word: str, tmp_path: Path, m
     assert "<a>" in text and "&lt;a&gt;" in page and "<td><a></td>" not in page
     lines = show.notes(found, lang)  # type: ignore[arg-type]
     assert len(lines) == 4 + 3 and word in lines[0]
+    lost = replace(found, gains={**found.gains, "persistence": Gain(value=-1.926, low=-2.5, high=-1.25)})  # type: ignore[attr-defined,type-var]
+    assert "192.6% " in show.verdict(lost, "persistence", lang) and "−250.0" in show.verdict(lost, "persistence", lang)
+    few = replace(lost, gains={**found.gains, "persistence": Gain(value=-1.926, low=-math.inf, high=math.inf)})
+    assert "−192.6%" in show.verdict(few, "persistence", lang)
     assert found.groups["<a>"].mase is None and found.groups["b"].mase > 0  # "<a>" is a clockwork: no naive error
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -68,6 +69,14 @@ def test_the_file_holds_what_the_model_says_and_the_score_is_of_all(job: Trainin
     assert [row["source"] for row in rows] == samples.pairs.sources[:8]
     first = Sample(samples.pairs.sources[0], samples.pairs.targets[0], said[0])
     assert read_samples(job.run, 7)[0] == vars(first)
+
+
+def test_bleu_says_nothing_where_no_reference_has_four_words(job: Training) -> None:
+    samples = samples_of(job)
+    short = replace(samples, pairs=Pairs(samples.pairs.sources, ["a b c"] * len(samples.pairs)))
+    assert math.isnan(short(job.model, 8)["sample_bleu"])
+    one_long = replace(samples, pairs=Pairs(samples.pairs.sources, ["a b c", "a b c d"] * (len(samples.pairs) // 2)))
+    assert one_long(job.model, 9)["sample_bleu"] == 0.0
 
 
 def test_where_nothing_was_evaluated_there_is_nothing_to_read(job: Training) -> None:

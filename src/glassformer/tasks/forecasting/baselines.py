@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file, save
 
 from glassformer.data.examples import Windows
 from glassformer.errors import FileError
-from glassformer.files import disk
+from glassformer.files import write_bytes
 
 FILE = "linear.safetensors"
 KERNEL = 25  # values of DLinear's moving average
@@ -140,8 +140,7 @@ class Baselines:
         tensors: dict[str, Numbers] = {}
         for name, one in self.linear.items():
             tensors |= {f"{name}.weight": one.weight, f"{name}.bias": one.bias, f"{name}.ridge": np.array([one.ridge])}
-        with disk(folder / FILE):
-            save_file({key: np.ascontiguousarray(value) for key, value in tensors.items()}, folder / FILE)
+        write_bytes(folder / FILE, save({key: np.ascontiguousarray(value) for key, value in tensors.items()}))
 
     @classmethod
     def open(cls, folder: Path, season: int) -> Baselines:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from glassformer.metrics.forecasting import Gain
-from glassformer.show import Column, Sheet, Table
+from glassformer.show import Column, Sheet, Table, minus
 from glassformer.tasks.result import percent
 from glassformer.words import say
 
@@ -94,4 +94,4 @@ def verdict(of: ForecastEvaluation, name: str, lang: str | None) -> str:
     ends = {"low": 100 * one.low, "high": 100 * one.high}
     values = {"gain": 100 * one.value, "loss": -100 * one.value}
     key = one.verdict if math.isfinite(one.low) else "few"
-    return say(f"forecast.{key}", lang, method=method(of, name, lang), **values, **ends)
+    return minus(say(f"forecast.{key}", lang, method=method(of, name, lang), **values, **ends))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -42,7 +43,7 @@ class TranslationSamples:
         samples = [sample for sample, _ in zip(rows, range(self.shown), strict=False)]
         write_samples(self.run, step, [asdict(sample) for sample in samples])
         self.attention(model, samples[0]).save(attention_file(self.run, step))
-        return {"sample_bleu": bleu(outputs, resamples=0).value, "exact": exact_match(outputs).value}
+        return {"sample_bleu": _bleu(outputs), "exact": exact_match(outputs).value}
 
     @property
     def search(self) -> SearchOptions:
@@ -67,6 +68,12 @@ def sample_translations(run: Run, material: Sentences) -> TranslationSamples | N
     """Every evaluation translates some of the validation sentences."""
     pairs = chosen(material.validation_texts, np.ones(len(material.validation_texts), dtype=bool))
     return TranslationSamples(run, material.vocabularies, pairs) if len(pairs) else None
+
+
+def _bleu(outputs: Outputs) -> float:
+    """NaN where even the references would get 0: BLEU counts runs of four words, and none is that long."""
+    perfect = Outputs(outputs.references, outputs.references)
+    return bleu(outputs, resamples=0).value if bleu(perfect, resamples=0).value else math.nan
 
 
 def chosen(pairs: Pairs, fits: np.ndarray, shown: int = SHOWN, scored: int = SCORED) -> Pairs:
