@@ -1,4 +1,4 @@
-"""What training makes small: every loss is a sum and a count, so that the division happens once, over a whole step.
+"""What training minimises: every loss is a sum and a count, so that the division happens once per step.
 
 `chunked` computes any of them without ever holding all logits.
 """
@@ -102,7 +102,7 @@ def binary_cross_entropy(
 
         L = − q log σ(z) − (1 − q) log σ(−z),     q = (1 − ε)·target + ε / 2
 
-    The same as two logits whose difference is z, with half of the head. `weights`: of class 0 and of class 1.
+    The same as two logits whose difference is z, with half the weights. `weights`: of class 0 and of class 1.
     Differs from the paper: the paper has none.
     """
     z, right = logits.flatten(), targets.flatten()  # n, n

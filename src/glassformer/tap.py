@@ -1,7 +1,7 @@
-"""The whole seam between the mathematics and whoever wants to look at it.
+"""Observation: the one function through which the mathematics can be watched and changed.
 
-`tap(name, x)` returns x. While an observer is active in this thread, it sees x under that name and says what the model
-goes on with.
+`tap(name, x)` returns x. While an observer is active in this thread, it is shown x and says what the model
+continues with.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
 
 class Selection(NamedTuple):
-    """Which heads and which rows (queries) of an attention somebody asks for; None: all."""
+    """Which heads and rows (queries) of an attention the observer asks for; None: all."""
 
     heads: list[int] | None = None
     rows: list[int] | None = None
 
 
 class Observer(Protocol):
-    """Whoever looks."""
+    """Something that is shown every tapped tensor."""
 
     def see(self, name: str, x: Tensor) -> Tensor:
-        """Called with every tapped tensor; returns what the model goes on with."""
+        """Called with every tapped tensor; returns what the model continues with."""
         ...
 
     def wants(self, name: str) -> bool:
@@ -32,7 +32,7 @@ class Observer(Protocol):
         ...
 
     def edits(self, name: str) -> bool:
-        """Will another tensor come back than was given?"""
+        """Will it return another tensor than it was given?"""
         ...
 
     @property
@@ -53,29 +53,29 @@ def tap(name: str, x: Tensor) -> Tensor:
 
 
 def observed() -> bool:
-    """Does anyone look at all?"""
+    """Is there an observer?"""
     return _local.observer is not None
 
 
 def watched(name: str) -> bool:
-    """Does anyone want this tensor? A fused kernel computes no weights unless somebody does."""
+    """Does the observer want this tensor? A fused kernel computes no weights unless it does."""
     observer = _local.observer
     return observer is not None and observer.wants(name)
 
 
 def edited(name: str) -> bool:
-    """Will anyone change this tensor? Then it must be the one that the answer is computed from."""
+    """Will the observer change this tensor? Then the result must be computed from it."""
     observer = _local.observer
     return observer is not None and observer.edits(name)
 
 
 def selection() -> Selection | None:
-    """The heads and rows that are asked for, where not all are."""
+    """The heads and rows that the observer asks for; None: all."""
     observer = _local.observer
     return None if observer is None else observer.selection
 
 
 def observe(observer: Observer | None) -> Observer | None:
-    """Install an observer for this thread (None: nobody looks) and return the one before it."""
+    """Install an observer for this thread (None: remove it) and return the previous one."""
     before, _local.observer = _local.observer, observer
     return before

@@ -1,6 +1,6 @@
 """Two models on the same inputs: walk the taps in the order of the pass and name the first where they differ.
 
-Where both are named by their folders, one is in memory at a time: A is recorded and let go, B is compared as it runs.
+Where both are named by their folders, one is in memory at a time: A is recorded and freed, B is compared as it runs.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def compare(
 
 
 def compare_sides(a: Closed, b: Closed, inputs: Sequence[str] | Tensor | None, tolerance: float) -> Comparison:
-    """Record A, let it go, and compare B with it tap by tap as it runs."""
+    """Record A, free it, and compare B with it tap by tap as it runs."""
     if math.isnan(tolerance) or tolerance < 0.0:
         raise InputError("compare_tolerance", value=tolerance)
     fits = common(a.reads, b.reads)

@@ -1,4 +1,4 @@
-"""How far apart two tensors are, tap by tap: the largest difference, where it stands, and how large it is there."""
+"""How far apart two tensors are, tap by tap: the largest difference, where it is, and how large."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Difference:
 
         largest = max |A − B|        relative = largest / max(|A|, |B|), over the whole tap
 
-    Relative to the whole tap, not number by number: a number near 0 has no relative difference worth the name.
+    Relative to the whole tap, not number by number: near 0 a relative difference means little.
     A NaN on one side alone is infinitely far away; one on both sides is no difference.
     """
 
@@ -41,9 +41,9 @@ class Difference:
 
 @dataclass(frozen=True)
 class Parting:
-    """Where two structures part: the first tap that one of them has not, or has in another shape."""
+    """Where two structures part: the first tap that one lacks or has in another shape."""
 
-    number: int  # how many taps stand before it
+    number: int  # how many taps come before it
     a: str  # "": A has no more taps
     b: str
     shape_a: Shape
@@ -66,7 +66,7 @@ class AnswerDifference:
 
 
 def difference(tap: str, a: Tensor, b: Tensor, real: Tensor | None = None) -> Difference:
-    """Both tensors have one shape. `real` (broadcast to it, True = counts) leaves padding out. Piece by piece."""
+    """Both tensors have the same shape. `real` (broadcast to it, True = counts) leaves padding out."""
     shape = tuple(a.shape)
     counted = None if real is None else real.expand(shape).reshape(-1)
     one, other = a.detach().reshape(-1), b.detach().reshape(-1)
@@ -90,7 +90,7 @@ def difference(tap: str, a: Tensor, b: Tensor, real: Tensor | None = None) -> Di
 
 
 def answers(a: Tensor, b: Tensor, real: Tensor | None = None) -> AnswerDifference | None:
-    """Do the likeliest agree? None where the two have not the same places. `real` is that of the logits."""
+    """Do the likeliest agree? None if the two have different positions. `real` is that of the logits."""
     if a.shape[:-1] != b.shape[:-1]:
         return None
     changed = a.argmax(-1).cpu() != b.argmax(-1).cpu()  # b t, or b

@@ -1,6 +1,6 @@
 """A side of a comparison that is a live model of the library `transformers`: its modules are hooked, not copied.
 
-Which module shows the same tensor as which tap of ours stands in the family's map, `Family.taps`.
+Which module of theirs shows which tap of ours is listed in the family's map, `Family.taps`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Theirs:
         return next(iter(self.model.parameters())).dtype
 
     def walk(self, batch: SharedInput, wanted: Mapping[str, Shape], see: See) -> None:
-        """Their order is their own; each tap that a module of theirs shows is handed on in the shape of ours."""
+        """In their own order; each tap that a module of theirs shows is passed on in our shape."""
         shown = {tap: module for tap in wanted if tap != LOGITS and (module := self._module(tap)) is not None}
         handles = [module.register_forward_hook(_hook(tap, wanted[tap], see)) for tap, module in shown.items()]
         try:
@@ -53,7 +53,7 @@ class Theirs:
         finally:
             for handle in handles:
                 handle.remove()
-        for name in ("logits", "prediction_logits"):  # behind every bias that is added to them
+        for name in ("logits", "prediction_logits"):  # after every bias is added to them
             if LOGITS in wanted and answer.get(name) is not None:
                 see(LOGITS, as_ours(answer[name], wanted[LOGITS]))
 
@@ -71,7 +71,7 @@ class Theirs:
         return None
 
     def _arguments(self, batch: SharedInput) -> dict[str, Tensor]:
-        """The batch by their names, of which a model takes those that its `forward` has."""
+        """The batch under their names, only those that the model's `forward` has."""
         device = next(iter(self.model.parameters())).device
         given = {
             "input_ids": batch.source,
@@ -89,7 +89,7 @@ class Theirs:
 
 @dataclass(frozen=True)
 class TheirsClosed:
-    """Their model by its folder, or at hand."""
+    """Their model, in a folder or in memory."""
 
     name: str
     reads: Reads
@@ -101,13 +101,13 @@ class TheirsClosed:
 
 
 def is_theirs(side: object) -> bool:
-    """A model of `transformers`; without loading that library, for whoever has one has loaded it."""
+    """Is it a model of `transformers`? The library is not loaded to find out: a model exists only if it is."""
     library = sys.modules.get("transformers")
     return library is not None and isinstance(side, library.PreTrainedModel)
 
 
 def theirs(model: Any) -> TheirsClosed:
-    """A model at hand, in the type of numbers that it is in."""
+    """A model in memory, in the type that it has."""
     held = Theirs(model, _family(model.config))
     return TheirsClosed(type(model).__name__, _reads(model.config), lambda dtype: held)
 
@@ -128,7 +128,7 @@ def theirs_in(folder: str | Path) -> TheirsClosed:
                 str(folder),
                 local_files_only=True,
                 use_safetensors=True,
-                trust_remote_code=False,  # else it asks, and runs what lies in the folder
+                trust_remote_code=False,  # else it asks, and runs code from the folder
                 dtype=dtype or torch.float32,
             )
         return Theirs(model, family)
@@ -206,7 +206,7 @@ def _said_by_us(folder: str | Path) -> Iterator[None]:
 
 @contextmanager
 def _quiet(library: Any) -> Iterator[None]:
-    """Inside, no bar and no advice of theirs between our lines."""
+    """No progress bar and no advice of theirs inside the `with`."""
     logging = library.utils.logging
     level, shown = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()

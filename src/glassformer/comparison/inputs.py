@@ -40,10 +40,10 @@ class Entrance:
 
 @dataclass(frozen=True)
 class Reads:
-    """What a whole model takes. It can be told from a model on the meta device, before any weight is read."""
+    """What a whole model takes. It can be read off a model on the meta device, before any weight is loaded."""
 
     source: Entrance
-    target: Entrance | None = None  # of the decoder, where an encoder stands before it
+    target: Entrance | None = None  # of the decoder, if there is an encoder
     longest: int = UNBOUNDED  # as far as its table of positions goes
     pad: int | None = None  # the id that it knows as padding
 
@@ -58,7 +58,7 @@ class SharedInput:
 
 
 def reads(model: Model) -> Reads:
-    """What a model of ours takes, seen from its first box."""
+    """What a model of ours takes, read off its first box."""
     target = None
     if isinstance(model, EncoderDecoder):
         target = _entrance(model.embedding if model.target_embedding is None else model.target_embedding)
@@ -88,7 +88,7 @@ def _table(positions: nn.Module) -> int:
 
 
 def common(a: Reads, b: Reads) -> Reads:
-    """What both can take: the smaller vocabulary, the shorter table. What no input fits is said."""
+    """What both can take: the smaller vocabulary, the shorter table. Raises if no input fits both."""
     target = a.target or b.target
     if a.target is not None and b.target is not None:
         target = _smaller(a.target, b.target)
@@ -103,7 +103,7 @@ def _smaller(a: Entrance, b: Entrance) -> Entrance:
 
 
 def batch_of(inputs: Sequence[str] | Tensor | None, fits: Reads, name: str, loaded: Loaded | None) -> SharedInput:
-    """Texts, a tensor as the model takes it, or, with nothing given, the built-in batch.
+    """Texts, a tensor as the model takes it, or by default the built-in batch.
 
     A decoder with an encoder is fed the model's start token, if it has one, and ids that are always the same.
     """
@@ -144,7 +144,7 @@ def _source(fits: Reads, random: torch.Generator) -> SharedInput:
     padding = fits.pad or 0
     lengths = torch.tensor([length, max(length * 2 // 3, 1), max(length // 3, 1)])
     mask = torch.arange(length) < lengths[:, None]  # b s
-    # A real token must not be the one for padding: some models count their places by it.
+    # A real token must not be the padding token: some models count positions by it.
     numbers = numbers.where(numbers != padding, (padding + 1) % fits.source.vocab_size)
     return SharedInput(numbers.masked_fill(~mask, padding), mask)
 
@@ -161,7 +161,7 @@ def _numbers(entrance: Entrance, rows: int, length: int, random: torch.Generator
 def real_places(tap: str, shape: tuple[int, ...], batch: SharedInput) -> Tensor | None:
     """Which numbers of a tap belong to real tokens, broadcast to its shape; None where all do.
 
-    What stands at padding is computed and never looked at: two models that agree may differ there.
+    Padding is computed but never used: two models that agree may differ there.
     """
     if batch.mask is None:
         return None

@@ -1,4 +1,4 @@
-"""A side of a comparison that is a model of ours: at hand, in a folder, or untrained from a configuration."""
+"""A side of a comparison that is a model of ours: in memory, in a folder, or untrained from a configuration."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Ours:
 
 @dataclass(frozen=True)
 class OursClosed:
-    """A model of ours by name, by configuration, or at hand."""
+    """A model of ours by name, by configuration, or in memory."""
 
     name: str
     reads: Reads
@@ -65,7 +65,7 @@ class OursClosed:
 
 
 class Streamer(Recorder):
-    """Records nothing: hands each tap on as it is seen."""
+    """Records nothing: passes each tap on as it is computed."""
 
     def __init__(self, see: See) -> None:
         super().__init__(Trace(), None, None, Selection(), gradients=False)

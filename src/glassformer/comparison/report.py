@@ -47,7 +47,7 @@ class Comparison:
 
     @property
     def identical(self) -> bool:
-        """The same structure, and not one number that differs."""
+        """The same structure, and every number equal."""
         return not self.matched and self.parting is None and all(tap.largest == 0.0 for tap in self.taps)
 
     @property
@@ -56,7 +56,7 @@ class Comparison:
         return self.first is None and self.parting is None
 
     def growth(self) -> list[Difference]:
-        """From the first difference to the end: the stations of the stream, no more than a screen holds."""
+        """From the first difference to the end: the taps of the stream, no more than fit on a screen."""
         first = self.first
         if first is None:
             return []

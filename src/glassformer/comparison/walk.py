@@ -33,7 +33,7 @@ class Opened(Protocol):
 
 
 class Closed(Protocol):
-    """A model that may not be in memory yet; what it reads is known all the same."""
+    """A model that may not be in memory yet; what it reads is known already."""
 
     @property
     def name(self) -> str: ...
@@ -49,10 +49,10 @@ class Closed(Protocol):
 
 @dataclass
 class Walk:
-    """A's tensors, met by B's: each is compared at once, and let go."""
+    """A's tensors, each compared with B's as it is computed, then freed."""
 
     batch: SharedInput
-    tensors: dict[str, Tensor] = field(default_factory=dict)  # A's, not yet met
+    tensors: dict[str, Tensor] = field(default_factory=dict)  # A's, not yet compared
     shapes: dict[str, Shape] = field(default_factory=dict)  # A's, in the order of its pass
     others: dict[str, Shape] = field(default_factory=dict)  # B's
     found: dict[str, Difference] = field(default_factory=dict)
@@ -83,7 +83,7 @@ def placed(x: Tensor | None, device: torch.device, dtype: torch.dtype) -> Tensor
 
 @contextmanager
 def resting(model: nn.Module) -> Iterator[None]:
-    """Inside, no dropout; behind, every module as it was."""
+    """No dropout inside the `with`; afterwards every module is in the mode it was in."""
     before = {module: module.training for module in model.modules()}
     model.eval()
     try:

@@ -1,4 +1,4 @@
-"""Beam search, §6.1: the best few hypotheses of each sentence go on side by side, in one batch."""
+"""Beam search, §6.1: the best few hypotheses of each sentence are extended side by side, in one batch."""
 
 from __future__ import annotations
 
@@ -86,13 +86,13 @@ class BeamSearch:
         return self
 
     def advance(self, length: int) -> Tensor | None:
-        """One step: candidates, which of them end, which go on, which sentences are done. The tokens to go on with."""
+        """One step: extend every beam, keep the best, retire finished sentences. Returns the next tokens."""
         candidates, beams = self.candidates(length)  # b m
         numbers = self.growth.add(candidates)  # b m
         k, over = min(self.rules.width, numbers.shape[1]), self.limit <= length  # b
         ends = self.bounds.ended(candidates.tokens) | over[:, None]  # b m
         sums, norm = candidates.cumulative, self.rules.norm(length)
-        # Only the k best may finish. Of the others, some stand by for those that end.
+        # Only the k best may finish; the others replace beams that end.
         scores = sums[:, :k].masked_fill(~ends[:, :k], NEVER) / norm
         self.finished = self.finished.merged(scores, numbers[:, :k])
         going = sums.masked_fill(ends, NEVER).topk(k)  # b w
@@ -125,7 +125,7 @@ class BeamSearch:
         return Candidates(tokens.gather(1, best.indices), parents, logs.gather(1, best.indices), best.values), beams
 
     def go_on(self, tokens: Tensor, beams: Tensor, done: Tensor) -> Tensor | None:
-        """Sentences that are done leave with their results; the cache follows the beams. None: nobody is left."""
+        """Finished sentences leave with their results; the cache follows the beams. None: no sentence is left."""
         before = self.state.cache.beams
         rows = beams + before * torch.arange(beams.shape[0], device=beams.device)[:, None]  # b w
         keep = None
@@ -141,12 +141,12 @@ class BeamSearch:
         return tokens.view(-1, 1)  # b·w 1
 
     def put(self, results: Finished) -> Finished:
-        """What has been found so far, at the places of its sentences."""
+        """The results with what has been found so far for the sentences still being searched."""
         scores = results.scores.index_copy(0, self.sentences, self.finished.scores)
         return Finished(scores, results.nodes.index_copy(0, self.sentences, self.finished.nodes))
 
     def best(self, n: int) -> list[list[Hypothesis]]:
-        """The n best of each sentence: read from their last tokens back to the start."""
+        """The n best of each sentence, read from their last tokens back to the start."""
         tokens, parents, sums = self.growth.flat("tokens"), self.growth.flat("parents"), self.growth.flat("cumulative")
 
         def hypothesis(score: float, node: int) -> Hypothesis:
@@ -173,7 +173,7 @@ class BeamSearch:
 
 
 def certain(logs: Tensor, must: Tensor) -> Tensor:
-    """Log-probabilities, b v, where a row that must say a token says it with probability 1."""
+    """Log-probabilities, b v, in which a forced token has probability 1."""
     only = torch.full_like(logs, NEVER).scatter(1, must.clamp(min=0)[:, None], 0.0)  # b v
     return torch.where((must == FREE)[:, None], logs, only)
 
@@ -218,7 +218,7 @@ def beam_trees(
 def _searched(
     model: nn.Module, source: Tensor, mask: Tensor | None, limits: Limits, beams: Beams, n_best: int, *, record: bool
 ) -> BeamSearch | None:
-    """A search that has come to its end; None if there is no sentence to search for."""
+    """A finished search; None if there are no sentences."""
     way, bounds = prepare(model, source, limits)
     size("beam", beams.width, 1, way.vocab_size)
     size("n_best", n_best, 1, beams.width)

@@ -1,4 +1,4 @@
-"""What decoding gives back: one continuation or translation and how good the model finds it."""
+"""The result of decoding: one continuation or translation, with its score."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class Hypothesis:
     """Tokens without the ones that begin and end it.
 
     `log_probability`: Σ log p(y_i | y_<i, x), the end included. `score`: that sum over the length norm of the search;
-    without one they are the same. `finished`: it came to its end by itself, not by `max_len`.
+    without one they are the same. `finished`: it ended by itself, not because of `max_len`.
     """
 
     tokens: list[int]

@@ -64,8 +64,8 @@ class Bounds:
     def longest(self, start: DecodingStart) -> list[int]:
         """How many tokens each sentence may get: `max_len`, or by default its source's length + 50 (§6.1).
 
-        The default never exceeds the model's table of positions; a `max_len` that does is refused. It is a number of
-        each sentence, not of the batch: whatever stands beside it, a sentence comes out the same.
+        The default never exceeds the model's table of positions; a `max_len` that does is refused. Each sentence
+        has its own, so that its result does not depend on what else is in the batch.
         """
         if self.max_len is None:
             longest = [length + BEYOND_SOURCE for length in start.lengths]
@@ -82,7 +82,7 @@ class Bounds:
         return ended
 
     def forced(self, before: int, longest: Tensor) -> Tensor | None:
-        """What each sentence must say after `before` tokens, b: a token, or FREE. None: nobody must say anything."""
+        """The token forced on each sentence after `before` tokens, b, or FREE. None: nothing is forced."""
         if self.last is None:
             return None if self.first is None or before else torch.full_like(longest, self.first)
         free = FREE if self.first is None or before else self.first

@@ -1,4 +1,4 @@
-"""What a search goes by: norms of length, when to stop, the largest scores, and none that is not a number."""
+"""The rules of a search: length norms, when to stop, picking the largest scores, refusing NaN."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LENGTH_NORMS: dict[str, Callable[[int, float], float]] = {
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """How far the search of each sentence is."""
+    """How far the search has come in each sentence."""
 
     running: Tensor  # b: log-probability of the best hypothesis that goes on
     worst: Tensor  # b: score of the worst finished one, −∞ while there are fewer than beams
@@ -77,9 +77,9 @@ GROUP = 32
 
 
 def largest(x: Float[Tensor, "b v"], k: int) -> tuple[Float[Tensor, "b k"], Int[Tensor, "b k"]]:
-    """The k largest of each row, in order, and where they stand.
+    """The k largest of each row, in order, and their positions.
 
-    On a CPU a partial sort of the whole row takes longer than all else that is done with it. The k largest lie in the
+    On a CPU a partial sort of the whole row takes longer than the rest of the step. The k largest lie in the
     k groups with the largest maxima, and maxima are fast: so choose groups first, and sort what is in them.
     """
     groups = x.shape[1] // GROUP
@@ -97,7 +97,7 @@ def largest(x: Float[Tensor, "b v"], k: int) -> tuple[Float[Tensor, "b k"], Int[
 
 
 def finite(x: Tensor) -> Tensor:
-    """x itself, every number of which is finite."""
+    """Returns x; raises if any of its numbers is NaN or infinite."""
     wrong = x.numel() - int(x.isfinite().sum())
     if wrong:
         raise InputError("output_not_finite", count=f"{wrong:,}", total=f"{x.numel():,}", dtype=_name(x.dtype))
@@ -105,7 +105,7 @@ def finite(x: Tensor) -> Tensor:
 
 
 def comparable(logits: Tensor) -> Tensor:
-    """Logits, b v, among which there is a largest one: some may be −∞, none NaN or ∞. One look at each row."""
+    """Returns logits, b v, whose rows have a largest entry: −∞ is allowed, NaN and ∞ raise."""
     return logits if bool(logits.amax(1).isfinite().all()) else finite(logits)
 
 

@@ -23,7 +23,7 @@ NEVER = float("-inf")
 def heat(logits: Logits, temperature: float) -> Logits:
     """p(v) ∝ exp(logit_v / T). T < 1 sharpens, T > 1 flattens; towards 0 only the most probable token is left.
 
-    The largest logit is taken off first, which changes no probability: nothing overflows, however small T is.
+    The largest logit is subtracted first, which changes no probability, so nothing overflows, however small T is.
     """
     smallest = torch.finfo(logits.dtype).tiny
     return (logits - logits.amax(1, keepdim=True)) / max(temperature, smallest)
@@ -78,7 +78,7 @@ class Sampling:
 
 
 class Draw:
-    """Draws tokens with numbers that each sentence has of its own: who else is still in the batch changes nothing."""
+    """Draws tokens. Each sentence has its own random numbers, so its draws do not depend on the rest of the batch."""
 
     def __init__(self, sampling: Sampling, sentences: int, seed: int | None) -> None:
         generator = None if seed is None else torch.Generator().manual_seed(size("seed", seed, 0, 2**63 - 1))

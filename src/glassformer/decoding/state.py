@@ -1,4 +1,4 @@
-"""Where decoding stands after some tokens: the cache and what the next step needs besides it."""
+"""The state of decoding between two steps: the cache and whatever else the next step needs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class State:
     memory_mask: Tensor | None = None  # b s
 
     def repeated(self, rows: Tensor) -> State:
-        """A state of its own with these rows, as often as they are named."""
+        """A separate state with these rows; a row that is named twice appears twice."""
         return State(
             self.cache.select(rows), _rows(self.mask, rows), _rows(self.memory, rows), _rows(self.memory_mask, rows)
         )
@@ -30,7 +30,7 @@ class State:
     def reorder(self, rows: Tensor, sentences: Tensor | None = None, beams: int = 1) -> None:
         """Go on with these rows, `beams` for each of the `sentences` (None: all of them).
 
-        Sentences that are finished leave in this way, and no work is spent on them.
+        This is how finished sentences leave the batch, so that no work is spent on them.
         """
         self.cache.reorder(rows, sentences, beams)
         self.mask = _rows(self.mask, rows)

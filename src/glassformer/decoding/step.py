@@ -27,10 +27,10 @@ class DecodingStart:
     tokens: Tensor  # b 1: what the first step is given
     state: State
     lengths: list[int]  # real tokens of each source
-    room: list[int] | None  # how many tokens fit behind each source; None: the model has no table of positions
+    room: list[int] | None  # how many tokens fit after each source; None: the model has no table of positions
 
     def repeated(self, n: int) -> DecodingStart:
-        """Each sentence n times, one behind the other."""
+        """Each sentence n times in a row."""
         if n == 1:
             return self
         rows = torch.arange(self.tokens.shape[0], device=self.tokens.device).repeat_interleave(n)  # b·n
@@ -100,7 +100,7 @@ class DecodableDecoder:
 
 
 def decodable(model: nn.Module, bos: int | None) -> Decodable:
-    """The way to decode this model, or an error that says why there is none."""
+    """How to decode this model; raises if it cannot be decoded, and says why."""
     if isinstance(model, EncoderDecoder | DecoderOnly) and isinstance(model.head, LanguageModelHead):
         target = model.embedding
         if isinstance(model, EncoderDecoder) and model.target_embedding is not None:
@@ -122,7 +122,7 @@ def check_token(key: str, token: object, vocab_size: int) -> int:
 
 
 def padding_of(source: Tensor, mask: Tensor | None) -> Tensor | None:
-    """The mask b s if anything is padding; None lets the kernels take their short way."""
+    """The mask b s if anything is padding; None lets the kernels take their fast path."""
     if mask is None:
         return None
     b, s = source.shape[:2]
@@ -133,9 +133,9 @@ def padding_of(source: Tensor, mask: Tensor | None) -> Tensor | None:
 
 
 def align_right(source: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor | None, list[int]]:
-    """Prompts of different lengths end in the same column, wherever their padding was; with the mask and the lengths.
+    """Shift prompts so that all end in the same column, wherever their padding was; returns the mask and lengths too.
 
-    So new tokens follow without a gap, which relative positions and windows would see.
+    New tokens then follow without a gap, which relative positions and windows would notice.
     """
     if source.dim() != 2:
         raise InputError("tokens_shape", shape=tuple(source.shape), dtype=str(source.dtype).removeprefix("torch."))

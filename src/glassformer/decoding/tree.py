@@ -1,4 +1,4 @@
-"""The tree of a beam search: every candidate that came into question, what became of it, and the way to the result."""
+"""The tree of a beam search: every candidate, what became of it, and the path to the result."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ FATES = ("pruned", "kept", "finished")
 
 @dataclass(frozen=True)
 class Node:
-    """One candidate: a token behind its parent (the number of another node, or −1 for the start).
+    """One candidate: a token and its parent (the number of another node, or −1 for the start).
 
     `fate`: kept = a beam goes on from it; finished = it ended among the best; pruned = neither.
     """
 
     token: int
     parent: int
-    log_probability: float  # log p(token | what stands before it)
+    log_probability: float  # log p(token | all tokens before it)
     cumulative: float  # Σ of them from the start
     step: int  # 1 for the first new token
     fate: str
@@ -44,7 +44,7 @@ class Tree:
         return tokens[::-1]
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """As JSON."""
         return {"nodes": [asdict(node) for node in self.nodes], "results": list(self.results)}
 
     @classmethod
@@ -79,7 +79,7 @@ class Growth:
         return numbers
 
     def mark(self, sentences: Tensor, fates: Tensor) -> None:
-        """Remember what became of the last candidates; only for a picture."""
+        """Remember what became of the last candidates; needed only for pictures."""
         self.fates.append((sentences, fates))
 
     def flat(self, name: str) -> list[Any]:
@@ -88,7 +88,7 @@ class Growth:
         return torch.cat(values).tolist()
 
     def trees(self, results: list[list[int]]) -> list[Tree]:
-        """One tree a sentence, with numbers of its own; `results` are nodes of each sentence."""
+        """One tree per sentence, its nodes numbered from 0; `results` are nodes of each sentence."""
         tokens, parents = self.flat("tokens"), self.flat("parents")
         logs, sums = self.flat("log_probabilities"), self.flat("cumulative")
         nodes: list[list[Node]] = [[] for _ in results]

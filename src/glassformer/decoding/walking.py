@@ -1,4 +1,4 @@
-"""One token after the other, without going back: the walk that greedy decoding and sampling share."""
+"""One token after another, without going back: the loop that greedy decoding and sampling share."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class DecodingStep:
 
 
 def walk(model: Decodable, start: DecodingStart, bounds: Bounds, choose: Choose) -> Iterator[DecodingStep]:
-    """Choose a token, give it to the model, until every sentence has ended. The finished ones leave the batch.
+    """Choose a token and feed it to the model, until every sentence has ended. Finished ones leave the batch.
 
-    The host waits for the device once a step, to hear whether a sentence has ended.
+    The host waits for the device once per step, to learn whether a sentence has ended.
     """
     longest = bounds.longest(start)
     tokens, state, most = start.tokens, start.state, max(longest)
@@ -70,7 +70,7 @@ def collect(steps: Iterator[DecodingStep], b: int, bounds: Bounds) -> list[Hypot
 
 
 def accumulated(logits: Tensor) -> Tensor:
-    """Logits in the type that scores are summed in: float32 for smaller ones. Such that are not finite are refused."""
+    """Logits in the type that scores are summed in: float32 for smaller ones. Raises if they are not finite."""
     return comparable(logits if logits.dtype == torch.float64 else logits.float())
 
 

@@ -1,4 +1,4 @@
-"""What enters the model, the "Input Embedding" of Figure 1: token ids, or vectors that are there already."""
+"""The input of the model, the "Input Embedding" of Figure 1: token ids, or vectors."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class TokenEmbedding(nn.Module):
 def first_outside(ids: Tensor, size: int) -> int | None:
     """An id that is not one of 0 … size-1, if there is one.
 
-    Looking at the values is free on the CPU; it would stop a compiled graph, and wait for an accelerator.
+    Reading the values is free on the CPU; it would break a compiled graph, and wait for an accelerator.
     """
     if ids.device.type != "cpu" or torch.compiler.is_compiling() or not ids.numel():
         return None
@@ -95,7 +95,7 @@ def first_outside(ids: Tensor, size: int) -> int | None:
 
 
 class Vectors(nn.Module):
-    """Vectors that are there already, b t d_model: nothing is learned here, only the shape is checked."""
+    """Vectors as input, b t d_model: nothing is learned here, only the shape is checked."""
 
     def __init__(self, *, d_model: int) -> None:
         super().__init__()
@@ -119,5 +119,5 @@ def check_vectors(x: Tensor, d_model: int) -> Tensor:
 
 
 def token_matrix(embedding: nn.Module) -> Tensor | None:
-    """The matrix that a tied head shares; None where there are no tokens."""
+    """The matrix that a tied head shares; None if there are no tokens."""
     return embedding.weight if isinstance(embedding, TokenEmbedding) else None

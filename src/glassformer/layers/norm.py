@@ -38,7 +38,7 @@ class RMSNorm(nn.Module):
 
         RMSNorm(x) = γ ⊙ x / √(mean(x²) + ε)
 
-    It keeps the part of LayerNorm that steadies training, the scale, and saves the rest. Computed in at least float32.
+    It keeps the part of LayerNorm that steadies training, the scale, and drops the rest. Computed in at least float32.
     Differs from the paper: it replaces LayerNorm in T5, LLaMA, Mistral and Qwen.
     """
 

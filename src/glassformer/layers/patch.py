@@ -13,7 +13,7 @@ from glassformer.tap import tap
 
 
 def _refuse_nan(x: Tensor) -> None:
-    # As with token ids: looking at the values is free on the CPU only.
+    # As with token ids: reading the values is free on the CPU only.
     if x.device.type == "cpu" and not torch.compiler.is_compiling() and not bool(torch.isfinite(x).all()):
         raise InputError("patch_not_finite", count=int((~torch.isfinite(x)).sum()), total=x.numel())
 
@@ -36,7 +36,7 @@ class ImagePatches(nn.Module):
 
         x_n = flatten(patch_n) W + b,   n = 1 … (size/patch)²
 
-    Square patches that do not overlap, read row by row. `class_tokens` learned vectors stand in front of them:
+    Square patches that do not overlap, read row by row. `class_tokens` learned vectors come before them:
     one in ViT, two in DeiT with distillation.
     Differs from the paper: it replaces the token embedding.
     """

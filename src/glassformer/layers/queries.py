@@ -1,4 +1,4 @@
-"""Learned queries: what enters a decoder that has no words to begin with, in the place of the "Output Embedding"."""
+"""Learned queries: the input of a decoder that has no words to start from, in place of the "Output Embedding"."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from glassformer.tap import tap
 
 
 class LearnedQueries(nn.Module):
-    r"""Object queries (Carion et al. 2020): so many learned vectors, the same for every example.
+    r"""Object queries (Carion et al. 2020): a number of learned vectors, the same for every example.
 
         x_t = Q[t],   t = 1 … queries
 
-    A decoder turns each of them into one answer, all at once: through cross-attention it looks for what it is to
-    report, and through self-attention it sees what the others report already.
+    A decoder turns each of them into one answer, all at once: through cross-attention it looks for what it should
+    report, and through self-attention it sees what the others report.
     Differs from the paper: it replaces the token embedding of the target.
     """
 

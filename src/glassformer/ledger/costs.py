@@ -76,7 +76,7 @@ class Cost:
     def backward(self) -> int:
         """Each product has two gradients, of both its sides; that of an input of the model is not computed.
 
-        With activation checkpointing the product itself comes a second time.
+        With activation checkpointing the product itself is computed a second time.
         """
         return sum(entry.amount * (entry.backward + entry.again) for entry in self.products)
 
@@ -85,7 +85,7 @@ class Cost:
         return sum(entry.amount for entry in self.kept)
 
     def like(self, part: str) -> Cost:
-        """The cost of this part in a layer that is like this one's: all but its place is known already."""
+        """The same cost for a part of an identical layer: only its name differs."""
         _ = self.forward, self.backward, self.saved
         return copied(self, part=part)
 
@@ -125,7 +125,7 @@ def check_lengths(config: ModelConfig, run: Pass) -> None:
 
 @dataclass(frozen=True)
 class Passed:
-    """A pass that was run in symbols: the model, its steps, and the cache that decoding left."""
+    """A pass that was run in symbols: the model, its steps, and the cache after decoding."""
 
     found: InSymbols
     symbols: SymbolicRun
@@ -142,7 +142,7 @@ def passed(config: ModelConfig, run: Pass) -> Passed:
 
 
 def steps(config: ModelConfig, run: Pass) -> tuple[Step, ...]:
-    """Every function of torch that the pass calls, in order; of layers that are alike only the first two."""
+    """Every torch function that the pass calls, in order; of identical layers only the first two."""
     return tuple(step for step in passed(config, run).symbols.steps if step.function not in ("enter", "leave"))
 
 
@@ -153,7 +153,7 @@ def costs(config: ModelConfig, run: Pass) -> dict[str, Cost]:
 
 
 def distinct_costs(config: ModelConfig, run: Pass) -> tuple[InSymbols, dict[str, Cost]]:
-    """The costs of the layers that differ, and the model that says which layers they stand for."""
+    """The costs of the distinct layers, and the model, which knows which layers they stand for."""
     done = passed(config, run)
     accounts = read(done.found, done.symbols.steps, recompute=run.recompute, triangle=CONVENTIONS[run.causal])
     cached = _cached(done.cache, done.symbols)

@@ -1,4 +1,4 @@
-"""Devices as their data sheets describe them, and this machine as it is measured in a few seconds.
+"""Devices as in their data sheets, and this machine, measured in a few seconds.
 
 Peaks are dense (no sparsity) with float32 accumulation; a link is counted in one direction.
 """
@@ -130,9 +130,9 @@ def device_named(name: str) -> Device:
 
 
 def this_machine(seconds: float = 0.5) -> Device:
-    """What the accelerator reaches, or the CPU where there is none: products, a copy in memory, free memory.
+    """What the accelerator (or the CPU, if there is none) reaches: products, a copy in memory, free memory.
 
-    bfloat16 is not measured on a CPU: some virtual machines report AMX and kill whoever uses it.
+    bfloat16 is not measured on a CPU: some virtual machines report AMX and kill the process that uses it.
     """
     import torch
 
@@ -174,7 +174,7 @@ def _copies(kind: str, size: int, seconds: float) -> float:
 
 
 def _rate(work: Any, kind: str, seconds: float) -> float:
-    """How often in a second, after two runs to warm up."""
+    """Calls per second, after two warm-up runs."""
     import torch
 
     def wait() -> None:

@@ -1,4 +1,4 @@
-"""Does a job fit: the memory of one device, item by item, and what to change where it is too little."""
+"""Does a job fit? The memory of one device, item by item, and what to change if it is too little."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class Item:
     bytes: int
     formula: str
     numbers: str
-    counted: bool = True  # of two that are never there at once, the smaller is not
+    counted: bool = True  # of two that never exist at once, the smaller is not counted
 
     def to_json(self) -> dict[str, Any]:
         return vars(self)
 
 
 def memory_per_device(config: ModelConfig, job: Job, done: Work | None = None) -> tuple[Item, ...]:
-    """Everything that lies in memory when it is fullest: at the loss, or while a block computes its gradients.
+    """Everything in memory when it is fullest: at the loss, or while a block computes its gradients.
 
     FSDP spreads weights, gradients and optimiser state over all devices, DDP keeps them whole on each.
     """
@@ -99,7 +99,7 @@ def _uncounted(item: Item) -> Item:
 
 
 def remedies(plan: Plan) -> tuple[str, ...]:
-    """Options of the command line with which it would fit; none where it fits already, or nothing helps."""
+    """Command-line options with which it would fit; empty if it fits already or nothing helps."""
     if plan.fits:
         return ()
     job = plan.job
@@ -119,6 +119,6 @@ def remedies(plan: Plan) -> tuple[str, ...]:
 
 
 def _enough(plan: Plan) -> list[int]:
-    """The least number of devices of the curve with which it fits, if there is one."""
+    """The smallest number of devices of the curve with which it fits, if any."""
     more = [each.job.devices for each in plan.curve if each.job.devices >= plan.job.devices and each.fits]
     return more[:1]

@@ -1,4 +1,4 @@
-"""Which modules and functions of a box stand in one row of the ledger, and what the row is called.
+"""Which modules and functions of a box share a row of the ledger, and what the row is called.
 
 A box that is not named here has one row, with the name that its registry gives it: a new norm, network, kind of
 position or head needs no entry.
@@ -22,15 +22,15 @@ from glassformer.models.block import Block
 from glassformer.models.plan import MODELS
 from glassformer.models.stack import Stack
 
-CONTAINERS = (*MODELS.values(), Stack, Block, nn.ModuleList)  # what is in them has rows of its own
+CONTAINERS = (*MODELS.values(), Stack, Block, nn.ModuleList)  # their contents have rows of their own
 
 
 class RowGroup(NamedTuple):
-    """One row of a box: its name, the key of its title in words/, and what belongs to it."""
+    """One row of a box: its name, the key of its title in words/, and its members."""
 
     name: str
     kind: str
-    members: tuple[str, ...] = ()  # children, tensors and functions; those of no group belong to the first without any
+    members: tuple[str, ...] = ()  # children, tensors, functions; the others belong to the first group without members
 
 
 FUNCTIONS = ("relu", "gelu", "silu", "sigmoid")  # every activation
@@ -77,7 +77,7 @@ def group_of(box: type[nn.Module], member: str) -> RowGroup:
 
 
 class Boxes:
-    """The boxes of a model: each path belongs to the outermost module on it that is no container."""
+    """The boxes of a model: each path belongs to the outermost module on it that is not a container."""
 
     def __init__(self, model: nn.Module) -> None:
         self.modules = dict(model.named_modules())

@@ -1,4 +1,4 @@
-"""One training job on many devices: what it asks of each, and the largest micro-batch of a recipe as such a job."""
+"""One training job on one or many devices, and the largest micro-batch of a recipe as such a job."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Job:
 
     @property
     def width(self) -> int:
-        """Bytes of a number of weights and activations while computing."""
+        """Bytes of one number of weights and activations during computation."""
         return DTYPES[self.dtype or "bfloat16"]
 
     @property
@@ -74,12 +74,12 @@ class Job:
 
     @property
     def state_width(self) -> int:
-        """Bytes of a number that the optimiser works on."""
+        """Bytes of one number that the optimiser works on."""
         return 4 if self.precision == "mixed" else self.width
 
 
 def lengths(config: ModelConfig, job: Job) -> tuple[int, int]:
-    """Source and target positions of one sample; an image or a series has a length of its own."""
+    """Source and target positions of one sample; images and series have their own length."""
     source = input_positions(config) or job.length or min(config.max_len, DEFAULT_LENGTH)
     target = config.queries or job.target_length or source
     longest = max(source, target if config.family == "encoder-decoder" else 0)

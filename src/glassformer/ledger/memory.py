@@ -1,7 +1,7 @@
-"""Where the bytes of a training step are: weights, gradients, optimiser state, what is kept, and the peak, by formula.
+"""Where the bytes of a training step are: weights, gradients, optimiser state, activations, and the peak, by formula.
 
 What a part holds is exact. The peak is an estimate: the largest of three moments of the step, each with all that is
-alive then, for a loop that frees the gradients after each update and does not hold on to the logits.
+alive then, for a loop that frees the gradients after each update and does not keep the logits.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ class PartMemory:
 
 @dataclass(frozen=True)
 class MemoryUse:
-    """All parts, and the moments of a step at which memory can be at its peak."""
+    """All parts, and the moments of a step at which memory can peak."""
 
     model: InSymbols
-    held: dict[str, tuple[Bytes, ...]]  # by part of the layers that differ: rows of the ledger first, then the others
+    held: dict[str, tuple[Bytes, ...]]  # by part of the distinct layers: rows of the ledger first, then the others
     rows: int  # how many of them are rows
     moments: dict[str, tuple[Bytes, ...]]
 
@@ -129,9 +129,9 @@ def _moments(
 ) -> dict[str, tuple[Bytes, ...]]:
     """What is alive at three moments of a step.
 
-    loss    its gradient is being computed, and everything that was kept is still there
+    loss    its gradient is being computed, and all activations are still there
     block   the backward pass enters the last block: the head's gradient is there, the head's inputs are gone
-    update  all gradients are there, and nothing is kept any more
+    update  all gradients are there, and no activations
     """
     w = WIDTHS[run.dtype]
     n = sum(row.parameters * model.times(row.name) for row in rows.values())

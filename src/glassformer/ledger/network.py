@@ -1,4 +1,4 @@
-"""What devices say to each other in a step, and how long it takes: rings, and the latency of a tree to sum up."""
+"""What devices send each other in a step, and how long it takes: rings, and trees for sums."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BUCKET = 25 * 2**20  # bytes that DDP reduces at once
 
 @dataclass(frozen=True)
 class Traffic:
-    """Seconds on the wire: in each micro-batch, and once more at the end of a step."""
+    """Seconds of network time: in each micro-batch, and once more at the end of a step."""
 
     micro: float
     last: float
@@ -32,14 +32,14 @@ def ring(device: Device, devices: int) -> float:
 
 
 def around(device: Device, devices: int, size: float, calls: int) -> float:
-    """Once round the ring: the seconds of an all-gather or a reduce-scatter of `size` bytes, in so many calls."""
+    """Once round the ring: the seconds of an all-gather or a reduce-scatter of `size` bytes in `calls` calls."""
     nodes = ceil(devices / device.node)
     hops = (nodes - 1) * ACROSS + (devices - nodes) * WITHIN
     return (devices - 1) / devices * size / (ring(device, devices) * REACHED) + calls * hops
 
 
 def reduced(device: Device, devices: int, size: float, calls: int) -> float:
-    """An all-reduce: the bytes go round twice; the waiting is that of a tree over the nodes, there and back."""
+    """An all-reduce: the bytes go round twice; the latency is that of a tree over the nodes, up and down."""
     nodes = ceil(devices / device.node)
     hops = (nodes - 1).bit_length() * ACROSS + (ceil(devices / nodes) - 1) * WITHIN
     return 2 * ((devices - 1) / devices * size / (ring(device, devices) * REACHED) + calls * hops)
@@ -48,7 +48,7 @@ def reduced(device: Device, devices: int, size: float, calls: int) -> float:
 def traffic(device: Device, job: Job, done: Work) -> Traffic:
     """DDP: an all-reduce of the gradients, once a step. FSDP: weights gathered twice, gradients scattered once.
 
-    FSDP does so in every micro-batch, block by block; with `no_sync` the gradients travel once a step.
+    FSDP does so in every micro-batch, block by block; with `no_sync` gradients are sent once per step.
     """
     n, parameters = job.devices, done.parameters
     if n == 1:

@@ -20,11 +20,14 @@ from glassformer.symbols.run import Step
 
 @dataclass(frozen=True, repr=False)
 class Ledger:
-    """What a model holds. Prints as a table, in a notebook too; `to_json()` is what `--json` prints."""
+    """What a model holds. Prints as a table, in a notebook too; `to_json()` is what `--json` prints.
+
+    With a pass also `costs`, `memory` and `steps`: every torch function that the real `forward` calls, see `Step`.
+    """
 
     model: str
     config: ModelConfig
-    found: InSymbols  # the model, with the layers that differ
+    found: InSymbols  # the model, with its distinct layers
     rows: Mapping[str, ParameterRow]  # of these layers
     run: Pass | None = None  # with a pass: its FLOPs and bytes, too
 
@@ -39,7 +42,7 @@ class Ledger:
 
     @cached_property
     def _costs(self) -> dict[str, Cost]:
-        """Of the layers that differ."""
+        """Of the distinct layers."""
         return {} if self.run is None else distinct_costs(self.config, self.run)[1]
 
     @cached_property
@@ -49,7 +52,7 @@ class Ledger:
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
-        """What the pass does, function by function, in symbols; empty without one."""
+        """Every torch function that the pass calls, in symbols, as `Step`s; empty without a pass."""
         return () if self.run is None else steps(self.config, self.run)
 
     @cached_property
@@ -121,5 +124,5 @@ class Ledger:
 
 
 def count(model: str, config: ModelConfig, run: Pass | None = None) -> Ledger:
-    """The ledger of a configuration under a name; with a pass, its costs as well."""
+    """The ledger of a configuration, under a name; with a pass, its costs too."""
     return Ledger(model, config, *distinct_rows(config), run)

@@ -1,6 +1,6 @@
 """Will it fit, how long will it take, what limits it: a training run from a configuration and a data sheet.
 
-Nothing is run; FLOPs and parameters are exact, and what is assumed is said.
+Nothing is run; FLOPs and parameters are exact, and every assumption is printed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from glassformer.ledger.work import Work, work
 from glassformer.models.check import check
 from glassformer.show import Sheet, as_html, as_text
 
-UTILISATION = 0.4  # share of the peak at which all products run, where nobody says otherwise
+UTILISATION = 0.4  # share of the peak that all products reach, unless given
 CHINCHILLA = 20  # tokens for each parameter
 CURVE = (*(2**power for power in range(14)), 10_000)
 
@@ -38,7 +38,7 @@ class Plan:
     tokens: int
     work: Work
     utilisation: float | None  # of the peak, over everything that is computed
-    mfu: float | None  # or: of the peak, over what the model asks for, whole step, as reports state it
+    mfu: float | None  # or: of the peak, over the model's own FLOPs and the whole step, as reports state it
     price: float | None = None  # of a device for an hour
 
     # --- memory ---
@@ -70,7 +70,7 @@ class Plan:
 
     @cached_property
     def activation_traffic(self) -> float:
-        """Of one micro-batch: what is kept is written and read once, the weights are read three times."""
+        """Of one micro-batch: activations are written and read once, the weights are read three times."""
         kept = self.work.sums["activations"].bytes + self.work.sums["logits"].bytes
         return (2 * kept + 3 * self.job.width * self.work.parameters) / self.device.bandwidth
 
@@ -87,18 +87,18 @@ class Plan:
 
     @property
     def step_flops(self) -> dict[str, float]:
-        """Of one device in a step: what the model needs, what checkpointing computes again, and both."""
+        """Of one device in a step: the model's own, those that checkpointing repeats, and both."""
         model, again = (flops * self.job.accumulate for flops in (self.work.model, self.work.again))
         return {"model": model, "again": again, "all": model + again}
 
     @property
     def network_rate(self) -> float:
-        """Bytes/s that a device sends: the share of the ring's speed that collectives reach."""
+        """Bytes/s that a device sends: the part of the ring's speed that collectives reach."""
         return ring(self.device, self.job.devices) * REACHED
 
     @cached_property
     def limits(self) -> dict[str, float]:
-        """Seconds of a step for each resource, were it alone."""
+        """Seconds of a step if each resource were the only limit."""
         n = self.job.accumulate
         return {
             "compute": n * self.compute,
@@ -112,7 +112,7 @@ class Plan:
 
     @cached_property
     def exposed(self) -> float:
-        """Seconds of network that no computing hides: FSDP's runs beside a micro-batch, DDP's beside its backward."""
+        """Network seconds not hidden by computation: FSDP's overlaps a micro-batch, DDP's its backward pass."""
         busy = max(self.compute, self.activation_traffic)
         backward = busy * (1 - self.work.forward / (self.work.model + self.work.again))
         every = max(0.0, self.traffic.micro - busy) * self.job.accumulate
@@ -155,11 +155,11 @@ class Plan:
     def cost(self) -> float | None:
         return None if self.price is None else self.device_hours * self.price
 
-    # --- beside the exact figures ---
+    # --- besides the exact figures ---
 
     @cached_property
     def flops(self) -> dict[str, float]:
-        """FLOPs of one token, forward and backward: exact, and as rules of thumb have them."""
+        """FLOPs of one token, forward and backward: exact, and by rules of thumb."""
         layers, source = self.config.encoder_layers + self.config.decoder_layers, lengths(self.config, self.job)[0]
         six = 6 * self.work.parameters
         return {
@@ -185,7 +185,7 @@ class Plan:
 
     @cached_property
     def curve(self) -> tuple[Plan, ...]:
-        """The same on 1, 2, 4 … 10,000 devices: the micro-batch stays, so the batch grows."""
+        """The same on 1, 2, 4 … 10,000 devices: the micro-batch stays the same, so the batch grows."""
         return tuple(self.on(devices) for devices in CURVE)
 
     def with_job(self, job: Job) -> Plan:
@@ -270,7 +270,7 @@ def plan(
     mfu: float | None = None,
     price: float | None = None,
 ) -> Plan:
-    """The plan of a job under a name. `utilisation` and `mfu` exclude each other; without either it is 0.4, assumed."""
+    """The plan of a job. `utilisation` and `mfu` exclude each other; without either it is 0.4, assumed."""
     if utilisation is not None and mfu is not None:
         raise ConfigError("plan_both", utilisation=utilisation, mfu=mfu)
     check(config)

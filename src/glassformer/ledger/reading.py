@@ -1,4 +1,4 @@
-"""The steps of a pass, read as an account: products and kept bytes by row, each storage charged once."""
+"""The costs of a pass, read off its steps: products and kept bytes by row, each storage charged once."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Account:
 
 
 def read(found: InSymbols, steps: Iterable[Step], *, recompute: bool, triangle: bool) -> dict[str, Account]:
-    """The rows in the order in which they first did something; a layer stands for all that are like it."""
+    """The rows in order of their first step; a layer stands for all that are identical to it."""
     reader = _RowReader(found, recompute, triangle)
     for step in steps:
         reader.step(step)
@@ -52,7 +52,7 @@ class _RowReader:
         self.boxes, self.recompute, self.triangle = Boxes(found.model), recompute, triangle
         self.accounts: dict[str, Account] = {}
         self._charged: set[int] = set()
-        self._storages: list[Storage] = []  # alive, so that none is taken for another
+        self._storages: list[Storage] = []  # kept alive, so that their ids are not reused
         self._again = False
         self._since: list[tuple[Account, int]] = []  # products after the last tensor that was kept
 
@@ -70,14 +70,14 @@ class _RowReader:
                     self._product(part, step, product)
 
     def _enter(self, step: Step) -> None:
-        """A block that is computed again keeps what enters it, and what happens inside it only for a while."""
+        """A recomputed block keeps its inputs; what it computes inside is kept only for a while."""
         if self.recompute:
             for x in step.operands:
                 self._keep(f"{step.path}.input", "block.input", x.storage_)
             self._again = True
 
     def _leave(self) -> None:
-        """The second time torch stops as soon as it has all that was kept: products behind that are not repeated."""
+        """Recomputing stops as soon as everything kept is there again: later products are not repeated."""
         if self.recompute:
             for account, number in self._since:
                 account.products[number] = replace(account.products[number], again=False)

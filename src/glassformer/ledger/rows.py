@@ -22,7 +22,7 @@ from glassformer.symbols.size import Dim, values, written
 
 
 class PartLocation(NamedTuple):
-    """Where a part of a block stands: in which stack and layer, and its path inside the block."""
+    """Where a part of a block is: its stack, its layer and its path inside the block."""
 
     stack: str
     layer: str
@@ -30,7 +30,7 @@ class PartLocation(NamedTuple):
 
 
 def place(path: str) -> PartLocation:
-    """The place of a part by its path; a part outside of the blocks has no stack."""
+    """The location of a part by its path; a part outside the blocks has no stack."""
     stack, _, inside = path.partition(".blocks.")
     layer, _, inside = inside.partition(".")
     return PartLocation(stack, layer, inside) if inside else PartLocation("", "", path)
@@ -50,7 +50,7 @@ class NamedTensor:
 class ParameterRow:
     """One line of the ledger: tensors that belong together, with one formula."""
 
-    name: str  # where it is: "encoder.blocks.0.self_attention.qkv"
+    name: str  # its path: "encoder.blocks.0.self_attention.qkv"
     kind: str  # what it is: the key of its name in words/
     own: tuple[NamedTensor, ...]  # its tensors, named from inside the box
     values: Mapping[str, int] = field(default_factory=dict)
@@ -100,9 +100,9 @@ class ParameterRow:
         return replace(self, name=_joined(path, self.name), box=_joined(path, self.box))
 
     def like(self, name: str) -> ParameterRow:
-        """The row of this name in a layer that is like this one's: all but its place is known already."""
+        """The same row of an identical layer: only its name and its box differ."""
         _ = self.formula, self.parameters, self.buffers
-        group = len(self.name) - len(self.box)  # of ".qkv" behind the box
+        group = len(self.name) - len(self.box)  # the length of ".qkv" after the box
         return copied(self, name=name, box=name[: len(name) - group])
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -120,7 +120,7 @@ class Total:
 
     @classmethod
     def of(cls, rows: Iterable[ParameterRow], times: Callable[[str], int] = lambda name: 1) -> Total:
-        """`times`: how often a row of this name is there, in layers that are alike."""
+        """`times`: how often a row of this name occurs, in identical layers."""
         parameters = trained = buffers = 0
         for row in rows:
             n = times(row.name)
@@ -133,9 +133,9 @@ T = TypeVar("T")
 
 
 def copied(one: T, **changes: object) -> T:
-    """A copy of a frozen value with some fields changed, and with what was computed from the others.
+    """A copy of a frozen value with some fields changed; cached properties are copied too.
 
-    A model may have thousands of equal layers: each is a copy of one that is complete.
+    A model may have thousands of identical layers, and what they cost is computed once.
     """
     copy: T = object.__new__(type(one))
     vars(copy).update(vars(one), **changes)
@@ -149,7 +149,7 @@ def _terms(tensors: Iterable[NamedTensor]) -> list[str]:
 
 
 def within(path: str, rows: Iterable[ParameterRow]) -> tuple[ParameterRow, ...]:
-    """The same rows as seen from the box around them: names and tensors get the path in front."""
+    """The same rows as named in the box around them: the path is put in front."""
     return tuple(row.inside(path) for row in rows)
 
 
@@ -164,7 +164,7 @@ def rows(config: ModelConfig) -> tuple[ParameterRow, ...]:
 
 
 def distinct_rows(config: ModelConfig) -> tuple[InSymbols, dict[str, ParameterRow]]:
-    """The rows of the layers that differ, by name, and the model that says which layers they stand for."""
+    """The rows of the distinct layers, by name, and the model, which knows which layers they stand for."""
     found = in_symbols(config, SymbolicRun())
     model: Any = found.model
     shared = "embedding" if getattr(model, "target_embedding", None) is None else "target_embedding"

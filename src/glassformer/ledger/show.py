@@ -30,7 +30,7 @@ class LedgerLine:
 
 
 def lines(found: InSymbols, rows: Mapping[str, ParameterRow], lang: str | None) -> Iterator[LedgerLine]:
-    """Rows in order; the layers of a stack, all alike, are shown once with their number."""
+    """Rows in order; the layers of a stack, all identical, are shown once with their number."""
     for stack, group in groupby(rows.values(), key=lambda row: place(row.name).stack):
         if not stack:
             yield from (_line(row, 0, lang) for row in group)
@@ -74,7 +74,7 @@ def _sum(
     formula: str = "",
     times: Callable[[str], int] = lambda path: 1,
 ) -> LedgerLine:
-    """`times`: how often a row is there, in layers that are alike."""
+    """`times`: how often a row occurs, in identical layers."""
     summed = Total.of(rows, times)
     return LedgerLine(level, name, label, formula, summed.parameters, summed.trained, summed.buffers, is_sum=True)
 
@@ -127,7 +127,7 @@ class CostLine(NamedTuple):
 
 
 def cost_lines(found: InSymbols, costs: Mapping[str, Cost], lang: str | None) -> Iterator[CostLine]:
-    """Parts in the order of the data; the layers of a stack, all alike, once with their number."""
+    """Parts in the order of the data; the layers of a stack, all identical, once with their number."""
     for stack, group in groupby(costs.values(), key=lambda cost: place(cost.part).stack):
         every = list(group)
         if not stack:
@@ -181,7 +181,7 @@ def costs_table(found: InSymbols, costs: Mapping[str, Cost], run: Pass, lang: st
 
 
 def _amounts(costs: Iterable[Cost], times: Callable[[str], int] = lambda part: 1) -> tuple[int, int, int]:
-    """FLOPs forward and backward, and bytes. `times`: how often a part is there, in layers that are alike."""
+    """FLOPs forward and backward, and bytes. `times`: how often a part occurs, in identical layers."""
     forward = backward = saved = 0
     for cost in costs:
         n = times(cost.part)

@@ -88,7 +88,7 @@ def _answer(plan: Plan, lang: str | None) -> Table:
 
 
 def _table(title: str, lang: str | None, *columns: tuple[str, Kind, int]) -> Table:
-    """Columns by name, kind and the order in which they may go."""
+    """Columns by name, kind and the order in which they may be dropped."""
     drawn = (Column(say(f"plan.columns.{name}", lang), kind, drop) for name, kind, drop in columns)
     return Table(*drawn, title=say(f"plan.titles.{title}", lang), lang=lang)
 
@@ -125,7 +125,7 @@ def _network(plan: Plan, lang: str | None) -> str:
         return say("plan.how.network_one", lang)
     rate = f"{plan.network_rate / 1e9:,.0f}"
     sent = say(f"plan.how.network_{plan.job.parallel}", lang, size=f"{plan.traffic.bytes / 1e9:,.1f}", rate=rate)
-    if plan.mfu is not None:  # a stated utilisation says nothing about what is hidden
+    if plan.mfu is not None:  # a stated utilisation says nothing about overlap
         return sent
     return f"{sent}; {say('plan.how.network_exposed', lang, time=duration(plan.exposed, lang))}"
 

@@ -28,7 +28,7 @@ class ByteSum(NamedTuple):
 
     @classmethod
     def of(cls, entries: Iterable[tuple[CostEntry, int]]) -> ByteSum:
-        """Each entry comes with the number of times that it is there."""
+        """Each entry comes with the number of times it occurs."""
         amount, formulas, numbers = 0, Counter[str](), Counter[str]()
         for entry, times in entries:
             amount += entry.amount * times
@@ -39,13 +39,13 @@ class ByteSum(NamedTuple):
 
 @dataclass(frozen=True)
 class Work:
-    """One micro-batch on one device, and the sizes of the model behind it."""
+    """One micro-batch on one device, and the sizes of its model."""
 
     config: ModelConfig
     run: Pass
     tokens: int
     found: InSymbols
-    costs: dict[str, Cost]  # of the layers that differ
+    costs: dict[str, Cost]  # of the distinct layers
     checkpointing: str
     parameters: int
     buffers: int
@@ -65,12 +65,12 @@ class Work:
 
     @cached_property
     def model(self) -> int:
-        """Forward and backward: what the model asks for."""
+        """Forward and backward FLOPs of the model itself."""
         return _flops(self.found, self.costs)
 
     @cached_property
     def triangle(self) -> int:
-        """The same, attention counted only where a look-ahead mask lets look."""
+        """The same, attention counted only where the look-ahead mask allows it."""
         return _flops(*distinct_costs(self.config, replace(self.run, causal="triangle")))
 
     @cached_property
@@ -109,14 +109,14 @@ class Work:
 
     @cached_property
     def kept(self) -> tuple[tuple[CostEntry, int], ...]:
-        """What stays in memory from the forward pass to the backward pass, and how often: once in every equal layer."""
+        """What stays in memory until the backward pass, and how often: once in every identical layer."""
         blocks = self._kept_by_block
         if self.checkpointing != "none":
             blocks = {("", ""): blocks["", ""]} | {block: self._checkpoints(block) for block in self._linear}
         return tuple((entry, self._times(block)) for block, entries in blocks.items() for entry in entries)
 
     def _checkpoints(self, block: tuple[str, str]) -> list[CostEntry]:
-        """What a block keeps that is computed again, in full or in part."""
+        """What a block keeps that is recomputed, in full or in part."""
         products = self._linear[block]
         kept = [replace(products[0], name="input", formula=products[0].takes)]
         if self.checkpointing == "selective":

@@ -48,7 +48,7 @@ def build(
 
 
 def _refuse_too_large(config: ModelConfig, device: str | torch.device | None, dtype: torch.dtype | None) -> None:
-    """A model that cannot fit is refused before the machine is brought to its knees."""
+    """Refuse a model that does not fit before the machine runs out of memory."""
     if torch.device(device or "cpu").type != "cpu":
         return
     default = torch.get_default_dtype()  # modules are made in it and cast afterwards
@@ -60,7 +60,7 @@ def _refuse_too_large(config: ModelConfig, device: str | torch.device | None, dt
 
 
 def free_memory() -> int | None:
-    """Bytes that programs can still have; None where the system does not tell."""
+    """Bytes that programs can still allocate; None if the system does not say."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
     except OSError:

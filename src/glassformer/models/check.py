@@ -48,10 +48,10 @@ GIVEN = {
     "special_tokens",
     "segments",
 }
-OWN = {"head": {"scale", "activation"}}  # those of them that are an option after all
+OWN = {"head": {"scale", "activation"}}  # exceptions that are options
 BOXES: dict[str, Mapping[str, Any]] = {"position": POSITIONS, "input": INPUTS, "head": HEADS}
 BARE = ("norm", "feed_forward")  # all that these boxes take are keys of [model]
-OPTION_RULES: dict[str, dict[str, Rule]] = {  # where the type that a box declares says too little
+OPTION_RULES: dict[str, dict[str, Rule]] = {  # where the declared type of a box says too little
     "position": {"offset": count},
     "input": {"class_tokens": count},
     "head": {"classes": count, "dropout": rate, "activation": partial(one_of, known=ACTIVATIONS)},
@@ -148,7 +148,7 @@ def _input(config: ModelConfig) -> None:
 
 
 def _target(config: ModelConfig) -> None:
-    """A decoder that begins with queries, or sees everything at once, cannot say one word after another."""
+    """A decoder that starts from queries, or sees everything at once, cannot produce one word after another."""
     unordered = {"queries": config.queries} if config.queries else {} if config.causal else {"causal": "false"}
     for key, value in unordered.items():
         if config.family != "encoder-decoder":

@@ -41,8 +41,8 @@ class Decoder(Stack):
 
         `real` and `memory_real`, True = a token, not padding: b s.
         With a cache, x holds the new positions only, `mask` and `real` cover the past ones too; the cache grows by t.
-        `documents`: the number of the document that a token belongs to, where several lie packed in a row. None looks
-        into another, and places begin anew in each.
+        `documents`: the number of the document that a token belongs to, if several are packed in a row. None looks
+        into another, and positions restart in each.
         """
         b, t, _ = check_vectors(x, self.d_model).shape
         if not self.causal and not (prefix is None and cache is None):
@@ -70,7 +70,7 @@ class Decoder(Stack):
             raise InputError("memory_shape", shape=tuple(memory.shape), batch=b // beams, d_model=self.d_model)
 
     def _check_cache(self, cache: Cache, b: int) -> int:
-        """How many positions are in it; it must be of this decoder and of this batch."""
+        """How many positions are in the cache; it must fit this decoder and this batch."""
         k = cache.layers[0].past.k if cache.layers else None
         if len(cache.layers) != len(self.blocks) or (k is not None and k.shape[0] != b):
             rows = "–" if k is None else k.shape[0]

@@ -41,7 +41,7 @@ DTYPES = {
 
 @dataclass(frozen=True)
 class InSymbols:
-    """A model with the layers that differ, and for each layer of the whole model which of them it is like."""
+    """A model with its distinct layers, and for each layer of the whole model which of them it equals."""
 
     model: nn.Module
     layers: dict[str, list[int]]
@@ -51,12 +51,12 @@ class InSymbols:
         return {(stack, str(layer)): n for stack, like in self.layers.items() for layer, n in Counter(like).items()}
 
     def times(self, path: str) -> int:
-        """How often something at this path is there in the whole model: as often as there are layers like its own."""
+        """How often this path occurs in the whole model: once, or once in every layer equal to its own."""
         stack, _, inside = path.partition(".blocks.")
         return self._times.get((stack, inside.partition(".")[0]), 1)
 
     def everywhere(self, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
-        """Every path of the whole model in order, each with the path in the built layers that it is like."""
+        """Every path of the whole model in order, each with the equal path in the layers that were built."""
         alone: dict[str, dict[str, list[str]]] = {}  # stack → layer → what is in it, in the order of the paths
         order: list[str] = []
         for path in paths:
@@ -101,7 +101,7 @@ def numbers(config: ModelConfig) -> int:
 
 
 def _shorten(stack: dict[str, Any]) -> list[int]:
-    """Leave the layers that differ; returns for each layer which of those left it is like."""
+    """Leave only the distinct layers; returns for each layer which of these it equals."""
     far = min(stack["window_from"], stack["n_layers"]) if stack["window"] is not None else 0
     near = stack["n_layers"] - far
     first = min(far, 2)
@@ -121,12 +121,12 @@ def named(box: Box) -> dict[str, Any]:
         own = _complete(POSITIONS[options["position"]], options["position_options"] or {})
         options["position_options"] = _dims({key: own[key] for key in own if key not in GIVEN})
     if box.make is SeriesPatches and options["channels"] == 1:
-        return {**_dims(options), "channels": 1}  # one channel is no axis to speak of
+        return {**_dims(options), "channels": 1}  # a single channel is not written
     return _dims(options)
 
 
 def _complete(make: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """With the sizes that are not given as the box has them by default."""
+    """The options, completed by the default sizes of the box."""
     parameters = inspect.signature(make.__init__).parameters
     return {name: each.default for name, each in parameters.items() if type(each.default) is int} | dict(options)
 
@@ -181,10 +181,10 @@ def _renamed(x: Symbolic, axis: int, letter: str, *, whole: bool = False) -> Sym
 def run_pass(
     config: ModelConfig, run: SymbolicRun, found: InSymbols, sizes: Lengths, *, training: bool
 ) -> Cache | None:
-    """One pass from inputs to outputs; `run.steps` has what it did. Decoding: the cache as it is afterwards."""
+    """One pass from inputs to outputs, recorded in `run.steps`. Decoding: returns the cache after it."""
     model: Any = found.model.train(training)
     may_decode = config.family != "encoder" and config.causal
-    sizes = sizes if may_decode else replace(sizes, past=0)  # who sees everything at once has no past
+    sizes = sizes if may_decode else replace(sizes, past=0)  # a model that sees everything at once has no past
     cache = model.decoder.empty_cache() if may_decode and (sizes.past or not training) else None
     run.letters = letters(config, cached=bool(sizes.past))
     run.steps.clear()
@@ -204,7 +204,7 @@ def run_pass(
 
 
 def _mark(run: SymbolicRun, path: str) -> Any:
-    """What enters a block: the stream, the memory, and what positions give to attention."""
+    """The inputs of a block: the stream, the memory, and what positions give to attention."""
 
     def enter(block: nn.Module, given: tuple[Any, ...], keywords: dict[str, Any]) -> None:
         place: PositionEffect = keywords["place"]
@@ -242,7 +242,7 @@ def _call(
             model(_input(config, run, b, source), cache=cache)
         return
     memory: Tensor
-    if past:  # the encoder has done its part
+    if past:  # the encoder has run already
         memory = _given(run, (b, Dim("s", source), config.d_model), run.dtype)
     else:
         memory = model.encode(_input(config, run, b, source))

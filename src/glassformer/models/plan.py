@@ -1,4 +1,4 @@
-"""From a configuration to the parts of a model: one plan, read by whoever builds it, with numbers or in symbols."""
+"""From a configuration to the parts of a model: one plan, built with numbers or in symbols."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def resized(
     """A trained model and its configuration → both for images of another size; the old model stays as it is.
 
     Positions are interpolated as ViT does (Dosovitskiy et al. 2021, §3.2). With a larger `patch` the projection is
-    resized, too, so that it says of an enlarged patch what it said of the patch (FlexiViT, Beyer et al. 2023).
+    resized, too, so that its output for an enlarged patch stays the same (FlexiViT, Beyer et al. 2023).
     """
     wanted = resized_config(config, size, patch)
     old, new = config.input.options, wanted.input.options

@@ -1,4 +1,4 @@
-"""A stack of N blocks with what stands before and after it, "N×" in Figure 1: what encoder and decoder share."""
+"""A stack of N blocks with what comes before and after it, "N×" in Figure 1: what encoder and decoder share."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Stack(nn.Module):
     "pre" and "parallel" and off for "post" unless given. Stochastic depth rises evenly from 0 to its rate.
     `embedding_norm` normalises what enters, as BERT and BART do; `window` lets a token see no further than that,
     in the layers from `window_from` on (Qwen2: the lower layers see everything). `causal`: may a position see those
-    before it only? A decoder's may unless told otherwise (object queries see each other), an encoder's see all.
+    before it only? By default so in a decoder (but object queries see each other); in an encoder all see all.
     """
 
     block: type[Block]
@@ -78,10 +78,10 @@ class Stack(nn.Module):
     def enter(
         self, x: Tensor, real: Tensor | None, past: int = 0, documents: Tensor | None = None
     ) -> tuple[Tensor, PositionEffect]:
-        """Give the tokens their places: in the stream, in queries and keys, or in the scores.
+        """Give the tokens their positions: in the stream, in queries and keys, or in the scores.
 
-        Places count real tokens only: padding in front of a sentence does not move it. In each of several `documents`
-        of a row they begin anew.
+        Positions count real tokens only: padding before a sentence does not shift it. In each of several `documents`
+        of a row they restart.
         """
         x = check_vectors(x, self.d_model)
         at = places(real, x.shape[1], past, x.device) if documents is None else places_in(documents)
@@ -123,7 +123,7 @@ class Stack(nn.Module):
 
 
 def _check_keywords(block: BlockOptions) -> None:
-    """A wrong or forgotten keyword is an error here, before anything looks for it."""
+    """Raises for an unknown or missing keyword."""
     for name in block:
         known_key(name, BlockOptions.__annotations__)
     if missing := [name for name in ("d_model", "n_heads", "d_ff") if name not in block]:

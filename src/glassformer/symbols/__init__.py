@@ -1,1 +1,1 @@
-"""The mathematics, run in symbols: sizes that keep their names, tensors without numbers, one rule a function, steps."""
+"""A pass in symbols: sizes that keep their names, tensors without numbers, one rule per function, steps."""

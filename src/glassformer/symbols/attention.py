@@ -1,4 +1,4 @@
-"""The fused kernel: one function of torch for the whole of Eq. (1), with the two products that it hides."""
+"""The fused kernel: one torch function for all of Eq. (1), with the two products that it hides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mixed precision: autocast acts below the functions of torch, so the rules say themselves what it casts."""
+"""Mixed precision: autocast acts below torch's functions, so the rules themselves say what it casts."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 
 def narrowed(run: SymbolicRun, x: Symbolic) -> Symbolic:
-    """What a product takes: under autocast a copy in two bytes, made anew at every call."""
+    """The operand of a product: under autocast a two-byte copy, made at every call."""
     return _cast(run, x, torch.bfloat16) if run.autocast and x.dtype == run.dtype else x
 
 
 def widened(run: SymbolicRun, x: Symbolic) -> Symbolic:
-    """What a norm takes: under autocast a copy in four bytes, unless it has four already."""
+    """The input of a norm: under autocast a four-byte copy, unless it has four already."""
     return _cast(run, x, run.dtype) if run.autocast and x.dtype == torch.bfloat16 else x
 
 
 def _cast(run: SymbolicRun, x: Symbolic, dtype: torch.dtype) -> Symbolic:
-    """A copy in another type lies in memory as it did before."""
+    """A copy in another type keeps its order in memory."""
     return run.new(x.shape, dtype, trained=x.trained, order=x.order)

@@ -1,4 +1,4 @@
-"""Tensors from nothing, and what is done to them before they are used: parameters, buffers, positions."""
+"""How parameters, buffers and positions are created and initialised."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def fresh(run: SymbolicRun, *size: Any, dtype: torch.dtype | None = None, **_: Any) -> Symbolic:
-    """empty, zeros, ones, rand; what a parameter or a buffer begins with."""
+    """empty, zeros, ones, rand: how a parameter or a buffer is created."""
     shape = size[0] if len(size) == 1 and isinstance(size[0], Sequence) else size
     return run.new(shape, dtype, given=True)
 

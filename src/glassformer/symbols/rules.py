@@ -1,7 +1,7 @@
 """One rule for each torch function that the boxes use: what comes out, which products it costs, what autograd keeps.
 
-A rule takes the run and the arguments of the function. Nothing is guessed: a function without a rule is an error, and
-so is one that only has a rule for what is not trained (positions, masks) when it meets something that is.
+A rule takes the run and the arguments of the function. Nothing is guessed: a function without a rule raises, and
+so does one whose rule covers only untrained tensors (positions, masks) when it is given a trained one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def called(function: Any) -> str:
     return f"F.{name}" if function in (F.unfold, F.pad) else name
 
 
-# --- numbers one by one: sums, products, comparisons ---
+# --- element by element: sums, products, comparisons ---
 
 
 def _operands(*xs: Any) -> list[Symbolic]:
@@ -42,7 +42,7 @@ def _operands(*xs: Any) -> list[Symbolic]:
 
 
 def broadcast(*xs: Symbolic) -> tuple[int, ...]:
-    """The shape of all together; of two names for one size that of the tensor with more axes."""
+    """The shape of all together; if a size has two names, that of the tensor with more axes."""
     xs = tuple(sorted(xs, key=lambda x: -x.dim()))
 
     def size(axis: int) -> int:
@@ -58,7 +58,7 @@ def _promoted(*xs: Any) -> torch.dtype:
 
 
 def like(run: SymbolicRun, *xs: Any, dtype: torch.dtype | None = None) -> Symbolic:
-    """A fresh tensor with an entry for each of theirs; it lies in memory as the first of full size does."""
+    """A new tensor of the broadcast shape, in the memory order of the first operand of full size."""
     tensors = _operands(*xs)
     shape = broadcast(*tensors)
     order = next((x.order for x in tensors if x.dim() == len(shape) and not _expanded(x, shape)), None)
@@ -80,7 +80,7 @@ def negative(run: SymbolicRun, x: Symbolic) -> Symbolic:
 
 
 def multiply(run: SymbolicRun, a: Any, b: Any) -> Symbolic:
-    """Each factor is the other's gradient; a number is no tensor and is not kept."""
+    """Each factor is the other's gradient; a plain number is not kept."""
     if isinstance(a, Symbolic) and isinstance(b, Symbolic):
         for x, other in ((a, b), (b, a)):
             if x.trained:
@@ -112,7 +112,7 @@ def untrained(name: str, dtype: torch.dtype | None = None) -> Rule:
     return rule
 
 
-# --- functions of one tensor: what comes out is kept, or what went in ---
+# --- functions of one tensor: the result is kept, or the input ---
 
 
 def _keeping_input(run: SymbolicRun, x: Symbolic, name: str) -> Symbolic:
@@ -129,7 +129,7 @@ def _keeping_result(run: SymbolicRun, x: Symbolic, name: str) -> Symbolic:
 
 
 def relu(run: SymbolicRun, x: Symbolic, inplace: bool = False) -> Symbolic:
-    """0 or not: seen from what comes out."""
+    """The gradient is 0 or 1, which the result shows."""
     return _keeping_result(run, x, "relu")
 
 
@@ -180,7 +180,7 @@ def layer_norm(
     bias: Symbolic | None = None,
     eps: float = 1e-5,
 ) -> Symbolic:
-    """What goes in, and a mean and a deviation for each row; an accelerator computes these in float32."""
+    """Keeps the input, and a mean and a deviation for each row; an accelerator computes these in float32."""
     wide = widened(run, x)
     run.keep(wide, "input")
     for name in ("mean", "rstd"):
@@ -203,7 +203,7 @@ def mean(run: SymbolicRun, x: Symbolic, dim: int, keepdim: bool = False) -> Symb
 
 
 def amax(run: SymbolicRun, x: Symbolic, dim: int, keepdim: bool = False) -> Symbolic:
-    """Where the largest was is seen from both."""
+    """Keeps both: together they show where the largest was."""
     y = run.new(_reduced(x, dim, keepdim), x.dtype, trained=x.trained)
     if x.trained:
         run.keep(x, "pool.input")
@@ -221,7 +221,7 @@ def maximum(run: SymbolicRun, x: Symbolic) -> Symbolic:
 
 
 def linear(run: SymbolicRun, x: Symbolic, weight: Symbolic, bias: Symbolic | None = None) -> Symbolic:
-    """x Wᵀ + b: the gradient of W needs x, its rows one behind the other; that of x is computed if x has one."""
+    """x Wᵀ + b: the gradient of W needs x as one matrix; that of x is computed if x has one."""
     operand = narrowed(run, x)
     run.keep(operand if operand.joins(range(x.dim() - 1)) else copied(run, operand), f"{run.here}.input")
     d_out, d_in = weight.shape
@@ -232,7 +232,7 @@ def linear(run: SymbolicRun, x: Symbolic, weight: Symbolic, bias: Symbolic | Non
 
 
 def matmul(run: SymbolicRun, a: Symbolic, b: Symbolic) -> Symbolic:
-    """A B, a stack of matrices each: the stacks are seen as one, so operands that lie otherwise are copied."""
+    """A B, each a stack of matrices: the stacks are flattened, so operands in another memory order are copied."""
     operands = [narrowed(run, x) for x in (a, b)]
     *rows, t, inner = a.shape
     for x, other in zip(operands, (b, a), strict=True):
@@ -246,7 +246,7 @@ def matmul(run: SymbolicRun, a: Symbolic, b: Symbolic) -> Symbolic:
 
 
 def embedding(run: SymbolicRun, tokens: Symbolic, weight: Symbolic, *_: Any, **__: Any) -> Symbolic:
-    """Rows of a table; the gradient must know which."""
+    """Rows of a table; the gradient needs to know which."""
     run.keep(tokens, "tokens")
     return run.new((*tokens.shape, weight.shape[1]), weight.dtype, trained=weight.trained)
 

@@ -23,7 +23,7 @@ from glassformer.tap import Selection, observe
 
 Letters = Callable[
     [str, Symbolic], Symbolic
-]  # path of a tap or a module, tensor → the same with the letters it has there
+]  # path of a tap or a module, tensor → the same tensor with the letters used there
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Product:
 
 @dataclass(slots=True)
 class Step:
-    """One function that was called: on what, with what result, where; what it costs and what it keeps."""
+    """One call of a torch function: its operands, its result, the calling module, what it costs and what it keeps."""
 
     function: str
     operands: tuple[Any, ...]
@@ -62,7 +62,7 @@ class Step:
 
 
 class SymbolicRun(TorchFunctionMode):
-    """Inside: torch computes in symbols. `dtype` is that of the model, whose width is written w."""
+    """While active, torch computes in symbols. `dtype` is the model's; its width is written w."""
 
     def __init__(
         self,
@@ -105,33 +105,33 @@ class SymbolicRun(TorchFunctionMode):
         given: bool = False,
         width: int | None = None,
     ) -> Symbolic:
-        """A fresh tensor. A square of positions is queries by keys: t×t is written t×s."""
+        """A new tensor. A square of positions is queries by keys: t×t is written t×s."""
         dtype, shape = self.dtype if dtype is None else dtype, _square(shape)
         size = (*shape, self.bytes(dtype) if width is None else width)
         return Symbolic(shape, dtype, Storage(size, given), trained, order)
 
     def bytes(self, dtype: torch.dtype) -> int:
-        """Of one number: w in the type of the model."""
+        """The bytes of one number: w in the type of the model."""
         return self.width if dtype == self.dtype else dtype.itemsize
 
     def keep(self, x: Symbolic, name: str) -> None:
-        """The backward pass needs it."""
+        """The backward pass needs x."""
         self._step.kept.append((name, x.storage_))
 
     def product(self, *factors: int, gradients: int, name: str = "") -> None:
-        """One multiply-add is two FLOPs. Without a name of its own it has that of its tap."""
+        """Count a product; one multiply-add is two FLOPs. Without a name it gets that of its tap."""
         self._step.products.append(Product(name, (2, *factors), gradients))
 
     @property
     def here(self) -> str:
-        """The name of the module that runs, in the box that holds it: w_q."""
+        """The name of the running module inside its box: w_q."""
         return self._path[-1].rpartition(".")[2]
 
     # --- where we are, and the Observer of tap.py ---
 
     @contextmanager
     def watching(self, model: nn.Module) -> Iterator[None]:
-        """Inside: steps know the module that calls them, and taps are seen."""
+        """While active, steps know the module that calls them, and taps are recorded."""
         handles = []
         for path, module in model.named_modules():
             handles.append(module.register_forward_pre_hook(lambda *_, path=path: self._path.append(path)))
@@ -146,12 +146,12 @@ class SymbolicRun(TorchFunctionMode):
                 handle.remove()
 
     def _leave(self, result: Any) -> Any:
-        """What leaves a module may have another letter outside of it."""
+        """The result of a module may have another letter outside it."""
         path = self._path.pop()
         return self.letters(path, result) if isinstance(result, Symbolic) else result
 
     def mark(self, function: str, path: str, operands: tuple[Any, ...]) -> None:
-        """A step that is no function of torch: the beginning or the end of a block."""
+        """A step that is not a torch function: the beginning or the end of a block."""
         self.steps.append(Step(function, operands, None, path))
 
     def see(self, name: str, x: Tensor) -> Tensor:

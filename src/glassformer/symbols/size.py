@@ -1,6 +1,6 @@
-"""A size that remembers how it is written: 512 that is called d_model, and a product that is called n_heads×d_k.
+"""A size that remembers how it is written: 512 under the name d_model, a product as n_heads×d_k.
 
-A box takes plain whole numbers, so it takes these too, unchanged; what comes out of it can then be read in symbols.
+A box takes plain integers, so it takes these too, unchanged; its result can then be read in symbols.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ Terms = dict[frozenset[tuple[Atom, int]], tuple[Any, Powers]]  # a sum: each pro
 
 
 class Dim(int):
-    """A whole number and the polynomial that it is of its symbols.
+    """An integer that is also a polynomial in its symbols.
 
     Sums, differences, products, powers and quotients keep the name and cancel: s − t + t is s, n_kv_heads × (n_heads ÷
-    n_kv_heads) is n_heads. Everything else (comparison, √, float) is that of the number.
+    n_kv_heads) is n_heads. Everything else (comparison, √, float) is that of a plain integer.
     """
 
     terms: Terms
@@ -65,7 +65,7 @@ class Dim(int):
         return _dim(int(self) * int(other), terms)
 
     def __floordiv__(self, other: Any) -> Any:
-        """Exact where it comes out; else what comes out, and the rest as a symbol of its own."""
+        """Exact if it divides evenly; else the quotient under a symbol of its own."""
         if not isinstance(other, int):
             return NotImplemented
         if len(_terms(other)) == 1 and all(_value({k: each}) % int(other) == 0 for k, each in self.terms.items()):
@@ -100,7 +100,7 @@ class Dim(int):
 
 
 def written(factors: Iterable[int]) -> str:
-    """A product: what is 1 is left out, a sum or a quotient stands in brackets."""
+    """A product as text: factors of 1 are left out, a sum or a quotient is put in brackets."""
     texts = []
     for factor in factors:
         if isinstance(factor, Dim):
@@ -111,7 +111,7 @@ def written(factors: Iterable[int]) -> str:
 
 
 def values(factors: Iterable[int]) -> dict[str, int]:
-    """What the symbols of a product stand for."""
+    """The values of the symbols in a product."""
     found: dict[str, int] = {}
     for factor in factors:
         if isinstance(factor, Dim):
@@ -130,7 +130,7 @@ def _polynomial(x: int) -> dict[frozenset[tuple[Atom, int]], Any]:
 
 
 def _dim(value: int, terms: Terms) -> Any:
-    """A sum from which nothing but a number is left is that number."""
+    """A sum that has been reduced to a number is that number."""
     terms = {key: each for key, each in terms.items() if each[0]}
     if not any(terms):
         return value

@@ -1,4 +1,4 @@
-"""A tensor of which only this is known: its shape in symbols, its type, where it lies, whether it is trained."""
+"""A tensor without numbers: its shape in symbols, its type, its storage, and whether it is trained."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ META = torch.device("meta")
 
 @dataclass(eq=False, slots=True)
 class Storage:
-    """A piece of memory. Views share it; of what is given (inputs, parameters, buffers) nobody is charged."""
+    """A piece of memory. Views share it; what is given (inputs, parameters, buffers) is charged to nobody."""
 
     size: tuple[int, ...]  # bytes, as a product: b×t×d_model×w
     given: bool = False
 
 
 class Symbolic(torch.Tensor):
-    """Behaves as a tensor in the hands of a box; no numbers, no memory, no kernel.
+    """To a box it behaves like a tensor, but it has no numbers and no memory, and runs no kernel.
 
-    `order` are the axes as they lie in memory: after `transpose(1, 2)` it is 0 2 1 3. `dense`: there are no gaps.
+    `order`: the axes in memory order, 0 2 1 3 after `transpose(1, 2)`. `dense`: without gaps.
     """
 
     _shape: tuple[int, ...]
@@ -31,7 +31,7 @@ class Symbolic(torch.Tensor):
     trained: bool  # does a gradient go through it?
     order: tuple[int, ...]
     dense: bool
-    step: int  # the step that made it; -1: it was there before
+    step: int  # the step that made it; -1: it existed before
     _is_param: bool
 
     @staticmethod
@@ -44,7 +44,7 @@ class Symbolic(torch.Tensor):
         order: tuple[int, ...] | None = None,
         dense: bool = True,
     ) -> Symbolic:
-        # Of no size at all for torch: with the true one the number of entries could overflow.
+        # For torch its size is empty: with the true size the number of entries could overflow.
         self: Symbolic = torch.Tensor._make_wrapper_subclass(cls, (), device=META)
         self._shape, self._dtype, self.storage_, self.trained = tuple(shape), dtype, storage, trained
         self.order, self.dense, self.step = tuple(range(len(shape))) if order is None else order, dense, -1
@@ -80,7 +80,7 @@ class Symbolic(torch.Tensor):
     # --- where it lies ---
 
     def joins(self, axes: Sequence[int]) -> bool:
-        """Can these neighbouring axes be seen as one without moving a number? Axes of one entry do not count."""
+        """Can these neighbouring axes be viewed as one without a copy? Axes of one entry do not count."""
         large = [axis for axis in axes if not self._is_single(axis)]
         if len(large) < 2:
             return True
@@ -94,13 +94,13 @@ class Symbolic(torch.Tensor):
 
     @property
     def is_straight(self) -> bool:
-        """Do its numbers lie in memory in the order of its shape?"""
+        """Is it contiguous: in memory in the order of its shape?"""
         return self.dense and self.order == tuple(range(len(self._shape)))
 
     def view_of(
         self, shape: Sequence[int], order: tuple[int, ...] | None = None, *, dense: bool | None = None
     ) -> Symbolic:
-        """The same memory, seen otherwise."""
+        """A view of the same memory."""
         dense = self.dense if dense is None else dense
         seen = Symbolic(shape, self._dtype, self.storage_, self.trained, order, dense)
         seen.step = self.step

@@ -1,4 +1,4 @@
-"""Functions that compute nothing: they see the same memory otherwise, or put it into another order."""
+"""Functions that compute nothing: views of the same memory, and copies in another order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def copied(run: SymbolicRun, x: Symbolic, shape: Sequence[int] | None = None) ->
 
 
 def promoted(*xs: Symbolic) -> torch.dtype:
-    """The type of several together: numbers with a point before whole ones, whole ones before truth values."""
+    """The common type of several tensors: floating point before integer, integer before boolean."""
     return max((x.dtype for x in xs), key=lambda dtype: (dtype.is_floating_point, dtype != torch.bool, dtype.itemsize))
 
 
@@ -37,7 +37,7 @@ def transpose(run: SymbolicRun, x: Symbolic, i: int, j: int) -> Symbolic:
 
 
 def unflatten(run: SymbolicRun, x: Symbolic, dim: int, sizes: Sequence[int]) -> Symbolic:
-    """One axis becomes several, side by side."""
+    """One axis becomes several."""
     axis, more = dim % x.dim(), len(sizes) - 1
     shape = (*x.shape[:axis], *sizes, *x.shape[axis + 1 :])
     order: list[int] = []
@@ -47,7 +47,7 @@ def unflatten(run: SymbolicRun, x: Symbolic, dim: int, sizes: Sequence[int]) -> 
 
 
 def flatten(run: SymbolicRun, x: Symbolic, start: int = 0, end: int = -1) -> Symbolic:
-    """Several axes become one: a view where they lie side by side, else a copy."""
+    """Several axes become one: a view if they are adjacent in memory, else a copy."""
     first, last = start % x.dim(), end % x.dim()
     size: int = 1
     for each in x.shape[first : last + 1]:
@@ -92,7 +92,7 @@ def cat(run: SymbolicRun, tensors: Sequence[Symbolic], dim: int = 0) -> Symbolic
     size = first.shape[axis]
     for x in tensors[1:]:
         size = size + x.shape[axis]
-    named = tensors[-1].shape  # what was expanded has plain numbers
+    named = tensors[-1].shape  # an expanded axis has a plain number
     shape = [size if i == axis else each for i, each in enumerate(named)]
     return run.new(shape, promoted(*tensors), trained=any(x.trained for x in tensors))
 
@@ -110,7 +110,7 @@ def chunk(run: SymbolicRun, x: Symbolic, chunks: int, dim: int = 0) -> tuple[Sym
 
 
 def unfold(run: SymbolicRun, x: Symbolic, dim: int, size: int, step: int) -> Symbolic:
-    """Pieces of a series, which are its positions; they have no gaps where they lie side by side up to the end."""
+    """Pieces of a series become its positions; they have no gaps if they are adjacent up to the end."""
     whole = x.shape[dim]
     count = Dim("t", (int(whole) - int(size)) // int(step) + 1)
     return x.view_of((*x.shape[:dim], count, size), None, dense=int(whole) == int(step) * int(count) == size * count)
@@ -149,7 +149,7 @@ def to_type(dtype: torch.dtype) -> Callable[..., Symbolic]:
 
 
 def getitem(run: SymbolicRun, x: Symbolic, index: Any) -> Symbolic:
-    """Numbers, slices, None and … are views; a tensor of places makes a copy, and the gradient must know the places."""
+    """Numbers, slices, None and … are views; a tensor of indices makes a copy, and the gradient needs the indices."""
     parts = index if isinstance(index, tuple) else (index,)
     if any(isinstance(part, Symbolic) for part in parts):
         return _rows(run, x, parts)
@@ -166,7 +166,7 @@ def getitem(run: SymbolicRun, x: Symbolic, index: Any) -> Symbolic:
         dense, axis = dense and part == slice(None), axis + 1
     order = [place[old] for old in x.order if old in place]
     for new in range(len(shape)):
-        if new not in order:  # an axis of one entry lies anywhere
+        if new not in order:  # an axis of one entry has no place in memory
             order.insert(new, new)
     return x.view_of(shape, tuple(order), dense=dense)
 

@@ -1,1 +1,1 @@
-"""Look inside one pass."""
+"""Recording and editing the tensors of a pass."""

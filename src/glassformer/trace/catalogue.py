@@ -1,4 +1,4 @@
-"""Every name that can be recorded or edited, without running anything: each box says which taps it has."""
+"""Every name that can be recorded or edited, without running anything: the taps of every box."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ TAPS: dict[type[nn.Module], tuple[str, ...]] = {
 
 
 def need_module(model: object) -> nn.Module:
-    """What is to be looked into, or an error that says what could be."""
+    """Returns the model; raises if it is not a module."""
     if not isinstance(model, nn.Module):
         raise InputError("not_a_module", given=shown(model))
     return model
 
 
 def taps(model: nn.Module) -> list[str]:
-    """All names of a model, module by module."""
+    """Every name of a model that can be recorded or edited, module by module."""
     need_module(model)
     found = []
     for path, module in model.named_modules():
@@ -57,7 +57,7 @@ def taps(model: nn.Module) -> list[str]:
 
 
 def _has(module: nn.Module, name: str) -> bool:
-    """A block in parallel order has no stations; one without cross-attention lacks that one."""
+    """A parallel block taps its output only; one without cross-attention has no tap after it."""
     match module:
         case Block(norm_order="parallel"):
             return name == "output"

@@ -32,7 +32,7 @@ def scale(factor: float, head: int | None = None, row: int | None = None) -> Cha
 
 
 def replace(value: Tensor | float, head: int | None = None, row: int | None = None) -> Change:
-    """Put something else there; it must have the same shape, or be a number."""
+    """Replace it with a tensor of the same shape, or with a number."""
 
     def change(x: Tensor) -> Tensor:
         part = _part(x, head, row)
@@ -47,7 +47,7 @@ def replace(value: Tensor | float, head: int | None = None, row: int | None = No
 
 
 def patch(trace: Trace, name: str, head: int | None = None, row: int | None = None) -> Change:
-    """Put there what another pass had at a name: activation patching."""
+    """Replace it with the tensor of another pass: activation patching."""
     if not isinstance(trace, Trace):
         raise InputError("edit_not_a_change", name="gf.patch", given=shown(trace))
     source = trace[name]
@@ -61,7 +61,7 @@ def patch(trace: Trace, name: str, head: int | None = None, row: int | None = No
 
 
 def _index(x: Tensor, head: int | None, row: int | None) -> tuple[Any, ...]:
-    """b h t …: heads are the second dimension; rows the one before the last."""
+    """b h t …: heads are the second dimension, rows the last but one."""
     index: list[Any] = [slice(None)] * x.dim()
     for key, wanted, dimension in (("head", head, 1), ("row", row, x.dim() - 2)):
         if wanted is None:
@@ -97,7 +97,7 @@ class Editor(NamedObserver):
         return any(fnmatchcase(name, pattern) for pattern in self.edits_by_pattern)
 
     def asks(self, name: str) -> bool:
-        return False  # what it changes is computed anyway
+        return False  # what it changes is computed in any case
 
     def meet(self, name: str, x: Tensor) -> Tensor:
         for pattern, change in self.edits_by_pattern.items():
@@ -113,7 +113,7 @@ class Editor(NamedObserver):
 
 @contextmanager
 def edit(model: nn.Module, edits: Mapping[str, Change]) -> Iterator[Editor]:
-    """Inside, every pass of the model is changed: `{"decoder.blocks.2.cross_attention.heads": zero(head=3)}`.
+    """Every pass of the model inside the `with` is changed: `{"decoder.blocks.2.cross_attention.heads": zero(head=3)}`.
 
     Names may be patterns. Changing scores or weights takes the reference kernel in that layer; `notes` says so.
     """

@@ -1,4 +1,4 @@
-"""A tensor as a formula of the rows before it: the functions between them, as people write them. Views are silent."""
+"""A tensor as a formula in the rows before it: the functions in between, as people write them. Views are not shown."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ON_SCORES = tuple(kind for kind in POSITIONS.values() if kind.acts_on == "scores
 
 
 class Expressions:
-    """Writes tensors; `names` are those that have a symbol already, by the id of the tensor."""
+    """Writes tensors as formulas; `names`: those that already have a symbol, by the id of the tensor."""
 
     def __init__(self, model: nn.Module, steps: Steps) -> None:
         self.model, self.steps = model, steps
@@ -76,7 +76,7 @@ class Expressions:
         return f"{step.function}({', '.join(self(x) for x in operands if isinstance(x, Tensor))})"
 
     def _sum(self, step: Step) -> str:
-        """What is added to the logits and never trained is c."""
+        """An offset of the logits that is never trained is written c."""
         a, b = step.operands[:2]
         is_offset = self._held.get(id(b), "").endswith("offset")
         return f"{self(a)} + {'c' if is_offset else self(b)}"
@@ -95,11 +95,11 @@ class Expressions:
         return f"{self(x)}[{'first' if index == (slice(None), 0) else 'last'}]"
 
     def _fused(self, step: Step) -> str:
-        """The weights, which were computed once more to be seen, times V."""
+        """The weights, which were computed separately for the trace, times V."""
         return f"A {self(step.operands[2])}"
 
     def _linear(self, step: Step) -> str:
-        """x W + b, the matrix by the name of its module; a tied head has the embedding's."""
+        """x W + b, the matrix under the name of its module; a tied head uses the embedding's."""
         x, weight = step.operands[:2]
         bias = step.operands[2] if len(step.operands) > 2 else None
         owner, _, _ = self._held[id(weight)].rpartition(".")
@@ -113,7 +113,7 @@ class Expressions:
         return f"{entry} {matrix}" + ("" if bias is None else f" + b{end}")
 
     def _product(self, step: Step) -> str:
-        """A B; a number in front of A is written behind the product."""
+        """A B; a factor of A is written after the product."""
         a, b = step.operands[:2]
         behind, inner = "", self._factor(a)
         if inner is not None:
@@ -124,7 +124,7 @@ class Expressions:
         return f"{self(a)} {self(b)}{'ᵀ' if turned else ''}{behind}"
 
     def _factor(self, x: Tensor) -> tuple[Tensor, float] | None:
-        """x as a tensor times a number, where it is one that has no symbol of its own."""
+        """x as a tensor times a number, if it is one and has no symbol of its own."""
         step = None if id(x) in self.names else self.steps.of(x)
         if step is None or step.function not in ("mul", "rmul") or isinstance(step.operands[1], Tensor):
             return None
@@ -138,7 +138,7 @@ class Expressions:
 
     @staticmethod
     def _scaled(text: str, number: float, name: str, size: int) -> str:
-        """√d_model and 1/√d_k by their names, 1 not at all."""
+        """√d_model and 1/√d_k under their names; 1 is not written."""
         if number == 1.0:
             return text
         if math.isclose(number, math.sqrt(size)):
@@ -146,7 +146,7 @@ class Expressions:
         return f"{text} / √{name}" if math.isclose(number, size**-0.5) else f"{text} · {number:g}"
 
     def _turned(self, step: Step) -> str:
-        """Pairs of dimensions, each turned by its angle: the first operand, followed to what was taken apart."""
+        """A rotation of pairs of dimensions: its operand is found by following the first half back."""
         x = step
         while x.function not in ("chunk", "getitem"):
             inner = x.operands[0]

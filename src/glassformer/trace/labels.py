@@ -2,7 +2,7 @@
 
 The formulas name the rows before them: e the embedding, x what enters a layer, n what a norm makes of it, Q K V S A H
 and O attention (C cross-attention), u and w the stream behind them, g h f the network, z what leaves the layer, y what
-leaves the stack. What stands between two rows is written by `expression`; the sentences beside them are in words/.
+leaves the stack. What lies between two rows is written by `expression`; the sentences beside them are in words/.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ PLACES = {"stream": "stream", "queries and keys": "rotary", "scores": "scores", 
 
 
 def labels(model: nn.Module, steps: Steps, layer: int) -> Iterator[Label]:
-    """One layer of every stack that was run, what comes before and behind it, and the head."""
+    """One layer of every stack that was run, what comes before and after it, and the head."""
     return _LabelReader(model, steps, layer).labels()
 
 
@@ -89,7 +89,7 @@ class _LabelReader:
                     self.write.names[id(tapped.x)] = "P"
 
     def _row(self, tapped: Tapped, row: TapName, formula: str = "") -> Label:
-        """The formula of a tensor; from here on it goes by its symbol."""
+        """The formula of a tensor; from here on it is written as its symbol."""
         formula = formula or self.write(tapped.x)
         self.write.names[id(tapped.x)] = row.symbol
         return Label(row.key, tapped.name, f"{row.symbol} = {formula}", row.says or row.key)

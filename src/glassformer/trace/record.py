@@ -23,7 +23,7 @@ OF_ROWS = ("q", "scores", "weights", "heads")  # and of these, those that have a
 
 
 class Recorder(NamedObserver):
-    """Fills a trace with what was asked for."""
+    """Fills a trace with the tensors that were asked for."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class Recorder(NamedObserver):
             self._seen.clear()
 
     def see(self, name: str, x: Tensor) -> Tensor:
-        """Look last: at what the model goes on with, after every edit, whichever was entered first."""
+        """Records last, after every edit, whichever context was entered first: what the model continues with."""
         x = x if self._outer is None else self._outer.see(name, x)
         return self.meet(self._full(name), x) if self.inside else x
 
@@ -104,7 +104,7 @@ def record(
     """Record every pass of the model inside the `with`; a second pass overwrites the first.
 
     `names`: patterns such as "*.weights"; `layers`, `heads`, `rows` (queries): only these. The kernel stays in use, and
-    computes scores and weights a second time, for what was asked alone. `gradients`: what `backward()` brings, too.
+    computes scores and weights separately, only for what was asked for. `gradients`: those of `backward()`, too.
     """
     trace, patterns = Trace(), _patterns(names)
     wanted = _numbers("layers", layers, _last_layer(need_module(model)))
@@ -127,7 +127,7 @@ def _patterns(names: object) -> list[str] | None:
 
 
 def _numbers(what: str, given: object, last: int | None) -> list[int] | None:
-    """Which layers, heads or rows: whole numbers from 0 to `last`. How many rows there are, only the pass knows."""
+    """Which layers, heads or rows: integers from 0 to `last`. Only the pass knows how many rows there are."""
     if given is None:
         return None
     if not isinstance(given, Sequence) or not all(type(number) is int for number in given):

@@ -15,10 +15,10 @@ from glassformer.trace.trace import Trace
 def mixed(maps: list[Float[Tensor, "b h t t"]]) -> Float[Tensor, "b t t"]:
     r"""Attention roll-out (Abnar & Zuidema 2020).
 
-        R = Π_l (½ Ā_l + ½ I),     Ā_l: the weights of layer l, averaged over its heads; the last layer stands left
+        R = Π_l (½ Ā_l + ½ I),     Ā_l: the weights of layer l, averaged over its heads; the last layer is leftmost
 
     R[t, s] is how much of position s is in position t at the end. The half is the residual connection, which passes on
-    what was there. Values, norms and feed-forward networks are left out: it tells where, not what.
+    its input. Values, norms and feed-forward networks are left out: it shows where from, not what.
     """
     identity = torch.eye(maps[0].shape[-1], dtype=maps[0].dtype, device=maps[0].device)  # t t
     flow = identity.expand(maps[0].shape[0], -1, -1)  # b t t

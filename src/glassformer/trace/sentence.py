@@ -1,4 +1,4 @@
-"""Follow one sentence through a model, number by number: from the tokens to what may come next."""
+"""Follow one sentence through a model, number by number: from the tokens to the prediction."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Story:
         )
 
     def _tokens_of(self, label: Label) -> list[str]:
-        """Whose rows these are: the target's in the decoder of two stacks, but for keys and values of the memory."""
+        """Whose rows these are: in a decoder with an encoder the target's, except for keys and values."""
         if self.target is None or label.tap.startswith("encoder.") or label.tap == "embedding.output":
             return self.tokens
         return self.tokens if label.key in ("cross_k", "cross_v") else self.target
@@ -146,14 +146,14 @@ class Story:
 
 
 def _squashed(label: Label, logits: Tensor) -> Tensor:
-    """The probabilities, where the step is one of probabilities."""
+    """The probabilities, if the step is one."""
     if label.key == "logits":
         return logits
     return logits.sigmoid() if label.formula.startswith("p = sigmoid") else logits.softmax(-1)
 
 
 def _rows(step: StoryLine, count: int) -> list[str]:
-    """The numbers as they are printed: all of scores and weights, of a longer vector the first."""
+    """The numbers as printed: all scores and weights, the first few of a longer vector."""
     if step.top is not None:
         return ["  ".join(f"{piece}:{value:.3f}" for piece, value in row) for row in step.top[:count]]
     whole = step.key.endswith(("scores", "weights"))
@@ -225,7 +225,7 @@ def follow(
 
 
 def _untrained(config: ModelConfig, seed: int, texts: str) -> Reader:
-    """A preset has no tokenizer: words are numbered as they come, over both sides; other tokens are only numbers."""
+    """A preset has no tokenizer: words are numbered in order of appearance; other tokens are plain numbers."""
     order = numbered(split(texts), config)
     words = {token: word for word, token in order.items()}
 
@@ -246,7 +246,7 @@ def _run(model: nn.Module, source: Tensor, target: Tensor | None) -> None:
 
 
 def split(text: str) -> list[str]:
-    """At blanks, after composing Hangul (NFC): what stands in for a tokenizer where a preset has none."""
+    """Split at spaces, after composing Hangul (NFC): the stand-in for a tokenizer, which a preset has not."""
     tokens = unicodedata.normalize("NFC", text).split()
     if not tokens:
         raise InputError("empty_text")

@@ -1,6 +1,6 @@
 """The steps of a pass with numbers: which function was called on what, by which module, and how it is shown.
 
-The same `Step` as in symbols, recorded while the model computes: what is read off it was computed, and nothing else.
+The same `Step` as in symbols, recorded while the model computes: a label read off it says what was computed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Steps:
 
 
 class _Calls(TorchFunctionMode):
-    """Lets torch compute, and writes down what it was asked."""
+    """Lets torch compute, and records each call."""
 
     def __init__(self, steps: Steps, watcher: _Taps) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class _Calls(TorchFunctionMode):
         found = [x for x in (result if isinstance(result, tuple | list) else [result]) if isinstance(x, Tensor)]
         if found:
             step = Step(called(function), (*args, *(kwargs or {}).values()), result, self.watcher.path)
-            self.steps.every.append(step)  # it holds its tensors, so that no other gets their place
+            self.steps.every.append(step)  # it holds its tensors, so that their ids are not reused
             for x in found:
                 self.steps.made.setdefault(id(x), step)
         return result
@@ -80,7 +80,7 @@ class _Taps(NamedObserver):
 
 @contextmanager
 def stepping(model: nn.Module) -> Iterator[Steps]:
-    """Inside, every pass of the model is written down step by step."""
+    """Every pass of the model inside the `with` is recorded step by step."""
     steps = Steps()
     taps = _Taps(steps)
     handles = []

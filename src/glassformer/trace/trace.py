@@ -1,4 +1,4 @@
-"""What one pass left behind: tensors by name, their gradients, the tokens. A file that can be opened again."""
+"""The record of one pass: tensors by name, their gradients, the tokens. It can be saved and opened again."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Trace:
     # --- files ---
 
     def save(self, path: str | Path) -> None:
-        """As safetensors, with tokens and names; under another name first, so that nothing is left half written."""
+        """Write safetensors, with tokens and names; under another name first, so that no file is left half written."""
         from safetensors.torch import save
 
         path = Path(path)

@@ -1,4 +1,4 @@
-"""Watch a model: keep track of which module is running, and see every tapped tensor under its full name."""
+"""Watching a model: which module is running, and every tapped tensor under its full name."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ class NamedObserver:
     """
 
     def __init__(self) -> None:
-        self._path: list[str | None] = []  # None: inside something that is passed over
+        self._path: list[str | None] = []  # None: inside a module that is skipped
         self._thread = threading.get_ident()
         self._outer: Observer | None = None
 
     def meet(self, name: str, x: Tensor) -> Tensor:
-        """What a kind of watcher does with a tensor; the model goes on with what is returned."""
+        """What this watcher does with a tensor; the model continues with what is returned."""
         return x
 
     def asks(self, name: str) -> bool:
-        """Does it want this one? A fused kernel computes scores and weights only for those who ask."""
+        """Does it want this one? A fused kernel computes scores and weights only on request."""
         return True
 
     def passes_over(self, path: str) -> bool:
-        """Is there nothing to see in this module and in all that it contains?"""
+        """Can this module and everything in it be skipped?"""
         return False
 
     def changes(self, name: str) -> bool:
@@ -62,7 +62,7 @@ class NamedObserver:
 
     @property
     def inside(self) -> bool:
-        """Is the module that runs one of those that are watched?"""
+        """Is the running module one of those that are watched?"""
         return bool(self._path) and self._path[-1] is not None
 
     def _full(self, name: str) -> str:
@@ -81,7 +81,7 @@ class NamedObserver:
 
 @contextmanager
 def watching(model: nn.Module, watcher: NamedObserver) -> Iterator[None]:
-    """Inside, the watcher sees every pass of the model. A compiled model runs as it is written."""
+    """The watcher sees every pass of the model inside the `with`. A compiled model runs eagerly."""
     handles = []
     for path, module in _modules(model, watcher):
         handles.append(module.register_forward_pre_hook(lambda *_, path=path: watcher.enter(path)))
@@ -97,7 +97,7 @@ def watching(model: nn.Module, watcher: NamedObserver) -> Iterator[None]:
 
 
 def _modules(module: nn.Module, watcher: NamedObserver, path: str = "") -> Iterator[tuple[str | None, nn.Module]]:
-    """The modules that can hold a tap, with their paths; of those passed over only the outermost, without a path."""
+    """The modules that can hold a tap, with their paths; of those skipped only the outermost, without a path."""
     if path and watcher.passes_over(path):
         yield None, module
         return
@@ -108,5 +108,5 @@ def _modules(module: nn.Module, watcher: NamedObserver, path: str = "") -> Itera
 
 
 def _eager() -> Any:
-    """Compiled graphs call no Python, so nobody could look. Where nothing was compiled, nothing is loaded for it."""
+    """Compiled graphs call no Python, so they cannot be watched. If nothing was compiled, dynamo is not loaded."""
     return torch.compiler.set_stance("force_eager") if "torch._dynamo" in sys.modules else nullcontext()

@@ -1,6 +1,6 @@
 """The KV cache: keys and values already computed, passed to a decoder so that each new token costs one step.
 
-Nothing is hidden in the modules: whoever decodes holds the cache, passes it, and finds it grown after the call.
+The modules hold no state: the caller owns the cache and passes it in, and each call appends to it.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class KeyValues:
         return self.k, self.v
 
     def append(self, k: Tensor, v: Tensor) -> Pair:
-        """Add the new ones behind the old ones and return all. An earlier copy stays valid.
+        """Append the new ones and return all. An earlier copy stays valid.
 
-        Without gradients the new ones go into space that was reserved ahead, and the old ones stay where they are.
+        Without gradients they are written into space reserved in advance, and the old ones are not copied.
         """
         if self.fixed or not _may_write():
             if self.k is not None and self.v is not None:
@@ -56,13 +56,13 @@ class KeyValues:
         return self.k, self.v
 
     def select(self, rows: Tensor) -> KeyValues:
-        """The same for other rows of the batch, in tensors of its own."""
+        """The same for other rows of the batch, in new tensors."""
         if self.k is None or self.v is None:
             return KeyValues(fixed=self.fixed)
         return KeyValues(self.k.index_select(0, rows), self.v.index_select(0, rows), self.fixed)
 
     def reorder(self, rows: Tensor) -> None:
-        """Go on with other rows of the batch. Two spaces take turns: fresh memory at every step would cost more."""
+        """Continue with other rows of the batch. Two buffers take turns: allocating at every step costs more."""
         if self.k is None or self.v is None:
             return
         if self._space is None or _is_closed(self._space) or not _may_write():
@@ -79,7 +79,7 @@ class KeyValues:
         self.k, self.v = (space[:b, :, :s] for space in self._space)
 
     def copy(self) -> KeyValues:
-        """Another one with the same content. Neither writes into what they share."""
+        """A copy with the same content. Neither writes into memory that they share."""
         self._space = self._other = None
         return replace(self)
 
@@ -97,7 +97,7 @@ def _may_write() -> bool:
 
 
 def _is_closed(space: Pair) -> bool:
-    """What was made in inference mode may not be written to outside of it."""
+    """A tensor made in inference mode may not be written to outside of it."""
     return space[0].is_inference() and not torch.is_inference_mode_enabled()
 
 
@@ -109,7 +109,7 @@ def _reserve(like: Tensor, s: int, rows: int | None = None) -> Tensor:
 
 @dataclass
 class LayerCache:
-    """What one decoder block remembers: of its own past, and of the memory (computed once)."""
+    """The cache of one decoder block: of its own past, and of the memory (computed once)."""
 
     past: KeyValues = field(default_factory=KeyValues)
     memory: KeyValues = field(default_factory=lambda: KeyValues(fixed=True))
@@ -122,9 +122,9 @@ class LayerCache:
 
 @dataclass
 class Cache:
-    """What a decoder remembers, one entry a layer.
+    """The cache of a decoder, one entry per layer.
 
-    `beams`: that many neighbouring rows of the batch are hypotheses of one sentence, and share its row of memory.
+    `beams`: this many neighbouring rows of the batch are hypotheses of one sentence and share its row of memory.
     """
 
     layers: list[LayerCache]
@@ -140,18 +140,18 @@ class Cache:
         return self.layers[0].length if self.layers else 0
 
     def copy(self) -> Cache:
-        """Another cache with the same content; growing one leaves the other as it is."""
+        """A copy with the same content; appending to one leaves the other unchanged."""
         return Cache([LayerCache(layer.past.copy(), layer.memory.copy()) for layer in self.layers], self.beams)
 
     def select(self, rows: Tensor) -> Cache:
-        """A cache of its own that goes on with these rows of the batch, each with its own row of memory."""
+        """A separate cache for these rows of the batch, each with its own row of memory."""
         memory = rows if self.beams == 1 else rows // self.beams
         return Cache([LayerCache(layer.past.select(rows), layer.memory.select(memory)) for layer in self.layers])
 
     def reorder(self, rows: Tensor, sentences: Tensor | None = None, beams: int = 1) -> None:
-        """Go on with these rows of the past, `beams` of them for each of these `sentences` of the memory.
+        """Continue with these rows of the past, `beams` of them for each of these `sentences` of the memory.
 
-        The memory is never copied for a beam; None: all sentences go on, and it is not touched at all.
+        The memory is never copied for a beam; None: all sentences continue, and it is left as it is.
         """
         for layer in self.layers:
             layer.past.reorder(rows)

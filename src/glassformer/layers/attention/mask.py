@@ -29,13 +29,13 @@ def sliding_window(t: int, s: int, window: int, device: torch.device | None = No
 
 
 def check_window(window: int | None, window_from: int) -> None:
-    """`window_from` says where the window begins: without one there is nothing to begin."""
+    """`window_from` says where the window begins; without a window it is refused."""
     if size("window_from", window_from, low=0) and window is None:
         raise ConfigError("window_from", value=window_from)
 
 
 def prefix(given: Bool[Tensor, "b s"], t: int) -> Bool[Tensor, "b t s"]:
-    """Prefix mask (Raffel et al. 2020): everyone sees the tokens that are given; of the others one sees the past."""
+    """Prefix mask (Raffel et al. 2020): all positions see the given tokens; of the others they see only the past."""
     return causal(t, given.shape[1], given.device) | given[:, None, :]  # b t s
 
 
@@ -45,7 +45,7 @@ def same_document(documents: Int[Tensor, "b t"]) -> Bool[Tensor, "b t s"]:
 
 
 def combine(*masks: Tensor | None) -> Tensor | None:
-    """May look if every mask lets it; None lets everything."""
+    """True where every mask is True; None allows everything."""
     result: Tensor | None = None
     for mask in masks:
         if mask is not None:
@@ -83,9 +83,9 @@ class Mask:
 
 
 def as_allowed(mask: Tensor | None, real: Tensor | None, b: int, t: int, s: int) -> Tensor | None:
-    """Both of what a person says, as one tensor that broadcasts to b h t s.
+    """`mask` and `real` as one tensor that broadcasts to b h t s.
 
-    `mask`: who may look at whom, t s (one for all rows, as PyTorch has it), b t s or b h t s. `real`: which keys are
+    `mask`: who may look at whom, t s (one for all rows, as in PyTorch), b t s or b h t s. `real`: which keys are
     tokens and not padding, b s. Two keywords, because a square b s and a t s cannot be told apart by their sizes.
     """
     if real is not None:

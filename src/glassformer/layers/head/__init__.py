@@ -1,4 +1,4 @@
-"""What leaves the model: the "Linear" of Figure 1 and its relatives for classes and numbers."""
+"""The output of the model: the "Linear" of Figure 1 and its relatives for classes and numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No head: the stream itself leaves the model."""
+"""No head: the model returns the stream itself."""
 
 from __future__ import annotations
 

@@ -15,19 +15,19 @@ SIDES = 4  # of a box: x and y of its centre, width, height
 
 
 class ObjectOutput(NamedTuple):
-    """The two halves of what an object head says."""
+    """The two halves of the output of an object head."""
 
-    logits: Tensor  # … classes+1; the last one is "nothing"
+    logits: Tensor  # … classes+1; the last is "nothing"
     boxes: Tensor  # … 4: cx, cy, w, h, each from 0 to 1
 
 
 class ObjectsHead(nn.Module):
     r"""An object for every position, or none (Carion et al. 2020).
 
-        logits = x W + b                                   classes, and "nothing" behind them
+        logits = x W + b                                   classes, and "nothing" after them
         box    = σ(max(0, x W_1 + b_1) W_2 + b_2)          cx, cy, w, h as shares of the whole image
 
-    Both stand side by side in one tensor, b t classes+1+4; `ObjectsHead.split` takes them apart.
+    Both are in one tensor, b t classes+1+4; `ObjectsHead.split` separates them.
     Differs from the paper: the paper has none. DETR has one layer more in front of the box.
     """
 

@@ -1,4 +1,4 @@
-"""From a sequence to one vector: what stands before a class or a number."""
+"""From a sequence to one vector: what a classifier or a regression head reads."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ POOLS = ("cls", "sep", "mean", "max", "flatten", "each")
 def pool(x: Float[Tensor, "b t d"], how: str, mask: Bool[Tensor, "b t"] | None = None) -> Float[Tensor, "b *t d"]:
     """One vector for a whole sequence; padding never takes part.
 
-    cls: the first real position. sep: the last real one, where [SEP] stands. mean, max: over the real positions.
-    flatten: all positions one behind the other, for inputs of a fixed length. each: nothing is pooled, every position
+    cls: the first real position. sep: the last real one, where [SEP] is. mean, max: over the real positions.
+    flatten: all positions concatenated, for inputs of a fixed length. each: nothing is pooled, every position
     stays by itself.
     """
     if how == "each":

@@ -1,4 +1,4 @@
-"""The ways to tell a Transformer where a token stands."""
+"""The ways to tell a Transformer the position of a token."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ POSITIONS: dict[str, Any] = {
     "none": NoPositions,
 }
 
-# those with a table of max_len rows, and no position beyond it; the others are computed, without end
+# those with a table of max_len rows and no position beyond it; the others are computed, without a limit
 WITH_TABLE: dict[str, type[SinusoidalPositions] | type[LearnedPositions]] = {
     "sinusoidal": SinusoidalPositions,
     "learned": LearnedPositions,
@@ -30,7 +30,7 @@ WITH_TABLE: dict[str, type[SinusoidalPositions] | type[LearnedPositions]] = {
 
 
 def table_size(positions: nn.Module) -> int | None:
-    """How many positions there are; None where they are computed, without end."""
+    """How many positions there are; None if they are computed, without a limit."""
     for kind in WITH_TABLE.values():
         if isinstance(positions, kind):
             return positions.max_len

@@ -1,4 +1,4 @@
-"""ALiBi: the further away a key is, the more is taken from its score."""
+"""ALiBi: the further away a key is, the more is subtracted from its score."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from glassformer.layers.position.relative import distances
 
 
 def slopes(n_heads: int) -> list[float]:
-    """One slope a head, 2^(−8/n), 2^(−16/n) …; between powers of two the rest comes from the next one, as published."""
+    """One slope per head, 2^(−8/n), 2^(−16/n) …; else the rest comes from the next power of two."""
     power = 1 << (n_heads.bit_length() - 1)  # the largest power of two that is not above n_heads
     first = [2.0 ** (-8.0 * (head + 1) / power) for head in range(power)]
     between = [2.0 ** (-4.0 * (head + 1) / power) for head in range(0, 2 * power, 2)]

@@ -19,7 +19,7 @@ def interpolate(
     """The table of an image's patches for another size of image (Dosovitskiy et al. 2021, §3.2).
 
     The rows of the patches are a picture of d_model channels, rows × columns; it is resized by cubic splines. The class
-    tokens in front have no place in the picture and stay as they are.
+    tokens in front have no place in the picture and stay unchanged.
     """
     rows, columns = old_grid
     if weight.shape[0] != class_tokens + rows * columns:

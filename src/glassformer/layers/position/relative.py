@@ -19,7 +19,7 @@ def distances(t: int, s: int, device: torch.device) -> Int[Tensor, "t s"]:
 
 
 def check_buckets(buckets: int, max_distance: int) -> None:
-    """Half of the buckets to each side, half of those exact: and the logarithmic ones must have distances to share."""
+    """Half of the buckets per side, half of those exact, and at least one distance for the logarithmic ones."""
     size("position.max_distance", max_distance)
     if size("position.buckets", buckets) % 4 or max_distance <= buckets // 2:
         raise ConfigError("relative_buckets", buckets=buckets, max_distance=max_distance)
@@ -45,7 +45,7 @@ class RelativePositions(nn.Module):
         self.weight = nn.Parameter(torch.empty(buckets, n_heads).normal_(std=0.02))
 
     def bucket(self, distance: Int[Tensor, "t s"]) -> Int[Tensor, "t s"]:
-        """Half of the buckets for the left, half for the right; of each half, half are exact and half logarithmic."""
+        """Half of the buckets for the left, half for the right; half of each is exact, half logarithmic."""
         buckets = self.weight.shape[0]
         first = torch.zeros_like(distance)
         if self.bidirectional:

@@ -1,4 +1,4 @@
-"""Rotary positions: queries and keys are turned by their position, nothing is added to the stream."""
+"""Rotary positions: queries and keys are rotated by their position; nothing is added to the stream."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def rotate(x: Float[Tensor, "b h t d_k"], rotation: Rotation) -> Float[Tensor, "
     if rotation.layout == "halves":
         a, b = x.chunk(2, -1)  # b h t d_k/2
         turned = torch.cat([a * cos - b * sin, b * cos + a * sin], -1)  # b h t d_k
-        return turned.contiguous()  # halves of one number each look like an image to torch, which orders them otherwise
+        return turned.contiguous()  # torch would store halves of one number each in another order
     a, b = x[..., 0::2], x[..., 1::2]  # b h t d_k/2
     return torch.stack([a * cos - b * sin, b * cos + a * sin], -1).flatten(-2)  # b h t d_k
 
@@ -54,7 +54,7 @@ def check_rotary(
     mscale: float | None,
     mscale_all_dim: float | None,
 ) -> None:
-    """Dimensions come in pairs, and no option stands without the one that gives it an effect."""
+    """Dimensions come in pairs, and an option is refused without the one it depends on."""
     check_waves(base, layout)
     one_of("position.scaling", scaling, SCALINGS)
     if size("d_k", d_k) % 2:

@@ -84,7 +84,7 @@ class SinusoidalPositions(nn.Module):
         self._fill()
 
     def _fill(self) -> None:
-        """Nothing but the formula knows the table: no checkpoint holds it. On `meta` there is nothing to fill."""
+        """The table comes from the formula alone, never from a checkpoint. On `meta` there is nothing to fill."""
         if not self.table.is_meta:
             at = torch.arange(self.table.shape[0], device="cpu")
             waves = sinusoid(at, self.table.shape[1], base=self.base, layout=self.layout, dtype=self.table.dtype)
