@@ -204,3 +204,21 @@ def test_vectors_of_another_width_are_refused(make: type[Stack]) -> None:
 def test_no_vectors_at_all_are_refused(make: type[Stack]) -> None:
     with pytest.raises(InputError, match="the text is empty"):
         make(**SIZES, n_layers=1)(torch.randn(2, 0, 16))
+
+
+@pytest.mark.parametrize("make", [Encoder, Decoder])
+def test_double_precision_in_a_model_of_less_is_refused(make: type[Stack]) -> None:
+    stack, x = make(n_layers=1, **SIZES), torch.zeros(1, 3, 16)
+    line = r"^vectors have type float64, and the numbers of this model have type float32; use x\.float\(\), or model"
+    with pytest.raises(InputError, match=line) as caught:
+        stack(x.double())
+    assert "float64인데" in caught.value.in_language("ko")
+    with torch.autocast("cpu", torch.bfloat16), pytest.raises(InputError, match=line):  # doubles are not cast
+        stack(x.double())
+    assert stack.double()(x.double()).dtype == torch.float64
+
+
+def test_a_memory_of_double_precision_is_refused() -> None:
+    decoder, x = Decoder(n_layers=1, cross_attention=True, **SIZES), torch.zeros(1, 3, 16)
+    with pytest.raises(InputError, match="vectors have type float64, and the numbers of this model have type float32"):
+        decoder(x, x.double())

@@ -61,7 +61,7 @@ def _unread(monkeypatch: pytest.MonkeyPatch) -> None:
     def read(config: object) -> None:
         raise AssertionError("the sentences were read")
 
-    monkeypatch.setattr(translation, "corpus", read)
+    monkeypatch.setattr(translation, "pair_corpus", read)
 
 
 @pytest.mark.usefixtures("_unread")

@@ -6,6 +6,7 @@ A schema is read off the fields of a `ConfigTable`, or off the signature of the 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from functools import cache
 from inspect import Parameter, signature
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -50,8 +51,17 @@ def keywords(
     function: Callable[..., Any], rules: Mapping[str, Rule] = MappingProxyType({}), without: Collection[str] = ()
 ) -> dict[str, Option]:
     """The parameters of a function as options, but for those `without` that its caller gives."""
-    parameters = {name: each for name, each in signature(function).parameters.items() if name not in without}
-    return {name: option(each.annotation, each.default, rules.get(name)) for name, each in parameters.items()}
+    return {
+        name: option(each.annotation, each.default, rules.get(name))
+        for name, each in parameters(function).items()
+        if name not in without
+    }
+
+
+@cache
+def parameters(function: Callable[..., Any]) -> Mapping[str, Parameter]:
+    """What a function takes, read once."""
+    return signature(function).parameters
 
 
 def known_key(key: object, known: Collection[str], typed: str = "") -> str:

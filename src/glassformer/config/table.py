@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import Any, Self
 
 from glassformer.config.options import Kinds, Schema, complete, known_key, option
@@ -26,7 +27,7 @@ class ConfigTable:
     @classmethod
     def schema(cls) -> Schema:
         """The keys, in their order."""
-        return {each.name: option(str(each.type), each.default, each.metadata.get("rule")) for each in fields(cls)}
+        return _schema(cls)  # type: ignore[arg-type]  # a class can be hashed, whatever mypy says of its instances
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> Self:
@@ -64,3 +65,8 @@ class ConfigTable:
             chosen = choice(outer, chosen)
             chosen = {"kind": chosen.kind, **chosen.options}
         return {**table, outer: {**chosen, inner: value}}
+
+
+@cache
+def _schema(table: type[ConfigTable]) -> Schema:
+    return {each.name: option(str(each.type), each.default, each.metadata.get("rule")) for each in fields(table)}

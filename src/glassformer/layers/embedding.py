@@ -118,6 +118,12 @@ def check_vectors(x: Tensor, d_model: int) -> Tensor:
     return x
 
 
+def check_precision(x: Tensor, box: nn.Module) -> None:
+    """Double precision in, where the box has less: torch multiplies no two types, and autocast leaves doubles alone."""
+    if x.dtype == torch.float64 and (held := next(box.parameters()).dtype) != torch.float64:
+        raise InputError("vectors_precision", dtype=str(held).removeprefix("torch."))
+
+
 def token_matrix(embedding: nn.Module) -> Tensor | None:
     """The matrix that a tied head shares; None if there are no tokens."""
     return embedding.weight if isinstance(embedding, TokenEmbedding) else None

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from glassformer.errors import InputError
 from glassformer.layers.attention import Cache, Mask
 from glassformer.layers.attention.mask import as_allowed, combine, same_document
-from glassformer.layers.embedding import check_vectors, token_matrix
+from glassformer.layers.embedding import check_precision, check_vectors, token_matrix
 from glassformer.models.block import DecoderBlock
 from glassformer.models.context import Memory
 from glassformer.models.stack import Stack, places
@@ -68,6 +68,7 @@ class Decoder(Stack):
     def _check_memory(self, memory: Tensor, b: int, beams: int) -> None:
         if memory.dim() != 3 or memory.shape[0] * beams != b or memory.shape[2] != self.d_model:
             raise InputError("memory_shape", shape=tuple(memory.shape), batch=b // beams, d_model=self.d_model)
+        check_precision(memory, self)
 
     def _check_cache(self, cache: Cache, b: int) -> int:
         """How many positions are in the cache; it must fit this decoder and this batch."""

@@ -6,7 +6,6 @@ layer keeps first (tables that all layers share) the second need not keep again,
 
 from __future__ import annotations
 
-import inspect
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.config.model import ModelConfig
+from glassformer.config.options import parameters
 from glassformer.layers.attention import Cache, KeyValues, LayerCache
 from glassformer.layers.patch import SeriesPatches
 from glassformer.layers.position import POSITIONS
@@ -127,8 +127,7 @@ def named(box: Box) -> dict[str, Any]:
 
 def _complete(make: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options, completed by the default sizes of the box."""
-    parameters = inspect.signature(make.__init__).parameters
-    return {name: each.default for name, each in parameters.items() if type(each.default) is int} | dict(options)
+    return {name: each.default for name, each in parameters(make).items() if type(each.default) is int} | dict(options)
 
 
 def _dims(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from glassformer.config.model import ModelConfig
+from glassformer.config.options import parameters
+from glassformer.config.values import Choice
 from glassformer.layers.embedding import TokenEmbedding
 from glassformer.layers.head import HEADS
 from glassformer.layers.queries import LearnedQueries
@@ -12,6 +14,8 @@ from glassformer.models.check import INPUTS, input_positions
 from glassformer.models.decoder import Decoder, DecoderOnly
 from glassformer.models.encoder import Encoder, EncoderOnly
 from glassformer.models.encoder_decoder import EncoderDecoder
+from glassformer.models.options import BlockOptions
+from glassformer.models.stack import Stack
 
 MODELS: dict[str, Any] = {
     "encoder": EncoderOnly,
@@ -42,34 +46,11 @@ def plan(config: ModelConfig) -> dict[str, Box]:
 
 
 def _stack(config: ModelConfig, n_layers: int) -> dict[str, Any]:
-    return {
-        "n_layers": n_layers,
-        "max_len": config.max_len,
-        "position": config.position.kind,
-        "position_options": config.position.options,
-        "embedding_norm": config.embedding_norm,
-        "final_norm": config.final_norm,
-        "window": config.window,
-        "window_from": config.window_from,
-        "d_model": config.d_model,
-        "n_heads": config.n_heads,
-        "d_ff": config.d_ff,
-        "n_kv_heads": config.n_kv_heads,
-        "d_k": config.d_k,
-        "d_v": config.d_v,
-        "norm": config.norm.kind,
-        "norm_order": config.norm_order,
-        "eps": config.eps,
-        "feed_forward": config.feed_forward.kind,
-        "activation": config.activation,
-        "bias": config.bias,
-        "qk_norm": config.qk_norm,
-        "attention_scale": config.attention_scale,
-        "dropout": config.dropout,
-        "attention_dropout": config.attention_dropout,
-        "feed_forward_dropout": config.feed_forward_dropout,
-        "stochastic_depth": config.stochastic_depth,
-    }
+    """The keys that a stack or its blocks take under the same name, of a choice its kind; `causal` is the decoder's."""
+    names = {*parameters(Stack), *BlockOptions.__annotations__} - {"causal"}
+    keys = {name: getattr(config, name) for name in config.schema() if name in names}
+    kinds = {name: key.kind for name, key in keys.items() if isinstance(key, Choice)}
+    return {"n_layers": n_layers, **keys, **kinds, "position_options": config.position.options}
 
 
 def _input(config: ModelConfig) -> Box:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Unpack
@@ -10,12 +9,12 @@ from typing import Any, Unpack
 import torch
 from torch import Tensor, nn
 
-from glassformer.config.options import known_key
+from glassformer.config.options import known_key, parameters
 from glassformer.config.values import BIASES, biases
 from glassformer.errors import ConfigError, choose
 from glassformer.layers.attention.mask import Mask, check_window
 from glassformer.layers.attention.multi_head import check_heads
-from glassformer.layers.embedding import check_vectors
+from glassformer.layers.embedding import check_precision, check_vectors
 from glassformer.layers.norm import NORMS
 from glassformer.layers.position import POSITIONS
 from glassformer.layers.residual import StochasticDepth
@@ -84,6 +83,7 @@ class Stack(nn.Module):
         of a row they restart.
         """
         x = check_vectors(x, self.d_model)
+        check_precision(x, self)
         at = places(real, x.shape[1], past, x.device) if documents is None else places_in(documents)
         place, t = PositionEffect(), x.shape[1]
         positions: Any = self.positions
@@ -118,7 +118,7 @@ class Stack(nn.Module):
             "d_k": block.get("d_k") or block["d_model"] // block["n_heads"],
             "bidirectional": not causal,
         }
-        names = inspect.signature(choose("position", position, POSITIONS)).parameters
+        names = parameters(choose("position", position, POSITIONS))
         return {name: value for name, value in sizes.items() if name in names}
 
 
