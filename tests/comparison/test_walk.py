@@ -5,7 +5,8 @@ import torch
 from torch import nn
 
 from glassformer.comparison.inputs import SharedInput
-from glassformer.comparison.walk import Walk, placed, resting
+from glassformer.comparison.walk import Walk, placed
+from glassformer.decoding.step import evaluating
 
 
 def test_a_tensor_is_let_go_as_soon_as_it_was_met() -> None:
@@ -40,7 +41,7 @@ def test_every_module_is_left_as_it_was() -> None:
     model = nn.Sequential(nn.Dropout(), nn.Dropout().eval())
 
     def inside() -> None:
-        with resting(model):
+        with evaluating(model):
             assert not any(module.training for module in model.modules())
             raise KeyError
 

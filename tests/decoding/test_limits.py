@@ -8,8 +8,7 @@ import torch
 
 from decoding import VOCABULARY, lively
 from glassformer.decoding.limits import FREE, Bounds, Limits, prepare
-from glassformer.decoding.state import State
-from glassformer.decoding.step import DecodingStart
+from glassformer.decoding.step import DecodingStart, State
 from glassformer.errors import ConfigError, InputError
 from glassformer.layers.attention import Cache
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import FrozenInstanceError, asdict
 
 import pytest
 import torch
@@ -11,6 +12,8 @@ from decoding import BOS, FAMILIES, PAD, POSITIONS, VOCABULARY, lively, sources
 from glassformer.decoding.step import (
     DecodableDecoder,
     DecodableEncoderDecoder,
+    Hypothesis,
+    State,
     align_right,
     check_token,
     decodable,
@@ -18,8 +21,62 @@ from glassformer.decoding.step import (
     padding_of,
 )
 from glassformer.errors import ConfigError, InputError
+from glassformer.layers.attention import Cache
 from glassformer.layers.position import POSITIONS as KINDS
 from glassformer.layers.position import table_size
+
+
+def test_a_hypothesis_is_a_value() -> None:
+    one = Hypothesis([3, 4], -0.5, -1.0, True)
+    assert asdict(one) == {"tokens": [3, 4], "score": -0.5, "log_probability": -1.0, "finished": True}
+    with pytest.raises(FrozenInstanceError):
+        one.score = 0.0  # type: ignore[misc]
+
+
+def state() -> State:
+    cache = Cache.empty(1)
+    rows = torch.arange(3.0).reshape(3, 1, 1, 1)
+    with torch.inference_mode():
+        cache.layers[0].past.append(rows, rows)
+        cache.layers[0].memory.append(rows, rows)
+    memory = rows.reshape(3, 1, 1)
+    return State(cache, memory[:, 0] > 0, memory, memory[:, 0] > 1)
+
+
+def numbers(of: State) -> list[list[float]]:
+    layer = of.cache.layers[0]
+    assert of.memory is not None and of.mask is not None and of.memory_mask is not None
+    tensors = (layer.past.whole()[0], layer.memory.whole()[1], of.memory, of.mask, of.memory_mask)
+    return [x.flatten().tolist() for x in tensors]
+
+
+@torch.inference_mode()
+def test_rows_repeated_leave_the_original_as_it_was() -> None:
+    old = state()
+    before = numbers(old)
+    rows = [0.0, 0.0, 2.0]
+    assert numbers(old.repeated(torch.tensor([0, 0, 2]))) == [
+        rows, rows, rows, [False, False, True], [False, False, True],
+    ]  # fmt: skip
+    assert numbers(old) == before
+
+
+@torch.inference_mode()
+def test_beams_branch_and_sentences_leave() -> None:
+    now = state()
+    now.reorder(torch.tensor([0, 0, 1, 1, 2, 2]), None, 2)
+    past, memory, stream, mask, memory_mask = numbers(now)
+    assert past == [0.0, 0.0, 1.0, 1.0, 2.0, 2.0]
+    assert mask == [False, False, True, True, True, True]
+    assert memory == stream == [0.0, 1.0, 2.0]  # one row for both beams
+    assert memory_mask == [False, False, True]
+    assert now.cache.beams == 2
+    now.reorder(torch.tensor([1, 0, 5, 5]), torch.tensor([0, 2]), 2)
+    past, memory, stream, mask, memory_mask = numbers(now)
+    assert past == [0.0, 0.0, 2.0, 2.0]
+    assert memory == stream == [0.0, 2.0]
+    assert memory_mask == [False, True]
+
 
 SIZES = {"vocab_size": 9, "max_len": 30, "d_model": 8, "n_heads": 2, "d_ff": 8}
 

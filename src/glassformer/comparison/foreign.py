@@ -19,7 +19,8 @@ from torch import Tensor, nn
 
 from glassformer.comparison.difference import Shape
 from glassformer.comparison.inputs import Entrance, Reads, SharedInput
-from glassformer.comparison.walk import LOGITS, See, placed, resting
+from glassformer.comparison.walk import LOGITS, See, placed
+from glassformer.decoding.step import evaluating
 from glassformer.errors import FileError, InputError
 from glassformer.hub.families import FAMILIES
 from glassformer.hub.family import Family
@@ -46,7 +47,7 @@ class Theirs:
         shown = {tap: module for tap in wanted if tap != LOGITS and (module := self._module(tap)) is not None}
         handles = [module.register_forward_hook(_hook(tap, wanted[tap], see)) for tap, module in shown.items()]
         try:
-            with torch.no_grad(), resting(self.model):
+            with torch.no_grad(), evaluating(self.model):
                 answer = self.model(**self._arguments(batch))
         except REFUSALS as error:
             raise InputError("compare_refused", why=_first_line(error)) from error

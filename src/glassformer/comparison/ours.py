@@ -12,8 +12,9 @@ from torch import Tensor, nn
 
 from glassformer.comparison.difference import Shape
 from glassformer.comparison.inputs import Model, Reads, SharedInput, reads
-from glassformer.comparison.walk import See, placed, resting
+from glassformer.comparison.walk import See, placed
 from glassformer.config.model import ModelConfig
+from glassformer.decoding.step import evaluating
 from glassformer.errors import InputError, shown
 from glassformer.loading import Loaded, load, name_of, open_config
 from glassformer.models.build import build
@@ -44,7 +45,7 @@ class Ours:
         device, model = next(self.model.parameters()).device, self.model
         source, target = (placed(x, device, self.dtype) for x in (batch.source, batch.target))
         mask = None if batch.mask is None else batch.mask.to(device)
-        with torch.no_grad(), resting(model), watching(model, Streamer(see)):
+        with torch.no_grad(), evaluating(model), watching(model, Streamer(see)):
             if isinstance(model, EncoderDecoder):
                 model(source, target, mask)
             else:

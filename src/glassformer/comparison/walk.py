@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from glassformer.comparison.difference import AnswerDifference, Difference, Shape, answers, difference
 from glassformer.comparison.inputs import Reads, SharedInput, real_places
@@ -79,15 +78,3 @@ class Walk:
 def placed(x: Tensor | None, device: torch.device, dtype: torch.dtype) -> Tensor | None:
     """On the device of the model, numbers in its type; ids stay ids."""
     return x if x is None else x.to(device, dtype) if x.is_floating_point() else x.to(device)
-
-
-@contextmanager
-def resting(model: nn.Module) -> Iterator[None]:
-    """No dropout inside the `with`; afterwards every module is in the mode it was in."""
-    before = {module: module.training for module in model.modules()}
-    model.eval()
-    try:
-        yield
-    finally:
-        for module, training in before.items():
-            module.training = training

@@ -1,10 +1,10 @@
 """Generation on the KV cache: token ids in, token ids out. Greedy, sampled, by beam search, or as a stream."""
 
 from glassformer.decoding.beam import Beams, beam_search, beam_trees
-from glassformer.decoding.hypothesis import Hypothesis
 from glassformer.decoding.limits import Limits
 from glassformer.decoding.rules import LENGTH_NORMS, STOP_RULES
 from glassformer.decoding.sampling import Sampling, sample, stream
+from glassformer.decoding.step import Hypothesis
 from glassformer.decoding.tree import Node, Tree
 from glassformer.decoding.walking import greedy
 

@@ -10,10 +10,9 @@ from jaxtyping import Bool, Shaped
 from torch import Tensor, nn
 
 from glassformer.config.values import size
-from glassformer.decoding.hypothesis import Hypothesis
 from glassformer.decoding.limits import FREE, Bounds, Limits, prepare
 from glassformer.decoding.rules import LENGTH_NORMS, STOP_RULES, SearchProgress, largest
-from glassformer.decoding.step import Decodable, DecodingStart, evaluating
+from glassformer.decoding.step import Decodable, DecodingStart, Hypothesis, evaluating
 from glassformer.decoding.tree import FINISHED, KEPT, PRUNED, ROOT, Candidates, Growth, Tree
 from glassformer.decoding.walking import accumulated
 from glassformer.errors import ConfigError, choose, shown

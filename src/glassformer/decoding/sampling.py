@@ -10,9 +10,8 @@ from jaxtyping import Bool, Float, Shaped
 from torch import Tensor, nn
 
 from glassformer.config.values import positive, rate, size, wrong_type
-from glassformer.decoding.hypothesis import Hypothesis
 from glassformer.decoding.limits import Bounds, Limits, prepare
-from glassformer.decoding.step import Decodable, evaluating
+from glassformer.decoding.step import Decodable, Hypothesis, evaluating
 from glassformer.decoding.walking import Choose, collect, most_probable, walk
 from glassformer.errors import ConfigError
 

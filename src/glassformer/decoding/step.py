@@ -1,4 +1,7 @@
-"""What can be decoded, and how: one start and one step, for both halves of Figure 1 and for the decoder alone."""
+"""What can be decoded, and how: one start and one step, for both halves of Figure 1 and for the decoder alone.
+
+Between two steps there is a `State`; the result is a list of `Hypothesis` for each sentence.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,60 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
-from glassformer.decoding.state import State
 from glassformer.errors import InputError, shown
+from glassformer.layers.attention import Cache
 from glassformer.layers.attention.mask import as_allowed
 from glassformer.layers.embedding import TokenEmbedding, token_matrix
 from glassformer.layers.head import LanguageModelHead
 from glassformer.layers.position import table_size
 from glassformer.models.decoder import DecoderOnly
 from glassformer.models.encoder_decoder import EncoderDecoder
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """Tokens without the ones that begin and end it.
+
+    `log_probability`: Σ log p(y_i | y_<i, x), the end included. `score`: that sum over the length norm of the search;
+    without one they are the same. `finished`: it ended by itself, not because of `max_len`.
+    """
+
+    tokens: list[int]
+    score: float
+    log_probability: float
+    finished: bool
+
+
+@dataclass
+class State:
+    """The cache of the decoder, and the memory it looks at or the padding of its prompt.
+
+    `mask` is None where every position of the cache is a real token, `memory_mask` where all of the source is.
+    """
+
+    cache: Cache
+    mask: Tensor | None = None  # b s: positions of the cache
+    memory: Tensor | None = None  # b s d_model
+    memory_mask: Tensor | None = None  # b s
+
+    def repeated(self, rows: Tensor) -> State:
+        """A separate state with these rows; a row that is named twice appears twice."""
+        return State(
+            self.cache.select(rows), _rows(self.mask, rows), _rows(self.memory, rows), _rows(self.memory_mask, rows)
+        )
+
+    def reorder(self, rows: Tensor, sentences: Tensor | None = None, beams: int = 1) -> None:
+        """Go on with these rows, `beams` for each of the `sentences` (None: all of them).
+
+        This is how finished sentences leave the batch, so that no work is spent on them.
+        """
+        self.cache.reorder(rows, sentences, beams)
+        self.mask = _rows(self.mask, rows)
+        self.memory, self.memory_mask = _rows(self.memory, sentences), _rows(self.memory_mask, sentences)
+
+
+def _rows(x: Tensor | None, rows: Tensor | None) -> Tensor | None:
+    return x if x is None or rows is None else x.index_select(0, rows)
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,9 @@ import torch
 from jaxtyping import Bool, Shaped
 from torch import Tensor, nn
 
-from glassformer.decoding.hypothesis import Hypothesis
 from glassformer.decoding.limits import FREE, Bounds, Limits, prepare
 from glassformer.decoding.rules import comparable, largest
-from glassformer.decoding.step import Decodable, DecodingStart, evaluating
+from glassformer.decoding.step import Decodable, DecodingStart, Hypothesis, evaluating
 
 Choose = Callable[[Tensor, Tensor, int], Tensor]  # logits b v, sentences b, how many tokens before → tokens b
 
