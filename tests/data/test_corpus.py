@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from glassformer.data.corpus import Corpus, from_kinds, from_parts, held_out, mark
+from glassformer.config.options import REQUIRED
+from glassformer.config.values import count
+from glassformer.data.corpus import Corpus, from_kinds, from_parts, held_out, mark, source_options, two_columns
 from glassformer.data.documents import Documents
 from glassformer.data.grammar import KINDS
-from glassformer.errors import GlassformerError
+from glassformer.errors import ConfigError, GlassformerError
 
 
 def test_of_each_label_its_share_is_held_out_and_copies_stay_together() -> None:
@@ -55,3 +57,23 @@ def test_of_the_grammar_each_kind_of_the_test_set_stands_apart() -> None:
 def test_a_split_that_does_not_exist_is_refused() -> None:
     with pytest.raises(GlassformerError, match="split"):
         Corpus(lambda split: {split: ""}).split("dev")
+
+
+def make(config: object, *, train: str, test: int = 3) -> None:
+    """Stands for a reader."""
+
+
+def test_the_options_of_a_source_are_the_keywords_of_its_reader() -> None:
+    known = source_options({"files": make, "more": make}, {"files": {"test": count}})
+    assert [list(schema) for schema in known.values()] == [["train", "test"]] * 2
+    assert (known["files"]["train"].default, known["files"]["test"].default) == (REQUIRED, 3)
+    assert known["files"]["test"].judge("source.test", 0) == 0
+    with pytest.raises(ConfigError, match=r"source\.test=0 is out of range; use 1 to"):
+        known["more"]["test"].judge("source.test", 0)
+
+
+def test_columns() -> None:
+    assert two_columns("k", ("text", 2)) == ["text", 2]
+    for columns in (["a"], [True, 1], "ab"):
+        with pytest.raises(ConfigError, match=r"k=.* is of the wrong type; use two columns, such as"):
+            two_columns("k", columns)

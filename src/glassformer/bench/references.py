@@ -6,8 +6,8 @@ They are made from configurations alone, saved as anybody saves them, and opened
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ import torch
 from torch import nn
 
 from glassformer.bench.lift import lifted
+from glassformer.comparison.foreign import silenced
 from glassformer.errors import ConfigError
 from glassformer.files import read_json, write_json
 
@@ -277,17 +278,8 @@ def enliven(model: nn.Module, seed: int) -> None:
             buffer.copy_(0.5 * torch.randn(buffer.shape, generator=random))
 
 
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Without the peer's progress bars and advice; afterwards it speaks as before."""
-    from transformers.utils import logging
+def quiet() -> AbstractContextManager[None]:
+    """Without the peer's progress bars and advice."""
+    import transformers
 
-    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
-        if bars:
-            logging.enable_progress_bar()
+    return silenced(transformers)

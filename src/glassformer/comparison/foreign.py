@@ -124,7 +124,7 @@ def theirs_in(folder: str | Path) -> TheirsClosed:
     made = getattr(library, named[0], library.AutoModel)
 
     def make(dtype: torch.dtype | None) -> Theirs:
-        with _said_by_us(folder), _quiet(library):
+        with _said_by_us(folder), silenced(library):
             model = made.from_pretrained(
                 str(folder),
                 local_files_only=True,
@@ -206,8 +206,8 @@ def _said_by_us(folder: str | Path) -> Iterator[None]:
 
 
 @contextmanager
-def _quiet(library: Any) -> Iterator[None]:
-    """No progress bar and no advice of theirs inside the `with`."""
+def silenced(library: Any) -> Iterator[None]:
+    """Inside, `transformers` shows no progress bars and no advice; afterwards it speaks as before."""
     logging = library.utils.logging
     level, shown = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()

@@ -13,11 +13,11 @@ import numpy as np
 from glassformer.config.options import Option, Schema, judge
 from glassformer.config.values import Choice, Rule, count, not_negative, wrong_type
 from glassformer.data.channel import Channel, SeriesForm, find_column, read_channels, sign_of
+from glassformer.data.corpus import source_options
 from glassformer.data.find import dataset, find, split_of
 from glassformer.data.formats import Series, csv_rows
 from glassformer.data.moments import check_order, read_moments
 from glassformer.data.read import prices as catalogue_prices
-from glassformer.data.source import source_options
 from glassformer.data.table import delimiter_of
 from glassformer.errors import ConfigError, FileError, InputError, choose, shown
 

@@ -1,7 +1,8 @@
 """The splits of a run: what is learned from, what is looked at while learning, what is kept for the end.
 
 Every kind of example has its sources (`pair_corpus`, `labelled_corpus`, `document_corpus`, `picture_corpus`); what they
-share is here: a split from its own place or held out of the training part, and the kinds of the built-in grammar.
+share is here: a split from its own place or held out of the training part, the kinds of the built-in grammar, and the
+options of a source, `source = { kind = "files", train = "a.tsv" }`.
 """
 
 from __future__ import annotations
@@ -10,12 +11,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha1
-from typing import Generic, Protocol, Self, TypeVar
+from types import MappingProxyType
+from typing import Any, Generic, Protocol, Self, TypeVar
 
+from glassformer.config.options import Schema, keywords
+from glassformer.config.values import Rule, wrong_type
 from glassformer.data import grammar
 from glassformer.errors import choose
 
 SPLITS = ("train", "validation", "test")
+T = TypeVar("T")
+Where = TypeVar("Where")  # where a part is read from: a path, two of them, a name
 
 
 class Part(Protocol):
@@ -26,9 +32,7 @@ class Part(Protocol):
     def chosen(self, indexes: Iterable[int], /) -> Self: ...
 
 
-T = TypeVar("T")
 P = TypeVar("P", bound=Part)
-Where = TypeVar("Where")  # where a part is read from: a path, two of them, a name
 
 
 class Corpus(Generic[T]):
@@ -118,3 +122,20 @@ def held_out(part: P, marks: Sequence[bytes], number: int, labels: Sequence[str]
             left[label[each]] -= sizes[each]
     rest = [i for i, each in enumerate(marks) if each not in taken]
     return part.chosen(rest), part.chosen(i for i, each in enumerate(marks) if each in taken)
+
+
+def source_options(
+    readers: Mapping[str, Callable[..., Any]], rules: Mapping[str, Mapping[str, Rule]] = MappingProxyType({})
+) -> dict[str, Schema]:
+    """The options of every kind of source; `rules`, by kind, where a type alone says too little.
+
+    `config`, which every reader is given, is none of them.
+    """
+    return {kind: keywords(make, rules.get(kind, {}), without=("config",)) for kind, make in readers.items()}
+
+
+def two_columns(key: str, value: object) -> list[str | int]:
+    """By name, or by number from 1."""
+    if not isinstance(value, list | tuple) or len(value) != 2 or not all(type(each) in (str, int) for each in value):
+        raise wrong_type(key, value, "columns")
+    return list(value)

@@ -9,11 +9,10 @@ from glassformer.config.options import judge
 from glassformer.config.recipe import DataConfig
 from glassformer.config.values import count, one_of
 from glassformer.data import grammar, read
-from glassformer.data.corpus import Corpus, from_kinds, from_parts
+from glassformer.data.corpus import Corpus, from_kinds, from_parts, source_options
 from glassformer.data.documents import Documents, apart, read_documents, tail_apart, together, topics
 from glassformer.data.find import dataset
 from glassformer.data.moses import prepared_side
-from glassformer.data.source import source_options
 from glassformer.errors import ConfigError, choose
 
 Groups = Mapping[str, Documents]

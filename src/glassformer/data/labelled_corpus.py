@@ -9,9 +9,8 @@ from glassformer.config.options import judge
 from glassformer.config.recipe import DataConfig
 from glassformer.config.values import count, one_of
 from glassformer.data import grammar, read
-from glassformer.data.corpus import Corpus, from_kinds, from_parts
+from glassformer.data.corpus import Corpus, from_kinds, from_parts, source_options, two_columns
 from glassformer.data.moses import prepared_side
-from glassformer.data.source import source_options, two_columns
 from glassformer.data.table import Form, delimiter_of
 from glassformer.data.texts import Texts, apart, read_texts
 from glassformer.errors import ConfigError, choose

@@ -9,11 +9,10 @@ from glassformer.config.options import judge
 from glassformer.config.recipe import DataConfig
 from glassformer.config.values import count
 from glassformer.data import grammar
-from glassformer.data.corpus import Corpus, from_kinds, from_parts
+from glassformer.data.corpus import Corpus, from_kinds, from_parts, source_options, two_columns
 from glassformer.data.moses import prepared
 from glassformer.data.pairs import Pairs, apart, read_pairs, read_parallel
 from glassformer.data.read import read
-from glassformer.data.source import source_options, two_columns
 from glassformer.data.table import Form, delimiter_of
 from glassformer.errors import ConfigError, choose
 

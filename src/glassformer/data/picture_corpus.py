@@ -9,10 +9,9 @@ from glassformer.config.options import judge
 from glassformer.config.recipe import DataConfig
 from glassformer.config.values import count, wrong_type
 from glassformer.data import read
-from glassformer.data.corpus import Corpus, Where, from_parts
+from glassformer.data.corpus import Corpus, Where, from_parts, source_options
 from glassformer.data.formats import Images, read_images
 from glassformer.data.pictures import Pictures, apart, read_digits, read_folder
-from glassformer.data.source import source_options
 from glassformer.errors import FileError, choose
 
 Groups = Mapping[str, Pictures]
