@@ -1,16 +1,21 @@
-"""Which class a trained classifier takes for which, counted on its validation examples: a picture of a run."""
+"""Which class is taken for which: the scores of a classifier while it trains, and a table for the chapter of a run."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
 import torch
-from torch import nn
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
 
 from glassformer.data.examples import Examples
-from glassformer.losses import Sum
-from glassformer.tasks.task import added
+from glassformer.losses import Sum, cross_entropy
+from glassformer.metrics.classification import f1
+from glassformer.tasks.task import added, means
 
 MOST_CLASSES = 40  # more cannot be told apart in a picture
 MOST_EXAMPLES = 5000  # the first so many
@@ -23,6 +28,20 @@ class ConfusionTable:
 
     labels: list[str]
     counts: list[list[int]]
+
+
+def class_scores(logits: Float[Tensor, "b classes"], targets: Int[Tensor, " b"]) -> dict[str, Sum]:
+    """loss: nats per example, unweighted; confusion: how often each class was taken for each, true × said."""
+    true, said = (F.one_hot(classes, logits.shape[1]).double() for classes in (targets, logits.argmax(-1)))  # b classes
+    count = torch.tensor(len(targets), device=logits.device)
+    return {"loss": cross_entropy(logits, targets), "confusion": Sum(true.T @ said, count)}
+
+
+def class_metrics(sums: Mapping[str, Sum]) -> dict[str, float]:
+    """What both kinds of classifiers report."""
+    matrix = sums["confusion"].total.long().cpu().numpy()  # classes × classes
+    right = {"accuracy": float(np.trace(matrix) / matrix.sum()), "f1": f1(matrix).macro}
+    return means({"loss": sums["loss"]}) | right
 
 
 class Labelled(Protocol):

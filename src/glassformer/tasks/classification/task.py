@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-import torch
 import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -23,12 +22,11 @@ from glassformer.data.store import Store
 from glassformer.data.texts import Texts
 from glassformer.errors import ConfigError
 from glassformer.losses import Loss, Sum, cross_entropy, make_loss
-from glassformer.metrics.classification import f1
 from glassformer.runs import Run
+from glassformer.tasks.classification.confusion import class_metrics, class_scores
 from glassformer.tasks.classification.labels import LABELS, WEIGHTS, class_weights, given_labels, learn_labels, numbered
 from glassformer.tasks.material import TextMaterial, learn_vocabularies, seen_in, sized
 from glassformer.tasks.options import check_options
-from glassformer.tasks.task import means
 from glassformer.text import Frame, Vocabularies
 
 POOLS = ("cls", "sep", "mean", "max")
@@ -148,22 +146,13 @@ class Classification:
 
     def scores(self, model: nn.Module, batch: TokenBatch) -> dict[str, Sum]:
         """loss: nats per text, unweighted; confusion: how often each class was taken for each."""
-        logits = self.logits(model, batch)  # b classes
-        true, said = (_one_hot(classes, len(self.labels)) for classes in (batch.targets, logits.argmax(-1)))
-        count = torch.tensor(batch.count, device=logits.device)
-        return {"loss": cross_entropy(logits, batch.targets), "confusion": Sum(true.T @ said, count)}
+        return class_scores(self.logits(model, batch), batch.targets)
 
     def metrics(self, sums: Mapping[str, Sum]) -> dict[str, float]:
-        matrix = sums["confusion"].total.long().cpu().numpy()  # classes × classes
-        right = {"accuracy": float(np.trace(matrix) / matrix.sum()), "f1": f1(matrix).macro}
-        return means({"loss": sums["loss"]}) | right
+        return class_metrics(sums)
 
     def with_loss(self, loss: Loss) -> Classification:
         return replace(self, criterion=loss)
-
-
-def _one_hot(classes: Tensor, count: int) -> Tensor:
-    return F.one_hot(classes, count).double()  # b classes
 
 
 def _completed(config: RunConfig, labels: Sequence[str]) -> RunConfig:

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from jaxtyping import Float
 from numpy.typing import NDArray
 from torch import Tensor, nn
@@ -26,13 +25,12 @@ from glassformer.data.picture_corpus import PICTURES_OPTIONS, Wanted, picture_co
 from glassformer.data.pictures import WHITE, Pictures
 from glassformer.errors import ConfigError, InputError
 from glassformer.losses import Loss, Sum, cross_entropy, make_loss
-from glassformer.metrics.classification import f1
 from glassformer.models.check import input_positions
 from glassformer.runs import Run
+from glassformer.tasks.classification.confusion import class_metrics, class_scores
 from glassformer.tasks.classification.labels import LABELS, given_labels
 from glassformer.tasks.image_classification.labels import learn_labels, numbered
 from glassformer.tasks.options import check_options
-from glassformer.tasks.task import means
 
 STATISTICS = ("mean", "std")
 OPTIONS: Schema = {
@@ -163,15 +161,10 @@ class ImageClassification:
 
     def scores(self, model: nn.Module, batch: ArrayBatch) -> dict[str, Sum]:
         """loss: nats per image; confusion: how often each class was taken for each."""
-        logits, count = self.logits(model, batch), len(self.labels)  # b classes
-        true, said = F.one_hot(batch.targets, count).double(), F.one_hot(logits.argmax(-1), count).double()  # b classes
-        images = torch.tensor(batch.count, device=logits.device)
-        return {"loss": cross_entropy(logits.float(), batch.targets), "confusion": Sum(true.T @ said, images)}
+        return class_scores(self.logits(model, batch).float(), batch.targets)
 
     def metrics(self, sums: Mapping[str, Sum]) -> dict[str, float]:
-        matrix = sums["confusion"].total.long().cpu().numpy()  # classes × classes
-        right = {"accuracy": float(np.trace(matrix) / matrix.sum()), "f1": f1(matrix).macro}
-        return means({"loss": sums["loss"]}) | right
+        return class_metrics(sums)
 
     def with_loss(self, loss: Loss) -> ImageClassification:
         return replace(self, criterion=loss)

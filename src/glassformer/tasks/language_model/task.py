@@ -25,15 +25,14 @@ from glassformer.data.packing import pack, packed
 from glassformer.data.store import Tokens
 from glassformer.data.stream import Stream, windows
 from glassformer.errors import ConfigError
-from glassformer.layers.embedding import token_matrix
-from glassformer.layers.head import LanguageModelHead
 from glassformer.layers.position import WITH_TABLE
-from glassformer.losses import IGNORE, Loss, Sum, chunked, cross_entropy, make_loss
+from glassformer.losses import Loss, Sum, cross_entropy, make_loss
 from glassformer.models.decoder import DecoderOnly
 from glassformer.runs import Run
 from glassformer.tasks.material import TextMaterial, learn_vocabularies, seen_in, sized
 from glassformer.tasks.options import check_options
 from glassformer.tasks.task import means
+from glassformer.tasks.token_scores import head_loss, token_scores, with_perplexity
 from glassformer.text import Frame, Specials, Tokenizer, Vocabularies
 
 CONTEXT = 256
@@ -193,30 +192,15 @@ class LanguageModel:
         if not self.chunk:
             return self.criterion(writer(batch.tokens, documents=batch.documents), batch.targets)
         x = writer.decoder(writer.embedding(batch.tokens), documents=batch.documents)  # b t d_model
-        head = writer.head
-        tied = token_matrix(writer.embedding) if isinstance(head, LanguageModelHead) and head.weight is None else None
-        weights = [*head.parameters(), *([] if tied is None else [tied])]
-        return chunked(
-            lambda some: head(some, None, tied),
-            self.criterion,
-            x,
-            batch.targets,
-            weights=weights,
-            size=self.chunk,
-        )
+        return head_loss(writer.head, writer.embedding, x, batch.targets, loss=self.criterion, size=self.chunk)
 
     def scores(self, model: nn.Module, batch: ReadBatch) -> dict[str, Sum]:
         """loss: nats per token, in windows as they are trained on; accuracy: next tokens guessed right."""
-        logits = _writer(model)(batch.tokens, documents=batch.documents)  # b t v
-        counted = batch.targets != IGNORE
-        right = (logits.argmax(-1) == batch.targets) & counted
-        return {"loss": cross_entropy(logits, batch.targets), "accuracy": Sum(right.sum(), counted.sum())}
+        return token_scores(_writer(model)(batch.tokens, documents=batch.documents), batch.targets)
 
     def metrics(self, sums: Mapping[str, Sum]) -> dict[str, float]:
         found = means(sums)
-        nats = found["loss"]
-        bits = nats / math.log(2) / self.characters
-        return {**found, "perplexity": math.exp(min(nats, 700.0)), "bits_per_character": bits}
+        return {**with_perplexity(found), "bits_per_character": found["loss"] / math.log(2) / self.characters}
 
     def with_loss(self, loss: Loss) -> LanguageModel:
         return replace(self, criterion=loss)

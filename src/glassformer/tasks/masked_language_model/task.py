@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -24,14 +23,13 @@ from glassformer.data.masking import Masking, make_masking
 from glassformer.data.sampler import of_example
 from glassformer.data.store import Store
 from glassformer.errors import ConfigError
-from glassformer.layers.embedding import token_matrix
-from glassformer.layers.head import LanguageModelHead
-from glassformer.losses import IGNORE, Loss, Sum, chunked, cross_entropy, make_loss
+from glassformer.losses import IGNORE, Loss, Sum, cross_entropy, make_loss
 from glassformer.models.encoder import EncoderOnly
 from glassformer.runs import Run
 from glassformer.tasks.material import TextMaterial, learn_vocabularies, seen_in, sized
 from glassformer.tasks.options import check_options
 from glassformer.tasks.task import means
+from glassformer.tasks.token_scores import head_loss, tied_matrix, with_perplexity
 from glassformer.text import Frame, Tokenizer, Vocabularies
 
 
@@ -139,9 +137,7 @@ class MaskedLanguageModel:
         reader, x, wanted = self._asked(model, batch)
         if not self.chunk:
             return self.criterion(_logits(reader, x), wanted)
-        tied = _tied(reader)
-        weights = [*reader.head.parameters(), *([] if tied is None else [tied])]
-        return chunked(lambda some: _logits(reader, some), self.criterion, x, wanted, weights=weights, size=self.chunk)
+        return head_loss(reader.head, reader.embedding, x, wanted, loss=self.criterion, size=self.chunk)
 
     def scores(self, model: nn.Module, batch: TokenBatch) -> dict[str, Sum]:
         """loss: nats per masked token; masked_accuracy: how many of them are guessed right."""
@@ -154,8 +150,7 @@ class MaskedLanguageModel:
         }
 
     def metrics(self, sums: Mapping[str, Sum]) -> dict[str, float]:
-        found = means(sums)
-        return {**found, "perplexity": math.exp(min(found["loss"], 700.0))}
+        return with_perplexity(means(sums))
 
     def with_loss(self, loss: Loss) -> MaskedLanguageModel:
         return replace(self, criterion=loss)
@@ -184,11 +179,6 @@ def _reader(model: nn.Module) -> EncoderOnly:
     return model
 
 
-def _tied(reader: EncoderOnly) -> Tensor | None:
-    own = isinstance(reader.head, LanguageModelHead) and reader.head.weight is not None
-    return None if own else token_matrix(reader.embedding)
-
-
 def _logits(reader: EncoderOnly, x: Float[Tensor, "n d_model"]) -> Float[Tensor, "n v"]:
-    logits: Tensor = reader.head(x[None], None, _tied(reader))[0]
+    logits: Tensor = reader.head(x[None], None, tied_matrix(reader.head, reader.embedding))[0]
     return logits

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,15 +20,14 @@ from glassformer.data.pair_corpus import PAIRS_OPTIONS, pair_corpus
 from glassformer.data.pairs import Pairs
 from glassformer.data.store import Store
 from glassformer.errors import ConfigError
-from glassformer.layers.embedding import token_matrix
-from glassformer.layers.head import LanguageModelHead
-from glassformer.losses import IGNORE, Loss, Sum, chunked, cross_entropy, make_loss
+from glassformer.losses import Loss, Sum, cross_entropy, make_loss
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.runs import Run
 from glassformer.tasks.material import TextMaterial, learn_vocabularies, seen_in, sized
 from glassformer.tasks.options import check_options
 from glassformer.tasks.output_ids import FORBIDDEN_AND_ENDS
 from glassformer.tasks.task import means
+from glassformer.tasks.token_scores import head_loss, token_scores, with_perplexity
 from glassformer.text import Frame, Vocabularies
 from glassformer.text.frame import roles
 from glassformer.text.tokenizer import ROLES
@@ -149,42 +147,24 @@ class Translation:
         )
 
     def loss(self, model: nn.Module, batch: PairBatch) -> Sum:
-        return self._loss(model, batch, self.criterion)
+        model, target_in = _translator(model), _target(batch)
+        if not self.chunk:
+            return self.criterion(model(batch.source, target_in, batch.source_mask), batch.target_out)
+        memory = model.encode(batch.source, batch.source_mask)  # b s d_model
+        embedding = model.embedding if model.target_embedding is None else model.target_embedding
+        x = model.decoder(embedding(target_in), memory, memory_real=batch.source_mask)  # b t d_model
+        return head_loss(model.head, embedding, x, batch.target_out, loss=self.criterion, size=self.chunk)
 
     def scores(self, model: nn.Module, batch: PairBatch) -> dict[str, Sum]:
         """loss: nats per token, teacher-forced; accuracy: next tokens guessed right, the right past given. No BLEU."""
         model, target_in = _translator(model), _target(batch)
-        logits = model(batch.source, target_in, batch.source_mask)  # b t v
-        counted = batch.target_out != IGNORE
-        right = (logits.argmax(-1) == batch.target_out) & counted
-        return {"loss": cross_entropy(logits, batch.target_out), "accuracy": Sum(right.sum(), counted.sum())}
+        return token_scores(model(batch.source, target_in, batch.source_mask), batch.target_out)
 
     def metrics(self, sums: Mapping[str, Sum]) -> dict[str, float]:
-        found = means(sums)
-        return {**found, "perplexity": math.exp(min(found["loss"], 700.0))}
+        return with_perplexity(means(sums))
 
     def with_loss(self, loss: Loss) -> Translation:
         return replace(self, criterion=loss)
-
-    def _loss(self, model: nn.Module, batch: PairBatch, criterion: Loss) -> Sum:
-        model, target_in = _translator(model), _target(batch)
-        if not self.chunk:
-            return criterion(model(batch.source, target_in, batch.source_mask), batch.target_out)
-        memory = model.encode(batch.source, batch.source_mask)  # b s d_model
-        embedding = model.embedding if model.target_embedding is None else model.target_embedding
-        x = model.decoder(embedding(target_in), memory, memory_real=batch.source_mask)  # b t d_model
-        tied = (
-            token_matrix(embedding) if isinstance(model.head, LanguageModelHead) and model.head.weight is None else None
-        )
-        weights = [*model.head.parameters(), *([] if tied is None else [tied])]
-        return chunked(
-            lambda some: model.head(some, None, tied),
-            criterion,
-            x,
-            batch.target_out,
-            weights=weights,
-            size=self.chunk,
-        )
 
 
 def _translator(model: nn.Module) -> EncoderDecoder:

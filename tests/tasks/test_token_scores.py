@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from glassformer.layers.embedding import token_matrix
+from glassformer.losses import IGNORE, cross_entropy
+from glassformer.models.build import build
+from glassformer.models.decoder import DecoderOnly
+from glassformer.tasks.token_scores import head_loss, tied_matrix, token_scores, with_perplexity
+from tiny_tasks import tiny
+
+
+def writer(tie: str) -> DecoderOnly:
+    config = tiny("language_model", model={"tie_embeddings": tie, "vocab_size": 30}).model
+    model = build(config, seed=0)
+    assert isinstance(model, DecoderOnly)
+    return model
+
+
+@pytest.mark.parametrize("tie", ["all", "none"])
+def test_a_few_rows_at_a_time_give_the_loss_of_all_and_its_gradients(tie: str) -> None:
+    model = writer(tie)
+    tied = tied_matrix(model.head, model.embedding)
+    assert (tied is token_matrix(model.embedding)) is (tie == "all") and (tied is None) is (tie == "none")
+    targets = torch.randint(30, (2, 5), generator=torch.Generator().manual_seed(0))
+    found = []
+    for size in (0, 3):
+        x = torch.linspace(-1, 1, 2 * 5 * 32).reshape(2, 5, 32).requires_grad_()
+        if size:
+            one = head_loss(model.head, model.embedding, x, targets, loss=cross_entropy, size=size)
+        else:
+            one = cross_entropy(model.head(x, None, tied), targets)
+        (gradient,) = torch.autograd.grad(one.total, x)
+        found.append((one.total.detach(), one.count, gradient))
+    for whole, parts in zip(*found, strict=True):
+        torch.testing.assert_close(whole, parts)
+
+
+def test_scores_by_hand() -> None:
+    logits = torch.log(torch.tensor([[[0.5, 0.25, 0.25], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]]]))
+    found = token_scores(logits, torch.tensor([[0, 2, IGNORE]]))
+    assert (found["accuracy"].total, found["accuracy"].count, found["loss"].count) == (1, 2, 2)
+    assert float(found["loss"].total) == pytest.approx(-math.log(0.5) - math.log(0.1))
+
+
+def test_perplexity_is_e_to_the_loss_and_stays_a_number() -> None:
+    assert with_perplexity({"loss": math.log(8)}) == {"loss": math.log(8), "perplexity": pytest.approx(8)}
+    assert math.isfinite(with_perplexity({"loss": 1e6})["perplexity"])
