@@ -14,12 +14,14 @@ from matplotlib.figure import Figure
 from glassformer.errors import FileError, GlassformerWarning
 from glassformer.files import write_json
 from glassformer.runs import Run
+from glassformer.show import theme
+from glassformer.show.theme import FILE, SHARED
 from glassformer.tasks.classification.task import Classification
 from glassformer.tasks.samples import write_samples
 from glassformer.tasks.translation.task import Translation
 from glassformer.training import pictures
 from glassformer.training.panels import MOST_POINTS, RunHistory, curve, schedule, thinned
-from glassformer.training.pictures import STYLE, draw, figures, hangul_font, save, style
+from glassformer.training.pictures import draw, figures, hangul_font, save
 from small_run import run_config
 
 NAMES = ["loss_curves", "learning_rate", "dashboard"]
@@ -169,7 +171,8 @@ def test_the_words_are_those_of_the_language() -> None:
 
 def test_without_a_hangul_font_the_words_are_english(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Boxes instead of letters help nobody; and a glyph that is missing is a warning, so an error here."""
-    monkeypatch.setattr(pictures, "hangul_font", lambda: None)
+    for module in (pictures, theme):
+        monkeypatch.setattr(module, "hangul_font", lambda: None)
     english = [path.read_bytes() for path in draw(run)]
     monkeypatch.setenv("GLASSFORMER_LANG", "ko")
     assert [path.read_bytes() for path in draw(run)] == english
@@ -183,15 +186,18 @@ def test_with_a_hangul_font_the_words_are_korean(run: Run, monkeypatch: pytest.M
     assert [path.read_bytes() for path in draw(run)] != english
 
 
-def test_bold_titles_only_where_there_is_a_bold_font() -> None:
-    assert style(None, "en")["axes.titleweight"] == "bold"
-    assert "axes.titleweight" not in style("NanumGothic", "ko")
-    assert style("NanumGothic", "ko")["font.family"] == ["NanumGothic", "DejaVu Sans"]
+def test_bold_titles_only_where_there_is_a_bold_font(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(theme, "hangul_font", lambda: None)
+    assert FILE.style_of_file("en")["axes.titleweight"] == "bold"
+    monkeypatch.setattr(theme, "hangul_font", lambda: "NanumGothic")
+    assert "axes.titleweight" not in FILE.style_of_file("ko")
+    assert FILE.style_of_file("ko")["font.family"] == ["NanumGothic", "DejaVu Sans"]
 
 
-def test_an_english_picture_has_hangul_in_its_samples() -> None:
+def test_an_english_picture_has_hangul_in_its_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     """The font that has it stands behind the other: English words look as they did."""
-    assert style("NanumGothic", "en")["font.family"] == ["DejaVu Sans", "NanumGothic"]
+    monkeypatch.setattr(theme, "hangul_font", lambda: "NanumGothic")
+    assert FILE.style_of_file("en")["font.family"] == ["DejaVu Sans", "NanumGothic"]
 
 
 def test_letters_that_no_font_has_are_one_line_however_often_a_run_is_drawn(tmp_path: Path) -> None:
@@ -216,7 +222,7 @@ def test_any_other_warning_of_the_drawing_is_passed_on() -> None:
 
 
 def test_the_style_of_others_is_left_alone(run: Run) -> None:
-    before = {key: matplotlib.rcParams[key] for key in (*STYLE, "font.family", "backend")}
+    before = {key: matplotlib.rcParams[key] for key in (*SHARED, "font.family", "backend")}
     draw(run)
     assert {key: matplotlib.rcParams[key] for key in before} == before
 

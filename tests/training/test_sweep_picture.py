@@ -6,7 +6,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from glassformer.errors import FileError
-from glassformer.training import sweep_picture
+from glassformer.training import pictures, sweep_picture
 from glassformer.training.sweep_picture import COLOURS, band, draw
 from glassformer.training.sweep_results import Curve, SweepComparison, TrialResult, VariantResults
 
@@ -54,7 +54,7 @@ def test_lines_colours_and_labels(lang: str, validated: bool, label: str) -> Non
 def test_without_a_font_for_hangul_the_labels_are_english(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spoken: list[str] = []
     monkeypatch.setenv("GLASSFORMER_LANG", "ko")
-    monkeypatch.setattr(sweep_picture, "hangul_font", lambda: None)
+    monkeypatch.setattr(pictures, "hangul_font", lambda: None)
     monkeypatch.setattr(sweep_picture, "_fill", lambda axes, comparison, lang: spoken.append(lang))
     draw(COMPARISON, tmp_path / "sweep.png")
     assert spoken == ["en"]

@@ -1,4 +1,4 @@
-"""How pictures look: colours that everybody tells apart, light and dark, and a font with Hangul."""
+"""How all pictures look: colours that everybody tells apart, on a light or dark page or in a file; a Hangul font."""
 
 from __future__ import annotations
 
@@ -13,6 +13,25 @@ from glassformer.fonts import hangul_font
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+OWN = "DejaVu Sans"  # the font that comes with matplotlib
+SHARED: dict[str, Any] = {
+    "font.size": 10,
+    "axes.titlesize": 11,
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+}
+
+
+def families(lang: str) -> list[str]:
+    """The fonts of a picture. The one with Hangul comes second in English: Korean sentences are shown there too."""
+    hangul = [font] if (font := hangul_font()) else []
+    return [*hangul, OWN] if lang == "ko" else [OWN, *hangul]
 
 
 @dataclass(frozen=True)
@@ -35,11 +54,12 @@ class Theme:
     sky: str
     heat: str  # the full colour of a heat map: ink is readable on it, and so on everything paler
     below: str  # the same for numbers below 0
+    grey: str = ""  # stands in for purple in a series, where there is no page that gives purple meaning
 
     @property
     def series(self) -> tuple[str, ...]:
         """In the order in which they are taken."""
-        return (self.blue, self.vermilion, self.green, self.orange, self.purple, self.sky)
+        return (self.blue, self.vermilion, self.green, self.orange, self.grey or self.purple, self.sky)
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -53,32 +73,24 @@ class Theme:
     @property
     def colours(self) -> dict[str, str]:
         """Name → colour, for whoever turns colours into variables."""
-        return {name: value for name, value in vars(self).items() if name != "name"}
+        return {name: value for name, value in vars(self).items() if name not in ("name", "grey")}
 
     def style(self, lang: str) -> dict[str, Any]:
-        """matplotlib's settings. Titles stay regular in Korean: a Hangul font may have no bold, and it would say so."""
-        hangul = [font] if (font := hangul_font()) else []  # behind the other in English: it too shows Korean sentences
+        """matplotlib's settings on a page. Titles are never bold: a Hangul font may have no bold, and would say so."""
         return {
-            "font.family": [*hangul, "DejaVu Sans"] if lang == "ko" else ["DejaVu Sans", *hangul],
-            "font.size": 10,
+            **SHARED,
+            "font.family": families(lang),
             "text.color": self.ink,
-            "axes.titlesize": 11,
-            "axes.titlelocation": "left",
             "axes.titleweight": "normal",
             "axes.titlecolor": self.ink,
             "axes.labelcolor": self.ink,
             "axes.edgecolor": self.muted,
             "axes.facecolor": "none",
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "axes.grid": True,
-            "axes.axisbelow": True,
             "axes.unicode_minus": True,
             "grid.color": self.grid,
             "grid.linewidth": 0.8,
             "xtick.color": self.muted,
             "ytick.color": self.muted,
-            "legend.frameon": False,
             "lines.linewidth": 1.8,
             "figure.facecolor": self.paper,
             "figure.constrained_layout.use": True,
@@ -86,6 +98,11 @@ class Theme:
             "svg.fonttype": "none",
             "svg.hashsalt": "glassformer",
         }
+
+    def style_of_file(self, lang: str) -> Any:
+        """matplotlib's settings for a picture in the folder of a run; bold titles where no Hangul font is needed."""
+        bold = {} if hangul_font() else {"axes.titleweight": "bold"}
+        return {**SHARED, "grid.color": self.grid, "font.family": families(lang), **bold}
 
     def figure(self, width: float = 9.0, height: float = 4.5) -> Figure:
         """An empty figure that nothing else holds on to (no pyplot); sizes in inches, at most 10 wide."""
@@ -124,7 +141,23 @@ DARK = Theme(
     heat="#1d6a9e",
     below="#9c4d1c",
 )
-THEMES = {"light": LIGHT, "dark": DARK}
+THEMES = {"light": LIGHT, "dark": DARK}  # of a page
+FILE = Theme(  # of a picture in a file: the colours as Okabe and Ito have them, on white
+    name="file",
+    ink="#1B1F24",
+    paper="#FFFFFF",
+    muted="#59636E",
+    grid="#E6E6E6",
+    blue="#0072B2",
+    orange="#E69F00",
+    green="#009E73",
+    vermilion="#D55E00",
+    purple="#CC79A7",
+    sky="#56B4E9",
+    heat="#0072B2",
+    below="#D55E00",
+    grey="#767676",
+)
 
 
 @contextmanager

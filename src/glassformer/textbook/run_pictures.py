@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from glassformer.show.drawing import heat, hover
+from glassformer.show.drawing import heat
 from glassformer.show.figure import finish
 from glassformer.show.theme import LIGHT, Theme
 from glassformer.tasks import kind_of
 from glassformer.textbook.run import RunChapter
 from glassformer.training.forecast_picture import draw_sample
-from glassformer.training.panels import Look, PanelWords, RunHistory, draw_loss, draw_rate, plain
+from glassformer.training.panels import PanelWords, RunHistory, draw_loss, draw_rate, plain
 from glassformer.training.pictures import BOARD, PANELS
 from glassformer.words import say
 
@@ -26,9 +26,6 @@ class Draughtsman:
     def __init__(self, chapter: RunChapter, lang: str, theme: Theme = LIGHT) -> None:
         self.chapter, self.lang, self.theme = chapter, lang, theme
         self.words = PanelWords(lang, kind_of(chapter.run.config).task)
-        self.look = Look(
-            series=theme.series, ink=theme.ink, paper=theme.paper, muted=theme.muted, heat=theme.heat, mark=hover
-        )
 
     def figures(self) -> dict[str, Callable[[], Figure]]:
         """What there is to draw, by the names that reports know the pictures by."""
@@ -51,12 +48,12 @@ class Draughtsman:
 
     def losses(self) -> Figure:
         figure = self.theme.figure(8, 4.2)
-        draw_loss(figure.subplots(), self.story, self.words, self.look)
+        draw_loss(figure.subplots(), self.story, self.words, self.theme)
         return figure
 
     def rate(self) -> Figure:
         figure = self.theme.figure(8, 3.4)
-        draw_rate(figure.subplots(), self.story, self.words, self.look)
+        draw_rate(figure.subplots(), self.story, self.words, self.theme)
         return figure
 
     def dashboard(self) -> Figure:
@@ -67,7 +64,7 @@ class Draughtsman:
             if name == "attention" and self.chapter.looked is not None:
                 self._map(places[name], printed=False)
             else:
-                panel(places[name], self.story, self.words, self.look)
+                panel(places[name], self.story, self.words, self.theme)
         return figure
 
     def forecast(self) -> Figure:
@@ -75,7 +72,7 @@ class Draughtsman:
         sample = self.chapter.forecast
         assert sample is not None
         series, attention = figure.subplots(1, 2, width_ratios=(2.2, 1))
-        draw_sample(series, sample, self.words, self.look)
+        draw_sample(series, sample, self.words, self.theme)
         names = [str(number + 1) for number in range(len(sample.attention))]
         heat(attention, self.theme, sample.attention, rows=names, columns=names, bar=self.words("weight"))
         attention.set(title=self.words("patch_attention"), xlabel=self.words("patch"), ylabel=self.words("asks"))

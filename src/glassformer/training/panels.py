@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from glassformer.config.recipe import RunConfig
 from glassformer.files import read_json
 from glassformer.runs import Run
+from glassformer.show.drawing import hover
+from glassformer.show.theme import FILE, Theme
 from glassformer.tasks.samples import KeptAttention, kept_attention, last_samples
 from glassformer.tasks.task import TaskClass
 from glassformer.training.schedule import learning_rate
@@ -33,20 +35,10 @@ MACHINE = ("device", "cores", "threads", "ranks", "torch", "python")
 LEFT_OUT = ("updated", "checkpoints")  # of the status: a time and a path say nothing about the run
 
 
-def _nothing(artist: Any, text: str) -> None:
-    """A PNG knows of no pointer."""
-
-
-@dataclass(frozen=True)
-class Look:
-    """Colours by what they are for. `mark` is told what each point shows."""
-
-    series: tuple[str, ...]
-    ink: str
-    paper: str
-    muted: str
-    heat: str
-    mark: Callable[[Any, str], None] = _nothing
+def mark(artist: Any, text: str, theme: Theme) -> None:
+    """What an artist shows under the pointer of a page; a file knows of no pointer."""
+    if theme is not FILE:
+        hover(artist, text)
 
 
 @dataclass(frozen=True)
@@ -104,22 +96,24 @@ class RunHistory:
         return max((record["step"] for record in self.records), default=1)
 
 
-Panel = Callable[["Axes", RunHistory, PanelWords, Look], None]
+Panel = Callable[["Axes", RunHistory, PanelWords, Theme], None]
 
 
 # --- curves ---
 
 
-def draw_loss(axes: Axes, story: RunHistory, words: PanelWords, look: Look) -> None:
+def draw_loss(axes: Axes, story: RunHistory, words: PanelWords, theme: Theme) -> None:
     """Both losses, every validation marked, the best of them starred; powers where the loss falls far."""
     training, validation = (curve(story.records, kind, "loss") for kind in ("train", "evaluation"))
-    _line(axes, look, 0, words("training"), training)
-    _line(axes, look, 1, words("validation"), validation)
+    _line(axes, theme, 0, words("training"), training)
+    _line(axes, theme, 1, words("validation"), validation)
     if validation[0]:
         value, step = min(zip(validation[1], validation[0], strict=True))
         label = f"{words('best')}: {value:.3f}"
-        (best,) = axes.plot([step], [value], color=look.series[1], linestyle="", marker="*", markersize=13, label=label)
-        look.mark(best, label)
+        (best,) = axes.plot(
+            [step], [value], color=theme.series[1], linestyle="", marker="*", markersize=13, label=label
+        )
+        mark(best, label, theme)
     every = [*training[1], *validation[1]]
     if every and min(every) > 0 and max(every) > WIDE * min(every):
         powers(axes)
@@ -128,18 +122,18 @@ def draw_loss(axes: Axes, story: RunHistory, words: PanelWords, look: Look) -> N
     axes.set_ylabel(fill(words.loss, 30))
 
 
-def draw_rate(axes: Axes, story: RunHistory, words: PanelWords, look: Look) -> None:
+def draw_rate(axes: Axes, story: RunHistory, words: PanelWords, theme: Theme) -> None:
     """The schedule itself, step by step, and on it what the log says was used."""
     logged, last = curve(story.records, "train", "learning_rate"), story.last
     if story.config is not None:
         steps, rates = schedule(story.config)
-        axes.plot(steps, rates, color=look.muted, linewidth=1.4, label=words("schedule"))
+        axes.plot(steps, rates, color=theme.muted, linewidth=1.4, label=words("schedule"))
         last = max(last, story.config.train.steps)
     some = thinned(*logged)
-    axes.plot(*some, color=look.series[2], linestyle="", marker="o", markersize=3.5, label=words("used"))
+    axes.plot(*some, color=theme.series[2], linestyle="", marker="o", markersize=3.5, label=words("used"))
     for step, rate in zip(*some, strict=True):
-        (point,) = axes.plot([step], [rate], color=look.series[2], marker="o", markersize=3.5)
-        look.mark(point, f"{step:,}: {rate:.3g}")
+        (point,) = axes.plot([step], [rate], color=theme.series[2], marker="o", markersize=3.5)
+        mark(point, f"{step:,}: {rate:.3g}", theme)
     _finish(axes, last, words, words("learning_rate"))
     axes.set_ylim(0, 1.25 * axes.get_ylim()[1])
     axes.yaxis.set_major_formatter("{x:g}")
@@ -154,9 +148,9 @@ def schedule(config: RunConfig) -> tuple[list[int], list[float]]:
     return steps, [learning_rate(step, train, d_model) for step in steps]
 
 
-def draw_norm(axes: Axes, story: RunHistory, words: PanelWords, look: Look) -> None:
+def draw_norm(axes: Axes, story: RunHistory, words: PanelWords, theme: Theme) -> None:
     points = curve(story.records, "train", "gradient_norm")
-    _line(axes, look, 3, words("gradient_norm"), points)
+    _line(axes, theme, 3, words("gradient_norm"), points)
     if points[1] and min(points[1]) > 0 and max(points[1]) > WIDE * min(points[1]):
         powers(axes)
     else:
@@ -164,19 +158,19 @@ def draw_norm(axes: Axes, story: RunHistory, words: PanelWords, look: Look) -> N
     _finish(axes, story.last, words, words("gradient_norm"))
 
 
-def draw_speed(axes: Axes, story: RunHistory, words: PanelWords, look: Look) -> None:
-    _line(axes, look, 4, words.speed, curve(story.records, "train", "tokens_per_second"))
+def draw_speed(axes: Axes, story: RunHistory, words: PanelWords, theme: Theme) -> None:
+    _line(axes, theme, 4, words.speed, curve(story.records, "train", "tokens_per_second"))
     _finish(axes, story.last, words, words.speed)
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter("{x:,.0f}")
 
 
-def draw_quality(axes: Axes, story: RunHistory, words: PanelWords, look: Look) -> None:
+def draw_quality(axes: Axes, story: RunHistory, words: PanelWords, theme: Theme) -> None:
     """The metrics that a task shows; shares and percentages as a number from 0 to 100."""
     for number, (name, scale) in enumerate(words.task.shown.items()):
         steps, values = curve(story.records, "evaluation", name)
         points = steps, [100 * value for value in values] if scale == "share" else values
-        _line(axes, look, number, words.metric(name), points)
+        _line(axes, theme, number, words.metric(name), points)
     if words.task.shown:
         axes.legend(loc="lower right")
     _finish(axes, story.last, words, words("quality"))
@@ -188,7 +182,7 @@ def draw_quality(axes: Axes, story: RunHistory, words: PanelWords, look: Look) -
 # --- texts and maps ---
 
 
-def draw_status(axes: Axes, story: RunHistory, words: PanelWords, look: Look) -> None:
+def draw_status(axes: Axes, story: RunHistory, words: PanelWords, theme: Theme) -> None:
     """How it stands, and on what it runs."""
     values = [*story.status.items(), *((words(f"machine.{key}"), str(value)) for key, value in story.machine.items())]
     lines: list[tuple[str, str]] = []
@@ -197,13 +191,13 @@ def draw_status(axes: Axes, story: RunHistory, words: PanelWords, look: Look) ->
         lines += [(label, first), *(("", more) for more in rest)]
     for number, (label, line) in enumerate(lines):
         height = 1 - (number + 0.5) / max(len(lines), 12)
-        axes.text(0.0, height, label, color=look.muted, fontsize=8, va="center", transform=axes.transAxes)
-        axes.text(0.46, height, line, color=look.ink, fontsize=8, va="center", transform=axes.transAxes)
+        axes.text(0.0, height, label, color=theme.muted, fontsize=8, va="center", transform=axes.transAxes)
+        axes.text(0.46, height, line, color=theme.ink, fontsize=8, va="center", transform=axes.transAxes)
     axes.set_title(words("status"))
     axes.set_axis_off()
 
 
-def draw_samples(axes: Axes, story: RunHistory, words: PanelWords, look: Look) -> None:
+def draw_samples(axes: Axes, story: RunHistory, words: PanelWords, theme: Theme) -> None:
     """The last samples, as many as there is room for."""
     step, samples = story.samples
     most = 4
@@ -211,30 +205,30 @@ def draw_samples(axes: Axes, story: RunHistory, words: PanelWords, look: Look) -
         for place, (name, text) in enumerate(sample.items()):
             height = 1 - (number + 0.14 + 0.27 * place) / most
             label = say(f"watch.sample.{name}", words.lang)
-            axes.text(0.0, height, label, color=look.muted, fontsize=8, va="top", transform=axes.transAxes)
-            said = axes.text(0.12, height, cut(text, WIDTH), color=look.ink, fontsize=8, va="top", parse_math=False)
+            axes.text(0.0, height, label, color=theme.muted, fontsize=8, va="top", transform=axes.transAxes)
+            said = axes.text(0.12, height, cut(text, WIDTH), color=theme.ink, fontsize=8, va="top", parse_math=False)
             said.set_transform(axes.transAxes)
     axes.set_title(words("samples", step=f"{step:,}") if samples else words("no_samples"))
     axes.set_axis_off()
 
 
-def draw_attention(axes: Axes, story: RunHistory, words: PanelWords, look: Look) -> None:
+def draw_attention(axes: Axes, story: RunHistory, words: PanelWords, theme: Theme) -> None:
     """Where the first sample looked: a map with its bar, or a word that there is none."""
     looked = story.looked
     if looked is None:
         axes.set_title(words("no_attention"))
         axes.set_axis_off()
         return
-    attention_map(axes, looked, look)
+    attention_map(axes, looked, theme)
     axes.set_title(words(looked.kind))
 
 
-def attention_map(axes: Axes, looked: KeptAttention, look: Look) -> None:
+def attention_map(axes: Axes, looked: KeptAttention, theme: Theme) -> None:
     """The darker, the more a row looks at a column; the bar says how much."""
     from matplotlib.colors import LinearSegmentedColormap
 
     most = max(max(row) for row in looked.weights)
-    shades = LinearSegmentedColormap.from_list("heat", [look.paper, look.heat])
+    shades = LinearSegmentedColormap.from_list("heat", [theme.paper, theme.heat])
     image = axes.imshow(looked.weights, cmap=shades, vmin=0, vmax=most, aspect="auto", interpolation="nearest")
     axes.set_xticks(range(len(looked.columns)), [plain(token) for token in looked.columns], fontsize=8)
     axes.set_yticks(range(len(looked.rows)), [plain(token) for token in looked.rows], fontsize=8)
@@ -277,13 +271,13 @@ PATTERNS = ("-", "--", "-.", ":", (0, (5, 1, 1, 1)), (0, (1, 1)))
 MARKERS = "os^Dvp"
 
 
-def _line(axes: Axes, look: Look, number: int, label: str, points: tuple[Sequence[int], Sequence[float]]) -> None:
+def _line(axes: Axes, theme: Theme, number: int, label: str, points: tuple[Sequence[int], Sequence[float]]) -> None:
     """All of a curve; as many of its points as can be told apart are marked."""
     pattern: Any = PATTERNS[number]
-    axes.plot(*points, color=look.series[number], linestyle=pattern, linewidth=1.5, label=label)
+    axes.plot(*points, color=theme.series[number], linestyle=pattern, linewidth=1.5, label=label)
     for step, value in zip(*thinned(*points), strict=True):
-        (point,) = axes.plot([step], [value], color=look.series[number], marker=MARKERS[number], markersize=3.5)
-        look.mark(point, f"{label} · {step:,}: {value:.4g}")
+        (point,) = axes.plot([step], [value], color=theme.series[number], marker=MARKERS[number], markersize=3.5)
+        mark(point, f"{label} · {step:,}: {value:.4g}", theme)
 
 
 def powers(axes: Axes) -> None:

@@ -14,10 +14,10 @@ from glassformer.errors import warn
 from glassformer.files import disk, write_figure
 from glassformer.fonts import hangul_font
 from glassformer.runs import Run
+from glassformer.show.theme import FILE, Theme
 from glassformer.tasks import kind_of
 from glassformer.tasks.task import TaskClass
 from glassformer.training.panels import (
-    Look,
     Panel,
     PanelWords,
     RunHistory,
@@ -35,24 +35,7 @@ from glassformer.words import language
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Okabe and Ito: told apart by everybody, also by the colour-blind
-BLUE, ORANGE, GREEN, VERMILION, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#767676"
-OWN = "DejaVu Sans"  # comes with matplotlib
 MISSING = re.compile(r"Glyph .* missing from font")
-STYLE: dict[str, Any] = {
-    "font.size": 10,
-    "axes.titlesize": 11,
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#E6E6E6",
-    "legend.frameon": False,
-}
-LOOK = Look(
-    series=(BLUE, VERMILION, GREEN, ORANGE, GREY, "#56B4E9"), ink="#1B1F24", paper="#FFFFFF", muted="#59636E", heat=BLUE
-)
 BOARD: Any = [["loss", "rate", "norm"], ["speed", "quality", "attention"], ["status", "samples", "samples"]]
 PANELS: dict[str, Panel] = {
     "loss": draw_loss,
@@ -90,7 +73,7 @@ def styled(lang: str) -> Iterator[None]:
     """
     from matplotlib import rc_context
 
-    with rc_context(style(hangul_font(), lang)), warnings.catch_warnings(record=True) as heard:
+    with rc_context(FILE.style_of_file(lang)), warnings.catch_warnings(record=True) as heard:
         warnings.filterwarnings("always", message=MISSING.pattern)
         yield
     letters = [each for each in heard if MISSING.match(str(each.message))]
@@ -106,13 +89,6 @@ def _say_of_letters() -> None:
     warn("letters_missing")
 
 
-def style(font: str | None, lang: str) -> Any:
-    """Bold titles only with matplotlib's own font alone: a Hangul font may have no bold, and it would say so."""
-    if font is None:
-        return {**STYLE, "font.family": [OWN], "axes.titleweight": "bold"}
-    return {**STYLE, "font.family": [font, OWN] if lang == "ko" else [OWN, font]}
-
-
 def figures(story: RunHistory, lang: str, task: TaskClass) -> dict[str, Figure]:
     """Loss, learning rate, and the dashboard, as figures that nothing else holds on to (no pyplot)."""
     from matplotlib.figure import Figure
@@ -120,19 +96,19 @@ def figures(story: RunHistory, lang: str, task: TaskClass) -> dict[str, Figure]:
     words = PanelWords(lang, task)
     alone = {"left": 0.1, "right": 0.97, "bottom": 0.12, "top": 0.92}
     loss, rate = Figure(figsize=(8, 4.5)), Figure(figsize=(8, 4.5))
-    draw_loss(loss.subplots(gridspec_kw=alone), story, words, LOOK)
-    draw_rate(rate.subplots(gridspec_kw=alone), story, words, LOOK)
+    draw_loss(loss.subplots(gridspec_kw=alone), story, words, FILE)
+    draw_rate(rate.subplots(gridspec_kw=alone), story, words, FILE)
     board = Figure(figsize=(13, 10))  # margins by hand: a layout engine takes as long as all the drawing
     margins = {"left": 0.06, "right": 0.98, "bottom": 0.04, "top": 0.96, "wspace": 0.24, "hspace": 0.34}
-    dashboard(board, margins, story, words, LOOK)
+    dashboard(board, margins, story, words, FILE)
     return {"loss_curves": loss, "learning_rate": rate, "dashboard": board}
 
 
-def dashboard(figure: Figure, margins: Mapping[str, float], story: RunHistory, words: PanelWords, look: Look) -> None:
+def dashboard(figure: Figure, margins: Mapping[str, float], story: RunHistory, words: PanelWords, theme: Theme) -> None:
     """All of a run on one page: curves above, status and samples below, where it looks beside them."""
     places = figure.subplot_mosaic(BOARD, gridspec_kw=dict(margins))
     for name, panel in PANELS.items():
-        panel(places[name], story, words, look)
+        panel(places[name], story, words, theme)
 
 
 # --- files ---

@@ -8,12 +8,12 @@ from statistics import median
 from typing import Any
 
 from glassformer.files import write_bytes
-from glassformer.fonts import hangul_font
+from glassformer.show.theme import FILE, families
+from glassformer.training.pictures import spoken
 from glassformer.training.sweep_results import Curve, SweepComparison
-from glassformer.words import language, say
+from glassformer.words import say
 
-# Okabe & Ito (2008): told apart by people who see fewer colours. Yellow is left out: too pale for a line on white.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+COLOURS = (FILE.blue, FILE.vermilion, FILE.green, FILE.purple, FILE.orange, FILE.sky, "#000000")
 STYLES = ("-", "--", ":", "-.")  # once the colours are used up
 
 
@@ -32,9 +32,8 @@ def draw(comparison: SweepComparison, path: Path) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    font = hangul_font()
-    lang = "ko" if language() == "ko" and font else "en"
-    with rc_context({"font.family": [*([font] if font else []), "DejaVu Sans"]}):
+    lang = spoken()
+    with rc_context({"font.family": families("ko")}):
         figure = Figure(figsize=(8, 5), dpi=120, layout="constrained")
         canvas = FigureCanvasAgg(figure)
         _fill(figure.add_subplot(), comparison, lang)

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from glassformer.files import disk, write_figure
 from glassformer.runs import Run
+from glassformer.show.theme import FILE
 from glassformer.tasks.object_queries.task import CanvasBatch, Canvases, QueryAnswers, answers
 from glassformer.trace.record import record
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SHOWN = 4  # canvases
-GREY, ORANGE = "#767676", "#E69F00"  # what is there, and what was said
+GREY, ORANGE = FILE.grey, FILE.orange  # what is there, and what was said
 ATTENTION = "*.cross_attention.weights"
 
 
