@@ -38,7 +38,7 @@ LOOKED_AT = [
 def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The whole book with the chapter of a small run."""
     home = tmp_path_factory.mktemp("report")
-    drawn_before(home / "cache")
+    drawn_before(home / "cache", *LANGUAGES)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GLASSFORMER_CACHE", str(home / "cache"))
         Report(Order(home / "out", run=trained(home), workers=2)).build()

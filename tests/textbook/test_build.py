@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("own_cache")
 
 @pytest.mark.slow
 def test_it_can_be_read_before_it_is_finished(tmp_path: Path, own_cache: Path) -> None:
-    drawn_before(own_cache)
+    drawn_before(own_cache, "ko")
     seen: list[str] = []
     drawn: list[str] = []
 
@@ -53,7 +53,7 @@ def test_a_page_does_not_wait_for_pictures_that_nobody_draws(tmp_path: Path, mon
 
 @pytest.mark.slow
 def test_with_the_chapter_of_a_run(tmp_path: Path, own_cache: Path) -> None:
-    drawn_before(own_cache)
+    drawn_before(own_cache, "en")
     report = Report(Order(tmp_path / "out", ("en",), run=trained(tmp_path)))
     html, markdown = report.build()
     text = html.read_text(encoding="utf-8")
@@ -68,7 +68,7 @@ def test_with_the_chapter_of_a_run(tmp_path: Path, own_cache: Path) -> None:
 
 @pytest.mark.slow
 def test_what_was_predicted_is_shown_when_the_run_has_ended(tmp_path: Path, own_cache: Path) -> None:
-    drawn_before(own_cache)
+    drawn_before(own_cache, "en")
     folder = trained(tmp_path)
     run = Run.open(folder)
     ended = run.status

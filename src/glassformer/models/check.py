@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from glassformer.config.model import ModelConfig
@@ -94,7 +94,12 @@ def box_options(config: ModelConfig) -> dict[str, Schema]:
 
 
 def _box_schema(key: str, kind: str) -> Schema:
-    return keywords(BOXES[key][kind], OPTION_RULES[key], without=GIVEN - OWN.get(key, set()))
+    return _keywords(key, BOXES[key][kind])
+
+
+@cache
+def _keywords(key: str, box: Any) -> Schema:
+    return keywords(box, OPTION_RULES[key], without=GIVEN - OWN.get(key, set()))
 
 
 def all_options(key: str, choice: Choice) -> dict[str, Any]:
