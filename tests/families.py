@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from glassformer.hub.effective_config import differing_keys
 from glassformer.hub.families import FAMILIES
 from glassformer.hub.foreign import Foreign
-from glassformer.hub.open import Imported, look, open_foreign
+from glassformer.hub.open import Imported, inspect_folder, open_foreign
 from glassformer.ledger.parameters import count
 from reference_seq2seq import tap_differences
 
@@ -156,7 +156,7 @@ def check(name: str, model: Any, folder: Path) -> None:
     assert compare(model, folder, torch.float64, pad=pad, lift=True).absolute <= 1e-10, name
     assert compare(model, folder, torch.float64, pad=pad).relative <= 1e-6, name
     assert compare(model, folder, torch.float32, pad=pad).relative <= 1e-5, name
-    found = look(folder)
+    found = inspect_folder(folder)
     aside = sum(math.prod(found.weights.tensors[key].shape) for key in found.located.aside)
     theirs = sum(weight.numel() for weight in model.parameters())
     assert count(name, found.config).total.parameters + aside == theirs, name
@@ -164,7 +164,7 @@ def check(name: str, model: Any, folder: Path) -> None:
 
 def check_inverse(name: str, folder: Path) -> None:
     """describe ∘ configure gives the same model, and configure ∘ describe the same configuration."""
-    found = look(folder)
+    found = inspect_folder(folder)
     table = json.loads(json.dumps(found.family.describe(found.config, found.task)))
     again = found.family.configure(Foreign(table, Path("config.json")), found.task)
     assert not differing_keys(again, found.config), name

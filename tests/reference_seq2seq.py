@@ -26,7 +26,7 @@ from glassformer.config.model import ModelConfig
 from glassformer.hub.export import export_run
 from glassformer.hub.family import Family, Names
 from glassformer.hub.foreign import Foreign
-from glassformer.hub.open import look, open_foreign
+from glassformer.hub.open import inspect_folder, open_foreign
 from glassformer.hub.store import store
 
 VOCABULARY, TARGET_VOCABULARY = 31, 37
@@ -254,7 +254,7 @@ def pair(variant: Variant, folder: Path) -> tuple[nn.Module, Any]:
 def check_keys(variant: Variant, folder: Path) -> None:
     """Every key of theirs is used, every key of ours is found, and the configuration comes back."""
     reference = build(variant)
-    found = look(saved(reference, folder, variant.said))
+    found = inspect_folder(saved(reference, folder, variant.said))
     family, config, task = found.family, found.config, found.task
     assert set(found.located.names) == set(gf.build(config, device="meta").state_dict())
     assert {key.removeprefix("model.") for key in found.located.aside} <= {"shared.weight"}
@@ -272,7 +272,7 @@ def idle(config: ModelConfig, reference: nn.Module) -> int:
 def check_written_back(variant: Variant, folder: Path) -> tuple[nn.Module, Any]:
     """In and out again every tensor is there bit by bit; and what we describe anew `transformers` builds and fills."""
     model, _ = pair(variant, folder)
-    found = look(folder)
+    found = inspect_folder(folder)
     family, config = found.family, found.config
     described = family.describe(config, found.task)
     made = getattr(transformers, described["architectures"][0])

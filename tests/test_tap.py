@@ -9,7 +9,7 @@ from torch import Tensor
 
 from glassformer.layers.attention import MultiHeadAttention
 from glassformer.layers.feed_forward import FeedForward
-from glassformer.tap import Observer, observe, tap, watched
+from glassformer.tap import Observer, is_watched, observe, tap
 
 
 class Notebook:
@@ -46,7 +46,7 @@ def observed_by(observer: Observer) -> Iterator[None]:
 def test_without_an_observer_a_tap_is_the_identity() -> None:
     x = torch.randn(3)
     assert tap("anything", x) is x
-    assert not watched("anything")
+    assert not is_watched("anything")
 
 
 def test_an_observer_sees_the_name_and_the_tensor() -> None:
@@ -60,9 +60,9 @@ def test_an_observer_sees_the_name_and_the_tensor() -> None:
 
 def test_watched_asks_the_observer() -> None:
     with observed_by(Notebook(wanted="scores")):
-        assert watched("scores")
-        assert not watched("weights")
-    assert not watched("scores")
+        assert is_watched("scores")
+        assert not is_watched("weights")
+    assert not is_watched("scores")
 
 
 def test_observe_returns_the_one_before() -> None:
@@ -78,13 +78,13 @@ def test_another_thread_is_not_observed() -> None:
 
     def work() -> None:
         x = torch.zeros(1)
-        elsewhere.append((tap("scores", x) is x, watched("scores"), observe(None)))
+        elsewhere.append((tap("scores", x) is x, is_watched("scores"), observe(None)))
 
     with observed_by(notebook):
         thread = threading.Thread(target=work)
         thread.start()
         thread.join()
-        assert watched("scores")
+        assert is_watched("scores")
     assert elsewhere == [(True, False, None)]
     assert notebook.seen == []
 

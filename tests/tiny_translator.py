@@ -10,7 +10,7 @@ from glassformer.loading import open_recipe
 from glassformer.runs import Run
 from glassformer.training.begin import begin
 from glassformer.training.events import Event
-from glassformer.training.watch import NotShown, watched
+from glassformer.training.watch import NotShown, train_watched
 
 CHANGES: dict[str, Any] = {
     "model.d_model": 16,
@@ -39,4 +39,4 @@ def tiny(**train: Any) -> RunConfig:
 
 def trained(folder: Path, config: RunConfig) -> tuple[Run, list[Event | NotShown]]:
     job = begin(config, folder)
-    return job.run, list(watched(job))
+    return job.run, list(train_watched(job))

@@ -31,7 +31,7 @@ from glassformer.tasks.options import check_options
 from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, in_pieces, numbers, percent
 from glassformer.tasks.samples import first_sample, write_samples
 from glassformer.tasks.task import Measure, means
-from glassformer.tasks.text_inputs import every_text, read_text, rows
+from glassformer.tasks.text_inputs import every_text, rows, text_ids
 from glassformer.tasks.verbs import check_verb
 from glassformer.text import Frame, Vocabularies
 
@@ -137,7 +137,7 @@ def tell(loaded: Loaded, given: str | Sequence[str]) -> list[str]:
     every = every_text(given)
     found = [""] * len(every)
     with evaluating(loaded.model):
-        for some in rows(loaded, [read_text(loaded, text).tokens for text in every]):
+        for some in rows(loaded, [text_ids(loaded, text).tokens for text in every]):
             classes = loaded.model(some.tokens, some.mask).argmax(-1).tolist()
             for place, number in zip(some.places, classes, strict=True):
                 found[place] = SAID[number]

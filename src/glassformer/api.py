@@ -38,7 +38,7 @@ from glassformer.tasks.translation.translate import search_for
 from glassformer.training.begin import begin_or_again
 from glassformer.training.events import Event
 from glassformer.training.forecast_picture import check_picture, draw_forecast
-from glassformer.training.watch import NotShown, watched
+from glassformer.training.watch import NotShown, train_watched
 from glassformer.verbs import device_of, dtype_of, load
 
 
@@ -209,7 +209,7 @@ def train(
     if not isinstance(overrides, Mapping | None):
         raise wrong_type("overrides", overrides, "table")
     job, resumed = begin_or_again(recipe, out, resume, overrides or {})
-    for event in watched(job, resume=resumed):
+    for event in train_watched(job, resume=resumed):
         if not isinstance(event, NotShown):
             watch(event)
     return TrainedRun(job.run.folder)

@@ -70,18 +70,18 @@ def write_figure(path: Path, figure: Figure, form: str = "png", *, dots: int = 1
 
 
 def write_json(path: Path, value: Any, *, durable: bool = True) -> None:
-    write_text(path, json.dumps(finite(value), ensure_ascii=False, indent=1) + "\n", durable=durable)
+    write_text(path, json.dumps(without_nan(value), ensure_ascii=False, indent=1) + "\n", durable=durable)
 
 
-def finite(value: Any) -> Any:
+def without_nan(value: Any) -> Any:
     """JSON knows neither NaN nor infinity: null in their place, so that every reader can read it."""
     match value:
         case float() if not math.isfinite(value):
             return None
         case Mapping():
-            return {key: finite(item) for key, item in value.items()}
+            return {key: without_nan(item) for key, item in value.items()}
         case list() | tuple():
-            return [finite(item) for item in value]
+            return [without_nan(item) for item in value]
     return value
 
 

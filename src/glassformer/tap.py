@@ -57,7 +57,7 @@ def observed() -> bool:
     return _local.observer is not None
 
 
-def watched(name: str) -> bool:
+def is_watched(name: str) -> bool:
     """Does the observer want this tensor? A fused kernel computes no weights unless it does."""
     observer = _local.observer
     return observer is not None and observer.wants(name)

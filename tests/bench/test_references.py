@@ -10,7 +10,7 @@ from torch import nn
 
 from glassformer.bench.references import (
     VARIANTS,
-    edit,
+    edit_json,
     enliven,
     need_transformers,
     opened,
@@ -46,7 +46,7 @@ def test_the_same_seed_gives_the_same_model_and_another_another(tmp_path: Path) 
 def test_edits_change_a_json_file_and_none_takes_a_key_away(tmp_path: Path) -> None:
     path = tmp_path / "config.json"
     path.write_text('{"a": 1, "b": 2}')
-    edit(path, {"a": None, "b": 3, "c": [4]})
+    edit_json(path, {"a": None, "b": 3, "c": [4]})
     assert json.loads(path.read_text()) == {"b": 3, "c": [4]}
 
 

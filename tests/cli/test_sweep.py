@@ -61,7 +61,7 @@ def test_a_sweep_begun_and_continued(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_stopped_in_between(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(library, "watched", lambda job, resume: iter([events.Stopped(1, "interrupted")]))
+    monkeypatch.setattr(library, "train_watched", lambda job, resume: iter([events.Stopped(1, "interrupted")]))
     code, text, _ = run(capsys, write_recipe(tmp_path, steps=2), "--out", tmp_path / "out", "--seeds", 2)
     assert code == 1 and "the same command goes on" in text and "0/2" in text
 

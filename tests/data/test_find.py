@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from glassformer.data.catalogue import DATASETS, Dataset, parallel
-from glassformer.data.find import at_hand, check, dataset, find, folder, home, locate, split_of
+from glassformer.data.find import at_hand, check, dataset, find, folder, home, locate_file, split_of
 from glassformer.errors import FileError, InputError
 
 
@@ -36,7 +36,7 @@ def test_data_lie_where_the_environment_says_else_in_ones_own_folder(
 
 @pytest.mark.parametrize("packing", ["", ".gz", ".xz"])
 def test_a_file_is_found_however_it_is_packed(packing: str, tmp_path: Path) -> None:
-    assert locate("multi30k", "val.en") is None
+    assert locate_file("multi30k", "val.en") is None
     path = put(tmp_path / "multi30k" / f"val.en{packing}")
     assert find("multi30k", "val.en") == path
     assert not at_hand("multi30k")

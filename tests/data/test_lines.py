@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glassformer.data import lines as module
-from glassformer.data.lines import LONGEST_LINE, blocks, lines
+from glassformer.data.lines import LONGEST_LINE, blocks, read_lines
 from glassformer.errors import FileError
 
 
@@ -38,19 +38,19 @@ def write(folder: Path, content: bytes, name: str = "text.txt") -> Path:
 def test_lines_end_at_lf_alone_and_keep_every_other_character(
     content: bytes, expected: list[str], tmp_path: Path
 ) -> None:
-    assert list(lines(write(tmp_path, content))) == expected
+    assert list(read_lines(write(tmp_path, content))) == expected
 
 
 def test_text_comes_in_nfc(tmp_path: Path) -> None:
     content = "\u1112\u1161\u11ab\n\u0301e\u0301\n"  # 한 in three parts; a line that starts with a combining accent
-    assert list(lines(write(tmp_path, content.encode()))) == ["한", "\u0301é"]
+    assert list(read_lines(write(tmp_path, content.encode()))) == ["한", "\u0301é"]
 
 
 @pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".xz", lzma.compress)])
 def test_packed_files_are_read_through(suffix: str, pack: object, tmp_path: Path) -> None:
     assert callable(pack)
     path = write(tmp_path, pack(b"one\ntwo\n"), f"text.txt{suffix}")
-    assert list(lines(path)) == ["one", "two"]
+    assert list(read_lines(path)) == ["one", "two"]
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\n\r\ufeff", exclude_categories=["Cs"]), max_size=20)))
@@ -61,32 +61,32 @@ def test_blocks_of_any_size_give_the_same_lines(found: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "BLOCK", 7)
         path = write(Path(folder), "".join(f"{line}\n" for line in found).encode())
-        assert list(lines(path)) == [normalize("NFC", line) for line in found]
+        assert list(read_lines(path)) == [normalize("NFC", line) for line in found]
 
 
 @pytest.mark.parametrize("before", [0, 3, 200_000])
 def test_what_is_no_utf8_is_named_by_line_and_byte(before: int, tmp_path: Path) -> None:
     path = write(tmp_path, "가나다\n".encode() * before + b"ab\xff\nrest\n")
     with pytest.raises(FileError, match=rf"not UTF-8 in line {before + 1}, byte 3 of that line; convert"):
-        list(lines(path))
+        list(read_lines(path))
 
 
 def test_a_character_cut_off_at_the_end_is_no_utf8(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="line 1, byte 2 of that line"):
-        list(lines(write(tmp_path, b"a" + "가".encode()[:2])))
+        list(read_lines(write(tmp_path, b"a" + "가".encode()[:2])))
 
 
 @pytest.mark.parametrize("end", [b"", b"\n", b"\nmore\n"])
 def test_a_line_of_ten_megabytes_is_refused_by_number_and_limit(end: bytes, tmp_path: Path) -> None:
     path = write(tmp_path, b"fine\n" * 2 + b"x" * 10_000_000 + end)
     with pytest.raises(FileError, match=f"line 3 is longer than {LONGEST_LINE} bytes; break the text"):
-        list(lines(path))
+        list(read_lines(path))
 
 
 def test_the_longest_line_allowed_is_read_and_one_byte_more_is_not(tmp_path: Path) -> None:
-    assert [len(line) for line in lines(write(tmp_path, b"x" * LONGEST_LINE + b"\ny\n"))] == [LONGEST_LINE, 1]
+    assert [len(line) for line in read_lines(write(tmp_path, b"x" * LONGEST_LINE + b"\ny\n"))] == [LONGEST_LINE, 1]
     with pytest.raises(FileError, match="line 1 is longer"):
-        list(lines(write(tmp_path, b"x" * (LONGEST_LINE + 1) + b"\ny\n")))
+        list(read_lines(write(tmp_path, b"x" * (LONGEST_LINE + 1) + b"\ny\n")))
 
 
 def test_a_long_line_is_refused_before_the_rest_is_read(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_long_line_is_refused_before_the_rest_is_read(tmp_path: Path) -> None:
 
         patch.setattr(module, "blocks", counted)
         with pytest.raises(FileError, match="is longer"):
-            list(lines(write(tmp_path, b"x" * 10_000_000)))
+            list(read_lines(write(tmp_path, b"x" * 10_000_000)))
     assert seen <= LONGEST_LINE + module.BLOCK
 
 
@@ -118,16 +118,16 @@ def test_a_long_line_is_refused_before_the_rest_is_read(tmp_path: Path) -> None:
 )
 def test_a_damaged_packed_file_is_said_to_be_damaged(name: str, content: bytes, tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"is damaged or not packed as its name says"):
-        list(lines(write(tmp_path, content, name)))
+        list(read_lines(write(tmp_path, content, name)))
 
 
 def test_a_file_that_is_not_there_or_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="no such file; check the path"):
-        list(lines(tmp_path / "nothing.txt"))
+        list(read_lines(tmp_path / "nothing.txt"))
     with pytest.raises(FileError, match="cannot be read"):
-        list(lines(tmp_path))
+        list(read_lines(tmp_path))
 
 
 def test_nothing_is_read_before_it_is_asked_for(tmp_path: Path) -> None:
-    found = lines(write(tmp_path, b"one\n" + b"two\n" * 1_000_000 + b"\xff\n"))
+    found = read_lines(write(tmp_path, b"one\n" + b"two\n" * 1_000_000 + b"\xff\n"))
     assert next(found) == "one"

@@ -8,8 +8,8 @@ from glassformer.decoding.rules import (
     LENGTH_NORMS,
     STOP_RULES,
     SearchProgress,
+    check_finite,
     comparable,
-    finite,
     gnmt,
     largest,
     none,
@@ -107,14 +107,14 @@ INFINITE, NAN = float("inf"), float("nan")
 
 def test_finite_numbers_pass() -> None:
     x = torch.tensor([[1.0, -1e30], [0.0, 1e30]])
-    assert finite(x) is x and comparable(x) is x
+    assert check_finite(x) is x and comparable(x) is x
 
 
 @pytest.mark.parametrize("number", [NAN, INFINITE, -INFINITE])
 def test_others_are_counted(number: float) -> None:
     x = torch.tensor([[1.0, number, number], [0.0, 1.0, 2.0]], dtype=torch.float16)
     with pytest.raises(InputError, match=r"not finite: 2 of 6 numbers are NaN or infinite.*type float16"):
-        finite(x)
+        check_finite(x)
 
 
 def test_a_logit_may_be_minus_infinity_but_not_all_of_them() -> None:

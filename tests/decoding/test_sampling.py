@@ -14,7 +14,7 @@ from transformers import MinPLogitsWarper, TemperatureLogitsWarper, TopKLogitsWa
 import glassformer as gf
 from decoding import ENDS, EOS, FAMILIES, PAD, lively, sources
 from glassformer.decoding import Limits, greedy, sample, stream
-from glassformer.decoding.sampling import Draw, Sampling, heat, keep_min_p, keep_top_k, keep_top_p, share
+from glassformer.decoding.sampling import Draw, Sampling, apply_temperature, keep_min_p, keep_top_k, keep_top_p, share
 from glassformer.errors import ConfigError, InputError
 
 EIGHT = torch.tensor([[0.5, 0.25, 0.125, 0.125]]).log()
@@ -32,13 +32,13 @@ def random() -> Tensor:
 def test_temperature_by_hand() -> None:
     # p ∝ exp(logit / ½) = p²: ¼, 1/16, 1/64, 1/64
     expected = torch.tensor([[16.0, 4.0, 1.0, 1.0]]) / 22
-    torch.testing.assert_close(heat(EIGHT, 0.5).softmax(1), expected)
-    assert torch.equal(heat(EIGHT, 1.0).argmax(1), EIGHT.argmax(1))
+    torch.testing.assert_close(apply_temperature(EIGHT, 0.5).softmax(1), expected)
+    assert torch.equal(apply_temperature(EIGHT, 1.0).argmax(1), EIGHT.argmax(1))
 
 
 @pytest.mark.parametrize("temperature", [1e-3, 1e-30, 1e-300])
 def test_towards_zero_only_the_most_probable_is_left_and_nothing_overflows(temperature: float) -> None:
-    assert heat(EIGHT, temperature).softmax(1).tolist() == [[1.0, 0.0, 0.0, 0.0]]
+    assert apply_temperature(EIGHT, temperature).softmax(1).tolist() == [[1.0, 0.0, 0.0, 0.0]]
 
 
 def test_top_k_by_hand() -> None:
@@ -67,7 +67,9 @@ def test_each_filter_keeps_what_hugging_face_keeps(p: float) -> None:
     assert torch.equal(keep_top_k(logits, k), TopKLogitsWarper(k)(NOBODY, logits))
     assert torch.equal(keep_top_p(logits, p), TopPLogitsWarper(p)(NOBODY, logits))
     assert torch.equal(keep_min_p(logits, p), MinPLogitsWarper(p)(NOBODY, logits))
-    torch.testing.assert_close(heat(logits, p).softmax(1), TemperatureLogitsWarper(p)(NOBODY, logits).softmax(1))
+    torch.testing.assert_close(
+        apply_temperature(logits, p).softmax(1), TemperatureLogitsWarper(p)(NOBODY, logits).softmax(1)
+    )
 
 
 MOST = 8

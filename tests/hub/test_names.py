@@ -9,7 +9,7 @@ from foreign_folder import Tensors, changed
 from glassformer.errors import FileError
 from glassformer.hub.family import At
 from glassformer.hub.names import check_copies, read_into, their_shape, to_theirs
-from glassformer.hub.open import look, open_foreign
+from glassformer.hub.open import inspect_folder, open_foreign
 from glassformer.hub.weights import SINGLE, Weights, write_tensors
 from reference import reference
 
@@ -60,7 +60,7 @@ def test_a_head_that_differs_although_it_is_tied(tmp_path: Path) -> None:
         FileError, match=rf"{HEAD} differs from {EMBEDDING} although config.json ties them; set tie_word"
     ):
         open_foreign(folder)
-    found = look(folder)
+    found = inspect_folder(folder)
     with pytest.raises(FileError, match="differs from"):
         check_copies(found.weights, found.located)
 
@@ -68,19 +68,19 @@ def test_a_head_that_differs_although_it_is_tied(tmp_path: Path) -> None:
 def test_what_follows_from_the_configuration_is_skipped(tmp_path: Path) -> None:
     mask = {"transformer.h.0.attn.bias": torch.ones(1, 1, 23, 23).tril(), "h.1.attn.masked_bias": torch.tensor(-1e4)}
     folder = changed("gpt2", tmp_path, lambda tensors: {**tensors, **mask})
-    assert sorted(look(folder).located.computed) == ["h.1.attn.masked_bias", "transformer.h.0.attn.bias"]
+    assert sorted(inspect_folder(folder).located.computed) == ["h.1.attn.masked_bias", "transformer.h.0.attn.bias"]
     same(reference("gpt2")[1], folder)
 
 
 def test_heads_of_other_tasks_are_left_aside_and_named(tmp_path: Path) -> None:
-    located = look(reference("bert pretraining")[1]).located
+    located = inspect_folder(reference("bert pretraining")[1]).located
     assert sorted(located.aside) == [
         "bert.pooler.dense.bias",
         "bert.pooler.dense.weight",
         "cls.seq_relationship.bias",
         "cls.seq_relationship.weight",
     ]
-    assert look(reference("bert")[1]).located.aside == ()
+    assert inspect_folder(reference("bert")[1]).located.aside == ()
 
 
 def test_a_tensor_that_is_missing_is_named(tmp_path: Path) -> None:
@@ -89,20 +89,20 @@ def test_a_tensor_that_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(
         FileError, match=rf"has no tensor {gone} \(ours: decoder\.blocks\.1\.feed_forward\.w_1\.weight\)"
     ):
-        look(folder)
+        inspect_folder(folder)
 
 
 @pytest.mark.parametrize("more", ["model.layers.1.mlp.extra.weight", "adapter.weight", "layers.1.mlp.up_proj.weight"])
 def test_a_tensor_that_is_left_over_is_named(tmp_path: Path, more: str) -> None:
     folder = changed("llama", tmp_path, lambda tensors: {**tensors, more: torch.zeros(2)})
     with pytest.raises(FileError, match=r"(extra|adapter|up_proj)\.weight belongs to nothing that a llama has"):
-        look(folder)
+        inspect_folder(folder)
 
 
 def test_a_bias_that_the_configuration_does_not_have_is_left_over(tmp_path: Path) -> None:
     folder = changed("llama biased", tmp_path, mlp_bias=False)
     with pytest.raises(FileError, match=r"mlp\.\w+_proj\.bias belongs to nothing that a llama has"):
-        look(folder)
+        inspect_folder(folder)
 
 
 def test_a_tensor_of_another_shape_is_named(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_a_tensor_of_another_shape_is_named(tmp_path: Path) -> None:
     with pytest.raises(
         FileError, match=r"transformer\.h\.0\.mlp\.c_fc\.weight is 15×60, but its config\.json means 15×61"
     ):
-        look(folder)
+        inspect_folder(folder)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import glassformer as gf
 from foreign_folder import changed
 from glassformer.errors import ConfigError, FileError
 from glassformer.hub import open as module
-from glassformer.hub.open import foreign_config, is_foreign, look, open_foreign
+from glassformer.hub.open import foreign_config, inspect_folder, is_foreign, open_foreign
 from reference import reference
 
 
@@ -61,8 +61,8 @@ def test_in_several_files_as_in_one(tmp_path: Path) -> None:
     ],
 )
 def test_without_a_class_the_tensors_tell_the_task(tmp_path: Path, name: str, task: str) -> None:
-    assert look(reference(name)[1]).task == task
-    assert look(changed(name, tmp_path, without=("architectures",))).task == task
+    assert inspect_folder(reference(name)[1]).task == task
+    assert inspect_folder(changed(name, tmp_path, without=("architectures",))).task == task
 
 
 def test_a_body_may_be_stored_without_its_pooler(tmp_path: Path) -> None:

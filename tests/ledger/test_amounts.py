@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from glassformer.errors import ConfigError
-from glassformer.ledger.amounts import amount, short
+from glassformer.ledger.amounts import amount, short_amount
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_what_is_no_amount_is_refused(given: Any) -> None:
 
 
 def test_short_names_of_numbers() -> None:
-    assert [short(number) for number in (7, 1024, 124_439_808, 8_030_261_248, 3e11, 1.5e13, 4e15)] == [
+    assert [short_amount(number) for number in (7, 1024, 124_439_808, 8_030_261_248, 3e11, 1.5e13, 4e15)] == [
         "7",
         "1.02K",
         "124M",

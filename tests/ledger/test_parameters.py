@@ -27,7 +27,7 @@ from glassformer.models.build import build
 from glassformer.models.check import INPUTS
 from glassformer.models.initialize import RULES
 from glassformer.models.options import BlockOptions
-from glassformer.models.plan import Box
+from glassformer.models.parts import Box
 from glassformer.models.presets import PRESETS
 
 
@@ -137,7 +137,7 @@ def test_forgetting_one_tie_turns_the_grid_red(monkeypatch: pytest.MonkeyPatch) 
             parts["head"].options["tied"] = False
         return parts
 
-    monkeypatch.setattr(in_symbols, "plan", untied)
+    monkeypatch.setattr(in_symbols, "model_parts", untied)
     assert _is_red()
 
 

@@ -16,7 +16,7 @@ from glassformer.lessons.fingerprint import ROOT
 from glassformer.lessons.index import claims
 from glassformer.lessons.lesson import drawn
 from glassformer.lessons.record import RECORDED, LessonResult, rounded
-from glassformer.lessons.texts import HOLE, PictureWords, fill, tables
+from glassformer.lessons.texts import HOLE, PictureWords, fill_numbers, tables
 from glassformer.show.figure import as_png, as_svg
 from glassformer.show.theme import DARK, LIGHT, THEMES, Theme
 from glassformer.words import LANGUAGES
@@ -79,11 +79,11 @@ def test_a_recorded_result_is_judged_in_words(name: str) -> None:
     for lang in LANGUAGES:
         texts = tables(lang, "lessons", name)
         for part in ("caption", "alt", "easy", "deep"):
-            assert "{{" not in fill(texts[part], result.data, lambda of, hole: of)
+            assert "{{" not in fill_numbers(texts[part], result.data, lambda of, hole: of)
         for claim, verdict in verdicts.items():
             assert verdict.measured
             for part in ("measured", "condition"):
-                assert "{{" not in fill(texts["claims"][claim][part], verdict.measured)
+                assert "{{" not in fill_numbers(texts["claims"][claim][part], verdict.measured)
 
 
 class Pictures:

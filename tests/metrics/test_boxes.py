@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from glassformer.metrics.boxes import claim, corners, overlap
+from glassformer.metrics.boxes import corners, match_boxes, overlap
 
 WHOLE = torch.tensor([0.5, 0.5, 1.0, 1.0])
 
@@ -44,7 +44,7 @@ def test_two_points_divide_by_nothing() -> None:
 
 def test_each_object_is_found_once_by_the_surest() -> None:
     here, there = [0.25, 0.25, 0.5, 0.5], [0.75, 0.75, 0.5, 0.5]
-    claims = claim(
+    claims = match_boxes(
         torch.tensor([[0.5, 0.9, 0.8, 0.99]]),
         torch.tensor([[7, 7, 3, -1]]),
         torch.tensor([[here, here, there, there]]),
@@ -58,13 +58,13 @@ def test_each_object_is_found_once_by_the_surest() -> None:
 @pytest.mark.parametrize(("said", "shift"), [(4, 0.0), (7, 0.2)])
 def test_a_wrong_class_or_a_box_that_fits_badly_finds_nothing(said: int, shift: float) -> None:
     here = torch.tensor([[[0.25, 0.25, 0.5, 0.5]]])
-    claims = claim(torch.ones(1, 1), torch.tensor([[said]]), here + shift, torch.tensor([[7]]), here)
+    claims = match_boxes(torch.ones(1, 1), torch.tensor([[said]]), here + shift, torch.tensor([[7]]), here)
     assert not claims.right.any() and not claims.found.any()
 
 
 def test_two_equal_digits_are_two() -> None:
     boxes = torch.tensor([[[0.25, 0.25, 0.5, 0.5], [0.75, 0.75, 0.5, 0.5]]])
     labels = torch.tensor([[7, 7]])
-    assert claim(torch.tensor([[0.9, 0.8]]), labels, boxes.flip(1), labels, boxes).found.all()
-    once = claim(torch.tensor([[0.9, 0.8]]), labels, boxes[:, [0, 0]], labels, boxes)
+    assert match_boxes(torch.tensor([[0.9, 0.8]]), labels, boxes.flip(1), labels, boxes).found.all()
+    once = match_boxes(torch.tensor([[0.9, 0.8]]), labels, boxes[:, [0, 0]], labels, boxes)
     assert (once.right.tolist(), once.found.tolist()) == ([[True, False]], [[True, False]])

@@ -10,7 +10,7 @@ import torch
 
 from glassformer.bench.families import LIMITS, compared, differences
 from glassformer.bench.questions import questions
-from glassformer.bench.references import VARIANTS, edit, opened_lifted, save
+from glassformer.bench.references import VARIANTS, edit_json, opened_lifted, save
 from glassformer.errors import FileError
 from glassformer.hub.families import FAMILIES
 from glassformer.hub.open import open_foreign
@@ -50,7 +50,7 @@ def test_a_small_change_of_one_weight_is_seen(tmp_path: Path) -> None:
 
 def test_a_config_without_a_model_type_may_be_given_its_family(tmp_path: Path) -> None:
     save("bert-masked", tmp_path)
-    edit(tmp_path / "config.json", {"model_type": None})
+    edit_json(tmp_path / "config.json", {"model_type": None})
     assert "model_type" not in json.loads((tmp_path / "config.json").read_text())
     with pytest.raises(FileError, match="has no key 'model_type'"):
         open_foreign(tmp_path)

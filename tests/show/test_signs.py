@@ -6,7 +6,7 @@ import pytest
 
 from glassformer.bench.record import markdown
 from glassformer.show import Column, Table, as_text, minus
-from glassformer.show.signs import shown, typeset
+from glassformer.show.signs import format_value, typeset
 
 
 @pytest.mark.parametrize(
@@ -42,13 +42,17 @@ def test_the_tables_of_the_documents_print_it() -> None:
 
 
 def test_what_is_not_finite_is_a_dash() -> None:
-    assert (shown(1.25e-7, ".1e"), shown(3e22, ".0e"), shown(-1e-5, "g")) == ("1.2×10⁻⁷", "3×10²²", "−1×10⁻⁵")
-    assert shown("step 1e-05x", "") == "step 1e-05x"
-    assert (shown(None, ".3f"), shown(1234.5, ",.0f"), shown("a", "")) == ("–", "1,234", "a")
+    assert (format_value(1.25e-7, ".1e"), format_value(3e22, ".0e"), format_value(-1e-5, "g")) == (
+        "1.2×10⁻⁷",
+        "3×10²²",
+        "−1×10⁻⁵",
+    )
+    assert format_value("step 1e-05x", "") == "step 1e-05x"
+    assert (format_value(None, ".3f"), format_value(1234.5, ",.0f"), format_value("a", "")) == ("–", "1,234", "a")
 
 
 def test_a_minus_is_no_hyphen() -> None:
-    assert (typeset("-0.58, ko-en, 2024-01-02, (-3), +1, -.5"), shown(-2.5, "+.1f")) == (
+    assert (typeset("-0.58, ko-en, 2024-01-02, (-3), +1, -.5"), format_value(-2.5, "+.1f")) == (
         "−0.58, ko-en, 2024-01-02, (−3), +1, −.5",
         "−2.5",
     )

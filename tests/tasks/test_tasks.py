@@ -21,7 +21,7 @@ from glassformer.training.optimizer import make_optimizer
 from glassformer.training.precision import LossScale
 from glassformer.training.state import TrainingState
 from glassformer.training.step import Stepper
-from glassformer.training.watch import NotShown, watched
+from glassformer.training.watch import NotShown, train_watched
 from glassformer.words import LANGUAGES, sentences
 from marks import first_is_fast
 from tiny_tasks import BY_HEART, TINY, tiny
@@ -111,7 +111,7 @@ def test_a_task_goes_on_bit_for_bit(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", first_is_fast(TASKS))
 def test_a_run_is_begun_found_again_and_loaded(name: str, tmp_path: Path) -> None:
     job = begin(tiny(name), tmp_path / "run")
-    happened = list(watched(job))
+    happened = list(train_watched(job))
     assert not [event for event in happened if isinstance(event, NotShown)]  # status, pictures, TensorBoard
     assert job.validation is not None and len(list(job.run.pictures.iterdir())) == 3
     resumed = again(tmp_path / "run")

@@ -13,7 +13,7 @@ from foreign_texts import roberta
 from glassformer.cli.app import main
 from glassformer.errors import GlassformerError, InputError
 from glassformer.loading import Loaded
-from glassformer.tasks.text_inputs import every_text, every_text_or_pair, read_pair, read_text, rows
+from glassformer.tasks.text_inputs import every_text, every_text_or_pair, pair_ids, rows, text_ids
 from small_models import small
 
 PAIRS = [("I go home!", "나는 학교에 간다."), ("you will go", "he"), ("the student walked home!", "I go")]
@@ -34,7 +34,7 @@ def test_a_pair_is_read_as_transformers_reads_it(name: str, tmp_path: Path) -> N
     loaded = gf.load(tmp_path)
     for first, second in PAIRS:
         given = tokenizer(first, second)
-        found = read_pair(loaded, first, second)
+        found = pair_ids(loaded, first, second)
         assert found.tokens == given["input_ids"]
         assert found.segments == given.get("token_type_ids")
     firsts, seconds = map(list, zip(*PAIRS, strict=True))
@@ -76,13 +76,13 @@ def test_too_long_is_refused_or_cut_as_transformers_cuts(tmp_path: Path) -> None
     loaded, text = gf.load(folder), "the student walked home and the teacher walked home!"
     with pytest.raises(InputError, match=r"the text has \d+ positions, and at most 12 are read.*--truncate"):
         gf.classify(loaded, text)
-    assert read_text(loaded, text, truncate=True).tokens == tokenizer(text, truncation=True, max_length=12)["input_ids"]
-    assert len(read_text(loaded, "I go", truncate=True).tokens) < 12
+    assert text_ids(loaded, text, truncate=True).tokens == tokenizer(text, truncation=True, max_length=12)["input_ids"]
+    assert len(text_ids(loaded, "I go", truncate=True).tokens) < 12
     for pair in ((text, "I go"), ("I go", text), (text, text)):
         with pytest.raises(InputError, match="at most 12 are read"):
             gf.classify(loaded, pair)
         given = tokenizer(*pair, truncation="longest_first", max_length=12)
-        found = read_pair(loaded, *pair, truncate=True)
+        found = pair_ids(loaded, *pair, truncate=True)
         assert (found.tokens, found.segments) == (given["input_ids"], given["token_type_ids"])
     with torch.no_grad():
         expected = model(**tokenizer(text, truncation=True, max_length=12, return_tensors="pt")).logits.softmax(1)

@@ -13,7 +13,7 @@ from glassformer.tasks.translation import task as translation
 from glassformer.tasks.translation.samples import TranslationSamples
 from glassformer.training import events
 from glassformer.training.begin import again, begin
-from glassformer.training.watch import watched
+from glassformer.training.watch import train_watched
 from tiny_translator import CHANGES, tiny, trained
 
 
@@ -48,7 +48,7 @@ def test_sentences_that_are_too_long_are_no_samples(tmp_path: Path) -> None:
 def test_without_validation_sentences_there_is_no_evaluation(tmp_path: Path) -> None:
     job = begin(open_recipe("ko-en", CHANGES | {"data.validation": 0}), tmp_path / "run")
     assert (job.validation, job.measure) == (None, None)
-    happened = list(watched(job))
+    happened = list(train_watched(job))
     assert not [event for event in happened if isinstance(event, events.Evaluated)]
     assert happened[-1] == events.Stopped(6, "finished")
 
@@ -116,7 +116,7 @@ def test_fewer_steps_are_refused(run: Run) -> None:
 def test_more_steps_are_trained_and_written_down(tmp_path: Path) -> None:
     run, _ = trained(tmp_path / "run", tiny())
     job = again(run.folder, {"train.steps": 9})
-    happened = list(watched(job, resume=True))
+    happened = list(train_watched(job, resume=True))
     assert happened[-1] == events.Stopped(9, "finished")
     assert again(run.folder).recipe.train.steps == 9
     assert [line["step"] for line in run.log.read() if line["kind"] == "evaluation"] == [3, 6, 9]

@@ -14,7 +14,7 @@ from glassformer.tasks.evaluation import evaluate
 from glassformer.training import events
 from glassformer.training.begin import again, begin
 from glassformer.training.loop import train
-from glassformer.training.start import FOLDER, open_start, put, take
+from glassformer.training.start import FOLDER, open_start, put_weights, take
 from tiny_tasks import tiny
 
 TASK = "masked_language_model"
@@ -108,7 +108,7 @@ def test_a_model_that_is_not_there_is_refused_before_anything_is_read(tmp_path: 
 def test_most_runs_start_from_nothing(trained: Path) -> None:
     config = tiny(TASK)
     run = Run.open(trained)
-    assert open_start(config) is None and put(run, load(trained).model) is None
+    assert open_start(config) is None and put_weights(run, load(trained).model) is None
     start, tensors = take(load(trained), run.config.model)
     assert (start.new, start.left) == ((), ()) and set(tensors) == set(start.taken)
 

@@ -11,8 +11,8 @@ from glassformer.errors import ConfigError, FileError
 from glassformer.runs import Run
 from glassformer.training import events
 from glassformer.training import sweep as module
-from glassformer.training.sweep import Diverged, Skipped, Variant, plan, sweep
-from glassformer.training.sweep_results import compare
+from glassformer.training.sweep import Diverged, Skipped, Variant, plan_trials, sweep
+from glassformer.training.sweep_results import compare_trials
 from small_translator import write_recipe
 from tiny_tasks import tiny
 
@@ -20,7 +20,7 @@ VARY: dict[str, list[Any]] = {"model.norm_order": ["pre", "post"], "train.learni
 
 
 def test_every_combination_with_every_seed(tmp_path: Path) -> None:
-    trials = plan(write_recipe(tmp_path), VARY, 2, tmp_path / "out", {"train.seed": 5})
+    trials = plan_trials(write_recipe(tmp_path), VARY, 2, tmp_path / "out", {"train.seed": 5})
     assert [(t.config.model.norm_order, t.config.train.learning_rate, t.seed) for t in trials] == [
         ("pre", 1e-3, 5),
         ("pre", 1e-3, 6),
@@ -37,7 +37,7 @@ def test_every_combination_with_every_seed(tmp_path: Path) -> None:
 
 
 def test_nothing_varied_is_the_recipe_itself(tmp_path: Path) -> None:
-    (trial,) = plan(write_recipe(tmp_path), {}, 1, tmp_path / "out")
+    (trial,) = plan_trials(write_recipe(tmp_path), {}, 1, tmp_path / "out")
     assert trial.folder == tmp_path / "out" / "recipe" / "seed-0"
 
 
@@ -57,13 +57,13 @@ def test_names_that_no_folder_can_have_stay_apart() -> None:
 )
 def test_a_sweep_that_cannot_end_is_not_begun(vary: dict[str, Any], seeds: int, line: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
-        plan(write_recipe(tmp_path), vary, seeds, tmp_path / "out")
+        plan_trials(write_recipe(tmp_path), vary, seeds, tmp_path / "out")
     assert str(caught.value).startswith(line)
     assert not (tmp_path / "out").exists()
 
 
 def test_finished_ones_are_skipped_and_half_done_ones_continued(tmp_path: Path) -> None:
-    trials = plan(write_recipe(tmp_path, steps=4), {"train.learning_rate": [1e-3, 2e-3]}, 1, tmp_path / "out")
+    trials = plan_trials(write_recipe(tmp_path, steps=4), {"train.learning_rate": [1e-3, 2e-3]}, 1, tmp_path / "out")
     for trial, event in sweep(trials):
         if trial is trials[1] and isinstance(event, events.StepDone) and event.step == 2:
             break  # the process dies here: the second run is begun, and nothing of it saved
@@ -77,16 +77,18 @@ def test_finished_ones_are_skipped_and_half_done_ones_continued(tmp_path: Path) 
 
 def test_another_recipe_in_the_same_folder_is_refused(tmp_path: Path) -> None:
     recipe = write_recipe(tmp_path, steps=2)
-    for _ in sweep(plan(recipe, {}, 1, tmp_path / "out")):
+    for _ in sweep(plan_trials(recipe, {}, 1, tmp_path / "out")):
         pass
-    changed = plan(recipe, {}, 1, tmp_path / "out", {"train.steps": 3})
+    changed = plan_trials(recipe, {}, 1, tmp_path / "out", {"train.steps": 3})
     with pytest.raises(FileError, match="was trained under another recipe than this sweep has; choose another folder"):
         list(sweep(changed))
 
 
 def test_a_run_that_diverges_is_a_result(tmp_path: Path) -> None:
     settings = {"train.optimizer": {"kind": "sgd"}, "train.clip": 1e30, "train.skip_limit": 1}
-    trials = plan(write_recipe(tmp_path, steps=6), {"train.learning_rate": [1e30, 1e-3]}, 1, tmp_path / "out", settings)
+    trials = plan_trials(
+        write_recipe(tmp_path, steps=6), {"train.learning_rate": [1e30, 1e-3]}, 1, tmp_path / "out", settings
+    )
     told = list(sweep(trials))
     lost = [event for trial, event in told if trial is trials[0]]
     assert isinstance(lost[-1], Diverged) and lost[-1].error.key == "diverged"
@@ -94,31 +96,31 @@ def test_a_run_that_diverges_is_a_result(tmp_path: Path) -> None:
 
 
 def test_asked_to_stop_it_begins_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    trials = plan(write_recipe(tmp_path, steps=2), {}, 2, tmp_path / "out")
-    monkeypatch.setattr(module, "watched", lambda job, resume: iter([events.Stopped(1, "interrupted")]))
+    trials = plan_trials(write_recipe(tmp_path, steps=2), {}, 2, tmp_path / "out")
+    monkeypatch.setattr(module, "train_watched", lambda job, resume: iter([events.Stopped(1, "interrupted")]))
     assert [trial.seed for trial, _ in sweep(trials)] == [0]
 
 
 def test_classifiers_side_by_side(tmp_path: Path) -> None:
     """Labels and classes are only known once the data is read: no reason to take the same recipe for another."""
     recipe, vary = small_classifier.write_recipe(tmp_path, steps=4), {"model.norm_order": ["pre", "post"]}
-    first = [event for _, event in sweep(plan(recipe, vary, 1, tmp_path / "out"))]
+    first = [event for _, event in sweep(plan_trials(recipe, vary, 1, tmp_path / "out"))]
     assert sum(isinstance(event, events.Stopped) for event in first) == 2
-    trials = plan(recipe, vary, 1, tmp_path / "out")
+    trials = plan_trials(recipe, vary, 1, tmp_path / "out")
     assert [type(event) for _, event in sweep(trials)] == [Skipped, Skipped]
-    row = compare("small", trials).rows[0]
+    row = compare_trials("small", trials).rows[0]
     assert {"loss", "accuracy", "f1"} <= set(row.results[0].metrics)
     other = small_classifier.write_recipe(tmp_path, steps=4, changes={"train": {"loss": "focal"}})
     with pytest.raises(FileError, match="was trained under another recipe than this sweep has"):
-        list(sweep(plan(other, vary, 1, tmp_path / "out")))
+        list(sweep(plan_trials(other, vary, 1, tmp_path / "out")))
 
 
 def test_models_of_images_side_by_side(tmp_path: Path) -> None:
     """Names and statistics are only known once the data is read: no reason to take the same recipe for another."""
     recipe, vary = small_recogniser.write_recipe(tmp_path, train__steps=2), {"model.norm_order": ["pre", "post"]}
-    first = [event for _, event in sweep(plan(recipe, vary, 1, tmp_path / "out"))]
+    first = [event for _, event in sweep(plan_trials(recipe, vary, 1, tmp_path / "out"))]
     assert sum(isinstance(event, events.Stopped) for event in first) == 2
-    trials = plan(recipe, vary, 1, tmp_path / "out")
+    trials = plan_trials(recipe, vary, 1, tmp_path / "out")
     assert [type(event) for _, event in sweep(trials)] == [Skipped, Skipped]
 
 
@@ -126,7 +128,7 @@ def test_object_queries_side_by_side(tmp_path: Path) -> None:
     pytest.importorskip("sklearn")
     recipe = tmp_path / "objects.toml"
     recipe.write_text(tiny("object_queries", train={"steps": 4}).to_toml())
-    trials = plan(recipe, {"model.queries": [1, 3]}, 1, tmp_path / "out")
+    trials = plan_trials(recipe, {"model.queries": [1, 3]}, 1, tmp_path / "out")
     assert sum(isinstance(event, events.Stopped) for _, event in sweep(trials)) == 2
-    rows = compare("objects", trials).rows
+    rows = compare_trials("objects", trials).rows
     assert all({"loss", "found", "box_overlap", "false_alarms"} <= set(row.results[0].metrics) for row in rows)

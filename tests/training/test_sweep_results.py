@@ -7,8 +7,8 @@ import pytest
 from rich.console import Console
 
 from glassformer.runs import Run
-from glassformer.training.sweep import plan, sweep
-from glassformer.training.sweep_results import SweepComparison, TrialResult, VariantResults, _shown, compare
+from glassformer.training.sweep import plan_trials, sweep
+from glassformer.training.sweep_results import SweepComparison, TrialResult, VariantResults, _shown, compare_trials
 from small_translator import write_recipe
 
 
@@ -37,10 +37,10 @@ def test_a_table_in_either_language(lang: str, word: str, monkeypatch: pytest.Mo
 
 
 def test_what_the_runs_have_written(tmp_path: Path) -> None:
-    trials = plan(write_recipe(tmp_path, steps=4), {"train.learning_rate": [1e-3, 2e-3]}, 2, tmp_path / "out")
+    trials = plan_trials(write_recipe(tmp_path, steps=4), {"train.learning_rate": [1e-3, 2e-3]}, 2, tmp_path / "out")
     for _ in sweep(trials[:3]):
         pass
-    found = compare("small", trials)
+    found = compare_trials("small", trials)
     assert [len(row.results) for row in found.rows] == [2, 1] and found.seeds == 2
     first = found.rows[0].results[0]
     run = Run.open(first.folder)

@@ -11,7 +11,7 @@ from glassformer.runs import Run, locked
 from glassformer.training import events, watch
 from glassformer.training.begin import again, begin
 from glassformer.training.board import Board
-from glassformer.training.watch import NotShown, watched
+from glassformer.training.watch import NotShown, train_watched
 from tiny_translator import tiny, trained
 
 
@@ -42,7 +42,7 @@ def test_a_run_leaves_samples_pictures_and_its_status(tmp_path: Path) -> None:
 def test_the_status_is_fresh_after_every_event(tmp_path: Path) -> None:
     job = begin(tiny(), tmp_path / "run")
     steps = []
-    for event in watched(job):
+    for event in train_watched(job):
         if isinstance(event, events.Logged | events.Saved):
             steps.append((status(job.run)["state"], status(job.run)["step"]))
     assert steps == [("running", f"{step} / 6") for step in (2, 3, 4, 6, 6)]
@@ -52,12 +52,12 @@ def test_the_status_is_fresh_after_every_event(tmp_path: Path) -> None:
 def test_a_resumed_run_ends_with_the_same_curves(tmp_path: Path) -> None:
     whole, _ = trained(tmp_path / "whole", tiny())
     job = begin(tiny(), tmp_path / "parts")
-    happening = watched(job)
+    happening = train_watched(job)
     for event in happening:  # killed after step 5: line 4 is behind the checkpoint of step 3
         if isinstance(event, events.StepDone) and event.step == 5:
             break
     happening.close()  # type: ignore[attr-defined]
-    list(watched(again(job.run.folder), resume=True))
+    list(train_watched(again(job.run.folder), resume=True))
     for name in ("loss", "sample_bleu", "exact"):
         assert [line.get(name) for line in job.run.log.read()] == [line.get(name) for line in whole.log.read()]
     for name in ("loss_curves", "learning_rate"):
@@ -71,7 +71,7 @@ def test_what_cannot_be_drawn_is_said_once_and_training_goes_on(
     job = begin(tiny(), tmp_path / "run")
     job.run.pictures.rmdir()
     job.run.pictures.write_text("a file", encoding="utf-8")
-    happened = list(watched(job))
+    happened = list(train_watched(job))
     (failed,) = [event for event in happened if isinstance(event, NotShown)]
     assert failed.what == "pictures"
     assert isinstance(failed.error, FileError)
@@ -88,7 +88,7 @@ def test_without_tensorboard_nothing_is_said(tmp_path: Path, monkeypatch: pytest
 def test_a_failure_stands_in_the_status(tmp_path: Path) -> None:
     job = begin(tiny(best="sample_bleu"), tmp_path / "run")
     with pytest.raises(InputError, match=r"best='sample_bleu' is not among the metrics.*loss, accuracy, perplexity"):
-        list(watched(replace(job, measure=None)))
+        list(train_watched(replace(job, measure=None)))
     assert status(job.run)["state"] == "failed"
     assert "best='sample_bleu'" in status(job.run)["error"]
 
@@ -96,13 +96,13 @@ def test_a_failure_stands_in_the_status(tmp_path: Path) -> None:
 def test_a_folder_in_use_is_left_alone(tmp_path: Path) -> None:
     job = begin(tiny(), tmp_path / "run")
     with locked(job.run.folder), pytest.raises(FileError, match="is in use: another process trains there"):
-        list(watched(job))
+        list(train_watched(job))
     assert not (job.run.folder / "status.txt").exists()
 
 
 def test_whoever_stops_looking_gives_the_folder_back(tmp_path: Path) -> None:
     job = begin(tiny(), tmp_path / "run")
-    happening = watched(job)
+    happening = train_watched(job)
     assert len(list(takewhile(lambda event: not isinstance(event, events.Saved), happening))) > 4
     happening.close()  # type: ignore[attr-defined]
     with locked(job.run.folder):

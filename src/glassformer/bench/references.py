@@ -224,10 +224,10 @@ def save(name: str, folder: Path, *, seed: int = 0) -> None:
             model.lm_head.weight = nn.Parameter(torch.empty_like(model.lm_head.weight))
         enliven(model, seed)
         model.save_pretrained(folder)
-    edit(folder / "config.json", variant.edits)
+    edit_json(folder / "config.json", variant.edits)
 
 
-def edit(path: Path, edits: Mapping[str, Any]) -> None:
+def edit_json(path: Path, edits: Mapping[str, Any]) -> None:
     """Change keys of a JSON file; None takes one away."""
     table = read_json(path) | dict(edits)
     write_json(path, {key: value for key, value in table.items() if value is not None}, durable=False)

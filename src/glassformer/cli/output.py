@@ -7,13 +7,13 @@ import sys
 from typing import Any
 
 from glassformer.errors import GlassformerError
-from glassformer.files import finite
+from glassformer.files import without_nan
 from glassformer.words import language
 
 
 def print_json(value: Any) -> None:
     """One JSON document on stdout, Hangul as Hangul; what is not finite is null."""
-    print(json.dumps(finite(value), ensure_ascii=False, allow_nan=False, indent=2))
+    print(json.dumps(without_nan(value), ensure_ascii=False, allow_nan=False, indent=2))
 
 
 def complain(error: GlassformerError) -> None:

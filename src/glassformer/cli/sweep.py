@@ -36,20 +36,20 @@ def command(
     from glassformer.files import disk, write_json
     from glassformer.loading import open_recipe
     from glassformer.runs.output import claim_folder, mark
-    from glassformer.training.sweep import plan
+    from glassformer.training.sweep import plan_trials
     from glassformer.training.sweep_picture import draw
-    from glassformer.training.sweep_results import compare
+    from glassformer.training.sweep_results import compare_trials
 
     name = open_recipe(recipe, changes).name
     folder = out or Path("runs") / f"{name}-sweep"
-    trials = plan(recipe, varied, seeds, folder, changes)
+    trials = plan_trials(recipe, varied, seeds, folder, changes)
     claim_folder(folder, "sweep", force=force or (folder / "sweep.json").is_file())  # an older one has no marker
     with disk(folder):
         folder.mkdir(parents=True, exist_ok=True)
     mark(folder, "sweep")
     with lasting():
         whole = _follow(trials, quiet=json)
-    found = compare(name, trials)
+    found = compare_trials(name, trials)
     write_json(folder / "sweep.json", found.to_json())
     draw(found, folder / "sweep.png")
     if json:

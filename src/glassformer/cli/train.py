@@ -15,7 +15,7 @@ from glassformer.words import language, say
 if TYPE_CHECKING:
     from glassformer.config.recipe import RunConfig
     from glassformer.training import Training
-    from glassformer.training.begin import Reading
+    from glassformer.training.begin import BeforeReading
 
 Recipe = Annotated[str, typer.Argument(help=say("help.recipe"), metavar="RECIPE|FILE", show_default=False)]
 Out = Annotated[Path | None, typer.Option("--out", help=say("help.out"), show_default=False)]
@@ -49,7 +49,7 @@ def command(
     changes = together(overrides(set_), {key: value for key, value in given.items() if value is not None})
     from glassformer.cli.lasting import lasting
     from glassformer.cli.progress import preparing, show
-    from glassformer.training.watch import watched
+    from glassformer.training.watch import train_watched
 
     def reading(config: RunConfig) -> None:
         if not json:
@@ -64,7 +64,7 @@ def command(
     with lasting():
         with preparing(quiet=json):
             job, resumed = prepare(recipe, out, resume, changes, reading)
-        last = show(watched(job, resume=resumed), job, quiet=json)
+        last = show(train_watched(job, resume=resumed), job, quiet=json)
     if json:
         print_json({"run": str(job.run.folder), **last})
     if last.get("reason") not in ("finished", "early"):
@@ -113,7 +113,7 @@ def _goes_on(recipe: str) -> bool:
     return recipe not in recipes() and is_run(recipe)
 
 
-def _show_dry_run(recipe: str, changes: dict[str, Any], reading: Reading, json: bool) -> RunConfig:
+def _show_dry_run(recipe: str, changes: dict[str, Any], reading: BeforeReading, json: bool) -> RunConfig:
     from glassformer.loading import open_recipe
     from glassformer.training.dry_run import dry_run
 
@@ -124,7 +124,7 @@ def _show_dry_run(recipe: str, changes: dict[str, Any], reading: Reading, json: 
 
 
 def prepare(
-    recipe: str, out: Path | None, resume: bool, changes: dict[str, Any], reading: Reading
+    recipe: str, out: Path | None, resume: bool, changes: dict[str, Any], reading: BeforeReading
 ) -> tuple[Training, bool]:
     """The job, and whether it goes on with a run."""
     from glassformer.training.begin import again, begin_or_again

@@ -23,7 +23,7 @@ from glassformer.models.stack import Stack
 ROWS, LENGTH, TARGET_LENGTH = 3, 9, 7
 SEED = 0
 UNBOUNDED = 1 << 30
-Model = EncoderOnly | DecoderOnly | EncoderDecoder
+AnyModel = EncoderOnly | DecoderOnly | EncoderDecoder
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class SharedInput:
     target: Tensor | None = None  # b t
 
 
-def reads(model: Model) -> Reads:
+def reads(model: AnyModel) -> Reads:
     """What a model of ours takes, read off its first box."""
     target = None
     if isinstance(model, EncoderDecoder):

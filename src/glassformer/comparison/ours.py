@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.comparison.difference import Shape
-from glassformer.comparison.inputs import Model, Reads, SharedInput, reads
+from glassformer.comparison.inputs import AnyModel, Reads, SharedInput, reads
 from glassformer.comparison.walk import See, placed
 from glassformer.config.model import ModelConfig
 from glassformer.decoding.step import evaluating
@@ -34,7 +34,7 @@ Side = str | Path | ModelConfig | Mapping[str, Any] | Loaded | nn.Module
 class Ours:
     """A model of ours in memory."""
 
-    model: Model
+    model: AnyModel
     loaded: Loaded | None = None
 
     @property
@@ -99,7 +99,7 @@ def _load(folder: str | Path) -> Ours:
     return Ours(_ours(loaded.model), loaded)
 
 
-def _ours(model: nn.Module) -> Model:
+def _ours(model: nn.Module) -> AnyModel:
     if not isinstance(model, EncoderOnly | DecoderOnly | EncoderDecoder):
         raise InputError("compare_not_a_model", given=shown(type(model).__name__))
     return model

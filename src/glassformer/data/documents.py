@@ -11,7 +11,7 @@ from pathlib import Path
 from unicodedata import normalize
 
 from glassformer.data.corpus import held_out, mark
-from glassformer.data.lines import jsonl_rows, lines
+from glassformer.data.lines import jsonl_rows, read_lines
 from glassformer.data.pairs import BLANKS
 from glassformer.errors import FileError
 
@@ -55,8 +55,8 @@ def read_documents(path: str | Path, *, by_line: bool = False, column: str = "te
     if name.endswith(".jsonl"):
         return _each(path, (text for text, _ in jsonl_rows(path, column, column)))
     if by_line:
-        return _each(path, lines(path))
-    whole = "".join(f"{line}\n" for line in lines(path))
+        return _each(path, read_lines(path))
+    whole = "".join(f"{line}\n" for line in read_lines(path))
     return _each(path, [whole], strip="")
 
 

@@ -13,22 +13,22 @@ from typing import BinaryIO
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
-from glassformer.data.find import check_file, dataset, folder, locate
+from glassformer.data.find import check_file, dataset, folder, locate_file
 from glassformer.errors import FileError
 
-Progress = Callable[[str, int, int | None], None]  # address, bytes so far, bytes in all if known
+DownloadProgress = Callable[[str, int, int | None], None]  # address, bytes so far, bytes in all if known
 PATIENCE = 30.0  # seconds without a byte
 PIECE = 1 << 16
 
 
-def get(name: str, progress: Progress = lambda address, done, total: None) -> list[Path]:
+def get(name: str, progress: DownloadProgress = lambda address, done, total: None) -> list[Path]:
     """All files of a set that are not there yet. What cannot be fetched whole and right leaves nothing behind."""
     known, place = dataset(name), folder(name)
     if not known.address:
         raise FileError("data_no_address", name=name, source=known.source, files=", ".join(known.files), folder=place)
     wanted: dict[str, list[str]] = {}
     for file in known.files:
-        if locate(name, file) is None:
+        if locate_file(name, file) is None:
             address = known.address.format(file=file, stem=file.rpartition(".")[0])
             wanted.setdefault(address, []).append(file)
     place.mkdir(parents=True, exist_ok=True)
@@ -38,10 +38,10 @@ def get(name: str, progress: Progress = lambda address, done, total: None) -> li
             _fetch(address, got, progress)
             for file in files:
                 _put(name, file, _unpacked(got, file, address), address)
-    return [path for file in known.files if (path := locate(name, file))]
+    return [path for file in known.files if (path := locate_file(name, file))]
 
 
-def _fetch(address: str, path: Path, progress: Progress) -> None:
+def _fetch(address: str, path: Path, progress: DownloadProgress) -> None:
     try:
         with urlopen(address, timeout=PATIENCE) as answer, path.open("wb") as file:
             size = answer.headers.get("Content-Length", "")

@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from glassformer.data.catalogue import DATASETS, FORMATS, Dataset, Split
-from glassformer.data.lines import blocks, lines
+from glassformer.data.lines import blocks, read_lines
 from glassformer.errors import FileError, InputError, Phrase, suggest
 from glassformer.places import own_folder
 
@@ -42,7 +42,7 @@ def folder(name: str) -> Path:
     return home() / (dataset(name).folder or name)
 
 
-def locate(name: str, file: str) -> Path | None:
+def locate_file(name: str, file: str) -> Path | None:
     """A file of a set, however it is packed; None where there is none."""
     candidates = (folder(name) / f"{file}{packing}" for packing in PACKINGS)
     return next((path for path in candidates if path.is_file()), None)
@@ -50,12 +50,12 @@ def locate(name: str, file: str) -> Path | None:
 
 def at_hand(name: str) -> bool:
     """Whether all files of a set are there."""
-    return all(locate(name, file) for file in dataset(name).files)
+    return all(locate_file(name, file) for file in dataset(name).files)
 
 
 def find(name: str, file: str) -> Path:
     """A file of a set, or an error that says how to get it."""
-    path = locate(name, file)
+    path = locate_file(name, file)
     if path is None:
         raise FileError("data_set_missing", name=name, file=file, folder=folder(name), hint=_remedy(name))
     return path
@@ -104,7 +104,7 @@ def check_file(name: str, file: str, path: Path) -> Checked:
     if extra is None:
         return Checked(file, path, found)
     rows = extra + sum(split.rows for split in known.splits.values() if file in split.files)
-    count = sum(1 for _ in lines(path))
+    count = sum(1 for _ in read_lines(path))
     if count != rows:
         raise FileError("data_rows", path=path, name=name, found=count, expected=rows)
     return Checked(file, path, found, count)

@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer.data.lines import blocks, lines
+from glassformer.data.lines import blocks, read_lines
 from glassformer.data.pairs import Pairs, gather
-from glassformer.data.table import Column, place
+from glassformer.data.table import Column, column_index
 from glassformer.errors import FileError
 
 UNSIGNED_BYTES = 8
@@ -26,19 +26,19 @@ UNSIGNED_BYTES = 8
 
 def read_tsv(path: str | Path, source: Column = 1, target: Column = 2, header: bool = False) -> Pairs:
     """The pairs in two columns. A column given by name means that there is a header."""
-    header = header or named((source, target))
+    header = header or has_header((source, target))
     rows = tsv_rows(path, (source, target), header)
     return gather(((first, second) for first, second in rows), path, first_line=2 if header else 1)
 
 
 def tsv_rows(path: str | Path, columns: Sequence[Column], header: bool = False) -> Iterator[tuple[str, ...]]:
     """The chosen columns of every line. A quotation mark is just a character, and a tab always ends a column."""
-    rows = lines(path)
+    rows = read_lines(path)
     first = next(rows, None)
     if first is None:
         raise FileError("data_empty_file", path=path)
-    header = header or named(columns)
-    places = [place(column, first.split("\t"), path) for column in columns]
+    header = header or has_header(columns)
+    places = [column_index(column, first.split("\t"), path) for column in columns]
     needed = max(places) + 1
     for number, line in enumerate(rows if header else chain([first], rows), 2 if header else 1):
         cells = line.split("\t")
@@ -49,14 +49,14 @@ def tsv_rows(path: str | Path, columns: Sequence[Column], header: bool = False) 
         yield tuple(cells[place] for place in places)
 
 
-def named(columns: Sequence[Column]) -> bool:
+def has_header(columns: Sequence[Column]) -> bool:
     """Whether the first line is a header."""
     return any(isinstance(column, str) for column in columns)
 
 
 def csv_rows(path: str | Path) -> Iterator[tuple[int, list[str]]]:
     """Every row of a CSV with the number of its last line, the header first; all rows are as wide as the header."""
-    reader = csv.reader(f"{line}\n" for line in lines(path))
+    reader = csv.reader(f"{line}\n" for line in read_lines(path))
     width = 0
     try:
         for row in reader:

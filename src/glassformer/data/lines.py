@@ -23,7 +23,7 @@ DAMAGED = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error)
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 
 
-def lines(path: str | Path) -> Iterator[str]:
+def read_lines(path: str | Path) -> Iterator[str]:
     """Each line without its end (LF or CR LF), in NFC; a byte order mark is dropped, every other character is kept.
 
     A block is decoded and normalised at once, which is what makes a million lines quick: no character joins up with
@@ -122,7 +122,7 @@ def _convert(encoding: str, path: Path) -> Phrase:
 def jsonl_rows(path: str | Path, source: str, target: str) -> Iterator[tuple[str, str]]:
     """The values of two keys of every line; an empty line is an empty row, which the reader leaves out and counts."""
     number = 0
-    for number, line in enumerate(lines(path), 1):
+    for number, line in enumerate(read_lines(path), 1):
         if not line.strip():
             yield "", ""
             continue
@@ -134,7 +134,7 @@ def jsonl_rows(path: str | Path, source: str, target: str) -> Iterator[tuple[str
 
 def jsonl_objects(path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Every object with the number of its line; empty lines are none."""
-    for number, line in enumerate(lines(path), 1):
+    for number, line in enumerate(read_lines(path), 1):
         if line.strip():
             yield number, _object(line, path, number)
 

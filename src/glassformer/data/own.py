@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from glassformer.data.channel import MISSING, SIGNS, read_number
-from glassformer.data.lines import jsonl_objects, lines
+from glassformer.data.lines import jsonl_objects, read_lines
 from glassformer.data.moments import is_moment
 from glassformer.data.table import (
     LABELS,
@@ -59,7 +59,7 @@ def possible_tasks(path: Path) -> tuple[str, ...]:
 
 def _has_tabs(path: Path) -> bool:
     """Excel's "text" has tabs in every line."""
-    some = [line for line in islice(lines(path), 20) if line.strip()]
+    some = [line for line in islice(read_lines(path), 20) if line.strip()]
     return len(some) > 1 and len({line.count("\t") for line in some}) == 1 and "\t" in some[0]
 
 

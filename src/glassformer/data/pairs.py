@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from glassformer.data.corpus import held_out, mark
-from glassformer.data.lines import jsonl_rows, lines
-from glassformer.data.table import ColumnLayout, Form, is_jsonl, pair_columns, place, table_rows, width
+from glassformer.data.lines import jsonl_rows, read_lines
+from glassformer.data.table import ColumnLayout, Form, column_index, is_jsonl, pair_columns, table_rows, width
 from glassformer.errors import FileError
 
 BLANKS = " \t\u00a0\u3000"  # stripped around a sentence; control characters are kept, wherever they stand
@@ -85,7 +85,7 @@ def read_parallel(source: str | Path, target: str | Path) -> Pairs:
 def parallel_rows(source: str | Path, target: str | Path) -> Iterator[tuple[str, str]]:
     """The same, line by line, empty sides included. That the counts differ is known, and said, only at the end."""
     counts = [0, 0]
-    for first, second in zip_longest(lines(source), lines(target)):
+    for first, second in zip_longest(read_lines(source), read_lines(target)):
         counts[0] += first is not None
         counts[1] += second is not None
         if first is not None and second is not None:
@@ -118,7 +118,7 @@ def pair_places(path: str | Path, layout: ColumnLayout, form: Form) -> tuple[int
     if given is not None:
         return given[0], given[1]
     if len(names) < 2:
-        place(2, names, path)  # says that there is no second
+        column_index(2, names, path)  # says that there is no second
     found = pair_columns(names) if layout.header else (0, 1)
     if found is None:
         raise FileError("columns_unclear", path=path, known=", ".join(names))

@@ -17,7 +17,7 @@ from glassformer.data.formats import (
     read_series,
     read_tsv,
 )
-from glassformer.data.lines import lines
+from glassformer.data.lines import read_lines
 from glassformer.data.pairs import Pairs, hashed, read_parallel
 from glassformer.errors import InputError
 
@@ -56,7 +56,7 @@ def dialogue(name: str, split: str) -> Dialogue:
 def text(name: str, split: str) -> str:
     """One long text, such as tinyshakespeare: train is its first 90 % of characters, val the rest."""
     path = _paths(name, split, "text")[0]
-    whole = "".join(f"{line}\n" for line in lines(path))
+    whole = "".join(f"{line}\n" for line in read_lines(path))
     cut = int(len(whole) * TRAINED_ON)
     return whole[:cut] if split == "train" else whole[cut:]
 

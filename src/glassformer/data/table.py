@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from glassformer.data.lines import jsonl_objects, lines
+from glassformer.data.lines import jsonl_objects, read_lines
 from glassformer.errors import ConfigError, FileError, Phrase
 
 # In this order: a comma also stands inside sentences and numbers, a tab hardly ever.
@@ -104,7 +104,7 @@ def find_layout(
     least: int = 2,
 ) -> ColumnLayout:
     """As given, else inferred: see `find_delimiter`; `names` tells a header from a row. `least`: the fewest columns."""
-    first = list(islice(lines(path), LOOKED_AT + 1))
+    first = list(islice(read_lines(path), LOOKED_AT + 1))
     if not any(line.strip() for line in first):
         raise FileError("data_empty_file", path=path)
     known = delimiter or find_delimiter(path, first, least)
@@ -168,7 +168,7 @@ def table_rows(path: str | Path, layout: ColumnLayout) -> Iterator[tuple[int, li
     Between tabs a row may have more columns than the first: corpora put remarks there.
     """
     width, waiting = 0, bool(layout.header)
-    for number, cells in split_lines(lines(path), layout.delimiter, path, strict=True):
+    for number, cells in split_lines(read_lines(path), layout.delimiter, path, strict=True):
         if cells:
             width = width or len(cells)
             short, long = len(cells) < width, len(cells) > width and layout.delimiter != "\t"
@@ -204,7 +204,7 @@ class Form:
 
     def places(self, path: str | Path, names: Sequence[str]) -> list[int] | None:
         """Where the columns stand that the recipe names, from 0; None where it names none."""
-        return None if self.columns is None else [place(column, names, path) for column in self.columns]
+        return None if self.columns is None else [column_index(column, names, path) for column in self.columns]
 
     def keys(self, path: str | Path, find: Callable[[Sequence[str]], tuple[int, int] | None]) -> tuple[str, str]:
         """The two keys of a .jsonl: as the recipe names them, else as `find` tells from the first object."""
@@ -223,7 +223,7 @@ class Form:
         return known[found[0]], known[found[1]]
 
 
-def place(column: Column, names: Sequence[str], path: str | Path) -> int:
+def column_index(column: Column, names: Sequence[str], path: str | Path) -> int:
     """Where a column stands, from 0; around its name blanks do not count."""
     match column:
         case str() if column in [name.strip() for name in names]:

@@ -48,10 +48,10 @@ def read_texts(path: str | Path, form: Form = FOUND_OUT) -> Texts:
     return found
 
 
-Rows = Iterator[tuple[int, str, str]]  # (line, text, label)
+LabelledRows = Iterator[tuple[int, str, str]]  # (line, text, label)
 
 
-def _table(path: str | Path, form: Form) -> tuple[Rows, list[Column]]:
+def _table(path: str | Path, form: Form) -> tuple[LabelledRows, list[Column]]:
     layout = label_layout(path, form)
     rows = [(line, cells) for line, cells in table_rows(path, layout) if cells]
     places = label_places(path, layout, form, [cells for _, cells in rows])
@@ -93,12 +93,12 @@ def _refuse_doubt(path: str | Path, labels: Sequence[str]) -> None:
         raise FileError("header_unclear", path=path, label=labels[0])
 
 
-def _jsonl(path: str | Path, form: Form) -> tuple[Rows, list[Column]]:
+def _jsonl(path: str | Path, form: Form) -> tuple[LabelledRows, list[Column]]:
     text, label = form.keys(path, label_columns)
     return _objects(path, text, label), [text, label]
 
 
-def _objects(path: str | Path, text: str, label: str) -> Rows:
+def _objects(path: str | Path, text: str, label: str) -> LabelledRows:
     for line, row in jsonl_objects(path):
         words = text_of(row, text, path, line).strip(BLANKS)
         mark = row.get(label, "")

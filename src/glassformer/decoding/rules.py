@@ -96,7 +96,7 @@ def largest(x: Float[Tensor, "b v"], k: int) -> tuple[Float[Tensor, "b k"], Int[
     return best.values, at.gather(1, best.indices)
 
 
-def finite(x: Tensor) -> Tensor:
+def check_finite(x: Tensor) -> Tensor:
     """Returns x; raises if any of its numbers is NaN or infinite."""
     wrong = x.numel() - int(x.isfinite().sum())
     if wrong:
@@ -106,7 +106,7 @@ def finite(x: Tensor) -> Tensor:
 
 def comparable(logits: Tensor) -> Tensor:
     """Returns logits, b v, whose rows have a largest entry: −∞ is allowed, NaN and ∞ raise."""
-    return logits if bool(logits.amax(1).isfinite().all()) else finite(logits)
+    return logits if bool(logits.amax(1).isfinite().all()) else check_finite(logits)
 
 
 def _name(dtype: torch.dtype) -> str:

@@ -19,7 +19,7 @@ Logits = Float[Tensor, "b v"]
 NEVER = float("-inf")
 
 
-def heat(logits: Logits, temperature: float) -> Logits:
+def apply_temperature(logits: Logits, temperature: float) -> Logits:
     """p(v) ∝ exp(logit_v / T). T < 1 sharpens, T > 1 flattens; towards 0 only the most probable token is left.
 
     The largest logit is subtracted first, which changes no probability, so nothing overflows, however small T is.
@@ -70,7 +70,7 @@ class Sampling:
             rate("min_p", self.min_p)
 
     def filtered(self, logits: Tensor) -> Tensor:
-        logits = heat(logits, self.temperature)  # b v
+        logits = apply_temperature(logits, self.temperature)  # b v
         logits = logits if self.top_k is None else keep_top_k(logits, self.top_k)
         logits = logits if self.top_p is None else keep_top_p(logits, self.top_p)
         return logits if self.min_p is None else keep_min_p(logits, self.min_p)

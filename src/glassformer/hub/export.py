@@ -25,7 +25,7 @@ from glassformer.hub.foreign import Foreign, read_foreign
 from glassformer.hub.header import read_header
 from glassformer.hub.names import their_shape, to_theirs
 from glassformer.hub.open import CONFIG, find_family
-from glassformer.hub.store import ASIDE, FILES, KEPT, Progress
+from glassformer.hub.store import ASIDE, FILES, KEPT, ByteProgress
 from glassformer.hub.weights import SINGLE, Form, Weights, write_tensors
 from glassformer.runs import Run, choose_weights
 from glassformer.runs.output import claim_folder, drafted
@@ -71,7 +71,7 @@ def export_run(
     family: str | None = None,
     checkpoint: str = AUTO,
     force: bool = False,
-    progress: Progress | None = None,
+    progress: ByteProgress | None = None,
 ) -> Exported:
     """The weights of a run; its numbers keep their type. One tensor is in memory at a time.
 
@@ -96,7 +96,7 @@ def export(
     *,
     family: str | None = None,
     force: bool = False,
-    progress: Progress | None = None,
+    progress: ByteProgress | None = None,
 ) -> Exported:
     """All of the folder appears, or nothing."""
     out = Path(out)
@@ -190,7 +190,7 @@ def choose_family(config: RunConfig, name: str | None = None) -> tuple[Family, M
     )
 
 
-def _write_weights(path: Path, source: Source, plan: _Plan, progress: Progress | None) -> None:
+def _write_weights(path: Path, source: Source, plan: _Plan, progress: ByteProgress | None) -> None:
     """Their names, their layout; a body without a head has no prefix."""
     family = plan.family
     groups: dict[str, list[tuple[str, At, int]]] = {}  # of each of theirs: ours, where, and which piece of it

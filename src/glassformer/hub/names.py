@@ -30,7 +30,9 @@ class Located:
     computed: Mapping[str, Computed | None] = field(default_factory=dict)  # as it is stored → what it must hold
 
 
-def locate(family: Family, config: ModelConfig, shapes: Shapes, stored: Mapping[str, Stored], path: Path) -> Located:
+def locate_tensors(
+    family: Family, config: ModelConfig, shapes: Shapes, stored: Mapping[str, Stored], path: Path
+) -> Located:
     """Where each of our tensors (`shapes`: name → shape) lies among those stored, with or without prefix.
 
     The first that is missing, left over or of another shape is named in one line.

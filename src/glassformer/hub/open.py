@@ -18,7 +18,7 @@ from glassformer.hub.families import FAMILIES
 from glassformer.hub.family import Family
 from glassformer.hub.foreign import Foreign, read_foreign
 from glassformer.hub.header import Stored
-from glassformer.hub.names import Located, check_copies, locate, not_as_computed, read_into
+from glassformer.hub.names import Located, check_copies, locate_tensors, not_as_computed, read_into
 from glassformer.hub.run_config import read_run_config
 from glassformer.hub.unsupported import refuse_stranger
 from glassformer.hub.weights import Weights
@@ -80,7 +80,7 @@ def open_foreign(
 
     `family`: the model_type of a config.json that names none, as old ones do. `finite`: refuse NaN and infinity.
     """
-    found = look(folder, family)
+    found = inspect_folder(folder, family)
     model = empty_model(found.config).to(dtype or torch.float32)
     _refuse_too_large(model, device)
     model = allocated(model, device or "cpu").eval()
@@ -94,7 +94,7 @@ def open_foreign(
     return Imported(model, config, tokenizers, found.family.name, found.located.aside)
 
 
-def look(folder: str | Path, family_name: str | None = None) -> Folder:
+def inspect_folder(folder: str | Path, family_name: str | None = None) -> Folder:
     """Everything about a folder but its numbers; whatever is wrong with it is refused here."""
     refuse_stranger(folder)
     folder = Path(folder)
@@ -108,16 +108,16 @@ def look(folder: str | Path, family_name: str | None = None) -> Folder:
     config = family.configure(foreign, task)
     if task == "features":
         config = _without_missing_head(family, config, weights.tensors)
-    located = locate(family, config, shapes(config), weights.tensors, folder)
+    located = locate_tensors(family, config, shapes(config), weights.tensors, folder)
     if _has_own_head(family, config, weights, located):
         config = family.apart(config)
-        located = locate(family, config, shapes(config), weights.tensors, folder)
+        located = locate_tensors(family, config, shapes(config), weights.tensors, folder)
     stored = not_as_computed(weights, config, located)
     if stored is not None:
         if family.stored_positions is None:
             raise FileError("hub_computed", path=folder, key=stored, family=family.name)
         config = family.stored_positions(config)
-        located = locate(family, config, shapes(config), weights.tensors, folder)
+        located = locate_tensors(family, config, shapes(config), weights.tensors, folder)
     return Folder(folder, foreign, family, task, config, weights, located)
 
 
@@ -157,7 +157,7 @@ def _task_of_keys(family: Family, foreign: Foreign, stored: Mapping[str, Stored]
     for task in dict.fromkeys(family.tasks.values()):
         try:
             config = family.configure(foreign, task)
-            located = locate(family, config, shapes(config), stored, folder)
+            located = locate_tensors(family, config, shapes(config), stored, folder)
         except FileError:
             continue
         if not located.aside:

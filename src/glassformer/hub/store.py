@@ -18,7 +18,7 @@ from glassformer.files import disk, write_json
 from glassformer.hub.empty_model import parameter_count, shapes
 from glassformer.hub.generation import FILE as GENERATION
 from glassformer.hub.names import check_copies, read_into
-from glassformer.hub.open import CONFIG, Folder, look
+from glassformer.hub.open import CONFIG, Folder, inspect_folder
 from glassformer.hub.pixels import FILE as PREPROCESSOR
 from glassformer.hub.run_config import read_run_config
 from glassformer.hub.sentence import FILES as SENTENCE
@@ -32,7 +32,7 @@ KIND = "import"
 KEPT = "foreign"  # the folder of a run that holds what only they have
 FILES = (CONFIG, GENERATION, PREPROCESSOR, *SENTENCE)
 ASIDE = "aside.safetensors"
-Progress = Callable[[int, int], None]  # bytes written, bytes in all
+ByteProgress = Callable[[int, int], None]  # bytes written, bytes in all
 
 
 @dataclass(frozen=True)
@@ -56,14 +56,14 @@ def store(
     family: str | None = None,
     finite: bool = True,
     force: bool = False,
-    progress: Progress | None = None,
+    progress: ByteProgress | None = None,
 ) -> Brought:
     """A folder of Hugging Face → a run folder. All of it appears, or nothing; one tensor is in memory at a time.
 
     `family` is for a config.json that does not name its own. `finite`: refuse weights that are NaN or infinite.
     `force`: write into a folder that is not empty; a run that has been trained is never replaced.
     """
-    found = look(source, family)
+    found = inspect_folder(source, family)
     check_free(Path(out), force=force, inputs=[found.path])
     config, tokenizers = read_run_config(found.path, found.foreign, found.family, found.task, found.config)
     check_copies(found.weights, found.located)
@@ -119,7 +119,9 @@ def _keep(found: Folder, folder: Path) -> None:
         write_tensors(folder / ASIDE, forms, found.weights.read)
 
 
-def _giver(found: Folder, forms: dict[str, Form], finite: bool, progress: Progress | None) -> Callable[[str], Tensor]:
+def _giver(
+    found: Folder, forms: dict[str, Form], finite: bool, progress: ByteProgress | None
+) -> Callable[[str], Tensor]:
     sizes = {name: torch.Size(shape).numel() * kind.itemsize for name, (kind, shape) in forms.items()}
     total, done = sum(sizes.values()), 0
 

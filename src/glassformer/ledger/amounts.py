@@ -44,7 +44,7 @@ def _read(text: str) -> int | None:
     return round(number * 10 ** UNITS[unit.upper()])
 
 
-def short(number: float) -> str:
+def short_amount(number: float) -> str:
     """300B, 8.03B, 124M: three digits and a unit."""
     for unit, power in reversed(UNITS.items()):
         if number >= 10**power and power:

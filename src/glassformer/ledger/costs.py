@@ -16,7 +16,7 @@ from glassformer.errors import ConfigError, choose
 from glassformer.formula import in_numbers, total
 from glassformer.layers.attention import KERNELS, Cache
 from glassformer.layers.position import WITH_TABLE
-from glassformer.ledger.reading import Account, CostEntry, read
+from glassformer.ledger.reading import Account, CostEntry, read_rows
 from glassformer.ledger.rows import copied
 from glassformer.models.check import input_positions
 from glassformer.models.in_symbols import DTYPES, InSymbols, in_symbols, lengths, run_pass
@@ -155,7 +155,7 @@ def costs(config: ModelConfig, run: Pass) -> dict[str, Cost]:
 def distinct_costs(config: ModelConfig, run: Pass) -> tuple[InSymbols, dict[str, Cost]]:
     """The costs of the distinct layers, and the model, which knows which layers they stand for."""
     done = passed(config, run)
-    accounts = read(done.found, done.symbols.steps, recompute=run.recompute, triangle=CONVENTIONS[run.causal])
+    accounts = read_rows(done.found, done.symbols.steps, recompute=run.recompute, triangle=CONVENTIONS[run.causal])
     cached = _cached(done.cache, done.symbols)
     return done.found, {part: _cost(part, account, cached.get(part, ()), run) for part, account in accounts.items()}
 

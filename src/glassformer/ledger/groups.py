@@ -19,7 +19,7 @@ from glassformer.layers.patch import ImagePatches, SeriesPatches
 from glassformer.layers.position import POSITIONS
 from glassformer.layers.queries import LearnedQueries
 from glassformer.models.block import Block
-from glassformer.models.plan import MODELS
+from glassformer.models.parts import MODELS
 from glassformer.models.stack import Stack
 
 CONTAINERS = (*MODELS.values(), Stack, Block, nn.ModuleList)  # their contents have rows of their own

@@ -15,7 +15,7 @@ from glassformer.config.model import ModelConfig
 from glassformer.formula import evaluate, in_numbers, total
 from glassformer.ledger.costs import OPTIMIZER_STATES, WIDTHS, Cost, Pass, distinct_costs
 from glassformer.ledger.reading import CostEntry
-from glassformer.ledger.rows import ParameterRow, distinct_rows, place
+from glassformer.ledger.rows import ParameterRow, distinct_rows, part_location
 from glassformer.models.check import input_positions
 from glassformer.models.in_symbols import InSymbols
 
@@ -177,6 +177,6 @@ def _positions(config: ModelConfig, run: Pass) -> int:
 def _largest_block(found: dict[str, Cost]) -> int:
     blocks: dict[tuple[str, str], int] = {}
     for part, cost in found.items():
-        where = place(part)
+        where = part_location(part)
         blocks[where.stack, where.layer] = blocks.get((where.stack, where.layer), 0) + sum(e.amount for e in cost.again)
     return max(blocks.values(), default=0)

@@ -31,7 +31,7 @@ def ring(device: Device, devices: int) -> float:
     return device.link if devices <= device.node else min(device.link, device.node * device.network)
 
 
-def around(device: Device, devices: int, size: float, calls: int) -> float:
+def ring_seconds(device: Device, devices: int, size: float, calls: int) -> float:
     """Once round the ring: the seconds of an all-gather or a reduce-scatter of `size` bytes in `calls` calls."""
     nodes = ceil(devices / device.node)
     hops = (nodes - 1) * ACROSS + (devices - nodes) * WITHIN
@@ -59,8 +59,8 @@ def traffic(device: Device, job: Job, done: Work) -> Traffic:
         once = reduced(device, n, gradients, ceil(gradients / BUCKET))
         return Traffic(0.0, once, round(2 * sent * gradients))
     calls = done.blocks + 1
-    gather = 2 * around(device, n, parameters * job.width, calls)
-    scatter = around(device, n, parameters * 4, calls)
+    gather = 2 * ring_seconds(device, n, parameters * job.width, calls)
+    scatter = ring_seconds(device, n, parameters * 4, calls)
     if job.no_sync:
         return Traffic(gather, scatter, round(sent * parameters * (2 * job.width * job.accumulate + 4)))
     return Traffic(gather + scatter, 0.0, round(sent * parameters * (2 * job.width + 4) * job.accumulate))

@@ -39,7 +39,7 @@ class Account:
     kept: list[CostEntry] = field(default_factory=list)
 
 
-def read(found: InSymbols, steps: Iterable[Step], *, recompute: bool, triangle: bool) -> dict[str, Account]:
+def read_rows(found: InSymbols, steps: Iterable[Step], *, recompute: bool, triangle: bool) -> dict[str, Account]:
     """The rows in order of their first step; a layer stands for all that are identical to it."""
     reader = _RowReader(found, recompute, triangle)
     for step in steps:

@@ -15,8 +15,8 @@ from glassformer.formula import evaluate, in_numbers, symbols, total
 from glassformer.layers.attention import MultiHeadAttention
 from glassformer.layers.head import LanguageModelHead
 from glassformer.ledger.groups import CONTAINERS, group_of, groups_of
-from glassformer.models.in_symbols import InSymbols, in_symbols, named
-from glassformer.models.plan import Box
+from glassformer.models.in_symbols import InSymbols, in_symbols, named_sizes
+from glassformer.models.parts import Box
 from glassformer.symbols.run import SymbolicRun
 from glassformer.symbols.size import Dim, values, written
 
@@ -29,7 +29,7 @@ class PartLocation(NamedTuple):
     inside: str
 
 
-def place(path: str) -> PartLocation:
+def part_location(path: str) -> PartLocation:
     """The location of a part by its path; a part outside the blocks has no stack."""
     stack, _, inside = path.partition(".blocks.")
     layer, _, inside = inside.partition(".")
@@ -174,7 +174,7 @@ def distinct_rows(config: ModelConfig) -> tuple[InSymbols, dict[str, ParameterRo
 def rows_of_box(make: Callable[..., nn.Module], options: Mapping[str, Any]) -> tuple[ParameterRow, ...]:
     """The rows of one box by itself, as it is made at a prompt: `rows_of_box(FeedForward, {"d_model": 512, …})`."""
     with SymbolicRun():
-        box = make(**named(Box(make, dict(options))))
+        box = make(**named_sizes(Box(make, dict(options))))
     return tuple(_walk(box, "", "embedding"))
 
 

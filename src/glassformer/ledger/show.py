@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from glassformer.ledger.costs import Cost, Pass
 from glassformer.ledger.memory import MemoryUse
-from glassformer.ledger.rows import ParameterRow, Total, place
+from glassformer.ledger.rows import ParameterRow, Total, part_location
 from glassformer.models.in_symbols import InSymbols
 from glassformer.show import Column, Table
 from glassformer.words import say
@@ -31,16 +31,16 @@ class LedgerLine:
 
 def lines(found: InSymbols, rows: Mapping[str, ParameterRow], lang: str | None) -> Iterator[LedgerLine]:
     """Rows in order; the layers of a stack, all identical, are shown once with their number."""
-    for stack, group in groupby(rows.values(), key=lambda row: place(row.name).stack):
+    for stack, group in groupby(rows.values(), key=lambda row: part_location(row.name).stack):
         if not stack:
             yield from (_line(row, 0, lang) for row in group)
             continue
         every, layers = list(group), len(found.layers[stack])
-        one = [row for row in every if place(row.name).layer == "0"]
+        one = [row for row in every if part_location(row.name).layer == "0"]
         title = "single_layer" if layers == 1 else "one_layer"
         stack_name, path = say(f"boxes.{stack}", lang), f"{stack}.blocks"
         yield _sum(f"{path}.0", say(f"ledger.{title}", lang, stack=stack_name, layers=layers), 0, one)
-        for box, inside in groupby(one, key=lambda row: place(row.name).inside.partition(".")[0]):
+        for box, inside in groupby(one, key=lambda row: part_location(row.name).inside.partition(".")[0]):
             rows_of_box = list(inside)
             yield from (_line(row, 1, lang) for row in rows_of_box)
             if len(rows_of_box) > 1:
@@ -128,17 +128,17 @@ class CostLine(NamedTuple):
 
 def cost_lines(found: InSymbols, costs: Mapping[str, Cost], lang: str | None) -> Iterator[CostLine]:
     """Parts in the order of the data; the layers of a stack, all identical, once with their number."""
-    for stack, group in groupby(costs.values(), key=lambda cost: place(cost.part).stack):
+    for stack, group in groupby(costs.values(), key=lambda cost: part_location(cost.part).stack):
         every = list(group)
         if not stack:
             yield from (CostLine(cost.part, cost.part, _formula(cost), *_amounts([cost])) for cost in every)
             continue
-        one = [cost for cost in every if place(cost.part).layer == "0"]
+        one = [cost for cost in every if part_location(cost.part).layer == "0"]
         named, path, n = say(f"boxes.{stack}", lang), f"{stack}.blocks", len(found.layers[stack])
         title = say(f"ledger.{'single_layer' if n == 1 else 'one_layer'}", lang, stack=named, layers=n)
         yield CostLine(f"{path}.0", title, "", *_amounts(one), is_sum=True)
         for cost in one:
-            yield CostLine(cost.part, "  " + place(cost.part).inside, _formula(cost), *_amounts([cost]))
+            yield CostLine(cost.part, "  " + part_location(cost.part).inside, _formula(cost), *_amounts([cost]))
         if n > 1:
             label = say("ledger.all_layers", lang, stack=named, layers=n)
             yield CostLine(path, label, "", *_amounts(every, found.times), is_sum=True)

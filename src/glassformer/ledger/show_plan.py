@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from glassformer.ledger.amounts import short
+from glassformer.ledger.amounts import short_amount
 from glassformer.ledger.devices import MEASURED
 from glassformer.ledger.job import lengths
 from glassformer.ledger.network import ACROSS, REACHED, WITHIN
@@ -51,7 +51,7 @@ def _verdict(plan: Plan, lang: str | None) -> list[str]:
         lang,
         model=plan.model,
         parameters=f"{plan.work.parameters:,}",
-        tokens=short(plan.tokens),
+        tokens=short_amount(plan.tokens),
         devices=f"{job.devices:,}",
         device=plan.device.name,
         parallel=job.parallel,
@@ -147,9 +147,9 @@ def _chinchilla(plan: Plan, lang: str | None) -> str:
     return say(
         "plan.chinchilla",
         lang,
-        wanted=short(found["tokens_for_this_model"]),
-        size=short(found["parameters_for_this_compute"]),
-        tokens=short(found["tokens_for_this_compute"]),
+        wanted=short_amount(found["tokens_for_this_model"]),
+        size=short_amount(found["parameters_for_this_compute"]),
+        tokens=short_amount(found["tokens_for_this_compute"]),
     )
 
 
@@ -176,10 +176,10 @@ def _curve(plan: Plan, lang: str | None) -> Table:
             say("plan.yes" if each.fits else "plan.no", lang),
             gib(each.memory_bytes),
             duration(each.seconds, lang),
-            short(each.rate * each.job.devices),
+            short_amount(each.rate * each.job.devices),
             f"{100 * each.reached_mfu:.1f} %",
             say(f"plan.limits.{each.limit}", lang),
-            short(each.step_tokens),
+            short_amount(each.step_tokens),
             bar[:GRAPH],
         )
     return table
@@ -227,4 +227,4 @@ def _system(plan: Plan, lang: str | None) -> str:
 def _unknowns(plan: Plan, lang: str | None) -> list[str]:
     names = ("kernels", "data", "fragments", "failures", "topology")
     lines = [say(f"plan.unknowns.{name}", lang) for name in names]
-    return [*lines, say("plan.unknowns.learning", lang, tokens=short(plan.step_tokens))]
+    return [*lines, say("plan.unknowns.learning", lang, tokens=short_amount(plan.step_tokens))]

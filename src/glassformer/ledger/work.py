@@ -13,7 +13,7 @@ from glassformer.formula import in_numbers, total_of
 from glassformer.ledger.costs import Cost, Pass, distinct_costs
 from glassformer.ledger.job import Job, lengths
 from glassformer.ledger.reading import CostEntry
-from glassformer.ledger.rows import distinct_rows, place
+from glassformer.ledger.rows import distinct_rows, part_location
 from glassformer.models.in_symbols import InSymbols
 
 MATRICES = ("w_q", "w_k", "w_v", "w_o", "w_gate", "w_1", "w_2")  # of a block
@@ -78,7 +78,7 @@ class Work:
         """Forward FLOPs of the blocks that checkpointing computes a second time."""
         match self.checkpointing:
             case "full":
-                blocks = [cost for part, cost in self.costs.items() if place(part).stack]
+                blocks = [cost for part, cost in self.costs.items() if part_location(part).stack]
                 return sum(cost.forward * self.found.times(cost.part) for cost in blocks)
             case "selective":
                 amounts = {block: sum(each.amount for each in every[1::2]) for block, every in self._linear.items()}
@@ -90,7 +90,7 @@ class Work:
         """The products with a matrix of each block, in order."""
         found: dict[tuple[str, str], list[CostEntry]] = defaultdict(list)
         for cost in self.costs.values():
-            stack, layer, _ = place(cost.part)
+            stack, layer, _ = part_location(cost.part)
             if stack:
                 found[stack, layer] += [product for product in cost.products if product.name in MATRICES]
         return found
@@ -100,7 +100,7 @@ class Work:
         """Block → what it keeps without checkpointing; ("", ""): the rest of the model."""
         found: dict[tuple[str, str], list[CostEntry]] = defaultdict(list)
         for cost in self.costs.values():
-            stack, layer, _ = place(cost.part)
+            stack, layer, _ = part_location(cost.part)
             found[stack, layer] += cost.kept
         return found
 
@@ -154,7 +154,7 @@ def work(config: ModelConfig, job: Job) -> Work:
     rows = distinct_rows(config)[1].values()
     blocks: dict[tuple[str, str], int] = defaultdict(int)
     for row in rows:
-        stack, layer, _ = place(row.name)
+        stack, layer, _ = part_location(row.name)
         if stack:
             blocks[stack, layer] += row.parameters
     times = {block: found.times(".blocks.".join(block)) for block in blocks}

@@ -30,7 +30,7 @@ class Claims(list[JudgedClaim]):
         `without` are lessons whose measurement has just failed: an old number must not stand in for it.
         """
         lessons, spoken = index.claims(), lang or language()
-        asked = (claim for claim in index.named(list(ids)) or lessons if lessons[claim] not in without)
+        asked = (claim for claim in index.claims_named(list(ids)) or lessons if lessons[claim] not in without)
         found = (results.answer(claim, spoken) for claim in asked)
         return cls((answer for answer in found if answer is not None), spoken)
 

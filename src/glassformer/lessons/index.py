@@ -51,7 +51,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
 }
 
 
-def named(ids: list[str]) -> list[str]:
+def claims_named(ids: list[str]) -> list[str]:
     """The claims of these names, each once, in the order given; the name of a group stands for its claims."""
     known = claims()
     for claim in ids:
@@ -63,4 +63,4 @@ def named(ids: list[str]) -> list[str]:
 def lessons_of(ids: list[str]) -> list[str]:
     """The lessons that answer these claims, each once; all lessons that answer any where none is named."""
     known = claims()
-    return list(dict.fromkeys(known[claim] for claim in named(ids) or known))
+    return list(dict.fromkeys(known[claim] for claim in claims_named(ids) or known))

@@ -11,9 +11,9 @@ from glassformer.lessons import index
 from glassformer.lessons.catalogue import LESSONS, lesson
 from glassformer.lessons.record import LessonResult, recorded
 from glassformer.lessons.statistics import LEVEL
-from glassformer.lessons.texts import HOLE, fill, look_up, tables
+from glassformer.lessons.texts import HOLE, fill_numbers, look_up, tables
 from glassformer.lessons.verdict import NAMED, Side, Verdict, Word, listed
-from glassformer.show.signs import shown
+from glassformer.show.signs import format_value
 from glassformer.words import say, sentences
 
 MISFITS = (AttributeError, IndexError, KeyError, TypeError, ValueError)  # a result of another time, read by this code
@@ -99,9 +99,9 @@ class LessonResults:
             verdicts = lesson(name).verdicts(result.data)
             texts = tables("en", "lessons", name)
             for part in ("caption", "alt", "easy", "deep"):
-                fill(texts[part], result.data, lambda of, hole: "")
+                fill_numbers(texts[part], result.data, lambda of, hole: "")
             for claim, verdict in verdicts.items():
-                fill(texts["claims"][claim]["measured"], verdict.measured)
+                fill_numbers(texts["claims"][claim]["measured"], verdict.measured)
         except MISFITS:
             return False
         return True
@@ -159,7 +159,7 @@ class LessonResults:
             return str(tally()[path])
         result = self.result(of) if of in LESSONS else None
         try:
-            return MISSING if result is None else shown(look_up(result.data, path), form)
+            return MISSING if result is None else format_value(look_up(result.data, path), form)
         except MISFITS:
             return MISSING
 
@@ -178,7 +178,7 @@ def tally() -> dict[str, int]:
 
 def says(text: str, verdict: Verdict, lang: str) -> str:
     """What was measured; where some of several sides are undecided, which ones."""
-    sentence = fill(text, verdict.measured)
+    sentence = fill_numbers(text, verdict.measured)
     if len(verdict.sides) < 2 or not any(side.verdict == "undecided" for side in verdict.sides.values()):
         return sentence
     named = {
@@ -196,7 +196,7 @@ def _named(side: str, lang: str) -> str:
 
 def condition(text: str, verdict: Verdict) -> str | None:
     """What it depends on; no other verdict has a condition."""
-    return fill(text, verdict.measured) if verdict.verdict == "depends" else None
+    return fill_numbers(text, verdict.measured) if verdict.verdict == "depends" else None
 
 
 def in_line(answer: JudgedClaim | None, claim: str, lang: str) -> str:

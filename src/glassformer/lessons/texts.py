@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import glassformer.words
-from glassformer.show.signs import shown
+from glassformer.show.signs import format_value
 
 HOLE = re.compile(r"\{\{(?:(?P<of>[\w-]+):)?(?P<path>[^{}|]*?)(?:\|(?P<form>[^{}|]*))?\}\}")
 Others = Callable[[str, str], str]  # (lesson or "claim", path with its format) → text
@@ -40,13 +40,13 @@ class PictureWords:
         return sentence.format(**values) if values else sentence
 
 
-def fill(text: str, data: Mapping[str, Any], others: Others | None = None) -> str:
+def fill_numbers(text: str, data: Mapping[str, Any], others: Others | None = None) -> str:
     """A text with its numbers."""
 
     def put(found: re.Match[str]) -> str:
         if found["of"] and others is not None:
             return others(found["of"], found[0])
-        return shown(look_up(data, found["path"].strip()), found["form"] or "")
+        return format_value(look_up(data, found["path"].strip()), found["form"] or "")
 
     return HOLE.sub(put, text)
 

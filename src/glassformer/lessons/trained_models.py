@@ -17,7 +17,7 @@ from glassformer.places import own_folder
 from glassformer.runs import Run
 from glassformer.training import events
 from glassformer.training.begin import begin_or_again
-from glassformer.training.watch import watched
+from glassformer.training.watch import train_watched
 
 SETTINGS = {"train.threads": 1, "train.device": "cpu"}  # the same bits, however many cores there are
 Watch = Callable[[str, float], None]  # (what is being done, share that is done)
@@ -37,7 +37,7 @@ def trained(recipe: str, watch: Watch) -> Path:
     with _alone(folder):
         if not _finished(folder):
             job, resumed = begin_or_again(recipe, folder, True, SETTINGS)
-            for event in watched(job, resume=resumed):
+            for event in train_watched(job, resume=resumed):
                 if isinstance(event, events.StepDone):
                     watch(recipe, event.step / config.train.steps)
     return folder

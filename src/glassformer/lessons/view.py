@@ -17,7 +17,7 @@ from glassformer.lessons.index import LessonEntry, entry
 from glassformer.lessons.lesson import Lesson, drawn
 from glassformer.lessons.lesson_results import JudgedClaim, LessonResults, source, unfilled
 from glassformer.lessons.record import LessonResult
-from glassformer.lessons.texts import HOLE, PictureWords, fill, look_up, tables
+from glassformer.lessons.texts import HOLE, PictureWords, fill_numbers, look_up, tables
 from glassformer.lessons.verdict import Verdict
 from glassformer.show import prose_and_tables
 from glassformer.show.figure import as_png, as_svg
@@ -83,7 +83,7 @@ class LessonView:
         text: str = tables(lang or self.lang, "lessons", self.name)[name]
         if self.result is None:
             return unfilled(text)
-        return fill(text, self.data, partial(self._insert, lang or self.lang))
+        return fill_numbers(text, self.data, partial(self._insert, lang or self.lang))
 
     def _insert(self, lang: str, of: str, hole: str) -> str:
         """{{word:path|kind}}: a value of the data in words, as [words.kind] says it; the results insert the rest."""

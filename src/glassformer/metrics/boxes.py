@@ -41,7 +41,7 @@ class BoxMatches(NamedTuple):
     found: Tensor  # b m: this object was found
 
 
-def claim(
+def match_boxes(
     sureness: Float[Tensor, "b q"],
     said: Int[Tensor, "b q"],
     boxes: Float[Tensor, "b q 4"],

@@ -15,7 +15,7 @@ from glassformer.layers.norm import NORMS, Norm
 from glassformer.models.check import check
 from glassformer.models.in_symbols import numbers
 from glassformer.models.initialize import initialize
-from glassformer.models.plan import MODELS, plan
+from glassformer.models.parts import MODELS, model_parts
 
 
 def build(
@@ -32,7 +32,7 @@ def build(
     choose("kernel", kernel, KERNELS)
     if config.norm.kind in NORMS:  # a norm of one's own may use functions that have no rule
         _refuse_too_large(config, device, dtype)
-    parts = plan(config)
+    parts = model_parts(config)
     for stack in (parts[side] for side in ("encoder", "decoder") if side in parts):
         stack.options.update(kernel=kernel, norm=norms[config.norm.kind])
     with torch.device(device or "cpu"), torch.random.fork_rng(devices=[], enabled=seed is not None):

@@ -24,7 +24,7 @@ from glassformer.models.block import Block
 from glassformer.models.check import GIVEN, check, input_positions
 from glassformer.models.context import Memory, PositionEffect
 from glassformer.models.encoder_decoder import EncoderDecoder
-from glassformer.models.plan import MODELS, Box, plan
+from glassformer.models.parts import MODELS, Box, model_parts
 from glassformer.symbols.run import SymbolicRun
 from glassformer.symbols.size import Dim
 from glassformer.symbols.tensor import Storage, Symbolic
@@ -82,13 +82,13 @@ class InSymbols:
 def in_symbols(config: ModelConfig, run: SymbolicRun, kernel: str = "fused") -> InSymbols:
     """The model of a configuration. `run` is what its tensors are made in."""
     check(config)
-    parts, layers = plan(config), {}
+    parts, layers = model_parts(config), {}
     for name, box in parts.items():
         if name in STACKS:
             layers[name] = _shorten(box.options)
             box.options["kernel"] = kernel
     with run:
-        model = MODELS[config.family](**{name: box.make(**named(box)) for name, box in parts.items()})
+        model = MODELS[config.family](**{name: box.make(**named_sizes(box)) for name, box in parts.items()})
     return InSymbols(model, layers)
 
 
@@ -110,7 +110,7 @@ def _shorten(stack: dict[str, Any]) -> list[int]:
     return like
 
 
-def named(box: Box) -> dict[str, Any]:
+def named_sizes(box: Box) -> dict[str, Any]:
     """The keywords of a box, its sizes under their own names: d_model=512 as 512 that is called d_model."""
     options = _complete(box.make, box.options)
     if "n_heads" in options and "d_model" in options:  # heads of the default size have names too

@@ -30,7 +30,7 @@ class Matrix:
     n_layers: int
 
 
-Rule = Callable[[Matrix], float]
+InitRule = Callable[[Matrix], float]
 
 
 def _xavier(m: Matrix) -> float:  # Glorot & Bengio 2010: the variance survives forward and backward
@@ -69,7 +69,7 @@ def _one(m: Matrix) -> float:
 #   embedding  tokens, segments, queries    q, k, v   projections into heads      w_o, w_2  what adds to the stream
 #   position   learned positions            w_1       into the feed-forward       other     patches, heads, poolers
 #   relative   T5's bias                    output    the language model's matrix
-RULES: dict[str, dict[str, Rule]] = {
+RULES: dict[str, dict[str, InitRule]] = {
     "xavier": {"default": _xavier, "embedding": _embedding, "output": _embedding, "position": _normal},
     "he": {"default": _he, "embedding": _embedding, "output": _embedding, "position": _normal},
     "normal": {"default": _normal},

@@ -24,9 +24,9 @@ from glassformer.config.recipe import RunConfig
 from glassformer.config.toml import read_toml
 from glassformer.config.values import path_of
 from glassformer.errors import FileError
-from glassformer.files import TEMPORARY, disk, finite, read_json, sync, write_json, write_text
+from glassformer.files import TEMPORARY, disk, read_json, sync, without_nan, write_json, write_text
 from glassformer.runs.manifest import is_whole
-from glassformer.runs.paths import found, stored
+from glassformer.runs.paths import resolve_paths, stored
 
 LOCK = ".lock"
 Schemas = Mapping[str, Schema]  # by the name of the choice, "data.source"
@@ -90,7 +90,7 @@ class Run:
 
     @cached_property
     def config(self) -> RunConfig:
-        return found(RunConfig.from_dict(read_toml(self.folder / "config.toml")), self.folder)
+        return resolve_paths(RunConfig.from_dict(read_toml(self.folder / "config.toml")), self.folder)
 
     def write_config(self, config: RunConfig, options: Schemas = NONE) -> None:
         write_text(self.folder / "config.toml", stored(config, self.folder).to_toml(options))
@@ -199,7 +199,7 @@ class Log:
 
     def append(self, record: Mapping[str, Any]) -> None:
         with disk(self.path), self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(finite(record), ensure_ascii=False) + "\n")
+            file.write(json.dumps(without_nan(record), ensure_ascii=False) + "\n")
 
     def sync(self) -> None:
         with disk(self.path), self.path.open("a", encoding="utf-8") as file:

@@ -33,7 +33,7 @@ def stored(config: RunConfig, folder: Path) -> RunConfig:
     return _changed(config, inside)
 
 
-def found(config: RunConfig, folder: Path) -> RunConfig:
+def resolve_paths(config: RunConfig, folder: Path) -> RunConfig:
     """As it is used: what is relative lies in the run, or else, in a run of an older version, in the current folder."""
 
     def seen(path: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from glassformer.show.signs import shown, typeset
+from glassformer.show.signs import format_value, typeset
 from glassformer.show.theme import Theme
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def bars(
             (bar,) = draw(
                 place, height, width * 0.92, color=colour, label=group if at == 0 and len(groups) > 1 else None
             )
-            text = shown(_middle(value), form)
+            text = format_value(_middle(value), form)
             hover(bar, f"{labels[at]}{' · ' + group if len(groups) > 1 else ''}: {text}")
             ends = [end for end in _ends(value) if end is not None] if isinstance(value, Mapping) else []
             if ends:
@@ -242,7 +242,7 @@ def _cells(
                 cell = Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor=_shade(theme, value, largest), linewidth=0)
                 hover(cell, f"{where}: {value:{form}}")
                 if printed:
-                    axes.text(j, i, shown(value, form), ha="center", va="center", fontsize=8, color=theme.ink)
+                    axes.text(j, i, format_value(value, form), ha="center", va="center", fontsize=8, color=theme.ink)
             axes.add_patch(cell)
 
 

@@ -16,7 +16,7 @@ def minus(text: str) -> str:
     return _HYPHEN.sub("−", text)
 
 
-def shown(value: Any, form: str) -> str:
+def format_value(value: Any, form: str) -> str:
     """A value as the text wants it; what was not finite is a dash."""
     if value is None:
         return "–"

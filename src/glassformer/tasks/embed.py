@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from glassformer.config.values import one_of
-from glassformer.decoding.rules import finite
+from glassformer.decoding.rules import check_finite
 from glassformer.decoding.step import evaluating
 from glassformer.errors import FileError
 from glassformer.hub.sentence import SentenceEmbedding, read_sentence
@@ -19,7 +19,7 @@ from glassformer.loading import Loaded
 from glassformer.models.decoder import DecoderOnly
 from glassformer.models.encoder import EncoderOnly
 from glassformer.models.encoder_decoder import EncoderDecoder
-from glassformer.tasks.text_inputs import Rows, every_text, read_text, rows
+from glassformer.tasks.text_inputs import Rows, every_text, rows, text_ids
 
 POOLS = ("mean", "cls", "max", "last", "weighted", "mean_sqrt")
 
@@ -41,7 +41,7 @@ def embed(
         raise FileError("hub_beyond_pool", path=how.beyond)
     ways = [one_of("pool", way, POOLS) for way in (pool or how.pool).split("+")]
     every = [how.prompt + (text.lower() if how.lower else text) for text in every_text(texts)]
-    ids = [read_text(loaded, text, truncate=truncate, longest=how.longest).tokens for text in every]
+    ids = [text_ids(loaded, text, truncate=truncate, longest=how.longest).tokens for text in every]
     found = torch.empty(len(every), loaded.config.model.d_model * len(ways))
     with evaluating(loaded.model):
         for some in rows(loaded, ids):
@@ -50,7 +50,7 @@ def embed(
             vectors = torch.cat([_pooled(x, way, some.mask) for way in ways], 1)  # b d
             vectors = F.normalize(vectors, dim=1) if how.normalize else vectors
             found = found.to(vectors.dtype)
-            found[some.places] = finite(vectors).cpu()
+            found[some.places] = check_finite(vectors).cpu()
     return found
 
 

@@ -13,7 +13,7 @@ from glassformer.loading import Loaded, load
 from glassformer.loading.loaded import refuse_not_finite
 from glassformer.tasks import TASKS
 from glassformer.tasks.evaluation_log import EvaluationLog
-from glassformer.tasks.result import Evaluation, EvaluationOptions, Progress
+from glassformer.tasks.result import Evaluation, EvaluationOptions, ExampleProgress
 from glassformer.tasks.translation.translate import SearchOptions, search_for
 
 
@@ -24,7 +24,7 @@ def evaluate(
     *,
     checkpoint: str | int = "auto",
     forensics: bool = False,
-    progress: Progress = lambda done, total: None,
+    progress: ExampleProgress = lambda done, total: None,
 ) -> Evaluation[Any]:
     """Score a run on a split ("validation", "test", "train") by the metrics of its task.
 

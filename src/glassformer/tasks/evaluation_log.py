@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from glassformer.errors import warn
-from glassformer.files import finite
+from glassformer.files import without_nan
 
 FILE = "evaluations.jsonl"
 
@@ -29,7 +29,7 @@ class EvaluationLog:
     def write(self, split: str, checkpoint: str, scores: Mapping[str, Any]) -> None:
         """A run that nobody may write into is scored all the same; that it is not written down is said."""
         line = {"time": datetime.now(UTC).isoformat(timespec="seconds"), "split": split, "checkpoint": checkpoint}
-        record = finite({**line, **scores})
+        record = without_nan({**line, **scores})
         try:
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(record, ensure_ascii=False) + "\n")

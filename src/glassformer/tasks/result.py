@@ -15,7 +15,7 @@ from glassformer.show import Column, Sheet, Table, as_html, as_text
 from glassformer.tasks.translation.translate import SearchOptions
 from glassformer.words import say
 
-Progress = Callable[[int, int], None]  # (examples done, examples in all)
+ExampleProgress = Callable[[int, int], None]  # (examples done, examples in all)
 APART = ("long",)  # longer than anything trained on: reported as it comes out, not part of the main number
 
 
@@ -25,7 +25,7 @@ class EvaluationOptions:
 
     search: SearchOptions = SearchOptions()
     forensics: bool = False
-    progress: Progress = lambda done, total: None
+    progress: ExampleProgress = lambda done, total: None
 
 
 class Scores(Protocol):
@@ -165,7 +165,9 @@ class Groups(Generic[T]):
         return [name for name in self.every if name not in self.apart]
 
 
-def in_pieces(orders: Mapping[str, Sequence[int]], size: int, progress: Progress) -> Iterator[tuple[str, list[int]]]:
+def in_pieces(
+    orders: Mapping[str, Sequence[int]], size: int, progress: ExampleProgress
+) -> Iterator[tuple[str, list[int]]]:
     """Group by group the numbers of its examples, in their order, `size` at a time; `progress` hears of each piece."""
     every, done = sum(map(len, orders.values())), 0
     for name, order in orders.items():

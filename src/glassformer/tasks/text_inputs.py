@@ -60,14 +60,14 @@ def position_limit(loaded: Loaded) -> int | None:
     return model.max_len if model.position.kind in WITH_TABLE else None
 
 
-def read_text(loaded: Loaded, text: str, *, truncate: bool = False, longest: int | None = None) -> Ids:
+def text_ids(loaded: Loaded, text: str, *, truncate: bool = False, longest: int | None = None) -> Ids:
     """The ids of a text in its frame. One that is too long is refused, or with `truncate` its end is cut off."""
     limits = [limit for limit in (position_limit(loaded), longest) if limit is not None]
     frame = loaded.frame
     return Ids(frame.around(frame.fit(loaded.encode(text), min(limits, default=None), truncate=truncate)))
 
 
-def read_pair(loaded: Loaded, first: str, second: str, *, truncate: bool = False) -> Ids:
+def pair_ids(loaded: Loaded, first: str, second: str, *, truncate: bool = False) -> Ids:
     """The ids of two texts in one frame; with `truncate` the longer one is cut first, until both fit."""
     begin, end = loaded.frame.front, loaded.frame.back
     a, b = map(loaded.encode, (first, second))
@@ -76,12 +76,12 @@ def read_pair(loaded: Loaded, first: str, second: str, *, truncate: bool = False
     if most is not None and len(tokens) > most:
         if not truncate:
             raise InputError("text_too_long", length=len(tokens), most=most)
-        first_most, second_most = shares(len(a), len(b), max(most - (len(tokens) - len(a) - len(b)), 0))
+        first_most, second_most = split_room(len(a), len(b), max(most - (len(tokens) - len(a) - len(b)), 0))
         tokens, segments = paired(loaded.tokenizer, a[:first_most], b[:second_most], begin, end)
     return Ids(tokens, segments if loaded.config.model.segments > 1 and any(segments) else None)
 
 
-def shares(first: int, second: int, room: int) -> tuple[int, int]:
+def split_room(first: int, second: int, room: int) -> tuple[int, int]:
     """How many tokens of two texts are kept: the longer one is cut first, down to the shorter, then both alike.
 
     An odd one is left to the longer, or to the second: so `tokenizers` cuts.
@@ -93,10 +93,10 @@ def shares(first: int, second: int, room: int) -> tuple[int, int]:
     return (long, short) if first > second else (short, long)
 
 
-def read_given(loaded: Loaded, text: Text, *, truncate: bool = False) -> Ids:
+def input_ids(loaded: Loaded, text: Text, *, truncate: bool = False) -> Ids:
     if isinstance(text, str):
-        return read_text(loaded, text, truncate=truncate)
-    return read_pair(loaded, *text, truncate=truncate)
+        return text_ids(loaded, text, truncate=truncate)
+    return pair_ids(loaded, *text, truncate=truncate)
 
 
 # --- side by side ---

@@ -79,14 +79,14 @@ def open_tokenizer(folder: Path | str) -> Tokenizer:
     known = TOKENIZERS | OPENED
     if found is not None and (not isinstance(found, str) or found not in known):
         raise FileError("tokenizer_unknown_kind", path=folder, found=shown(found), known=", ".join(known))
-    kind = known[found] if found is not None else kind_of(folder)
+    kind = known[found] if found is not None else kind_of_folder(folder)
     if kind is None:
         raise FileError("no_tokenizer", path=folder)
     opened: Tokenizer = kind.open(folder)
     return opened
 
 
-def kind_of(folder: Path) -> Any:
+def kind_of_folder(folder: Path) -> Any:
     """The kind of tokenizer whose files lie in a folder; None where there is none."""
     if holds_marian(folder):
         return Marian

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Self
 
 from glassformer.errors import FileError
-from glassformer.text.kinds import kind_of, open_tokenizer, train
+from glassformer.text.kinds import kind_of_folder, open_tokenizer, train
 from glassformer.text.marian import Marian, holds_marian
 from glassformer.text.tokenizer import Tokenizer
 
@@ -64,7 +64,7 @@ class Vocabularies:
             return cls._both(folder / JOINT)
         if (folder / SOURCE).is_dir() and (folder / TARGET).is_dir():
             return cls(open_tokenizer(folder / SOURCE), open_tokenizer(folder / TARGET))
-        if kind_of(folder) is None:
+        if kind_of_folder(folder) is None:
             raise FileError("no_vocabularies", path=folder, joint=JOINT, source=SOURCE, target=TARGET)
         return cls._both(folder)
 

@@ -12,7 +12,7 @@ import glassformer.words
 from glassformer.lessons import index
 from glassformer.lessons.catalogue import CHAPTERS, NUMBERS
 from glassformer.lessons.lesson_results import JudgedClaim, LessonResults
-from glassformer.lessons.texts import fill, tables
+from glassformer.lessons.texts import fill_numbers, tables
 from glassformer.lessons.view import MARKS, LessonView
 from glassformer.textbook.pictures import Picture, picture
 from glassformer.words import say
@@ -68,7 +68,7 @@ class Page:
         """Of the glossary: term, the same in the other language, meaning."""
         found: Mapping[str, Mapping[str, str]] = self.table.get("terms", {})
         insert = partial(LessonResults().insert, self.lang)
-        return {key: {**term, "meaning": fill(term["meaning"], {}, insert)} for key, term in found.items()}
+        return {key: {**term, "meaning": fill_numbers(term["meaning"], {}, insert)} for key, term in found.items()}
 
     def text(self, results: LessonResults, insert: Insert) -> str:
         """Markdown with the numbers, claims as `insert` gives them."""
@@ -79,7 +79,7 @@ class Page:
             )
 
         text = str(self.table.get("body", self.table.get("intro", "")))
-        return fill(text, {part: insert(part) for part in PARTS if f"{{{{{part}}}}}" in text}, others)
+        return fill_numbers(text, {part: insert(part) for part in PARTS if f"{{{{{part}}}}}" in text}, others)
 
 
 @dataclass(frozen=True)

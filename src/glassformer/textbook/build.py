@@ -9,6 +9,8 @@ from pathlib import Path
 
 from glassformer.files import disk, write_text
 from glassformer.lessons.lesson_results import LessonResults
+from glassformer.lessons.setup import nobody
+from glassformer.lessons.trained_models import Watch
 from glassformer.textbook import pictures
 from glassformer.textbook.book import Book
 from glassformer.textbook.markdown import write_markdown
@@ -17,12 +19,6 @@ from glassformer.textbook.predicted import Card
 from glassformer.textbook.predicted import card as predicted
 from glassformer.textbook.run import RunChapter
 from glassformer.words import LANGUAGES
-
-Watch = Callable[[str, float], None]
-
-
-def nobody(what: str, share: float) -> None:
-    """Nobody watches."""
 
 
 @dataclass(frozen=True)

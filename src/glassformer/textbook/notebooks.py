@@ -13,7 +13,7 @@ from typing import Any
 from glassformer.files import write_text
 from glassformer.lessons.catalogue import CHAPTERS
 from glassformer.lessons.record import RECORDED, LessonResult
-from glassformer.lessons.texts import fill, tables
+from glassformer.lessons.texts import fill_numbers, tables
 from glassformer.words import LANGUAGES, say
 
 # the chapters of each notebook; its first gives it title, introduction and something to try
@@ -59,7 +59,7 @@ def _lesson(name: str, lang: str) -> list[dict[str, Any]]:
     """Title, question and easy text; the recorded result; the same measured again, at once or when it is asked for."""
     texts = tables(lang, "lessons", name)
     result = LessonResult.read(RECORDED / f"{name}.json")
-    easy = fill(texts["easy"], result.data).strip()
+    easy = fill_numbers(texts["easy"], result.data).strip()
     again = f'gf.lesson("{name}", lang="{lang}", fresh=True)'
     slow = say("notebooks.slow", lang, seconds=round(result.seconds))
     return [

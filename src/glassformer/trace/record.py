@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from glassformer.errors import InputError, shown, suggest
 from glassformer.layers.attention import MultiHeadAttention
-from glassformer.layers.attention.kernel import within
+from glassformer.layers.attention.kernel import check_within
 from glassformer.tap import Selection
 from glassformer.trace.catalogue import need_module, taps
 from glassformer.trace.trace import Trace
@@ -79,10 +79,10 @@ class Recorder(NamedObserver):
         heads, rows = self.chosen
         shared = tap in ("k", "v") and heads is not None and max(heads, default=0) >= x.shape[1]  # by several heads
         if heads is not None and tap in OF_HEADS and x.shape[1] > len(heads) and not shared:
-            within("heads", heads, x.shape[1])
+            check_within("heads", heads, x.shape[1])
             x = x[:, heads]  # b heads t …
         if rows is not None and tap in OF_ROWS and x.shape[2] > len(rows):
-            within("rows", rows, x.shape[2])
+            check_within("rows", rows, x.shape[2])
             x = x[:, :, rows]  # b h rows …
         return x
 

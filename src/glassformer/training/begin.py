@@ -21,18 +21,18 @@ from glassformer.tasks.schemas import schemas
 from glassformer.text.kinds import check_tokenizer
 from glassformer.training.loop import Training
 from glassformer.training.schedule import heed
-from glassformer.training.start import keep, open_start, put, take
+from glassformer.training.start import keep, open_start, put_weights, take
 from glassformer.training.validate import make_sampler
 
 GROWS = "train.steps"
-Reading = Callable[[RunConfig], None]
+BeforeReading = Callable[[RunConfig], None]
 
 
 def quietly(config: RunConfig) -> None:
     """Whoever calls from Python is told nothing of how the data is read."""
 
 
-def begin(config: RunConfig, out: str | Path, reading: Reading = quietly) -> Training:
+def begin(config: RunConfig, out: str | Path, reading: BeforeReading = quietly) -> Training:
     """A new run: read the data, learn what is to be kept, write the folder, build the model.
 
     `reading` hears of it when all that can be refused without the data has been, just before the data is read.
@@ -70,7 +70,11 @@ def ready(config: RunConfig) -> Loaded | None:
 
 
 def begin_or_again(
-    recipe: str | Path, out: str | Path | None, resume: bool, changes: Mapping[str, Any], reading: Reading = quietly
+    recipe: str | Path,
+    out: str | Path | None,
+    resume: bool,
+    changes: Mapping[str, Any],
+    reading: BeforeReading = quietly,
 ) -> tuple[Training, bool]:
     """A new run, or with `resume` the one that stands in the folder already; and which of the two it is."""
     config = open_recipe(recipe, changes)
@@ -163,5 +167,5 @@ def job(run: Run, material: Material) -> Training:
         training=material.training,
         validation=validation,
         measure=kind_of(config).samples(run, material),
-        start=put(run, model),
+        start=put_weights(run, model),
     )

@@ -27,7 +27,7 @@ from glassformer.show.table import Column, Table
 from glassformer.tasks import Material, kind_of
 from glassformer.tasks.material import TextMaterial
 from glassformer.text import Tokenizer, Vocabularies
-from glassformer.training.begin import Reading, quietly, ready
+from glassformer.training.begin import BeforeReading, quietly, ready
 from glassformer.training.precision import autocast
 from glassformer.training.validate import make_sampler
 from glassformer.words import say
@@ -92,7 +92,7 @@ class DryRun:
         yield "time", say("dry_run.untimed") if self.seconds is None else duration(self.seconds, None)
 
 
-def dry_run(config: RunConfig, reading: Reading = quietly) -> DryRun:
+def dry_run(config: RunConfig, reading: BeforeReading = quietly) -> DryRun:
     """Read the data, learn the vocabulary, build the model, try two steps; nothing is written."""
     ready(config)
     reading(config)

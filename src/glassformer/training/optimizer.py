@@ -14,20 +14,24 @@ from torch import Tensor, nn
 from glassformer.config.recipe import TrainConfig
 from glassformer.errors import FileError
 
-Groups = list[dict[str, Any]]
+ParameterGroups = list[dict[str, Any]]
 
 
-def adam(groups: Groups, *, beta1: float, beta2: float, eps: float, weight_decay: float) -> torch.optim.Optimizer:
+def adam(
+    groups: ParameterGroups, *, beta1: float, beta2: float, eps: float, weight_decay: float
+) -> torch.optim.Optimizer:
     """Adam (Kingma & Ba 2015) with the paper's β₁ = 0.9, β₂ = 0.98, ε = 10⁻⁹."""
     return torch.optim.Adam(groups, betas=(beta1, beta2), eps=eps, weight_decay=weight_decay, fused=True)
 
 
-def adamw(groups: Groups, *, beta1: float, beta2: float, eps: float, weight_decay: float) -> torch.optim.Optimizer:
+def adamw(
+    groups: ParameterGroups, *, beta1: float, beta2: float, eps: float, weight_decay: float
+) -> torch.optim.Optimizer:
     """AdamW (Loshchilov & Hutter 2019): the decay shrinks the weights themselves, not by way of the gradient."""
     return torch.optim.AdamW(groups, betas=(beta1, beta2), eps=eps, weight_decay=weight_decay, fused=True)
 
 
-def sgd(groups: Groups, *, momentum: float, weight_decay: float) -> torch.optim.Optimizer:
+def sgd(groups: ParameterGroups, *, momentum: float, weight_decay: float) -> torch.optim.Optimizer:
     """Gradient descent with momentum."""
     made = torch.optim.SGD(groups, momentum=momentum, weight_decay=weight_decay, fused=True)
     if momentum:  # else a first step that is skipped would leave it filled with whatever was in memory
@@ -52,7 +56,7 @@ def make_optimizer(model: nn.Module, config: TrainConfig) -> torch.optim.Optimiz
     trained = [p for p in model.parameters() if p.requires_grad]
     decays = [p for p in trained if p.dim() > 1 and id(p) not in tables]
     rest = [p for p in trained if p.dim() <= 1 or id(p) in tables]
-    groups: Groups = [{"params": decays}, {"params": rest, "weight_decay": 0.0}]
+    groups: ParameterGroups = [{"params": decays}, {"params": rest, "weight_decay": 0.0}]
     return OPTIMIZERS[config.optimizer.kind]([group for group in groups if group["params"]], **config.optimizer.options)
 
 

@@ -62,7 +62,7 @@ def keep(run: Run, start: TakenWeights, tensors: Mapping[str, Tensor]) -> None:
     save_folder(run.folder / FOLDER, {MODEL: tensors}, start.to_json())
 
 
-def put(run: Run, model: nn.Module) -> TakenWeights | None:
+def put_weights(run: Run, model: nn.Module) -> TakenWeights | None:
     """What was kept, into a model that was just built; None where the run starts from nothing."""
     folder = run.folder / FOLDER
     if run.config.train.start is None:

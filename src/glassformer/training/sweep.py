@@ -22,7 +22,7 @@ from glassformer.runs import Run
 from glassformer.tasks import kind_of
 from glassformer.training.begin import again, begin
 from glassformer.training.events import Event, Stopped
-from glassformer.training.watch import NotShown, watched
+from glassformer.training.watch import NotShown, train_watched
 
 OVER = ("finished", "early")  # states in which there is nothing more to train
 UNSAFE = re.compile(r"[^\w.=,+-]")
@@ -75,7 +75,7 @@ class Diverged:
     error: InputError
 
 
-def plan(
+def plan_trials(
     recipe: str | Path,
     vary: Mapping[str, Sequence[Any]],
     seeds: int,
@@ -110,7 +110,7 @@ def sweep(trials: Sequence[Trial]) -> Iterator[tuple[Trial, Event | Skipped | Di
         job = again(trial.folder) if begun else begin(trial.config, trial.folder)
         reason = ""
         try:
-            for event in watched(job, resume=begun):
+            for event in train_watched(job, resume=begun):
                 if isinstance(event, NotShown):
                     continue
                 reason = event.reason if isinstance(event, Stopped) else ""

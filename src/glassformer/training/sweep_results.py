@@ -124,7 +124,7 @@ def _shown(mean: float | None, spread: float | None) -> str:
     return f"{mean:.4g}" if spread is None else f"{mean:.4g} ± {spread:.2g}"
 
 
-def compare(recipe: str, trials: Sequence[Trial]) -> SweepComparison:
+def compare_trials(recipe: str, trials: Sequence[Trial]) -> SweepComparison:
     """What the trials that were begun have found so far."""
     rows = []
     for variant, group in groupby(trials, key=lambda trial: trial.variant):

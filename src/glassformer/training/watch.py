@@ -23,7 +23,7 @@ class NotShown:
     error: Exception
 
 
-def watched(job: Training, *, resume: bool = False) -> Iterator[Event | NotShown]:
+def train_watched(job: Training, *, resume: bool = False) -> Iterator[Event | NotShown]:
     """`train`, with all that shows how it goes kept fresh in the run folder."""
     watcher: RunWatcher | None = None
     with closing(train(job, resume=resume)) as happening:  # type: ignore[type-var]

@@ -14,7 +14,7 @@ import glassformer as gf
 from glassformer.errors import FileError
 from glassformer.hub.families.t5 import T5
 from glassformer.hub.foreign import Foreign
-from glassformer.hub.open import look, open_foreign
+from glassformer.hub.open import inspect_folder, open_foreign
 from glassformer.loading import open_config
 from reference_seq2seq import (
     EXACT,
@@ -126,8 +126,8 @@ def test_version_1_1_saved_again(tmp_path: Path) -> None:
     reference = build(VARIANTS["t5 v1.1"])
     made = type(reference).from_pretrained(saved(reference, tmp_path / "a", said), dtype=torch.float64)
     folder = saved(made, tmp_path / "b", {})
-    assert look(folder).foreign.table["tie_word_embeddings"] is True
-    assert look(folder).config == look(tmp_path / "a").config
+    assert inspect_folder(folder).foreign.table["tie_word_embeddings"] is True
+    assert inspect_folder(folder).config == inspect_folder(tmp_path / "a").config
     with lifted(reference):
         model = open_foreign(folder, dtype=torch.float64).model
         assert difference(ours(model, batch()), theirs(reference, batch()), batch().target_mask) <= EXACT

@@ -12,7 +12,7 @@ from glassformer.config.values import Choice
 from glassformer.data.corpus import Corpus
 from glassformer.data.texts import Texts
 from glassformer.errors import ConfigError, GlassformerWarning, InputError
-from glassformer.files import finite
+from glassformer.files import without_nan
 from glassformer.loading import load
 from glassformer.tasks.classification import evaluation as classification
 from glassformer.tasks.classification.evaluation import (
@@ -83,7 +83,7 @@ def test_groups_and_what_stands_apart(run: Path, monkeypatch: pytest.MonkeyPatch
 def test_the_json_is_plain_and_the_reading_written_down(run: Path) -> None:
     table = evaluate(run, "validation").to_json()
     assert {"accuracy", "f1", "calibration_error", "loss", "examples", "confusion", "labels", "groups"} <= set(table)
-    assert json.loads(json.dumps(finite(table)))["confusion"] == [[20, 0], [0, 20]]
+    assert json.loads(json.dumps(without_nan(table)))["confusion"] == [[20, 0], [0, 20]]
     assert [evaluate(run, "test").readings for _ in range(2)] == [1, 2]
     last = EvaluationLog(run).read()[-1]
     assert (last["split"], last["accuracy"]) == ("test", 1.0)

@@ -20,7 +20,7 @@ from glassformer.trace.edit import edit, zero
 from glassformer.trace.record import record
 from glassformer.training.begin import begin
 from glassformer.training.loop import train
-from glassformer.training.sweep import plan, sweep
+from glassformer.training.sweep import plan_trials, sweep
 from shared_data import need
 from small_forecaster import hours, written
 from tiny_tasks import tiny
@@ -217,7 +217,7 @@ def test_a_forecaster_is_counted_traced_and_edited_like_any_model() -> None:
 def test_a_sweep_varies_it(tmp_path: Path) -> None:
     recipe = tmp_path / "recipe.toml"
     recipe.write_text(tiny("forecasting", train={"steps": 2, "evaluate_every": 2}).to_toml())
-    trials = plan(recipe, {"run.task.instance_norm": ["mean", "last"]}, 1, tmp_path / "out")
+    trials = plan_trials(recipe, {"run.task.instance_norm": ["mean", "last"]}, 1, tmp_path / "out")
     list(sweep(trials))
     assert [Run.open(trial.folder).status["state"] for trial in trials] == ["finished", "finished"]
     assert [trial.config.task.options["instance_norm"] for trial in trials] == ["mean", "last"]

@@ -24,7 +24,7 @@ from glassformer.tasks.language_model.task import LanguageModel, WindowOptions, 
 from glassformer.text import Specials
 from glassformer.training.compile import compile_parts
 from glassformer.training.events import Stopped
-from glassformer.training.sweep import plan, sweep
+from glassformer.training.sweep import plan_trials, sweep
 from small_writer import trained
 from tiny_tasks import tiny
 
@@ -181,7 +181,7 @@ def test_a_model_that_writes_is_counted_followed_changed_and_varied(tmp_path: Pa
     assert len(trace.attention()) == 1 and torch.equal(plain, loaded.model(ids))
     with gf.edit(loaded.model, {"decoder.blocks.0.self_attention.heads": gf.zero(head=1)}):
         assert not torch.equal(plain, loaded.model(ids))
-    trials = plan(tmp_path / "recipe.toml", {"model.dropout": [0.0, 0.1]}, 1, tmp_path / "sweep")
+    trials = plan_trials(tmp_path / "recipe.toml", {"model.dropout": [0.0, 0.1]}, 1, tmp_path / "sweep")
     told = [event for _, event in sweep(trials)]
     assert sum(isinstance(event, Stopped) for event in told) == 2
 

@@ -16,8 +16,8 @@ from glassformer.models.build import build
 from glassformer.tasks.masked_language_model.task import MaskedLanguageModel
 from glassformer.tasks.material import TextMaterial
 from glassformer.training import events
-from glassformer.training.sweep import Skipped, plan, sweep
-from glassformer.training.sweep_results import compare
+from glassformer.training.sweep import Skipped, plan_trials, sweep
+from glassformer.training.sweep_results import compare_trials
 from tiny_tasks import tiny
 
 NAME = "masked_language_model"
@@ -173,8 +173,8 @@ def test_masked_models_side_by_side(tmp_path: Path) -> None:
     recipe = tmp_path / "tiny.toml"
     recipe.write_text(tiny(NAME, train={"steps": 2, "accumulate": 1}).to_toml(), encoding="utf-8")
     vary = {"run.task.whole_word": [False, True]}
-    trials = plan(recipe, vary, 1, tmp_path / "out")
+    trials = plan_trials(recipe, vary, 1, tmp_path / "out")
     assert sum(isinstance(event, events.Stopped) for _, event in sweep(trials)) == 2
-    again = plan(recipe, vary, 1, tmp_path / "out")
+    again = plan_trials(recipe, vary, 1, tmp_path / "out")
     assert [type(event) for _, event in sweep(again)] == [Skipped, Skipped]
-    assert {"loss", "masked_accuracy", "perplexity"} <= set(compare("tiny", trials).rows[0].results[0].metrics)
+    assert {"loss", "masked_accuracy", "perplexity"} <= set(compare_trials("tiny", trials).rows[0].results[0].metrics)

@@ -16,7 +16,7 @@ LABELS = {
     "sentiment": ("negative", "positive"),
     "topic": ("art", "food", "nature", "sports", "study", "travel"),
 }
-Cell = tuple[str, bool]
+LabelCell = tuple[str, bool]
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def feelings(clause: Clause) -> list[tuple[int, bool]] | None:
     return found
 
 
-def sentiment(tree: Sentence) -> Cell | None:
+def sentiment(tree: Sentence) -> LabelCell | None:
     """(label, did a negation decide it?); None for questions, orders, contrasts and whatever says both or nothing."""
     if tree.mood != "statement" or tree.joint == "but":
         return None
@@ -59,7 +59,7 @@ def sentiment(tree: Sentence) -> Cell | None:
     return LABELS["sentiment"][signs[0][0] > 0], any(turned for _, turned in signs)
 
 
-def topic(tree: Sentence) -> Cell | None:
+def topic(tree: Sentence) -> LabelCell | None:
     """The one topic of all its words; None where there is none, or more than one."""
     found: set[str] = set()
     for clause in all_clauses(tree):
@@ -71,7 +71,7 @@ def topic(tree: Sentence) -> Cell | None:
     return (found.pop(), False) if len(found) == 1 else None
 
 
-JUDGES: dict[str, Callable[[Sentence], Cell | None]] = {"sentiment": sentiment, "topic": topic}
+JUDGES: dict[str, Callable[[Sentence], LabelCell | None]] = {"sentiment": sentiment, "topic": topic}
 
 
 def labelled(
@@ -100,6 +100,6 @@ def labelled(
     return [LabelledSentence(pair.source_ko, pair.target_en, _name(judge(tree)), pair) for tree, pair in chosen]
 
 
-def _name(cell: Cell | None) -> str:
+def _name(cell: LabelCell | None) -> str:
     assert cell is not None
     return cell[0]

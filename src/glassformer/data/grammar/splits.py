@@ -73,7 +73,7 @@ def held_out_kinds(sentence: Sentence) -> set[str]:
     return {combination[0] for combination in combinations(sentence) if is_held_out(combination)}
 
 
-def place(held_out: set[str], korean: str, english: str, limits: LengthLimits) -> tuple[str, str] | None:
+def split_of(held_out: set[str], korean: str, english: str, limits: LengthLimits) -> tuple[str, str] | None:
     """(split, kind) of a sentence; None for one that belongs nowhere: two kinds of news, or long on one side only."""
     longer = (korean.count(" ") >= limits.korean, english.count(" ") >= limits.english)
     if any(longer):

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from glassformer.errors import InputError
 from glassformer.layers.attention.mask import Mask
-from glassformer.tap import Selection, selection, tap, watched
+from glassformer.tap import Selection, is_watched, selection, tap
 
 
 def reference(
@@ -52,7 +52,7 @@ def fused(q: Tensor, k: Tensor, v: Tensor, mask: Mask, *, bias: Tensor | None, s
 
     If an observer asks for scores or weights, they are computed separately for it; the result stays the kernel's.
     """
-    if watched("scores") or watched("weights"):
+    if is_watched("scores") or is_watched("weights"):
         _show_weights(q, share_heads(k, q.shape[1]), mask, bias=bias, scale=scale)
     t, s = q.shape[-2], k.shape[-2]
     is_causal, allowed = False, None
@@ -72,8 +72,8 @@ def fused(q: Tensor, k: Tensor, v: Tensor, mask: Mask, *, bias: Tensor | None, s
 def _show_weights(q: Tensor, k: Tensor, mask: Mask, *, bias: Tensor | None, scale: float) -> None:
     """Scores and weights for the observer, of the heads and rows it asked for only."""
     heads, rows = selection() or Selection()
-    within("heads", heads, q.shape[1])
-    within("rows", rows, q.shape[2])
+    check_within("heads", heads, q.shape[1])
+    check_within("rows", rows, q.shape[2])
     allowed = mask.dense(q.shape[-2], k.shape[-2], q.device)
     if heads is not None:
         q, k, bias = q[:, heads], k[:, heads], None if bias is None else bias[heads]
@@ -86,7 +86,7 @@ def _show_weights(q: Tensor, k: Tensor, mask: Mask, *, bias: Tensor | None, scal
         attention_weights(q, k, chosen, bias=bias, scale=scale)
 
 
-def within(what: str, asked: Sequence[int] | None, size: int) -> None:
+def check_within(what: str, asked: Sequence[int] | None, size: int) -> None:
     """Raises if a head or row that was asked for does not exist."""
     for number in asked or ():
         if number >= size:

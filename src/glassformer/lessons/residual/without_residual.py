@@ -13,7 +13,7 @@ from glassformer.lessons.norm.batch_norm import NoNorm
 from glassformer.models.block import DecoderBlock
 from glassformer.models.decoder import Decoder
 from glassformer.models.initialize import initialize
-from glassformer.models.plan import MODELS, plan
+from glassformer.models.parts import MODELS, model_parts
 
 
 class ReplacingBlock(DecoderBlock):
@@ -32,7 +32,7 @@ class ReplacingDecoder(Decoder):
 
 def build_stack(config: ModelConfig, seed: int, *, residual: bool, norm: bool) -> nn.Module:
     """The decoder of a configuration with or without "Add", with or without "Norm"; else the same numbers by seed."""
-    parts = plan(config)
+    parts = model_parts(config)
     if not norm:
         parts["decoder"].options["norm"] = NoNorm
     kinds: dict[str, Any] = {name: box.make for name, box in parts.items()}

@@ -12,7 +12,7 @@ from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
 from glassformer.loading import Loaded
-from glassformer.metrics.boxes import claim
+from glassformer.metrics.boxes import match_boxes
 from glassformer.show.drawing import colour_bar, heat, hover, pixels
 from glassformer.show.theme import Theme
 from glassformer.tasks.object_queries.task import CanvasBatch, ObjectQueries, QueryAnswers, answers
@@ -34,7 +34,7 @@ def run(setup: LessonSetup) -> Data:
     with torch.no_grad(), record(loaded.model, "decoder.*.cross_attention.weights") as trace:
         said = answers(loaded.model(batch.images))
     maps = trace.attention("cross_attention")[-1].mean(1)  # b q patches, of the last layer
-    claims = claim(*said, batch.labels, batch.boxes)
+    claims = match_boxes(*said, batch.labels, batch.boxes)
     inside, area = _inside(maps, said)
     return {
         "queries": loaded.config.model.queries,

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from glassformer.decoding.rules import finite
+from glassformer.decoding.rules import check_finite
 from glassformer.decoding.step import evaluating
 from glassformer.errors import InputError
 from glassformer.loading import Loaded
 from glassformer.show import Table
-from glassformer.tasks.text_inputs import Text, every_text_or_pair, read_given, rows
+from glassformer.tasks.text_inputs import Text, every_text_or_pair, input_ids, rows
 from glassformer.tasks.verbs import Answers, answers_table, check_verb
 
 
@@ -54,7 +54,7 @@ def classify(loaded: Loaded, texts: Text | Sequence[Text], *, truncate: bool = F
     found: dict[int, Classified] = {}
     if not all(part.strip() for text in every for part in ([text] if isinstance(text, str) else text)):
         raise InputError("empty_text")
-    ids = [read_given(loaded, text, truncate=truncate) for text in every]
+    ids = [input_ids(loaded, text, truncate=truncate) for text in every]
     names = [text if isinstance(text, str) else " ||| ".join(text) for text in every]
     with evaluating(loaded.model):
         for some in rows(loaded, [one.tokens for one in ids], [one.segments for one in ids]):
@@ -66,7 +66,7 @@ def classify(loaded: Loaded, texts: Text | Sequence[Text], *, truncate: bool = F
 
 def decided(inputs: Sequence[str], logits: Tensor, labels: Sequence[str]) -> list[Classified]:
     """Logits, b classes → classes: softmax, or for one logit the sigmoid, which is p(labels[1])."""
-    logits = finite(logits.float())
+    logits = check_finite(logits.float())
     single = logits.shape[1] == 1
     shares = torch.cat([logits, -logits], 1).sigmoid() if single else logits.softmax(1)  # b classes
     names = class_names(labels, shares.shape[1])

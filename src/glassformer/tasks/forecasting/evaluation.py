@@ -24,7 +24,7 @@ from glassformer.tasks.evaluation_log import EvaluationLog
 from glassformer.tasks.forecasting import show
 from glassformer.tasks.forecasting.baselines import pieces
 from glassformer.tasks.forecasting.task import Forecasting, SeriesMaterial, Settings
-from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, Progress
+from glassformer.tasks.result import Evaluation, EvaluationOptions, ExampleProgress, Groups
 
 MODEL = "model"
 Numbers = NDArray[np.float64]
@@ -194,7 +194,7 @@ def evaluate_forecasting(loaded: Loaded, split: str, options: EvaluationOptions)
 
 
 @torch.inference_mode()
-def forecasts(loaded: Loaded, material: SeriesMaterial, windows: Windows, progress: Progress) -> Forecasts:
+def forecasts(loaded: Loaded, material: SeriesMaterial, windows: Windows, progress: ExampleProgress) -> Forecasts:
     """All methods on all windows."""
     task = material.task
     methods = material.baselines.every

@@ -16,7 +16,7 @@ from glassformer.data.channel import Channel, read_channels, read_sheet
 from glassformer.data.channel_sources import check_constant, series_form
 from glassformer.data.moments import Moments, TimeStep, refuse_gaps, step_of, written
 from glassformer.data.panel import Scale, Scaler
-from glassformer.decoding.rules import finite
+from glassformer.decoding.rules import check_finite
 from glassformer.decoding.step import evaluating
 from glassformer.errors import FileError, InputError
 from glassformer.loading import Loaded
@@ -151,7 +151,7 @@ def _predict(loaded: Loaded, seen: Numbers) -> tuple[Numbers, Numbers]:
     with evaluating(loaded.model), record(loaded.model) as trace:
         found = Forecasting.make(loaded.config).predict(loaded.model, inputs)
     attention = trace.attention()[-1].double().mean((0, 1))  # b h t s → t s
-    return finite(found[0]).double().cpu().numpy(), attention.cpu().numpy()
+    return check_finite(found[0]).double().cpu().numpy(), attention.cpu().numpy()
 
 
 def _patches(loaded: Loaded, moments: Moments, shares: Numbers) -> tuple[Patch, ...]:

@@ -12,7 +12,7 @@ from torch import nn
 from glassformer.data.batch import pad
 from glassformer.data.store import Tokens
 from glassformer.losses import IGNORE
-from glassformer.tasks.result import Progress
+from glassformer.tasks.result import ExampleProgress
 
 TOKENS = 8192  # of a batch
 
@@ -49,7 +49,7 @@ def foresee(
     rows: Sequence[Tokens],
     context: int,
     stride: int | None = None,
-    progress: Progress = lambda done, total: None,
+    progress: ExampleProgress = lambda done, total: None,
 ) -> Foreseen:
     """All of these rows; by default half a context apart, so that every token is foreseen from at least as much.
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from glassformer.config.values import size
-from glassformer.decoding.rules import finite
+from glassformer.decoding.rules import check_finite
 from glassformer.decoding.step import evaluating
 from glassformer.errors import InputError, shown
 from glassformer.loading import Loaded
@@ -67,7 +67,7 @@ def fill(loaded: Loaded, text: str, top: int = 5, *, truncate: bool = False) -> 
     with evaluating(loaded.model):
         logits = loaded.model(torch.tensor([ids], device=loaded.device))[0]  # t v
     at = [place for place, token in enumerate(ids) if token == mask]
-    shares = finite(logits[at].float()).softmax(1).cpu()  # masks v
+    shares = check_finite(logits[at].float()).softmax(1).cpu()  # masks v
     return Answers(
         Filled(number + 1, _candidates(tokenizer, parts, number, row, top)) for number, row in enumerate(shares)
     )

@@ -11,7 +11,7 @@ import torch
 from glassformer.data.canvases import CLASSES, CanvasPlan
 from glassformer.loading import Loaded
 from glassformer.losses import Sum
-from glassformer.metrics.boxes import BoxMatches, claim
+from glassformer.metrics.boxes import BoxMatches, match_boxes
 from glassformer.metrics.interval import Proportion, wilson
 from glassformer.show import Sheet, Table
 from glassformer.tasks.evaluation_log import EvaluationLog
@@ -76,7 +76,7 @@ def evaluate_object_queries(loaded: Loaded, split: str, options: EvaluationOptio
         batch = task.collate([examples[i] for i in piece]).to(loaded.device)
         with torch.no_grad():
             said = answers(loaded.model(batch.images))
-            claims = claim(*said, batch.labels, batch.boxes)
+            claims = match_boxes(*said, batch.labels, batch.boxes)
             sums = added(sums, task.scores(loaded.model, batch))
         counts += _counts(batch, said, claims).cpu()
         lines += _lines(said)

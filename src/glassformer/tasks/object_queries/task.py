@@ -23,7 +23,7 @@ from glassformer.data.examples import Example, Examples
 from glassformer.errors import ConfigError
 from glassformer.layers.head.objects import ObjectsHead
 from glassformer.losses import Loss, Sum, cross_entropy, make_loss
-from glassformer.metrics.boxes import claim, overlap
+from glassformer.metrics.boxes import match_boxes, overlap
 from glassformer.models.check import input_positions
 from glassformer.runs import Run
 from glassformer.tasks.object_queries.matching import SetLoss
@@ -161,7 +161,7 @@ class ObjectQueries:
         """
         y = model(batch.images)  # b q n
         said, (labels, boxes) = answers(y), (batch.labels, batch.boxes)
-        claims, matched = claim(*said, labels, boxes), self.set_loss.match(y, labels, boxes)
+        claims, matched = match_boxes(*said, labels, boxes), self.set_loss.match(y, labels, boxes)
         share, _ = overlap(said.boxes[matched.rows, matched.queries], boxes[matched.rows, matched.objects])  # n
         count, canvases = (labels >= 0).sum(), torch.tensor(len(labels), device=y.device)
         return {

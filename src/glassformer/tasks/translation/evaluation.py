@@ -17,7 +17,7 @@ from glassformer.metrics.language import perplexity
 from glassformer.metrics.translation import Convention, Outputs, Score, by_convention
 from glassformer.show import Column, Kind, Sheet, Table
 from glassformer.tasks.evaluation_log import EvaluationLog
-from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, Progress, in_pieces, numbers, percent
+from glassformer.tasks.result import Evaluation, EvaluationOptions, ExampleProgress, Groups, in_pieces, numbers, percent
 from glassformer.tasks.task import added
 from glassformer.tasks.translation.scores import TranslationScores, judge
 from glassformer.tasks.translation.task import Translation, encode
@@ -125,7 +125,7 @@ def evaluate_translation(loaded: Loaded, split: str, options: EvaluationOptions)
 
 
 def _translate(
-    loaded: Loaded, pairs: Mapping[str, Pairs], search: SearchOptions, progress: Progress
+    loaded: Loaded, pairs: Mapping[str, Pairs], search: SearchOptions, progress: ExampleProgress
 ) -> dict[str, list[str]]:
     """The best translation of every sentence, group by group."""
     search = as_trained(replace(search, n_best=1), loaded.config)

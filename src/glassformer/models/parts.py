@@ -31,7 +31,7 @@ class Box(NamedTuple):
     options: dict[str, Any]
 
 
-def plan(config: ModelConfig) -> dict[str, Box]:
+def model_parts(config: ModelConfig) -> dict[str, Box]:
     """The parts of the model by name, in the order of the data."""
     parts = {"embedding": _input(config)}
     if config.encoder_layers:
