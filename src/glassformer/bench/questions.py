@@ -71,7 +71,7 @@ def answered(output: Any) -> Tensor:
 
 
 def at_real(answer: Tensor, real: Tensor) -> Tensor:
-    """The answers of real tokens, one behind the other; an answer for the whole sentence as it is."""
+    """The answers at real tokens, one after another; an answer for the whole sentence stays as it is."""
     return answer[real] if answer.dim() == 3 else answer  # n x | b x
 
 

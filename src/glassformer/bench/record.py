@@ -1,7 +1,7 @@
 """A result and where it comes from: command, commit, versions, machine; and the tables made of what is recorded.
 
 Results are JSON in numbers and codes alone. The tables of README and docs are rendered from them in either language,
-between two markers; nobody types a number in.
+between two markers; no number is typed in.
 
 <!-- table: table3 -->
 <!-- end -->

@@ -1,6 +1,6 @@
 """Small models of `transformers`, one for every family and variant that can be imported: seeded, odd sizes, lively.
 
-They are made from configurations alone, saved as anybody saves them, and opened again in the type that is asked for.
+They are made from configurations alone, saved the usual way, and opened again in any type.
 """
 
 from __future__ import annotations
@@ -255,7 +255,7 @@ def opened_lifted(name: str, folder: Path) -> Any:
 
 
 def sinusoids(model: nn.Module) -> list[Any]:
-    """The tables of Marian and Pegasus: parameters there, which nobody trains."""
+    """The tables of Marian and Pegasus: parameters there, which are never trained."""
     return [module for module in model.modules() if type(module).__name__.endswith("SinusoidalPositionalEmbedding")]
 
 

@@ -65,7 +65,7 @@ def overrides(given: list[str] | None) -> dict[str, Any]:
 
 
 def parse_value(text: str) -> Any:
-    """A value of TOML; what is none is a plain word."""
+    """A value of TOML, or else a plain word."""
     try:
         table = tomllib.loads(f"value = {text}")
     except (RecursionError, ValueError):  # TOMLDecodeError is a ValueError; a number of too many digits is one too

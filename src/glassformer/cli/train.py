@@ -126,7 +126,7 @@ def _show_dry_run(recipe: str, changes: dict[str, Any], reading: BeforeReading, 
 def prepare(
     recipe: str, out: Path | None, resume: bool, changes: dict[str, Any], reading: BeforeReading
 ) -> tuple[Training, bool]:
-    """The job, and whether it goes on with a run."""
+    """The job, and whether it resumes a run."""
     from glassformer.training.begin import again, begin_or_again
 
     if _goes_on(recipe):

@@ -82,7 +82,7 @@ def mixup(images: Pixels, shares: Shares, alpha: float, random: np.random.Genera
 
 
 def augmented(how: Augmentation, images: Pixels, random: np.random.Generator, black: NDArray[np.float32]) -> Pixels:
-    """Crop, flip and erase, as far as they are asked for; the classes stay what they are."""
+    """Crop, flip and erase, as configured; the classes stay as they are."""
     if how.crop:
         images = crop(images, how.crop, random, black)
     if how.flip:

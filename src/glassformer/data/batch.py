@@ -35,7 +35,7 @@ class Batch(Protocol):
 
 @dataclass(frozen=True)
 class PairBatch:
-    """Two sequences: one is read, the other is said."""
+    """Two sequences: one is read, the other is written."""
 
     source: Tensor  # b s
     source_mask: Tensor | None  # b s; None where nothing is padded

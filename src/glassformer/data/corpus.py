@@ -38,7 +38,7 @@ P = TypeVar("P", bound=Part)
 class Corpus(Generic[T]):
     """The three splits, in groups by name.
 
-    A split is read when it is asked for: whoever evaluates on the test set does not wait for the training set.
+    A split is read when it is first used: evaluating on the test set does not wait for the training set.
     """
 
     def __init__(self, make: Callable[[str], Mapping[str, T]], change: Callable[[T], T] = lambda pairs: pairs) -> None:
@@ -93,7 +93,7 @@ def from_parts(
 def from_kinds(
     draw: Callable[[str, int, Sequence[str] | None], T], *, count: int, validation: int, test: int
 ) -> Callable[[str], Mapping[str, T]]:
-    """Sentences of the built-in grammar; of the test set each kind that is held out stands apart, `test` of each."""
+    """Sentences of the built-in grammar; the test set has a group for each kind that is held out, `test` of each."""
 
     def groups(split: str) -> Mapping[str, T]:
         if split == "test":

@@ -35,7 +35,7 @@ def from_topics(config: DataConfig) -> Callable[[str], Groups]:
 def from_grammar(
     config: DataConfig, *, sides: str = "one", level: str = "small", count: int = 100_000, test: int = 200
 ) -> Callable[[str], Groups]:
-    """Sentences of the built-in corpus; of the test set each kind that is held out stands apart, `test` of each.
+    """Sentences of the built-in corpus; the test set has a group for each kind that is held out, `test` of each.
 
     `sides`: "one": in `source_language`; "each": in both languages, a document each; "joined": one behind the other in
     a document, with a line break between them.

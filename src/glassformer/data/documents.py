@@ -42,7 +42,7 @@ class Documents:
 
 
 def together(parts: Iterable[Documents]) -> Documents:
-    """Several sets, one behind the other."""
+    """Several sets, one after another."""
     return Documents(list(chain.from_iterable(parts)))
 
 

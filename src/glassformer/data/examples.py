@@ -32,7 +32,7 @@ class Examples(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Tells one set of data from another: a run goes on with the data it was begun with, or not at all."""
+        """Tells one set of data from another: a run can be resumed only with the data it was started with."""
 
     def select(self, kept: Kept) -> Examples:
         """Some of the examples, in their order."""
@@ -130,7 +130,7 @@ class Windows:
 
 
 def starts(lengths: Sequence[int], size: int, stride: int = 1) -> NDArray[np.int64]:
-    """Where windows of `size` may begin in rows that lie one behind the other: none reaches from one into the next.
+    """Where windows of `size` may begin in rows put one after another: no window reaches from one into the next.
 
     The last window of a row ends where the row ends, unless `stride` leaves less than a stride over.
     """

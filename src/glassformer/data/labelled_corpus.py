@@ -29,7 +29,7 @@ def labelled_corpus(config: DataConfig) -> Corpus[Texts]:
 def from_grammar(
     config: DataConfig, *, label: str = "sentiment", level: str = "small", count: int = 10_000, test: int = 100
 ) -> Callable[[str], Groups]:
-    """The built-in corpus in `source_language`; of the test set each kind that is held out stands apart."""
+    """The built-in corpus in `source_language`; the test set has a group for each kind that is held out."""
     if config.source_language not in ("ko", "en"):
         raise ConfigError("grammar_language", language=config.source_language)
 

@@ -92,7 +92,7 @@ def _check_lengths(whole: bytes, tail: bytes, path: Path, count: int) -> None:
 
 
 def _decoded(block: bytes, path: Path, count: int) -> str:
-    """The block as text; what is no UTF-8 is named by its line and by its byte in that line, both from 1."""
+    """The block as text; a byte that is no UTF-8 is named by its line and its place in that line, both from 1."""
     try:
         return block.decode("utf-8")
     except UnicodeDecodeError as error:

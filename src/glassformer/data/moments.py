@@ -156,7 +156,7 @@ def gap(moments: Moments, step: TimeStep) -> int | None:
 
 
 def refuse_gaps(moments: Moments, lines: Sequence[int], path: str | Path) -> TimeStep:
-    """The step of a series that goes on evenly; weekends and holidays are no gaps where there are only weekdays."""
+    """The step of an even series; weekends and holidays are no gaps in a series of weekdays."""
     if len(moments) < 2:
         raise FileError("series_rows", path=path, rows=len(moments))
     step = step_of(moments)

@@ -29,7 +29,7 @@ def pair_corpus(config: DataConfig) -> Corpus[Pairs]:
 def from_grammar(
     config: DataConfig, *, level: str = "small", count: int = 100_000, test: int = 200
 ) -> Callable[[str], Groups]:
-    """The built-in corpus; of the test set each kind that is held out stands apart, `test` sentences of each."""
+    """The built-in corpus; the test set has a group of `test` sentences for each kind that is held out."""
     languages = (config.source_language, config.target_language)
     if sorted(languages) != ["en", "ko"]:
         raise ConfigError("grammar_languages", source=languages[0], target=languages[1])
@@ -71,7 +71,7 @@ def from_catalogue(
     validation: str = "val",
     test: Sequence[str] = ("test",),
 ) -> Callable[[str], Groups]:
-    """Sets of the catalogue, one after another; the test set of each stands apart."""
+    """Sets of the catalogue, one after another; the test set of each is a group of its own."""
     every = [names] if isinstance(names, str) else list(names)
     tests = [test] if isinstance(test, str) else list(test)
     languages = (config.source_language, config.target_language)

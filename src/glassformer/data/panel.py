@@ -44,7 +44,7 @@ class Panel:
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
-        """Where each channel begins when all lie one behind the other, and where the last ends."""
+        """Where each channel begins when all are put one after another, and where the last ends."""
         return np.concatenate(([0], np.cumsum([len(channel) for channel in self.channels]))).astype(np.int64)
 
     def rows(self, channel: Channel, part: str) -> tuple[int, int]:
@@ -60,7 +60,7 @@ class Panel:
         return int(np.searchsorted(channel.moments, self.axis[count]))
 
     def starts(self, part: str, context: int, horizon: int) -> NDArray[np.int64]:
-        """Where the windows of a part begin, in channels that lie one behind the other.
+        """Where the windows of a part begin, in channels put one after another.
 
         All of the future lies in the part; the past may reach back into the part before, as in the literature.
         """
@@ -156,11 +156,11 @@ class Scaler:
 
     @classmethod
     def fit(cls, panel: Panel, log: bool) -> Scaler:
-        """What comes after the training part is not looked at."""
+        """Nothing after the training part is used."""
         return cls({each.name: Scale.fit(each, panel.rows(each, "train")[1], log) for each in panel.channels})
 
     def scaled(self, channels: Sequence[Channel]) -> NDArray[np.float32]:
-        """All channels, one behind the other."""
+        """All channels, one after another."""
         every = [self.scales[each.name].scaled(each.values, each.name) for each in channels]
         return np.concatenate(every).astype(np.float32)
 

@@ -90,7 +90,7 @@ def apart(pictures: Pictures, number: int, seed: int) -> tuple[Pictures, Picture
 
 
 def read_folder(path: str | Path, *, size: int, channels: int, resample: str, resize: bool) -> Pictures:
-    """All images below the sub-folders, in the order of their names; hidden files are passed over, no other is.
+    """All images below the sub-folders, in the order of their names; only hidden files are skipped.
 
     The name of a sub-folder is the label. An image of another size is refused, or brought to this one with `resize`.
     """

@@ -105,7 +105,7 @@ class Store:
 
     @classmethod
     def open(cls, path: str | Path) -> Store:
-        """What `save` wrote, mapped into memory: only what is looked at is read."""
+        """What `save` wrote, mapped into memory: only the parts in use are read."""
         from safetensors import SafetensorError, safe_open
 
         path = Path(path)

@@ -77,7 +77,7 @@ class StreamBatch:
 
     @property
     def documents(self) -> None:
-        """A stream is one text: everything before a token may be looked at."""
+        """A stream is one text: a token may attend to everything before it."""
 
     def to(self, device: torch.device) -> StreamBatch:
         return moved(self, device)

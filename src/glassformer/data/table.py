@@ -82,7 +82,7 @@ def label_columns(names: Sequence[str]) -> tuple[int, int] | None:
 
 @dataclass(frozen=True)
 class ColumnLayout:
-    """What parts the columns; the names of a header, () where there is none."""
+    """What separates the columns; the names in the header, () where there is none."""
 
     delimiter: str
     header: tuple[str, ...] = ()

@@ -43,7 +43,7 @@ def as_toml(value: object) -> str:
 
 
 def effective_values(config: ModelConfig) -> dict[str, object]:
-    """Every key as it takes effect: what is not given as its default, what has no effect left out."""
+    """Every key as it takes effect: defaults filled in, keys without an effect left out."""
     table: dict[str, object] = {key.name: getattr(config, key.name) for key in fields(config)}
     table = {key: value for key, value in table.items() if key not in TRAINING}
     two_sides = config.family == "encoder-decoder"

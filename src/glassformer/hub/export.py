@@ -228,7 +228,7 @@ def _write_weights(path: Path, source: Source, plan: _Plan, progress: ByteProgre
 
 
 def _waves(plan: _Plan) -> dict[str, Tensor]:
-    """Sinusoids that a family stores: written, so that nobody has to compute them the same way. An import kept them."""
+    """Sinusoids that a family stores, written so that no program need compute them; an import keeps its own."""
     if plan.kept is not None or plan.config.position.kind != "sinusoidal":
         return {}
     shape = plan.config.max_len, plan.config.d_model

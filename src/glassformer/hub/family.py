@@ -17,10 +17,10 @@ from glassformer.hub.foreign import Foreign
 class At:
     """Where one of our tensors lies in their file.
 
-    `transposed`: they store W for x W, we for x Wᵀ (GPT-2). `part` of `parts`: theirs holds several of ours one behind
+    `transposed`: they store W for x W, we for x Wᵀ (GPT-2). `part` of `parts`: theirs holds several of ours one after
     the other along the axis of outputs (GPT-2's q, k, v), counted as we store them. `shape`: theirs, where only the
     shape differs (a kernel of patches d c p p, a table of positions 1 n d). `more`: ours holds these of theirs too, of
-    the same shape, one behind the other along the first axis (DeiT's two class tokens).
+    the same shape, one after another along the first axis (DeiT's two class tokens).
     """
 
     key: str
@@ -53,7 +53,7 @@ class Family:
     A copy may be stored or not; one that differs is refused; one that stands alone is taken for the other.
     `apart(config)`: the same with a head of its own, for a family whose config.json says tied of every model (T5):
     taken where a head is stored that is not the embedding.
-    `prefix`: what a model without a head leaves away ("bert.", "model.", "transformer.").
+    `prefix`: what a model without a head leaves out ("bert.", "model.", "transformer.").
     `older`: endings of keys as older files have them → as they are today.
     `aside`: patterns (fnmatch, with prefix) of tensors that belong to other heads, and are left out, and named.
     `computed`: patterns of tensors that follow from the configuration (masks, position ids, sinusoids, inv_freq), and

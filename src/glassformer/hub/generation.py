@@ -42,7 +42,7 @@ NEUTRAL: dict[str, tuple[Any, ...]] = {  # not done here, and the values at whic
 
 @dataclass(frozen=True, kw_only=True)
 class GenerationDefaults:
-    """The wishes, in our words; None where nothing is said. `unheeded`: those that cannot be met, as they are written.
+    """The settings, in our words; None where nothing is set. `unheeded`: unsupported ones, as they are written.
 
     `max_new` and `min_new` count new tokens; `max_length` and `min_length` what stands before them, too.
     """
@@ -73,7 +73,7 @@ class GenerationDefaults:
 
 
 def read_generation(folder: Path | None) -> GenerationDefaults:
-    """Of a folder as Hugging Face leaves it; nothing where there is none."""
+    """Read from a folder of Hugging Face; empty where there is no such file."""
     path = None if folder is None else folder / FILE if (folder / FILE).is_file() else folder / OLDER
     if path is None or not path.is_file():
         return GenerationDefaults()

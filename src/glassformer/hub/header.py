@@ -109,7 +109,7 @@ def _sizes(value: object) -> bool:
 
 
 def _check_layout(path: Path, found: Mapping[str, Stored], begin: int, size: int) -> None:
-    """One tensor behind the other, from the header to the end of the file: no overlap, no hole, nothing behind."""
+    """One tensor after another, from the header to the end of the file: no overlap, no hole, nothing left over."""
     end = begin
     for name, each in sorted(found.items(), key=lambda item: (item[1].start, item[1].end)):
         if each.start != end:

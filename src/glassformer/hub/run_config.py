@@ -67,7 +67,7 @@ def _said(
 ) -> dict[str, str | list[str] | list[int]]:
     """What decoding must say and may not say, by role: `forced` (ours → their key) and `forbidden`.
 
-    Of `bad_words_ids` the special tokens alone are taken, as Marian forbids its padding; words are nobody's role.
+    Of `bad_words_ids` the special tokens alone are taken, as Marian forbids its padding; ordinary words have no role.
     """
     path = folder / GENERATION
     generation = read_foreign(path) if path.is_file() else foreign

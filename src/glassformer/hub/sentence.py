@@ -117,7 +117,7 @@ def _pool(foreign: Foreign) -> str:
 
 
 def _prompt(path: Path) -> str:
-    """What is put before every text where nobody asks for another."""
+    """The prompt before every text, unless another is given."""
     if not path.is_file():
         return ""
     foreign = read_foreign(path)

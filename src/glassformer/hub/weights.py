@@ -110,14 +110,14 @@ class Weights:
             raise FileError("file_unreadable", path=stored.path, why=error.strerror or str(error)) from error
 
     def equal(self, first: str, second: str) -> bool:
-        """Whether two hold the same numbers; looked at piece by piece."""
+        """Whether two hold the same numbers; compared piece by piece."""
         if self.tensors[first].shape != self.tensors[second].shape:
             return False
         pairs = zip(self._rows(first, slice(None)), self._rows(second, slice(None)), strict=False)
         return self.dtype(first) == self.dtype(second) and all(torch.equal(a[1], b[1]) for a, b in pairs)
 
     def _rows(self, name: str, rows: slice) -> Iterator[tuple[int, Tensor]]:
-        """The stored rows, some at a time, each with its number among those asked for."""
+        """The stored rows, some at a time, each batch with the number of its first row."""
         stored, dtype = self.tensors[name], self.dtype(name)
         count, *rest = stored.shape or (1,)
         row = math.prod(rest) * WIDTHS[stored.dtype]

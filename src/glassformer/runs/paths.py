@@ -67,7 +67,7 @@ def _changed(config: RunConfig, change: Callable[[str], str]) -> RunConfig:
 
 
 def _each(value: object, change: Callable[[str], str]) -> object:
-    """One path or several; what is none is left for the reader of the data to refuse."""
+    """One path or several; anything else is left for the reader of the data to refuse."""
     match value:
         case str() if value:
             return change(value)

@@ -111,7 +111,7 @@ def framing(folder: Path | str) -> Roles | None:
     """The roles (none, bos, eos, cls, sep) of the special tokens before and behind a single text.
 
     `add_bos_token` and `add_eos_token` come first, as they do for `transformers`; then what the post-processor of
-    tokenizer.json does to a text; then the class. None where nobody says.
+    tokenizer.json does to a text; then the class. None where nothing says it.
     """
     folder = Path(folder)
     declared = Declared.read(folder)

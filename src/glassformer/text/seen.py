@@ -74,7 +74,7 @@ class SeenText:
 
 
 def unknown(tokenizer: Tokenizer, text: str) -> list[str]:
-    """What a tokenizer has no piece for, each once: all that can be said of a model from elsewhere."""
+    """What a tokenizer has no piece for, each once: all that is known about a model from elsewhere."""
     unk, composed = tokenizer.specials.unk, normalise(text)
     if unk is None or unk not in (ids := tokenizer.encode(text)):
         return []

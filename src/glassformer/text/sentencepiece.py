@@ -1,6 +1,6 @@
 """Models of the SentencePiece library, trained here or elsewhere, saved as the library's own spm.model.
 
-Trained here every text comes back exactly; a model from elsewhere keeps its own normalisation and may lose something.
+With a model trained here every text comes back exactly; one from elsewhere has its own normalisation and may lose some.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ def on_bytes(model: models.WordPiece) -> tokenizers.Tokenizer:
 
 
 def as_bert(vocabulary: dict[str, int], unknown: str, declared: Declared) -> tokenizers.Tokenizer:
-    """`strip_accents`, where nothing is said, follows the case, as in BERT's own code."""
+    """`strip_accents`, where it is not set, follows the case, as in BERT's own code."""
     capitals = any(word != word.lower() for word in vocabulary if not word.startswith("["))
     lower = declared.truth("do_lower_case", not capitals)
     library = tokenizers.Tokenizer(models.WordPiece(vocab=vocabulary, unk_token=unknown))

@@ -61,7 +61,7 @@ def head(foreign: Foreign, task: str) -> Choice:
 def describe_stacks(config: ModelConfig, task: str) -> dict[str, Any]:
     """The inverse of `stacks` and `head`.
 
-    The ids of special tokens are a tokenizer's: whoever has one sets them. Here they are none, because the defaults of
+    The ids of special tokens are a tokenizer's: an export sets them. Here they are none, because the defaults of
     `transformers` are those of its own vocabularies, and may lie outside of ours.
     """
     sides = {"attention_heads": config.n_heads, "ffn_dim": config.d_ff}
