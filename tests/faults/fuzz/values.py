@@ -11,8 +11,9 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from glassformer.config.model import CHOICES
+from glassformer.config.model import ModelConfig
 from glassformer.config.recipe import TABLES
+from glassformer.config.values import Choice
 from glassformer.loading import recipes
 from glassformer.models.presets import PRESETS
 from tiny_tasks import TINY
@@ -73,7 +74,8 @@ def known_words() -> list[str]:
     """What the package calls things, in places where they do not belong."""
     tables = [table for recipe in all_recipes() for table in recipe.values()]
     values = {value for table in tables for value in table.values() if isinstance(value, str)}
-    return sorted({*PRESETS, *TABLES, *CHOICES, "kind", *values})
+    choices = [name for name, each in ModelConfig.schema().items() if isinstance(each.default, Choice)]
+    return sorted({*PRESETS, *TABLES, *choices, "kind", *values})
 
 
 ODD = ([], {}, [[]], {"kind": {}}, {"kind": []}, {"": {}}, _deep(60))
