@@ -22,11 +22,10 @@ from glassformer.ledger.costs import Pass, costs
 from glassformer.ledger.parameters import count
 from glassformer.ledger.rows import Total, rows, rows_of_box
 from glassformer.models import in_symbols
-from glassformer.models.block import Block
+from glassformer.models.block import Block, BlockOptions
 from glassformer.models.build import build
 from glassformer.models.check import INPUTS
 from glassformer.models.initialize import RULES
-from glassformer.models.options import BlockOptions
 from glassformer.models.parts import Box
 from glassformer.models.presets import PRESETS
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from typing import TypedDict
 
 import torch
 from jaxtyping import Float
@@ -122,6 +123,31 @@ class Block(nn.Module):
         )
         self.feed_forward_norm = None if parallel else add_norm_norm()
         self.drop = nn.Sequential(nn.Dropout(dropout), StochasticDepth(stochastic_depth))
+
+
+class BlockOptions(TypedDict, total=False):
+    """The keywords of `Block`, for the stacks that pass them on; the defaults stand there."""
+
+    d_model: int
+    n_heads: int
+    d_ff: int
+    n_kv_heads: int | None
+    d_k: int | None
+    d_v: int | None
+    cross_attention: bool
+    norm: str | Norm
+    norm_order: str
+    eps: float
+    feed_forward: str
+    activation: str
+    bias: bool | Collection[str]
+    qk_norm: bool
+    attention_scale: float | None
+    dropout: float
+    attention_dropout: float | None
+    feed_forward_dropout: float | None
+    stochastic_depth: float
+    kernel: str
 
 
 class EncoderBlock(Block):

@@ -10,11 +10,11 @@ from glassformer.config.values import Choice
 from glassformer.layers.embedding import TokenEmbedding
 from glassformer.layers.head import HEADS
 from glassformer.layers.queries import LearnedQueries
+from glassformer.models.block import BlockOptions
 from glassformer.models.check import INPUTS, input_positions
 from glassformer.models.decoder import Decoder, DecoderOnly
 from glassformer.models.encoder import Encoder, EncoderOnly
 from glassformer.models.encoder_decoder import EncoderDecoder
-from glassformer.models.options import BlockOptions
 from glassformer.models.stack import Stack
 
 MODELS: dict[str, Any] = {

@@ -18,9 +18,8 @@ from glassformer.layers.embedding import check_precision, check_vectors
 from glassformer.layers.norm import NORMS
 from glassformer.layers.position import POSITIONS
 from glassformer.layers.residual import StochasticDepth
-from glassformer.models.block import Block
+from glassformer.models.block import Block, BlockOptions
 from glassformer.models.context import PositionEffect
-from glassformer.models.options import BlockOptions
 from glassformer.tap import tap
 
 
