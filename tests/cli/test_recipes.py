@@ -10,6 +10,7 @@ import pytest
 
 from glassformer.bench.record import RESULTS, BenchResult
 from glassformer.loading import open_recipe, recipe_text, recipes
+from glassformer.tasks.schemas import schemas
 from typed import typed
 
 
@@ -61,6 +62,20 @@ def test_in_full_it_is_the_same_recipe_and_every_default_can_be_uncommented(
     path.write_text(body, encoding="utf-8")
     assert tomllib.loads(body)["train"]["clip"] == open_recipe(name).train.clip
     assert open_recipe(path).train == open_recipe(name).train
+
+
+@pytest.mark.parametrize("name", ["ko-en", "own-series", "object-queries"])
+def test_in_full_the_options_that_are_left_as_they_are_stand_there_too(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, out, _ = run(capsys, "show", name, "--full")
+    config, tables = open_recipe(name), out.split("\n[")
+    for place, schema in schemas(config).items():
+        table, key = place.split(".")
+        chosen = config.task if place == "run.task" else getattr(getattr(config, table), key)
+        (body,) = [text for text in tables if text.startswith(f"{table}]")]
+        listed = [line.split()[1].partition(".")[2] for line in body.splitlines() if line.startswith(f"# {key}.")]
+        assert listed == [option for option in schema if option not in chosen.options], place
 
 
 def test_a_copy_keeps_the_comments_and_overwrites_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

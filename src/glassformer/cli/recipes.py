@@ -107,4 +107,10 @@ def _known(name: str) -> str:
 def _text(name: str, full: bool) -> str:
     from glassformer.loading.recipe_text import recipe_file, written_in_full
 
-    return written_in_full(name) if full else recipe_file(name).read_text(encoding="utf-8")
+    path = recipe_file(name)
+    if not full:
+        return path.read_text(encoding="utf-8")
+    from glassformer.loading import open_recipe
+    from glassformer.tasks.schemas import schemas
+
+    return written_in_full(name, options=schemas(open_recipe(name)))

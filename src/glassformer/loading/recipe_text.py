@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from glassformer.config.recipe import TABLES
+from glassformer.config.options import Schema
+from glassformer.config.recipe import TABLES, left_out
 from glassformer.config.toml import read_toml, to_toml
-from glassformer.config.values import plain
+from glassformer.config.values import Choice, plain
 from glassformer.errors import ConfigError, suggest
 from glassformer.loading.config import open_recipe, recipes
 from glassformer.show import Column, Table
@@ -22,20 +25,25 @@ def recipe_file(name: str) -> Path:
     return known[name]
 
 
-def written_in_full(name: str, lang: str | None = None) -> str:
+def written_in_full(name: str, lang: str | None = None, options: Mapping[str, Schema] = MappingProxyType({})) -> str:
     """The recipe, and below each table the keys that it does not set, as comments: default, meaning.
 
-    As a file it is the same recipe; to change a default, take the # away.
+    As a file it is the same recipe; to change a default, take the # away. `options`: those of each choice, by its
+    name, "data.source". The ones not set are listed as in config.toml; one sets them inside the braces of the choice.
     """
     path = recipe_file(name)
     given, config = read_toml(path), open_recipe(name)
     lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("#")]
-    text = ["\n".join(lines), "", to_toml({"run": given.get("run", {})})]
+    text = ["\n".join(lines), "", to_toml({"run": given.get("run", {})}).rstrip("\n")]
+    text += [*left_out("task", config.task, options.get("run.task", {})), ""]
     for table, kind in TABLES.items():
         known = {key: getattr(getattr(config, table), key) for key in kind.schema()}
         unset = [key for key in known if key not in given.get(table, {})]
         text += [to_toml({table: given.get(table, {})}).rstrip("\n")]
         text += [f"# {_line(key, known[key])}{_meaning(table, key, lang)}" for key in unset]
+        for key, value in known.items():
+            if isinstance(value, Choice):
+                text += left_out(key, value, options.get(f"{table}.{key}", {}))
         text += [""]
     return "\n".join(text)
 
