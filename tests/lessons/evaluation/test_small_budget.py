@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from glassformer.data.documents import topics
-from glassformer.lessons.evaluation.small_budget import _entropies, run, verdicts
-from glassformer.lessons.evaluation.small_budget_experiment import _settings
+from glassformer.lessons.evaluation.small_budget import _entropies, _settings, run, verdicts
 from glassformer.lessons.setup import LessonSetup
 
 

@@ -9,8 +9,7 @@ from torch import nn
 
 from glassformer.layers.norm import LayerNorm
 from glassformer.lessons.experiment import Outcome
-from glassformer.lessons.families.parts_that_matter import CLAIMED, run, verdicts
-from glassformer.lessons.families.parts_that_matter_experiment import PARTS, Classifier
+from glassformer.lessons.families.parts_that_matter import CLAIMED, PARTS, Classifier, run, verdicts
 from glassformer.lessons.setup import LessonSetup
 from glassformer.models.presets import PRESETS
 

@@ -3,7 +3,13 @@ from __future__ import annotations
 from math import log
 from typing import Any
 
-from glassformer.lessons.residual.residual import identity, verdicts
+import pytest
+
+from glassformer.config.model import ModelConfig
+from glassformer.lessons.residual import residual
+from glassformer.lessons.residual.residual import depths, identity, verdicts
+from glassformer.lessons.residual.without_residual import build_stack
+from glassformer.lessons.setup import LessonSetup
 
 
 def hand_made(first: float, last: float) -> dict[str, Any]:
@@ -36,3 +42,20 @@ def test_a_block_of_zeros_passes_on_what_it_is_given() -> None:
     found = identity()
     assert found["pre"] == found["parallel"] == 0.0
     assert found["post"] > 1.0 and found["post_normalised"] < 1e-4 and found["post_twice"] < 1e-4
+
+
+@pytest.mark.slow
+def test_what_is_compared_is_adding_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    setup = LessonSetup(seeds=(0, 1), effort=0.01)
+    before = depths(setup)
+
+    def always(config: ModelConfig, seed: int, *, residual: bool, norm: bool) -> Any:
+        return build_stack(config, seed, residual=True, norm=norm)
+
+    monkeypatch.setattr(residual, "build_stack", always)
+    after = depths(setup)
+    assert after["learning"]["gain"]["values"] == [0.0, 0.0]
+    for order in ("post", "pre", "no_norm"):
+        assert after["paper"][order]["times"]["mean"] == pytest.approx(1.0)
+        assert before["paper"][order]["times"]["mean"] != pytest.approx(1.0)
+        assert before["paper"][order]["alike"]["with"] < before["paper"][order]["alike"]["without"] <= 1.0

@@ -3,9 +3,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import torch
 
-from glassformer.lessons.stacks.encoder_attention import verdicts
-from glassformer.lessons.stacks.encoder_attention_experiment import MEASURES
+from glassformer.lessons.stacks.encoder_attention import MEASURES, distance, entropy, verdicts
 from lesson_models import tiny_result
 
 
@@ -54,3 +54,13 @@ def test_another_model_gives_other_maps_and_padding_is_blocked_in_both() -> None
         row = data["maps"][0][0][0]
         assert sum(value for value in row if value is not None) == pytest.approx(1, abs=1e-5)
         assert sum(value is None for value in row) == data["padding"]
+
+
+def test_entropy_and_distance_of_weights_that_are_known() -> None:
+    real = torch.tensor([[True, True, True, False]])
+    even = torch.full((1, 1, 4, 4), 0.25)
+    own = torch.eye(4)[None, None]
+    assert entropy(even, real) == pytest.approx(2.0)
+    assert entropy(own, real) == 0 and distance(own, real) == 0
+    # rows 0, 1, 2 of |t − s| have the means 6/4, 4/4, 4/4; the fourth token is padding
+    assert distance(even, real) == pytest.approx((1.5 + 1.0 + 1.0) / 3)

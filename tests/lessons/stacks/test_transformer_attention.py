@@ -3,10 +3,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import torch
+from torch import Tensor
 
-from glassformer.lessons.stacks.transformer_attention import verdicts
-from glassformer.lessons.stacks.transformer_attention_experiment import BASELINES, READINGS
-from lesson_models import tiny_result
+from glassformer.lessons.stacks.sentences import held_out
+from glassformer.lessons.stacks.transformer_attention import BASELINES, READINGS, Aligner, right, sizes, verdicts
+from glassformer.loading import load
+from lesson_models import tiny, tiny_result
 
 
 def data(best: float, mean: float, against: float = -0.3) -> dict[str, Any]:
@@ -37,3 +40,23 @@ def test_another_translator_gives_other_links() -> None:
     assert one["page"]["cross"] != other["page"]["cross"]
     assert one["page"]["links"] == other["page"]["links"]
     assert one["rates"]["diagonal"] == other["rates"]["diagonal"]
+
+
+@pytest.mark.slow
+def test_perfect_weights_make_hardly_any_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights that look at nothing but the right words: the error rate falls to what one link a word can reach."""
+    loaded = load(tiny("ko-en"), device="cpu")
+    aligner = Aligner(loaded.model, loaded.config, loaded.vocabularies)
+    pairs = held_out(12)
+
+    def perfect(_: Tensor, source: list[int], target: list[int]) -> Tensor:
+        links = next(right(pair) for pair in pairs if sizes(pair) == (max(source) + 1, max(target) + 1))
+        found = torch.zeros(max(target) + 1, max(source) + 1)
+        for i, j in links:
+            found[j, i] = 1.0
+        return found
+
+    some = [pair for pair in pairs if [sizes(other) for other in pairs].count(sizes(pair)) == 1]
+    before = aligner.judge(some, some)["best"]
+    monkeypatch.setattr("glassformer.lessons.stacks.transformer_attention.word_weights", perfect)
+    assert aligner.judge(some, some)["best"] < 0.25 < before

@@ -5,22 +5,55 @@ Claims ffn-matters, norm-matters and classifier-matters; the rules stand in `ver
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.families.parts_that_matter_experiment import WAYS, Classifier
+import torch
+from torch import nn
+
+from glassformer.config.model import ModelConfig
+from glassformer.config.recipe import RunConfig
+from glassformer.layers.norm import NORMS, LayerNorm
+from glassformer.ledger.parameters import count
+from glassformer.lessons.experiment import Experiment, Outcome
+from glassformer.lessons.families.parameters import shares
 from glassformer.lessons.lesson import Data, Lesson
+from glassformer.lessons.norm.batch_norm import NoNorm
 from glassformer.lessons.setup import LessonSetup
-from glassformer.lessons.statistics import within_one
+from glassformer.lessons.statistics import interval, share, within_one
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.verdict import Verdict, Word, exact, greater
+from glassformer.models.build import build
 from glassformer.models.presets import PRESETS
 from glassformer.show.drawing import bars
 from glassformer.show.theme import Theme
+from glassformer.trace.edit import Change, edit, zero
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+STEPS = 180
+RECIPE: dict[str, Any] = {
+    "data.source.count": 1200,
+    "data.validation": 300,
+    "text.tokenizer": "words",
+    "text.vocab_size": 0,
+    "model.dropout": 0.0,
+    "train.batch_tokens": 384,
+    "train.warmup": 20,
+    "train.ema": 0.0,
+}
+PARTS = ("attention", "feed_forward", "norm", "classifier")
+LEDGER = {"attention": "attention", "feed_forward": "feed_forward", "norm": "norm", "classifier": "head"}
+OUTPUTS: dict[str, dict[str, Change]] = {
+    "attention": {"*.self_attention.output": zero()},
+    "feed_forward": {"*.feed_forward.output": zero()},
+}
+WAYS = ("switched_off", "left_out")
 HALF = 0.5  # of what was learned
 SMALL = 0.01  # of all parameters
 SHAPE = {"model.d_model": 32, "model.d_ff": 128}  # two layers, norms first
@@ -43,6 +76,104 @@ def run(setup: LessonSetup) -> Data:
         **Classifier(setup, SHAPE).measure(),
         "mini": Classifier(setup, mini, vocab_size=counted.vocab_size).measure(),
     }
+
+
+# --- a classifier with a part switched off or left out ---
+
+
+class Classifier:
+    """How a Korean sentence feels, by a model of one shape; `vocab_size`: rows of its table, if more than words."""
+
+    def __init__(self, setup: LessonSetup, changes: Mapping[str, Any], vocab_size: int | None = None) -> None:
+        self.setup, self.vocab_size = setup, vocab_size
+        self.experiment = Experiment("sentiment", {**RECIPE, "train.steps": setup.some(STEPS), **changes})
+
+    def shape(self, config: RunConfig) -> ModelConfig:
+        return config.model if self.vocab_size is None else replace(config.model, vocab_size=self.vocab_size)
+
+    def measure(self) -> dict[str, Any]:
+        """In full and without each part, for every seed."""
+        found: dict[str, dict[str, list[dict[str, float]]]] = {way: {part: [] for part in PARTS} for way in WAYS}
+        full: list[dict[str, float]] = []
+        silent: list[dict[str, float]] = []
+        for seed in self.setup.each("training", self.setup.seeds):
+            whole = self.experiment.train(seed, make=lambda config: build(self.shape(config), seed=config.train.seed))
+            full.append(whole.validation)
+            silent.append(self.silenced(whole))
+            for part in PARTS:
+                found["switched_off"][part].append(self.switched_off(whole, part, seed))
+                found["left_out"][part].append(self.left_out(part, seed).validation)
+        chance = self.majority()
+        ledger = count("", self.shape(self.experiment.config({}, 0)))
+        held = shares(ledger.parts)
+        return {
+            "chance": chance,
+            "parameters": ledger.total.parameters,
+            "share": {part: held[LEDGER[part]] for part in PARTS},
+            "steps": self.setup.some(STEPS),
+            "full": {"accuracy": share([one["accuracy"] for one in full]), "loss": _interval(full, "loss")},
+            "silenced": _lost(full, silent, chance),
+            **{way: {part: _lost(full, found[way][part], chance) for part in PARTS} for way in WAYS},
+        }
+
+    def switched_off(self, whole: Outcome, part: str, seed: int) -> dict[str, float]:
+        """The trained model without a part: sub-layers give 0, norms do nothing, the classifier forgets its training.
+
+        A classifier that gives 0 leaves guessing, by construction, which would say nothing about it: see `silenced`.
+        """
+        model = copy.deepcopy(whole.model)
+        if part == "norm":
+            _bypass_norms(model)
+        if part == "classifier":
+            fresh = build(self.shape(whole.config), seed=seed)
+            model.get_submodule("head").load_state_dict(fresh.get_submodule("head").state_dict())
+        with edit(model, OUTPUTS[part]) if part in OUTPUTS else nullcontext():
+            return self.experiment.validate(model, whole.config)
+
+    def silenced(self, whole: Outcome) -> dict[str, float]:
+        """The trained model whose classifier gives 0 for every class: beside the claims, to be shown."""
+        with edit(whole.model, {"head.logits": zero()}):
+            return self.experiment.validate(whole.model, whole.config)
+
+    def left_out(self, part: str, seed: int) -> Outcome:
+        """Trained from the start without a part; of the classifier only the training is left out: it stays as drawn."""
+        changes = {"model.norm": "none"} if part == "norm" else {}
+        config = self.experiment.config(changes, seed)
+        model: nn.Module = build(self.shape(config), seed=seed, norms={**NORMS, "none": NoNorm})
+        if part == "classifier":
+            model.get_submodule("head").requires_grad_(False)
+        with edit(model, OUTPUTS[part]) if part in OUTPUTS else nullcontext():
+            return self.experiment.train(seed, changes, make=lambda _: model)
+
+    def majority(self) -> float:
+        """What always saying the most frequent label of the validation texts gets right."""
+        store = self.experiment.material.validation
+        assert store is not None
+        labels = torch.tensor([int(store[i][1][0]) for i in range(len(store))])
+        return float(labels.bincount().max()) / len(labels)
+
+
+def _bypass_norms(model: nn.Module) -> None:
+    for path, module in list(model.named_modules()):
+        if isinstance(module, LayerNorm):
+            owner, _, name = path.rpartition(".")
+            model.get_submodule(owner).register_module(name, nn.Identity())
+
+
+def _interval(found: list[dict[str, float]], name: str) -> dict[str, Any]:
+    return interval([one[name] for one in found])
+
+
+def _lost(full: list[dict[str, float]], without: list[dict[str, float]], chance: float) -> dict[str, Any]:
+    """Of the accuracy above guessing, the share that is lost; not a number where nothing was learned."""
+    lost = [
+        (all_["accuracy"] - less["accuracy"]) / (all_["accuracy"] - chance)
+        if all_["accuracy"] > chance
+        else float("nan")
+        for all_, less in zip(full, without, strict=True)
+    ]
+    accuracy = share([one["accuracy"] for one in without])
+    return {"accuracy": accuracy, "loss": _interval(without, "loss"), "lost": interval(lost)}
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
@@ -73,9 +204,6 @@ def _verdict_part(data: Data, part: str) -> Verdict:
         for name, model in models.items()
     }
     return Verdict.of(sides, {**measured, "chance": data["chance"]})
-
-
-PARTS = ("attention", "feed_forward", "norm", "classifier")
 
 
 def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from glassformer.config.values import Choice
 from glassformer.data.grammar.sample import pairs
 from glassformer.layers.norm import NORMS, LayerNorm
-from glassformer.lessons.attention.attention_patterns_experiment import read
+from glassformer.lessons.attention.attention_patterns import read
 from glassformer.lessons.experiment import Experiment
 from glassformer.lessons.norm.batch_norm import BatchNorm, NoNorm
 from glassformer.lessons.norm.letters import final_loss
