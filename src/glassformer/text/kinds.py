@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from glassformer.config.options import Schema, judge, keywords
+from glassformer.config.options import REQUIRED, Schema, judge, keywords, parameters
 from glassformer.config.values import Choice
 from glassformer.errors import ConfigError, FileError, choose, shown
 from glassformer.text.bpe import Bpe, find_merges
@@ -65,7 +64,7 @@ def tokenizer_options(kind: str) -> Schema:
 def check_unsized(kind: str) -> None:
     """Refuse a kind that needs a vocabulary size where none is given."""
     chosen = choose("tokenizer", kind, TOKENIZERS)
-    if inspect.signature(chosen.train).parameters["vocab_size"].default is inspect.Parameter.empty:
+    if parameters(chosen.train)["vocab_size"].default is REQUIRED:
         raise ConfigError("vocab_size_unset", kind=kind)
 
 
