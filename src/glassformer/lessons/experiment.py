@@ -89,14 +89,14 @@ class Experiment:
         config = self.config(changes or {}, seed)
         model = make(config) if make is not None else build(config.model, seed=seed)
         task, store = self.material.task, self.material.training if training is None else training
-        trained = TrainingState.begin(config, model, task, store, CPU)
+        state = TrainingState.begin(config, model, task, store, CPU)
         losses, norms = [], []
         for _ in range(config.train.steps):
-            trained.advance()
-            reading = trained.stepper.meter.read()
+            state.advance()
+            reading = state.stepper.meter.read()
             losses.append(reading.loss)
             norms.append(reading.gradient_norm)
-            trained.stepper.meter.begin_line()
+            state.stepper.meter.begin_line()
         model.eval()
         found = self.validate(model, config) if validated else {}
         return Outcome(model, config, losses, norms, found)

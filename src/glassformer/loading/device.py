@@ -1,4 +1,4 @@
-"""Where a model is put, and in which numbers it computes: the device of a name, if there is one here; a type."""
+"""The device and the number type of a model, from their names; refuses a device that this machine does not have."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Loaded:
 
     @property
     def vocabularies(self) -> Vocabularies:
-        """The tokenizers of both sides; a model that reads no text has none, and says so."""
+        """The tokenizers of both sides; raises for a model that reads no text."""
         if self.tokenizers is None and self.config.model.input.kind == "tokens":
             raise FileError("hub_no_tokenizer", path=self.folder)
         if self.tokenizers is None:
@@ -55,7 +55,7 @@ class Loaded:
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """Of the source; of a model with one side the only one."""
+        """The tokenizer of the source, or the only one."""
         return self.vocabularies.source
 
     @property
@@ -64,21 +64,21 @@ class Loaded:
 
     @property
     def foreign(self) -> Path | None:
-        """Where the files of a model made elsewhere stand: its folder, or what an import kept of it."""
+        """The folder with the original files of an imported model: its own, or the copies that the import kept."""
         if is_foreign(self.folder):
             return self.folder
         return self.folder / KEPT if (self.folder / KEPT / CONFIG).is_file() else None
 
     @property
     def labels(self) -> list[str]:
-        """The names of the classes; their numbers where nobody gave names."""
+        """The names of the classes, or their numbers if they have none."""
         named = self.config.task.options.get("labels")
         count = self.config.model.head.options.get("classes", 0)
         return [str(name) for name in named] if named else [str(i) for i in range(count)]
 
     @property
     def prepare(self) -> Callable[[str], str]:
-        """Changes a text as a person types it into one as the model learned to read it."""
+        """Prepares a typed text as the training texts were prepared."""
         return prepared_side(self.config.data.prepare, self.config.data.source_language)
 
     def encode(self, text: str) -> list[int]:
@@ -104,7 +104,7 @@ class Loaded:
 
     @cached_property
     def _seen(self) -> SeenText | None:
-        """Read once, however many lines are answered; and complained of once."""
+        """Read once for all lines; a problem is reported once."""
         return SeenText.open(self.folder)
 
     @property
@@ -118,7 +118,7 @@ class Loaded:
         return self.target_frame.front[0]
 
     def shown(self) -> Table:
-        """What was opened, and from where."""
+        """What was loaded, and from where."""
         config, first = self.config.model, next(self.model.parameters())
         depth = "+".join(str(n) for n in (config.encoder_layers, config.decoder_layers) if n)
         facts = {

@@ -1,4 +1,4 @@
-"""A file or folder of one's own in the place of a recipe: the default recipe of its task, with the file put in."""
+"""A user's own file or folder instead of a recipe: the default recipe of its task, with the file filled in."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Own:
-    """The recipe that was chosen and what is set in it."""
+    """The recipe chosen for the data, and the keys set in it."""
 
     path: str
     task: str
@@ -49,7 +49,7 @@ class Own:
 
     @property
     def command(self) -> str:
-        """The same in full, to be repeated or changed."""
+        """The command in full, to be repeated or changed."""
         keys = [f"--set {shlex.quote(f'{key}={value}')}" for key, value in self.settings.items()]
         return " ".join(["glassformer train", self.recipe, *keys])
 
@@ -79,12 +79,12 @@ def own_recipe(path: str | Path, task: str = "", *, known: Mapping[str, Any] = N
 
 
 def _labels(labels: Sequence[str]) -> tuple[int, int]:
-    """One of each label is kept apart at least."""
+    """At least one example of each label is held out."""
     return len(labels), len(set(labels))
 
 
 def _fitting_context(path: Path) -> dict[str, Any]:
-    """A short text has a short last tenth, which must still hold a window and the character behind it."""
+    """The last tenth of a short text is short, but must still hold a window and the next character."""
     texts = read_documents(path)
     if len(texts) > 1:
         return {}

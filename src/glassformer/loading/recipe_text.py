@@ -1,4 +1,4 @@
-"""A recipe as a person reads it: its own file, or with every key that it leaves at its default, each explained."""
+"""The text of a recipe: its own file, or with every key left at its default added and explained."""
 
 from __future__ import annotations
 

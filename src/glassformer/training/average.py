@@ -28,7 +28,7 @@ def mean(weights: Iterable[Mapping[str, Tensor]]) -> dict[str, Tensor]:
 
 
 def average(checkpoints: Sequence[Path], folder: Path) -> dict[str, Tensor]:
-    """Write the mean of these checkpoints as a folder with a manifest; the weights come back too."""
+    """Write the mean of these checkpoints as a folder with a manifest; return the weights."""
     if not checkpoints:
         raise FileError("nothing_to_average", path=folder)
     for path in checkpoints:

@@ -1,4 +1,4 @@
-"""From a recipe to a job: the task's material, a model and a run folder; the same again from a folder, to resume."""
+"""From a recipe to a training: the task's material, a model and a run folder; or from a run folder, to resume."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BeforeReading = Callable[[RunConfig], None]
 
 
 def quietly(config: RunConfig) -> None:
-    """Whoever calls from Python is told nothing of how the data is read."""
+    """The default from Python: nothing is reported about how the data is read."""
 
 
 def begin(config: RunConfig, out: str | Path, reading: BeforeReading = quietly) -> Training:
@@ -53,7 +53,7 @@ def begin(config: RunConfig, out: str | Path, reading: BeforeReading = quietly) 
 
 
 def ready(config: RunConfig) -> Loaded | None:
-    """Refuse whatever can be refused before the data is read; the weights to start from, where there are any."""
+    """Refuse what can be refused before the data is read; return the weights to start from, if any."""
     sketch = kind_of(config).task.sketch(config).model
     check(sketch)
     judged = kind_of(config).task.judged
@@ -76,7 +76,7 @@ def begin_or_again(
     changes: Mapping[str, Any],
     reading: BeforeReading = quietly,
 ) -> tuple[Training, bool]:
-    """A new run, or with `resume` the one that stands in the folder already; and which of the two it is."""
+    """A new run, or with `resume` the one in the folder; and whether it was resumed."""
     config = open_recipe(recipe, changes)
     folder = Path("runs") / config.name if out is None else Path(out)
     if not (resume and (folder / "config.toml").is_file()):
@@ -124,7 +124,7 @@ def changed(run: Run, changes: Mapping[str, Any]) -> RunConfig:
 
 
 def _same(one: RunConfig, other: RunConfig) -> bool:
-    """The same recipe, but for what only the data could tell, the size of the vocabulary for example."""
+    """Whether two recipes agree, apart from what the data determines, such as the vocabulary size."""
     if one.task.kind != other.task.kind:
         return False
     task = kind_of(one).task
@@ -132,7 +132,7 @@ def _same(one: RunConfig, other: RunConfig) -> bool:
 
 
 def _differs(key: str, one: RunConfig, other: RunConfig) -> bool:
-    """Whether a key, `train.steps` or inside a choice `data.source.train`, has another value."""
+    """Whether a key has another value: `train.steps`, or inside a choice `data.source.train`."""
     table, outer, *inner = (f"run.{key}" if key.startswith("task.") else key).split(".")
     ours, theirs = (each.to_dict().get(table, {}).get(outer) for each in (one, other))
     for name in inner:
@@ -141,7 +141,7 @@ def _differs(key: str, one: RunConfig, other: RunConfig) -> bool:
 
 
 def _refuse_early(out: Path) -> None:
-    """Before minutes go into a vocabulary: is the folder free, and can anything be written beside it?"""
+    """Check that the folder is free and can be written before minutes are spent on a vocabulary."""
     if (out / "config.toml").exists():
         raise FileError("run_exists", path=out)
     with disk(out):

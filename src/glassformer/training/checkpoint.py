@@ -29,7 +29,7 @@ REFUSED = "refused-"
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """All that training needs to go on: tensors, and numbers that fit into JSON."""
+    """All that training needs to resume: tensors, and values that fit into JSON."""
 
     model: Mapping[str, Tensor]
     optimizer: Mapping[str, Tensor]
@@ -45,7 +45,7 @@ class Checkpoint:
 
     @classmethod
     def read(cls, folder: Path) -> Checkpoint:
-        """Only after every file has been found to be what was written."""
+        """Read a checkpoint after verifying every file against the manifest."""
         verify(folder)
         state = read_json(folder / STATE) if (folder / STATE).is_file() else None
         if not isinstance(state, dict) or not all((folder / name).is_file() for name in (MODEL, OPTIMIZER, RANDOM)):
@@ -60,7 +60,7 @@ class Checkpoint:
 
 
 def save_folder(folder: Path, files: Mapping[str, Mapping[str, Tensor]], state: Mapping[str, Any]) -> None:
-    """Tensors and state with a manifest; where it fails, on a full disk for example, nothing is left of it."""
+    """Write tensors, state and a manifest; if it fails, on a full disk for example, nothing is left behind."""
     draft = folder.with_name(TEMPORARY + folder.name)
     try:
         with disk(folder):
@@ -88,7 +88,7 @@ def _write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
 
 
 def retire(run: Run, *, keep: int, every: int, best: int | None) -> None:
-    """Keep the last `keep` that were due, the very last, and the best; remove the others."""
+    """Keep the last `keep` regular checkpoints, the very last and the best; remove the others."""
     by_step = run.checkpoints_by_step()
     due = sorted(step for step in by_step if step % every == 0)
     kept = {*due[-keep:], max(by_step, default=0), best}
@@ -98,7 +98,7 @@ def retire(run: Run, *, keep: int, every: int, best: int | None) -> None:
 
 
 def set_aside(path: Path) -> None:
-    """A refused checkpoint keeps its files under a name that nobody takes for a checkpoint."""
+    """Rename a refused checkpoint, so that it is no longer taken for one but its files are kept."""
     aside = path.with_name(REFUSED + path.name)
     with disk(path):
         shutil.rmtree(aside, ignore_errors=True)

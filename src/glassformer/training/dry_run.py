@@ -1,4 +1,4 @@
-"""What a training would be, with nothing written: data, sizes, memory, time, and the first batch as text."""
+"""A preview of a training that writes nothing: data, sizes, memory, time, and the first batch as text."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _plan(config: RunConfig) -> Plan:
 
 
 def _seconds(material: Material, device: torch.device) -> float:
-    """All steps, by the time of the second of two: the first warms up."""
+    """The time of all steps, estimated from the second of two: the first warms up."""
     config = material.config
     model = build(config.model, seed=config.train.seed).to(device).train()
     sampler, place, took = make_sampler(material.training, material.task, config.train), EpochPosition(0, 0), 0.0

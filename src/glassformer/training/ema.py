@@ -31,7 +31,7 @@ class MovingAverage:
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
-        """The model with the averaged weights in it, for as long as this lasts."""
+        """Inside, the model holds the averaged weights."""
         self._exchange()
         try:
             yield

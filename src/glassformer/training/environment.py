@@ -1,4 +1,4 @@
-"""Where a run was trained: versions, machine, threads. A resumed run is the same bit for bit only where this is."""
+"""Where a run was trained: versions, machine, threads. Resuming is exact bit for bit only if these are the same."""
 
 from __future__ import annotations
 
@@ -34,5 +34,5 @@ def environment(device: torch.device, *, ranks: int = 1) -> dict[str, Any]:
 
 
 def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[object, object]]:
-    """What has changed of all that decides on the bits."""
+    """The differences that can change the bits of a result."""
     return {key: (before[key], now[key]) for key in DECIDES if key in before and before[key] != now[key]}

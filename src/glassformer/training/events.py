@@ -1,4 +1,4 @@
-"""What training tells, as it happens: frozen values that a command line shows, a notebook plots, a test reads."""
+"""Events of training: frozen values that a command line shows, a notebook plots, a test reads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Started:
-    """Training begins, or goes on from a checkpoint. `leftovers`: what a killed save had left behind."""
+    """Training starts, or resumes from a checkpoint. `leftovers`: files left by a save that was killed."""
 
     step: int
     steps: int
@@ -27,7 +27,7 @@ class Started:
 
 @dataclass(frozen=True)
 class StartedFrom:
-    """The first step begins with weights of another model."""
+    """Training starts from the weights of another model."""
 
     start: TakenWeights
 
@@ -75,7 +75,7 @@ class Logged:
 
 @dataclass(frozen=True)
 class Evaluated:
-    """The metrics of a validation; `best`: better than all before."""
+    """The metrics of an evaluation; `best`: better than all before."""
 
     step: int
     metrics: Mapping[str, float]

@@ -1,4 +1,4 @@
-"""The loop: steps, lines, evaluations, checkpoints, in one order, told as events. It knows tasks, not texts.
+"""The training loop: steps, log lines, evaluations and checkpoints in a fixed order, reported as events.
 
 Asked to stop in the middle of an accumulation it finishes that step first, so a checkpoint always lies between steps.
 """
@@ -54,7 +54,7 @@ class Training:
 
 
 def train(job: Training, *, resume: bool = False) -> Iterator[Event]:
-    """Train to the end, or until asked to stop; every event is yielded as it happens.
+    """Train to the end or until asked to stop, yielding every event as it happens.
 
     A new run begins at step 0. With `resume` the newest whole checkpoint is taken, or the beginning if there is none.
     """
@@ -65,22 +65,22 @@ def train(job: Training, *, resume: bool = False) -> Iterator[Event]:
         if not resume and job.run.checkpoints_by_step():
             raise FileError("run_exists", path=job.run.folder)
         leftovers = tuple(remove_leftovers(job.run.checkpoints_folder) + remove_leftovers(job.run.folder))
-        trained = TrainingState.begin(job.recipe, job.model, job.task, job.training, device)
-        loop = _Loop(job, config, trained, asked)
+        state = TrainingState.begin(job.recipe, job.model, job.task, job.training, device)
+        loop = _Loop(job, config, state, asked)
         try:
-            came_from = (yield from trained.restore(job.run)) if resume else None
-            job.run.log.cut(trained.progress.step, finished=job.run.averaged is not None and bool(loop.over()))
+            came_from = (yield from state.restore(job.run)) if resume else None
+            job.run.log.cut(state.progress.step, finished=job.run.averaged is not None and bool(loop.over()))
             loop.write_best()  # a kill may have come between a checkpoint and this
             yield from _compare_environments(job.run, device)
             yield events.Started(
-                step=trained.progress.step,
+                step=state.progress.step,
                 steps=config.steps,
                 parameters=sum(p.numel() for p in job.model.parameters()),
                 device=str(device),
                 resumed_from=came_from,
                 leftovers=leftovers,
             )
-            if job.start is not None and not trained.progress.step:
+            if job.start is not None and not state.progress.step:
                 yield events.StartedFrom(job.start)
             yield from loop.steps()
         except (Exception, KeyboardInterrupt) as error:
@@ -97,16 +97,16 @@ def _compare_environments(run: Run, device: torch.device) -> Iterator[Event]:
 
 
 class _Loop:
-    """One session of training: from where `trained` stands to the end or until asked to stop."""
+    """One session of training, from the current state to the end or until asked to stop."""
 
-    def __init__(self, job: Training, config: TrainConfig, trained: TrainingState, asked: Asked) -> None:
-        self.job, self.config, self.trained, self.asked = job, config, trained, asked
-        self.began = time.monotonic() - trained.progress.elapsed
+    def __init__(self, job: Training, config: TrainConfig, state: TrainingState, asked: Asked) -> None:
+        self.job, self.config, self.state, self.asked = job, config, state, asked
+        self.began = time.monotonic() - state.progress.elapsed
         self.saved_step = -1
         self.line_began = time.monotonic()
 
     def steps(self) -> Iterator[Event]:
-        progress, config = self.trained.progress, self.config
+        progress, config = self.state.progress, self.config
         self.began = time.monotonic() - progress.elapsed
         self.saved_step = progress.step if progress.step else -1
         self.line_began = time.monotonic() - progress.line_seconds
@@ -114,9 +114,9 @@ class _Loop:
         if not reason and self.job.run.averaged_folder.exists():
             remove_folder(self.job.run.averaged_folder)  # the mean of a shorter run must not outlive it
         while not reason:
-            rate = self.trained.advance()
+            rate = self.state.advance()
             yield events.StepDone(progress.step, progress.epoch, rate, progress.tokens)
-            if self.trained.device.type == "cpu":
+            if self.state.device.type == "cpu":
                 self._stop_if_diverged()
             if progress.step % config.log_every == 0 or progress.step == config.steps:
                 yield self._log(rate)
@@ -138,8 +138,8 @@ class _Loop:
         yield events.Stopped(progress.step, reason)
 
     def over(self) -> str:
-        """Why to stop now; "" to go on."""
-        progress, config = self.trained.progress, self.config
+        """The reason to stop now, or "" to continue."""
+        progress, config = self.state.progress, self.config
         if progress.step >= config.steps:
             return "finished"
         if config.patience and progress.since_best >= config.patience:
@@ -149,13 +149,13 @@ class _Loop:
     # --- lines ---
 
     def _stop_if_diverged(self) -> None:
-        row = self.trained.stepper.meter.read().in_a_row
+        row = self.state.stepper.meter.read().in_a_row
         if row >= self.config.skip_limit:
-            raise InputError("diverged", step=self.trained.progress.step, count=int(row))
+            raise InputError("diverged", step=self.state.progress.step, count=int(row))
 
     def _log(self, rate: float) -> events.Logged:
         self._stop_if_diverged()
-        progress, meter = self.trained.progress, self.trained.stepper.meter
+        progress, meter = self.state.progress, self.state.stepper.meter
         reading, now = meter.read(), time.monotonic()
         progress.elapsed = now - self.began
         line = events.Logged(
@@ -176,7 +176,7 @@ class _Loop:
         return line
 
     def _status(self, state: str, **more: object) -> None:
-        progress = self.trained.progress
+        progress = self.state.progress
         best = {"step": progress.best_step, "metric": self.config.best, "value": progress.best_value}
         now = datetime.now().astimezone().isoformat(timespec="seconds")
         status = {
@@ -198,15 +198,15 @@ class _Loop:
     # --- evaluation ---
 
     def _evaluation_is_due(self) -> bool:
-        step, every = self.trained.progress.step, self.config.evaluate_every
+        step, every = self.state.progress.step, self.config.evaluate_every
         return bool(every) and (step % every == 0 or step == self.config.steps) and self._has_metrics()
 
     def _has_metrics(self) -> bool:
         return self.job.validation is not None or self.job.measure is not None
 
     def _evaluate(self) -> events.Evaluated:
-        progress = self.trained.progress
-        metrics = self._metrics(self.trained.ema.in_use() if self.trained.ema is not None else nullcontext())
+        progress = self.state.progress
+        metrics = self._metrics(self.state.ema.in_use() if self.state.ema is not None else nullcontext())
         value, better = metrics.get(self.config.best), self.job.task.judged.get(self.config.best)
         if value is None or better is None:
             raise InputError("no_such_metric", metric=self.config.best, known=", ".join(metrics))
@@ -215,8 +215,8 @@ class _Loop:
         return events.Evaluated(progress.step, metrics, best)
 
     def _metrics(self, weights: AbstractContextManager[None]) -> dict[str, float]:
-        """With the weights that count; nothing that is drawn here reaches training."""
-        job, device = self.job, self.trained.device
+        """Evaluate with these `weights` in the model; random numbers drawn here do not affect training."""
+        job, device = self.job, self.state.device
         paused = time.monotonic()
         metrics: dict[str, float] = {}
         eager = torch.compiler.set_stance("force_eager") if self.config.compile else nullcontext()
@@ -226,7 +226,7 @@ class _Loop:
             if job.measure is not None:
                 job.model.eval()
                 with torch.no_grad():
-                    metrics |= dict(job.measure(job.model, self.trained.progress.step))
+                    metrics |= dict(job.measure(job.model, self.state.progress.step))
         job.model.train()
         self.line_began += time.monotonic() - paused
         return metrics
@@ -234,13 +234,13 @@ class _Loop:
     # --- checkpoints ---
 
     def _save(self) -> Iterator[Event]:
-        progress, run = self.trained.progress, self.job.run
+        progress, run = self.state.progress, self.job.run
         paused = time.monotonic()
         progress.elapsed, progress.line_seconds = paused - self.began, paused - self.line_began
         yield events.Saving(progress.step)
         run.log.sync()
         path = run.checkpoint(progress.step)
-        self.trained.checkpoint().save(path)
+        self.state.checkpoint().save(path)
         self.write_best()
         retire(run, keep=self.config.keep, every=self.config.save_every, best=progress.best_step)
         self.saved_step = progress.step
@@ -248,7 +248,7 @@ class _Loop:
         yield events.Saved(progress.step, path)
 
     def write_best(self) -> None:
-        progress = self.trained.progress
+        progress = self.state.progress
         if progress.best_step is not None:
             best = {"step": progress.best_step, "metric": self.config.best, "value": progress.best_value}
             self.job.run.write_best(best)
@@ -265,5 +265,5 @@ class _Loop:
         load_weights(model, weights, run.averaged_folder)
         metrics = self._metrics(nullcontext()) if self._has_metrics() else {}
         load_weights(model, before, run.averaged_folder)
-        run.log.append({"kind": "averaged", "step": self.trained.progress.step, "of": list(steps), **metrics})
+        run.log.append({"kind": "averaged", "step": self.state.progress.step, "of": list(steps), **metrics})
         yield events.Averaged(run.averaged_folder, steps, metrics)

@@ -1,4 +1,4 @@
-"""What is counted while training: sums on the device, read by the host only when a line is logged or saved."""
+"""Sums kept on the device during training; the host reads them only when a line is logged or saved."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class MeterReading:
-    """Sums over the steps since the last line, and the steps that were skipped."""
+    """Sums over the steps since the last log line, and how many steps were skipped."""
 
     total: float  # of the loss
     count: float  # of targets
@@ -30,7 +30,7 @@ class MeterReading:
 
 
 class Meter:
-    """float64 sums that never make the host wait; a step that is skipped adds to nothing but the skipped."""
+    """float64 sums that never make the host wait; a skipped step adds only to the count of skipped steps."""
 
     def __init__(self, device: torch.device) -> None:
         self.sums = torch.zeros(4, dtype=torch.float64, device=device)

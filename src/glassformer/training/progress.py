@@ -1,4 +1,4 @@
-"""How far training has come: the few numbers that, with the tensors, make a resumed run the same run."""
+"""How far training has come: the numbers that, with the tensors, make a resumed run continue identically."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from glassformer.data.sampler import EpochPosition
 
 @dataclass
 class Progress:
-    """Changed by the loop, step by step."""
+    """Updated by the loop at every step."""
 
     step: int = 0
     epoch: int = 0
@@ -47,7 +47,7 @@ class Progress:
 
 
 def origin(config: RunConfig, store: Examples) -> dict[str, str]:
-    """What a checkpoint must share with the run that goes on from it: model, kind of optimiser, data."""
+    """What a checkpoint must have in common with the run that resumes from it: model, kind of optimiser, data."""
     model = json.dumps(config.model.to_dict(), sort_keys=True)
     return {
         "model": hashlib.sha256(model.encode()).hexdigest(),
@@ -57,7 +57,7 @@ def origin(config: RunConfig, store: Examples) -> dict[str, str]:
 
 
 def differing(ours: Mapping[str, str], theirs: object) -> str | None:
-    """The first part that is not the same; None where all are."""
+    """The first part that differs; None if all agree."""
     if not isinstance(theirs, Mapping):
         return "model"
     return next((part for part, value in ours.items() if theirs.get(part) != value), None)

@@ -1,4 +1,4 @@
-"""Chance, under control: one seed for all generators, their states saved and put back, and the deterministic mode."""
+"""Reproducible randomness: one seed for all generators, their states saved and restored, deterministic kernels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch import Tensor
 
 
 def seed_all(seed: int) -> None:
-    """Python, numpy, torch and every accelerator."""
+    """Seed Python, numpy, torch and every accelerator."""
     random.seed(seed)
     np.random.seed(seed % 2**32)
     torch.manual_seed(seed)
@@ -37,7 +37,7 @@ def random_state(device: torch.device) -> dict[str, Tensor]:
 
 
 def set_random_state(state: Mapping[str, Tensor], device: torch.device) -> None:
-    """Put all generators back to where they were."""
+    """Restore the states of all generators."""
     gauss = state["python.gauss"].tolist()
     random.setstate((3, tuple(state["python"].tolist()), gauss[0] if gauss else None))
     *keys, position, has_gauss = state["numpy"].tolist()
@@ -50,7 +50,7 @@ def set_random_state(state: Mapping[str, Tensor], device: torch.device) -> None:
 
 @contextmanager
 def kept_random_state(device: torch.device) -> Iterator[None]:
-    """Whatever is drawn inside changes nothing outside: evaluating more often does not change what is learned."""
+    """Restores the generators afterwards, so that evaluating more often does not change what is learned."""
     before = random_state(device)
     try:
         yield

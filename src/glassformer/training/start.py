@@ -1,4 +1,4 @@
-"""A run that starts from a trained model, to fine-tune it for example: what fits is taken, the rest begins anew."""
+"""Starting a run from a trained model, to fine-tune it: tensors that fit are taken, the others are initialised."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FOLDER = "start"
 
 @dataclass(frozen=True, kw_only=True)
 class TakenWeights:
-    """What a run took from another model, by name: `new` stands only here, or in another shape; `left` only there."""
+    """The tensors taken from another model. `new`: only in this one, or in another shape; `left`: only in the other."""
 
     model: str
     checkpoint: str
@@ -36,12 +36,12 @@ class TakenWeights:
 
 
 def open_start(config: RunConfig) -> Loaded | None:
-    """The model that `train.start` names: a run folder, or whatever else can be loaded."""
+    """The model named by `train.start`: a run folder, or anything else that can be loaded."""
     return None if config.train.start is None else load(config.train.start, device="cpu")
 
 
 def take(loaded: Loaded, config: ModelConfig) -> tuple[TakenWeights, dict[str, Tensor]]:
-    """Every tensor whose name and shape are those of the model to be trained. Not one matrix is a mistake, and said."""
+    """Every tensor whose name and shape match the model to be trained. Raises if no matrix matches."""
     theirs, ours = loaded.model.state_dict(), build(config, device="meta").state_dict()
     taken = {name: x for name, x in theirs.items() if name in ours and ours[name].shape == x.shape}
     if not any(x.dim() > 1 for x in taken.values()):  # a bias that happens to fit is no start
@@ -63,7 +63,7 @@ def keep(run: Run, start: TakenWeights, tensors: Mapping[str, Tensor]) -> None:
 
 
 def put_weights(run: Run, model: nn.Module) -> TakenWeights | None:
-    """What was kept, into a model that was just built; None where the run starts from nothing."""
+    """Put the kept weights into a newly built model; None if the run starts from scratch."""
     folder = run.folder / FOLDER
     if run.config.train.start is None:
         return None

@@ -1,4 +1,4 @@
-"""Everything that changes while training, in one value: begun afresh, put into a checkpoint, restored from one."""
+"""All state that changes during training, in one value: created at step 0, saved to and restored from a checkpoint."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from glassformer.training.validate import make_sampler
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingState:
-    """A model in training: its optimiser, its averages, its place in the data."""
+    """A model in training with its optimiser, its averages and its position in the data. `advance` takes one step."""
 
     config: RunConfig
     task: Task[Any]
@@ -55,7 +55,7 @@ class TrainingState:
     def begin(
         cls, config: RunConfig, model: nn.Module, task: Task[Any], store: Examples, device: torch.device
     ) -> TrainingState:
-        """Step 0, every generator at the seed. The model is moved to the device first."""
+        """State at step 0: the model on its device, every random generator seeded."""
         train = config.train
         seed_all(train.seed)
         model.to(device).train()
@@ -82,7 +82,7 @@ class TrainingState:
         )
 
     def advance(self) -> float:
-        """One optimiser step; the learning rate it was made with."""
+        """Take one optimiser step; return its learning rate."""
         progress = self.progress
         groups, (progress.epoch, progress.position) = self.sampler.group(progress.place)
         seed = self.config.train.seed
@@ -114,7 +114,7 @@ class TrainingState:
         )
 
     def restore(self, run: Run) -> Generator[Event, None, Path | None]:
-        """Go on from the newest checkpoint that is whole and ours; what is refused is told and set aside."""
+        """Resume from the newest checkpoint that is complete and of this run; report and set aside those refused."""
         found = sorted(run.checkpoints_by_step().items(), reverse=True)
         refused: list[tuple[Path, FileError]] = []
         for _, path in found:

@@ -1,4 +1,4 @@
-"""The status block of a run, status.txt: how it stands, on one screen, for whoever looks into the folder."""
+"""The status of a run on one screen, status.txt in its folder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from glassformer.words import say
 
 @dataclass
 class Lowest:
-    """A loss: the latest one and the lowest, with its step."""
+    """The latest value of a loss, and the lowest with its step."""
 
     latest: float = math.nan
     lowest: float = math.nan
@@ -39,7 +39,7 @@ class Lowest:
 
 
 class LogSummary:
-    """What log.jsonl says in a few numbers, line after line: a log of a million lines is read once."""
+    """A running summary of log.jsonl, line by line: a log of a million lines is read once."""
 
     def __init__(self, records: Iterable[Mapping[str, Any]] = ()) -> None:
         self.training, self.validation = Lowest(), Lowest()
@@ -62,7 +62,7 @@ class LogSummary:
 def rows(
     run: Run, standing: LogSummary, now: Mapping[str, Any] | None = None, lang: str | None = None
 ) -> dict[str, str]:
-    """How it stands: label → value. `now`: what is known better than status.json, written now and then."""
+    """The status as label → value. `now` holds values that are newer than status.json."""
     config, status = run.config.train, {"state": "running", "step": 0, "epoch": 0, **run.status, **(now or {})}
     batch = say("watch.status.tokens", lang, tokens=f"{config.batch_tokens * config.accumulate:,}")
     epoch = status["epoch"] + 1
@@ -99,7 +99,7 @@ def _updated(run: Run, status: Mapping[str, Any], now: Mapping[str, Any] | None)
 
 
 def block(run: Run, standing: LogSummary, now: Mapping[str, Any] | None = None) -> str:
-    """The same in lines, in the language of the process."""
+    """The same as lines of text, in the language of the process."""
     found = rows(run, standing, now)
     width = max(map(cell_len, found))
     lines = [f"{label}{' ' * (width - cell_len(label))}  {value}" for label, value in found.items()]
@@ -107,7 +107,7 @@ def block(run: Run, standing: LogSummary, now: Mapping[str, Any] | None = None) 
 
 
 def write_block(run: Run, standing: LogSummary, now: Mapping[str, Any] | None = None) -> None:
-    """Replaced often and worth little: not synced."""
+    """Written often and easy to recreate, so it is not synced."""
     write_text(run.folder / "status.txt", block(run, standing, now), durable=False)
 
 

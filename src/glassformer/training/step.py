@@ -1,4 +1,4 @@
-"""One optimiser step: micro-batches, one division, one clipping, one update. On an accelerator nothing waits for it."""
+"""One optimiser step: micro-batches, one division, one clipping, one update, without synchronising an accelerator."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from glassformer.training.precision import LossScale, autocast
 
 @dataclass(frozen=True, kw_only=True)
 class Stepper:
-    r"""All that a step touches.
+    r"""Takes optimiser steps.
 
         g = ∇ Σ_i L_i / Σ_i n_i      over the micro-batches i of the step: their losses L_i and targets n_i
         g ← g · min(1, clip / ‖g‖)   (Pascanu et al. 2013)
@@ -45,7 +45,7 @@ class Stepper:
         self.meter.add(total, count, norm, bad)
 
     def gradients(self, batches: Sequence[Batch], count: int) -> Tensor:
-        """The gradients of the sum of all losses, over `count`, into the parameters; the sum comes back."""
+        """Accumulate the gradients of (sum of all losses) / `count` in the parameters; return the sum."""
         self.optimizer.zero_grad(set_to_none=True)
         total = torch.zeros((), device=self.device)
         for batch in batches:
@@ -61,7 +61,7 @@ class Stepper:
         return torch.nn.utils.get_total_norm(gradients, foreach=True)
 
     def _update(self, learning_rate: float, norm: Tensor, bad: Tensor) -> None:
-        """The fused optimisers divide by `grad_scale` and do nothing where `found_inf` is 1: no pass of our own."""
+        """Fused optimisers divide by `grad_scale` and skip the update if `found_inf` is 1: no extra pass is needed."""
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate
         divisor = self.scale.scale

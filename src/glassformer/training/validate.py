@@ -19,7 +19,7 @@ from glassformer.training.precision import autocast
 def validate(
     model: nn.Module, task: Task[Any], store: Examples, config: TrainConfig, device: torch.device
 ) -> dict[str, float]:
-    """The task's metrics over all examples; nothing in it is left to chance."""
+    """The task's metrics over all examples; deterministic."""
     was_training = model.training
     model.eval()
     sums: dict[str, Sum] = {}
@@ -33,7 +33,7 @@ def validate(
 
 
 def make_sampler(store: Examples, task: Task[Any], config: TrainConfig) -> Sampler:
-    """The order of a store under a recipe; what a batch adds to an example, eos for example, counts."""
+    """The batches of a store under a recipe; tokens that a batch adds, such as eos, count towards the lengths."""
     return Sampler(
         lengths=store.lengths + task.extra_tokens,
         batch_tokens=config.batch_tokens,

@@ -17,14 +17,14 @@ from glassformer.training.status import LogSummary, write_block
 
 @dataclass(frozen=True)
 class NotShown:
-    """The status, the pictures or TensorBoard could not be kept up to date. Said once; training goes on."""
+    """The status, the pictures or TensorBoard could not be kept up to date. Reported once; training continues."""
 
     what: str  # "status", "pictures" or "tensorboard"
     error: Exception
 
 
 def train_watched(job: Training, *, resume: bool = False) -> Iterator[Event | NotShown]:
-    """`train`, with all that shows how it goes kept fresh in the run folder."""
+    """`train`, keeping the status, the pictures and TensorBoard in the run folder up to date."""
     watcher: RunWatcher | None = None
     with closing(train(job, resume=resume)) as happening:  # type: ignore[type-var]
         try:
@@ -85,7 +85,7 @@ class RunWatcher:
         self.board = Board(self.run.folder / "tensorboard", step)
 
     def _try(self, what: str, act: Callable[[], object]) -> Iterator[NotShown]:
-        """Whatever goes wrong here, a font or a full disk, is not worth a run."""
+        """A failure here, such as a missing font or a full disk, must not end a run."""
         if what in self.given_up:
             return
         try:
