@@ -16,8 +16,8 @@ from glassformer.lessons.record import RECORDED, LessonResult
 from glassformer.lessons.verdict import WORDS
 from glassformer.lessons.view import LessonView
 from glassformer.show.theme import DARK, LIGHT
-from glassformer.textbook.book import Book, Say, Stop, turns
-from glassformer.textbook.page import TEMPLATES, Printer, colours, source_id
+from glassformer.textbook.book import PAGES, Book, Say, Stop, turns
+from glassformer.textbook.page import MOST_NUMBERS, Printer, colours, number_rows, source_id
 from glassformer.textbook.pictures import draw
 from glassformer.words import LANGUAGES, say
 
@@ -109,11 +109,11 @@ def test_words_of_the_other_language_are_marked() -> None:
 
 
 def test_templates_speak_no_language() -> None:
-    for path in TEMPLATES.iterdir():
+    for path in PAGES.iterdir():
         text = path.read_text(encoding="utf-8")
         assert not HANGUL.search(text), path
     known = {"Glassformer", "glassformer", "claims", "lesson", "fresh", "json", "src", "nbsp"}  # names and commands
-    for path in TEMPLATES.glob("*.html"):
+    for path in PAGES.glob("*.html"):
         whole = path.read_text(encoding="utf-8")
         words = re.sub(r"<script>.*?</script>|\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}|<[^>]*>", "", whole, flags=re.DOTALL)
         assert not set(re.findall(r"[A-Za-z]{2,}", words)) - known, path
@@ -259,3 +259,27 @@ def test_a_picture_in_its_box() -> None:
     made = parts().figure(Markup("<svg></svg>"), 'a "label"', Markup("<b>x</b>"))
     assert 'tabindex="0" role="group" aria-label="a &#34;label&#34;"' in made and "<b>x</b>" in made
     assert "&lt;b&gt;" in parts().figure("", "", "<b>")  # what is not markup yet is escaped
+
+
+# --- the numbers of a lesson ---
+
+
+def test_values_under_their_paths() -> None:
+    data = {
+        "a": 1,
+        "b": {"mean": 0.5, "low": 0.25, "high": 0.75, "n": 5, "values": [1, 2]},
+        "c": [{"d": None}, {"d": 1 / 3}],
+        "e": [1, 2.5],
+    }
+    assert number_rows(data) == [
+        ("a", "1"),
+        ("b", "0.5 [0.25, 0.75], n = 5"),
+        ("c.0.d", "–"),
+        ("c.1.d", "0.33333"),
+        ("e", "1, 2.5"),
+    ]
+
+
+def test_long_lists_and_long_tables_are_cut() -> None:
+    assert number_rows({"a": list(range(50)), "b": [{"c": 1}] * 50}) == []
+    assert len(number_rows({str(i): i for i in range(200)})) == MOST_NUMBERS

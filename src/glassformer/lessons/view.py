@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ from glassformer.lessons.texts import HOLE, PictureWords, fill_numbers, look_up,
 from glassformer.lessons.verdict import Verdict
 from glassformer.show import prose_and_tables
 from glassformer.show.figure import as_png, as_svg
+from glassformer.show.template import TEMPLATES, render
 from glassformer.show.theme import LIGHT, Theme
 from glassformer.words import language, say
 
@@ -193,18 +193,14 @@ class LessonView:
         return text.get()
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<li><b>{escape(say(f'verdicts.{answer.verdict}', self.lang))}</b> · {escape(answer.claim)}<br>"
-            f"{escape(answer.decisive)}{_folded(answer, self.lang)}</li>"
-            for answer in self.answers()
-        )
-        paper = f"background:{LIGHT.paper};color:{LIGHT.ink};padding:1em;max-width:60em"
-        return f'<div style="{paper}"><h3>{escape(self.title)}</h3>{self.svg()}<ul>{rows}</ul></div>'
-
-
-def _folded(answer: JudgedClaim, lang: str) -> str:
-    rest = "".join(f"<p>{escape(part)}</p>" for part in answer.further)
-    return f"<details><summary>{escape(say('report.further', lang))}</summary>{rest}</details>" if rest else ""
+        values = {
+            "title": self.title,
+            "picture": self.svg(),
+            "theme": LIGHT,
+            "answers": [(say(f"verdicts.{answer.verdict}", self.lang), answer) for answer in self.answers()],
+            "further": say("report.further", self.lang),
+        }
+        return render(TEMPLATES / "lesson.html", values)
 
 
 MARKS = {

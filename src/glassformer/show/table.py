@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -16,7 +15,7 @@ from rich.table import Table as Drawn
 from rich.text import Text
 
 from glassformer.show.signs import minus
-from glassformer.show.template import broken, render
+from glassformer.show.template import TEMPLATES, broken, render
 from glassformer.show.width import longest, width, wrap
 from glassformer.words import say
 
@@ -240,7 +239,7 @@ class Table:
             "rows": list(map(cells, self.rows)),
             "totals": list(map(cells, self.totals)),
         }
-        return render(Path(__file__).parent / "templates" / "table.html", values)
+        return render(TEMPLATES / "table.html", values)
 
     def to_markdown(self) -> str:
         """For a document: every column, exact."""

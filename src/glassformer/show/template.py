@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
+TEMPLATES = Path(__file__).parent / "templates"  # of what shows itself in a notebook
 _BESIDE_A_TAG = re.compile(r"(?<=[>}])\s*\n\s*|\s*\n\s*(?=[<{])")
 _BETWEEN_WORDS = re.compile(r"\s*\n\s*")
 

@@ -22,6 +22,7 @@ LAST = (
     *("summary", "families", "misunderstandings", "tips", "remarks", "open_questions"),
     *("conclusion", "history", "reading", "glossary"),
 )
+PAGES = Path(__file__).parent / "templates"  # the HTML of all that stands here
 PARTS = ("map", "tally", "paths", "claims")  # what a page may hold beside its text: {{map}}
 Insert = Callable[[str], str]  # one of PARTS, or a claim's id → what stands in its place
 

@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, cached_property
-from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
 from glassformer.lessons.catalogue import NUMBERS
 from glassformer.lessons.view import LessonView, provenance
+from glassformer.show import minus
 from glassformer.show.template import macros, render
 from glassformer.show.theme import DARK, LIGHT, Theme
-from glassformer.textbook import front, numbers
-from glassformer.textbook.book import Book, Chapter, Page, Say
+from glassformer.textbook import front
+from glassformer.textbook.book import PAGES, Book, Chapter, Page, Say
 from glassformer.textbook.predicted import Card
 from glassformer.textbook.prose import html, kept, line, marked, mathml
 from glassformer.textbook.run import RunChapter
 from glassformer.textbook.run_page import run_html
 from glassformer.words import LANGUAGES, say
 
-TEMPLATES = Path(__file__).parent / "templates"
 RELOAD = 8  # seconds, while there is something to wait for
+MOST_NUMBERS = 60  # rows
+INTERVAL = {"mean", "low", "high", "n"}
 MARK = "\ue000{}\ue001"  # where a claim stands in a text, until it is HTML
 
 
 @cache
 def asset(name: str) -> Markup:
     """Style and script, which stand on the page as they are."""
-    return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
+    return Markup((PAGES / name).read_text(encoding="utf-8"))
 
 
 class Printer:
@@ -61,7 +62,7 @@ class Printer:
             "run": "" if run is None else kept(marked(run_html(run, card, words), self.book.lang)),
             "body": self.body(unfinished=True) if unfinished else self.text,
         }
-        return self._made("page.html", values)
+        return self._made("page.html", values) + "\n"
 
     def body(self, *, unfinished: bool = False) -> Markup:
         """What is read: pages, chapters with their lessons, pages, sources."""
@@ -104,7 +105,7 @@ class Printer:
         values = {
             "view": view,
             "number": NUMBERS[view.name],
-            "numbers": numbers.rows(view.data),
+            "numbers": number_rows(view.data),
             "picture": self.book.pictures.get(view.name),
             "unfinished": unfinished,
             **{each.__name__: each for each in (html, line, mathml, provenance, source_id)},
@@ -113,10 +114,10 @@ class Printer:
 
     def macros(self, template: str) -> Any:
         """Parts of the page, each a function."""
-        return macros(TEMPLATES / template, {"words": self.words})
+        return macros(PAGES / template, {"words": self.words})
 
     def _made(self, template: str, values: Mapping[str, Any]) -> Markup:
-        return render(TEMPLATES / template, {"book": self.book, "words": self.words, **values})
+        return render(PAGES / template, {"book": self.book, "words": self.words, **values})
 
 
 def source_id(path: str) -> str:
@@ -136,3 +137,40 @@ def colours() -> Markup:
         f"@media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}"
         f":root[data-theme=dark]{{{dark}}}"
     )
+
+
+# --- the numbers of a lesson ---
+
+
+def number_rows(data: Any) -> list[tuple[str, str]]:
+    """The first values of a tree of JSON, each under its path; long lists are left to `lesson --json`."""
+    found = list(_walk("", data))
+    return found[:MOST_NUMBERS]
+
+
+def _walk(path: str, value: Any) -> Iterator[tuple[str, str]]:
+    match value:
+        case dict() if set(value) >= INTERVAL:
+            yield path, interval(value)
+        case dict():
+            for key, inner in value.items():
+                yield from _walk(f"{path}.{key}" if path else str(key), inner)
+        case list() if all(not isinstance(item, dict | list) for item in value):
+            if len(value) <= 12:
+                yield path, ", ".join(map(plain, value))
+        case list() if len(value) <= 12:
+            for number, inner in enumerate(value):
+                yield from _walk(f"{path}.{number}", inner)
+        case list():
+            return
+        case _:
+            yield path, plain(value)
+
+
+def interval(value: dict[str, Any]) -> str:
+    """mean [low, high], n seeds."""
+    return f"{plain(value['mean'])} [{plain(value['low'])}, {plain(value['high'])}], n = {value['n']}"
+
+
+def plain(value: Any) -> str:
+    return "–" if value is None else minus(f"{value:.5g}") if isinstance(value, float) else str(value)

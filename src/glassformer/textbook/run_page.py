@@ -12,14 +12,13 @@ from glassformer.show import Column, Table, minus
 from glassformer.show.figure import as_png, as_svg
 from glassformer.show.template import render
 from glassformer.show.theme import LIGHT, styled
-from glassformer.textbook.book import Say
+from glassformer.textbook.book import PAGES, Say
 from glassformer.textbook.predicted import Card, PredictedRow
 from glassformer.textbook.run import RunChapter
 from glassformer.textbook.run_pictures import Draughtsman
 from glassformer.training.status import duration
 from glassformer.words import say
 
-TEMPLATE = Path(__file__).parent / "templates" / "run.html"
 MOST_SAMPLES = 6
 
 
@@ -34,7 +33,7 @@ def run_html(chapter: RunChapter, card: Card | None, words: Say) -> Markup:
         "predicted": None if card is None else card_table(card, words),
         "assumed": "" if card is None else assumed(card, words),
     }
-    return render(TEMPLATE, values)
+    return render(PAGES / "run.html", values)
 
 
 def run_markdown(chapter: RunChapter, card: Card | None, words: Say, out: Path) -> Iterator[str]:

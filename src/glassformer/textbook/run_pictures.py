@@ -12,7 +12,7 @@ from glassformer.tasks import kind_of
 from glassformer.textbook.run import RunChapter
 from glassformer.training.forecast_picture import draw_sample
 from glassformer.training.panels import PanelWords, RunHistory, draw_loss, draw_rate, plain
-from glassformer.training.pictures import BOARD, PANELS
+from glassformer.training.pictures import BOARD, PANELS, draw_board
 from glassformer.words import say
 
 if TYPE_CHECKING:
@@ -59,12 +59,8 @@ class Draughtsman:
     def dashboard(self) -> Figure:
         """The same page as in the folder of the run; the map in cells that a theme can colour."""
         figure = self.theme.figure(10, 9.5)
-        places = figure.subplot_mosaic(BOARD)
-        for name, panel in PANELS.items():
-            if name == "attention" and self.chapter.looked is not None:
-                self._map(places[name], printed=False)
-            else:
-                panel(places[name], self.story, self.words, self.theme)
+        looked = {} if self.chapter.looked is None else {"attention": lambda axes, *_: self._map(axes, printed=False)}
+        draw_board(figure.subplot_mosaic(BOARD), self.story, self.words, self.theme, {**PANELS, **looked})
         return figure
 
     def forecast(self) -> Figure:

@@ -33,6 +33,7 @@ from glassformer.training.panels import (
 from glassformer.words import language
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MISSING = re.compile(r"Glyph .* missing from font")
@@ -100,14 +101,15 @@ def figures(story: RunHistory, lang: str, task: TaskClass) -> dict[str, Figure]:
     draw_rate(rate.subplots(gridspec_kw=alone), story, words, FILE)
     board = Figure(figsize=(13, 10))  # margins by hand: a layout engine takes as long as all the drawing
     margins = {"left": 0.06, "right": 0.98, "bottom": 0.04, "top": 0.96, "wspace": 0.24, "hspace": 0.34}
-    dashboard(board, margins, story, words, FILE)
+    draw_board(board.subplot_mosaic(BOARD, gridspec_kw=margins), story, words, FILE)
     return {"loss_curves": loss, "learning_rate": rate, "dashboard": board}
 
 
-def dashboard(figure: Figure, margins: Mapping[str, float], story: RunHistory, words: PanelWords, theme: Theme) -> None:
+def draw_board(
+    places: Mapping[str, Axes], story: RunHistory, words: PanelWords, theme: Theme, panels: Mapping[str, Panel] = PANELS
+) -> None:
     """All of a run on one page: curves above, status and samples below, where it looks beside them."""
-    places = figure.subplot_mosaic(BOARD, gridspec_kw=dict(margins))
-    for name, panel in PANELS.items():
+    for name, panel in panels.items():
         panel(places[name], story, words, theme)
 
 
