@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from importlib import metadata
 from pathlib import Path
 
@@ -89,6 +90,7 @@ def _is_installed(name: str) -> bool:
 def test_importing_and_asking_for_help_do_not_load_torch() -> None:
     code = """
 import sys
+import tomllib
 import glassformer
 from glassformer.cli.app import main
 try:
@@ -119,3 +121,30 @@ def test_files_are_written_in_one_place() -> None:
             if opens or node.func.attr in ("write_bytes", "write_text"):
                 found.add(str(path.relative_to(SOURCE)))
     assert found == set(WRITERS)
+
+
+def test_every_file_of_the_package_is_in_the_wheel() -> None:
+    """Sentences, results, recipes, templates: what is no Python is shipped only if pyproject.toml names it."""
+    known = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["package-data"]
+    shipped = {path for pattern in known["glassformer"] for path in SOURCE.glob(pattern)}
+    tracked = {ROOT / name for name in TRACKED if name.startswith("src/glassformer/") and not name.endswith(".py")}
+    assert tracked and not tracked - shipped
+
+
+HTML = re.compile(r"</?(a|b|div|dd|details|dl|dt|figure|h\d|li|ol|p|pre|section|span|summary|table|td|th|tr|ul)[ >]")
+MARKUP = {  # all other HTML stands in templates, which escape what is put into them: an f-string escapes nothing
+    "show/figure.py": "rules for the SVG that matplotlib writes",
+    "textbook/front.py": "links around the boxes of an SVG",
+    "textbook/markdown.py": "Markdown has no anchors of its own",
+    "textbook/prose.py": "rules for the HTML that the reader of Markdown writes",
+}
+
+
+def test_html_stands_in_templates() -> None:
+    found = set()
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                fixed = (str(part.value) for part in node.values if isinstance(part, ast.Constant))
+                found |= {str(path.relative_to(SOURCE))} if HTML.search("".join(fixed)) else set()
+    assert found == set(MARKUP)
