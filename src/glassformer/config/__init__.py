@@ -1,1 +1,1 @@
-"""What a person configures: a model, a recipe, and what a single value must be."""
+"""Configuration: the tables of a model and of a recipe, their schema, and the rules for single values."""

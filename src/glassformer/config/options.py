@@ -1,4 +1,4 @@
-"""What may be set, and what it must be: the keys of a table and the options of a choice are judged here, nowhere else.
+"""Schemas: which keys and options there are, and what each must be. Unknown, missing and wrong ones are refused here.
 
 A schema is read off the fields of a `ConfigTable`, or off the signature of the function that takes the options.
 """
@@ -27,7 +27,7 @@ RULES: dict[str, Rule] = {  # what a type alone says
 
 
 class Option(NamedTuple):
-    """A key or an option: what it is unless it is set, and what it must be. `optional`: None is allowed."""
+    """A key or an option: its default and its rule. `optional`: None is allowed."""
 
     default: Any
     rule: Rule
@@ -42,7 +42,7 @@ Schema = Mapping[str, Option]
 
 
 def option(annotation: str, default: Any, rule: Rule | None = None) -> Option:
-    """As it is declared, `int | None = None`; a `rule` where the type alone says too little."""
+    """The option for a declaration, `int | None = None`; `rule` replaces that of the type."""
     kind = annotation.removesuffix(" | None")
     return Option(default, rule or RULES[kind], optional=kind != annotation)
 
@@ -50,7 +50,7 @@ def option(annotation: str, default: Any, rule: Rule | None = None) -> Option:
 def keywords(
     function: Callable[..., Any], rules: Mapping[str, Rule] = MappingProxyType({}), without: Collection[str] = ()
 ) -> dict[str, Option]:
-    """The parameters of a function as options, but for those `without` that its caller gives."""
+    """The parameters of a function as options; `without` names those that its caller supplies."""
     return {
         name: option(each.annotation, each.default, rules.get(name))
         for name, each in parameters(function).items()
@@ -60,12 +60,12 @@ def keywords(
 
 @cache
 def parameters(function: Callable[..., Any]) -> Mapping[str, Parameter]:
-    """What a function takes, read once."""
+    """The signature of a function, read once."""
     return signature(function).parameters
 
 
 def known_key(key: object, known: Collection[str], typed: str = "") -> str:
-    """A key that there is; any other is refused, with the nearest. `typed`: all that was written, `train.steps`."""
+    """Return a known key; refuse any other and suggest the nearest. `typed`: the key as written, `train.steps`."""
     name = word("key", key)
     if name not in known:
         raise ConfigError("unknown_key", key=typed or name, hint=suggest(name, known))
@@ -73,7 +73,7 @@ def known_key(key: object, known: Collection[str], typed: str = "") -> str:
 
 
 def judge(key: str, chosen: Choice, schema: Schema) -> dict[str, Any]:
-    """The options that a choice sets, each judged; an unknown one is answered with the nearest, a missing one named."""
+    """Check the options that a choice sets. Unknown ones are refused with the nearest name, missing ones are named."""
     for name in chosen.options:
         if not schema:
             raise ConfigError("no_option", key=key, option=name, kind=chosen.kind)
@@ -87,7 +87,7 @@ def judge(key: str, chosen: Choice, schema: Schema) -> dict[str, Any]:
 
 
 def complete(key: str, chosen: Choice, schema: Schema) -> dict[str, Any]:
-    """All options of a choice, in the order of the schema: those that it sets, the others by default."""
+    """All options of a choice, in the order of the schema; those that it does not set have their defaults."""
     return {**defaults(schema), **judge(key, chosen, schema)}
 
 
@@ -96,9 +96,9 @@ def defaults(schema: Schema) -> dict[str, Any]:
 
 
 class Kinds:
-    """A rule: one of these kinds, with all of its options.
+    """A rule: one of these kinds, with all of its options filled in.
 
-    All, so that what a recipe leaves out means the same in a later version, whatever the defaults are then.
+    Filled in, so that a stored recipe means the same in a later version with other defaults.
     """
 
     def __init__(self, known: Mapping[str, Schema]) -> None:
@@ -109,6 +109,6 @@ class Kinds:
         return Choice(chosen.kind, complete(key, chosen, self.known[one_of(key, chosen.kind, self.known)]))
 
     def shortened(self, chosen: Choice) -> Choice:
-        """Without the options that are as by default."""
+        """Without the options that have their defaults."""
         schema = self.known[chosen.kind]
         return Choice(chosen.kind, {k: v for k, v in chosen.options.items() if v != schema[k].default})

@@ -57,13 +57,13 @@ KINDS: dict[str, dict[str, Schema]] = {
 
 
 def _kind(name: str, default: object) -> Any:
-    """A key whose kinds and their options stand in `KINDS`."""
+    """A key whose kinds and options are listed in `KINDS`."""
     rule = Kinds(KINDS[name])
     return checked(rule(name, default), rule)
 
 
 def _folder_name(key: str, value: object) -> str:
-    """A name that can be that of a folder, and of no other place than where it is put."""
+    """A name for a folder that cannot lead anywhere else."""
     name = word(key, value)
     if not name.strip() or name.startswith(".") or not name.isprintable() or {"/", "\\"} & {*name}:
         raise ConfigError("not_a_name", key=key, value=shown(name))
@@ -74,7 +74,7 @@ def _folder_name(key: str, value: object) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class RunTable(ConfigTable):
-    """What a run is called, which is also the name of its folder, and what it learns."""
+    """[run]: the name of the run, which is also that of its folder, and its task."""
 
     name: str = checked("run", _folder_name)
     task: Choice = Choice("translation")
@@ -191,7 +191,7 @@ class RunConfig:
         return tables | {name: getattr(self, name).to_dict() for name in TABLES}
 
     def to_toml(self, options: Mapping[str, Schema] = MappingProxyType({})) -> str:
-        """Every key with its value, so that it means the same in a later version; what is not set as a comment.
+        """Every key with its value, so that it means the same in a later version; keys without one as comments.
 
         `options`: of each choice, "data.source" for example, all that its kind has: see `tasks/schemas.py`.
         """
@@ -214,7 +214,7 @@ class RunConfig:
 
 
 def left_out(key: str, choice: Choice, schema: Schema) -> list[str]:
-    """The options that a choice leaves as they are, as comments: `# source.count = 10000`."""
+    """The options that a choice leaves at their defaults, as comments: `# source.count = 10000`."""
     left = {name: each.default for name, each in schema.items() if name not in choice.options}
     return [
         f"# {key}.{name} = {'' if default in (None, REQUIRED) else literal(default)}".rstrip()
@@ -223,9 +223,9 @@ def left_out(key: str, choice: Choice, schema: Schema) -> list[str]:
 
 
 def override(tables: Mapping[str, Any], key: str, value: object) -> dict[str, Any]:
-    """The tables with one key set: `train.steps`, inside a choice `train.optimizer.beta2`; `task.x` is `run.task.x`.
+    """The tables with one key set: `train.steps`, or inside a choice `train.optimizer.beta2`; `task.x` is `run.task.x`.
 
-    A key without its table, `d_ff`, is that of the only table that has it.
+    A key may be written without its table, `d_ff`, if only one table has it.
     """
     key = f"run.{key}" if key.startswith("task.") else _with_table(key)
     known: dict[str, type[ConfigTable]] = {"run": RunTable, **TABLES}
@@ -237,7 +237,7 @@ def override(tables: Mapping[str, Any], key: str, value: object) -> dict[str, An
 
 
 def _with_table(key: str) -> str:
-    """`d_ff` → `model.d_ff`; one that stands in two tables, `seed`, is not guessed."""
+    """`d_ff` → `model.d_ff`; a key of two tables, such as `seed`, is refused."""
     first = key.partition(".")[0]
     if first in ("run", *TABLES):
         return key

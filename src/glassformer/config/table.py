@@ -18,7 +18,7 @@ def checked(default: Any, rule: Rule) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class ConfigTable:
-    """What every table can do: judge its values when it is made, come from plain values and be written as such."""
+    """The base of all tables: checks its values when it is made, and is read from and written to plain values."""
 
     def __post_init__(self) -> None:
         for name, each in self.schema().items():
@@ -31,16 +31,16 @@ class ConfigTable:
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> Self:
-        """From plain values; an unknown key is answered with the nearest."""
+        """Read plain values; an unknown key is refused with the nearest name."""
         return cls(**{known_key(name, cls.schema()): value for name, value in table.items()})
 
     @classmethod
     def from_choice(cls, name: str, chosen: Choice) -> Self:
-        """From the options of a choice: `task = { kind = "language_model", context = 64 }`."""
+        """Read the options of a choice: `task = { kind = "language_model", context = 64 }`."""
         return cls(**complete(name, chosen, cls.schema()))
 
     def to_dict(self) -> dict[str, Any]:
-        """What differs from the defaults, as plain values."""
+        """The values that differ from the defaults, as plain ones."""
         table = {}
         for name, each in self.schema().items():
             value = getattr(self, name)
@@ -52,7 +52,7 @@ class ConfigTable:
     def override(cls, table: Mapping[str, Any], name: str, value: object, typed: str = "") -> dict[str, Any]:
         """The plain table with one key set: `d_ff`, or inside a choice `position.base`.
 
-        `typed`: what a person wrote, where that was more than the name.
+        `typed`: the key as written, where that is longer than `name`.
         """
         outer, dot, inner = name.partition(".")
         if not dot:

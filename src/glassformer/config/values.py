@@ -24,7 +24,7 @@ class Choice:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if isinstance(self.options, Mapping):  # else the rule `choice` says what is wrong
+        if isinstance(self.options, Mapping):  # otherwise the rule `choice` refuses it
             object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
 
     def __hash__(self) -> int:
@@ -36,7 +36,7 @@ class Choice:
 
 
 def anything(key: str, value: object) -> Any:
-    """Judged later, by whoever knows what it must fit."""
+    """Checked later, where it is known what it must fit."""
     return value
 
 
@@ -117,7 +117,7 @@ def names(key: str, value: object) -> str | list[str]:
 
 
 def choice(key: str, value: object) -> Choice:
-    """A kind, or a table with `kind` and its options; whether there is such a kind is another question."""
+    """A kind, or a table with `kind` and options; whether the kind exists is checked elsewhere."""
     if isinstance(value, Choice) and isinstance(value.options, Mapping):
         value = {"kind": value.kind, **value.options}
     if isinstance(value, str):
