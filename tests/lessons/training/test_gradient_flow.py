@@ -38,7 +38,7 @@ def test_the_rule() -> None:
 
 
 def test_each_layer_has_its_gradient_and_a_larger_start_changes_it() -> None:
-    experiment = letters(LessonSetup(effort=0.01), {"model.n_decoder_layers": 3, "model.d_model": 16, "model.d_ff": 32})
+    experiment = letters(LessonSetup(effort=0.01), 3, {"model.d_model": 16, "model.d_ff": 32})
     post = {"model.norm_order": "post"}
     xavier = layer_gradients(experiment, {**post, "model.init": "xavier"}, seed=0)
     he = layer_gradients(experiment, {**post, "model.init": "he"}, seed=0)

@@ -19,7 +19,7 @@ from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.training.curves_picture import curves
-from glassformer.lessons.training.letters import curve, letters
+from glassformer.lessons.training.letters import D_MODEL, curve, letters
 from glassformer.lessons.verdict import Verdict, less
 from glassformer.show.drawing import bars, lines
 from glassformer.show.theme import Theme
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 SCHEDULES = ("cyclic", "cosine", "constant")
 OTHERS = ("cosine", "constant")
 PEAKS = (3e-3, 1e-2, 3e-2)
-LAYERS, D_MODEL = 2, 48
+LAYERS = 2
 CYCLES, WARMUP = 4, 16  # half a cycle is as long as the warm-up, so that the last cycle ends at its bottom
 EXAMPLES = 48  # few enough to be seen ten times over, so that there are minima to be near to
 BETWEEN = (0.25, 0.5, 0.75)  # places on the line from one bottom to the next
@@ -42,17 +42,7 @@ def run(setup: LessonSetup) -> Data:
     """Three schedules at three peaks, the same steps, batches and first numbers."""
     warmup = setup.some(WARMUP, 2)
     steps = 2 * warmup * CYCLES
-    experiment = letters(
-        setup,
-        {
-            "model.d_model": D_MODEL,
-            "model.d_ff": 4 * D_MODEL,
-            "model.n_decoder_layers": LAYERS,
-            "train.batch_tokens": 256,
-            "train.steps": steps,
-            "train.warmup": warmup,
-        },
-    )
+    experiment = letters(setup, LAYERS, {"train.steps": steps, "train.warmup": warmup})
     some = experiment.material.training.select(range(min(EXAMPLES, len(experiment.material.training))))
     places = [(kind, peak) for kind in SCHEDULES for peak in PEAKS]
     outcomes = {place: _train(setup, experiment, some, *place) for place in setup.each("schedule", places)}

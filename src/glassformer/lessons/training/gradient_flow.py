@@ -18,7 +18,7 @@ from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import differences, interval
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.training.curves_picture import curves, finer
-from glassformer.lessons.training.letters import curve, letters
+from glassformer.lessons.training.letters import D_MODEL, curve, letters
 from glassformer.lessons.verdict import Verdict, less
 from glassformer.models.build import build
 from glassformer.show.drawing import lines, logarithmic
@@ -31,23 +31,13 @@ if TYPE_CHECKING:
 
 RULES = ("xavier", "he", "normal")
 ORDERS = ("post", "pre")
-LAYERS, D_MODEL, STEPS, WARMUP = 6, 48, 100, 30
+LAYERS, STEPS, WARMUP = 6, 100, 30
 
 
 def run(setup: LessonSetup) -> Data:
     """Six layers: the gradient of the first batch, layer by layer; then a short training from the same numbers."""
     steps = setup.some(STEPS, 4)
-    experiment = letters(
-        setup,
-        {
-            "model.d_model": D_MODEL,
-            "model.d_ff": 4 * D_MODEL,
-            "model.n_decoder_layers": LAYERS,
-            "train.batch_tokens": 256,
-            "train.steps": steps,
-            "train.warmup": min(WARMUP, steps),
-        },
-    )
+    experiment = letters(setup, LAYERS, {"train.steps": steps, "train.warmup": min(WARMUP, steps)})
     places = [(order, rule) for order in ORDERS for rule in RULES]
     seen = {(order, rule): _look(setup, experiment, order, rule) for order, rule in setup.each("init", places)}
     return {

@@ -13,14 +13,19 @@ from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import interval
 
 SENTENCES = 2000
+D_MODEL = 48
 POINTS = 40  # of a curve
 
 
-def letters(setup: LessonSetup, changes: Mapping[str, Any]) -> Experiment:
+def letters(setup: LessonSetup, layers: int, changes: Mapping[str, Any]) -> Experiment:
     """The material, and what all of these trainings share: no clipping, no averages, the recipe's own peak of 3e-3."""
     setting = {
         "data.source.count": setup.some(SENTENCES, 400),
         "data.validation": 100,
+        "model.d_model": D_MODEL,
+        "model.d_ff": 4 * D_MODEL,
+        "model.n_decoder_layers": layers,
+        "train.batch_tokens": 256,
         "train.clip": 0.0,
         "train.ema": 0.0,
         "train.schedule": "constant",

@@ -17,7 +17,7 @@ from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import differences, interval
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.training.curves_picture import curves, finer
-from glassformer.lessons.training.letters import curve, letters
+from glassformer.lessons.training.letters import D_MODEL, curve, letters
 from glassformer.lessons.verdict import Verdict, less
 from glassformer.show.drawing import logarithmic
 from glassformer.show.theme import Theme
@@ -29,23 +29,14 @@ if TYPE_CHECKING:
 ORDERS = ("post", "pre")
 LENGTHS = (0, 10, 30, 60)
 JUDGED = 30  # a quarter of the training, compared with none
-LAYERS, D_MODEL, STEPS = 6, 48, 120
+LAYERS, STEPS = 6, 120
 MEASURES = ("loss", "jumps")
 
 
 def run(setup: LessonSetup) -> Data:
     """Up in a line to 3e-3 in so many steps, then constant; six layers, no clipping."""
     steps = setup.some(STEPS, 6)
-    experiment = letters(
-        setup,
-        {
-            "model.d_model": D_MODEL,
-            "model.d_ff": 4 * D_MODEL,
-            "model.n_decoder_layers": LAYERS,
-            "train.batch_tokens": 256,
-            "train.steps": steps,
-        },
-    )
+    experiment = letters(setup, LAYERS, {"train.steps": steps})
     places = [(order, length) for order in ORDERS for length in LENGTHS]
     seen = {place: _look(setup, experiment, *place) for place in setup.each("warmup", places)}
     return {
