@@ -171,7 +171,7 @@ def ours(model: Wrapped, source: Tensor, mask: Tensor, n_best: int = 1, **option
 @pytest.mark.parametrize("family", ["encoder-decoder", "decoder"])
 def test_the_inputs_end_at_different_lengths(family: str) -> None:
     model = wrapped(family)
-    found = ours(model, *prompts(family), beam=4, alpha=1.0, stop="bound")
+    found = ours(model, *prompts(family), width=4, alpha=1.0, stop="bound")
     lengths = [len(tokens) for tokens in found.tokens]
     assert len(set(lengths)) >= 8
     assert len({tuple(tokens) for tokens in found.tokens}) >= 150
@@ -193,7 +193,7 @@ def test_beam_search_token_for_token(family: str, beam: int, stop: str, alpha: f
         early_stopping=STOPS[stop],
         length_penalty=alpha,
     )
-    found = ours(model, source, mask, beam=beam, n_best=beam, alpha=alpha, stop=stop)
+    found = ours(model, source, mask, width=beam, n_best=beam, alpha=alpha, stop=stop)
     assert found.tokens == tokens
     torch.testing.assert_close(torch.tensor(found.scores), torch.tensor(scores), atol=1e-4, rtol=1e-5)
 
