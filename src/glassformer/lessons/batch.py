@@ -1,4 +1,4 @@
-"""Many lessons measured side by side, each in a process of its own with one thread; the longest first."""
+"""Many lessons measured side by side, each in its own process with one thread; the longest first."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Moved:
 
 @dataclass(frozen=True)
 class Done:
-    """A process has ended well."""
+    """A process has succeeded."""
 
     job: WorkerJob
     result: LessonResult | None  # None: of a model
@@ -58,7 +58,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Failed:
-    """A process has ended otherwise; in one line why."""
+    """A process has failed; one line says why."""
 
     job: WorkerJob
     why: str
@@ -110,7 +110,7 @@ class Journal:
 
 
 def jobs(names: Sequence[str]) -> list[WorkerJob]:
-    """Models that are not there yet come first: more than one lesson waits for each."""
+    """Models that have not been trained yet come first: several lessons wait for each."""
     recipes = dict.fromkeys(recipe for name in names for recipe in lesson(name).models)
     missing = [WorkerJob("model", recipe) for recipe in recipes if not is_trained(recipe)]
     return [*missing, *(WorkerJob("lesson", name) for name in sorted(names, key=_seconds, reverse=True))]
@@ -175,7 +175,7 @@ def _work(
             happening.put(Began(job))
             try:
                 happening.put(_run(job, folder, happening, running))
-            except Exception as error:  # whatever it is, the others go on, and it is said
+            except Exception as error:  # whatever it is, it is reported and the others go on
                 happening.put(Failed(job, f"{type(error).__name__}: {error}"))
     finally:
         happening.put(None)

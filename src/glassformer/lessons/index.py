@@ -61,6 +61,6 @@ def claims_named(ids: list[str]) -> list[str]:
 
 
 def lessons_of(ids: list[str]) -> list[str]:
-    """The lessons that answer these claims, each once; all lessons that answer any where none is named."""
+    """The lessons that answer these claims, each once; every lesson that answers a claim where none is named."""
     known = claims()
     return list(dict.fromkeys(known[claim] for claim in claims_named(ids) or known))

@@ -22,7 +22,7 @@ Data = Mapping[str, Any]  # JSON: numbers, texts, lists and tables of them
 
 @dataclass(frozen=True, kw_only=True)
 class Lesson:
-    """`run` measures, `verdicts` judges the claims by rules that stand beside it, `draw` makes the picture.
+    """`run` measures, `verdicts` judges the claims by the rule in its docstring, `draw` makes the picture.
 
     What they hand on is JSON, so that a result of last year, or of another machine, is judged and drawn the same way.
     """
@@ -41,7 +41,7 @@ class Lesson:
 
 
 def no_verdicts(data: Data) -> Mapping[str, Verdict]:
-    """Of a lesson that shows and claims nothing."""
+    """The verdicts of a lesson that makes no claim."""
     return {}
 
 

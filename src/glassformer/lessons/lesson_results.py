@@ -50,7 +50,7 @@ class JudgedClaim:
 
     @property
     def further(self) -> list[str]:
-        """All that was measured beside it, which a page folds: each number of it once."""
+        """The other measurements, which a page folds away: each number once."""
         rest = beginning(self.condition or self.says)[1]
         if self.condition is None:
             return [rest] if rest else []
@@ -64,7 +64,7 @@ class JudgedClaim:
 
 
 def beginning(text: str) -> tuple[str, str]:
-    """The first sentences or clauses, as long as they hold a few numbers, and the rest of a text."""
+    """A text in two: the first sentences or clauses with no more than a few numbers, and the rest."""
     clauses = _CLAUSES.split(text.strip())
     taken, numbers = 0, 0
     for clause in clauses:
@@ -94,7 +94,7 @@ class LessonResults:
         return self._results[name]
 
     def _readable(self, name: str, result: LessonResult) -> bool:
-        """Whether judge and sentences find all that they need in it."""
+        """Whether it has all that the rule and the sentences need."""
         try:
             verdicts = lesson(name).verdicts(result.data)
             texts = tables("en", "lessons", name)
@@ -119,7 +119,7 @@ class LessonResults:
         return self._verdicts[name]
 
     def answer(self, claim: str, lang: str) -> JudgedClaim | None:
-        """None where it was not measured, or no lesson is about it."""
+        """None where it was not measured, or where no lesson answers it."""
         name = index.claims().get(claim)
         verdict = None if name is None else self.verdicts(name).get(claim)
         result = None if name is None else self.result(name)

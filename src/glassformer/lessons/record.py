@@ -44,7 +44,7 @@ class LessonResult:
         return lesson(self.name).verdicts(self.data)
 
     def write(self, folder: Path) -> Path:
-        """Under another name first, so that a full disk leaves the old result as it was."""
+        """Written under another name first, so that a full disk leaves the old result intact."""
         path = folder / f"{self.name}.json"
         with disk(path):
             folder.mkdir(parents=True, exist_ok=True)
@@ -57,13 +57,13 @@ class LessonResult:
 
 
 def current(name: str) -> str:
-    """The fingerprint of a lesson as its code stands now."""
+    """The fingerprint of the current code of a lesson."""
     found = lesson(name)
     return fingerprint(module_of(name), found.models, found.seeds)
 
 
 def setup_of(name: str, watch: Watch = nobody) -> LessonSetup:
-    """At which a lesson is measured: with as many seeds as it asks for."""
+    """What a lesson is measured with: as many seeds as it asks for."""
     return LessonSetup(seeds=tuple(range(lesson(name).seeds)), watch=watch)
 
 
@@ -96,12 +96,12 @@ def measure(name: str, setup: LessonSetup) -> LessonResult:
 
 
 def own() -> Path:
-    """Where results go that a person measures."""
+    """Where the results go that a person measures."""
     return cache() / "results"
 
 
 def recorded(name: str) -> LessonResult | None:
-    """A person's own result if it is of the code as it stands, else the one that comes with the package."""
+    """A person's own result if it comes from the current code, else the one that comes with the package."""
     candidates = [own() / f"{name}.json", RECORDED / f"{name}.json"]
     found = [result for result in map(readable, candidates) if result is not None]
     return next((result for result in found if not result.stale), found[-1] if found else None)
@@ -116,7 +116,7 @@ def readable(path: Path) -> LessonResult | None:
 
 
 def rounded(value: Any, digits: int = 7) -> Any:
-    """JSON with numbers of seven digits, enough for every picture and table; what is not finite is null."""
+    """JSON with numbers of seven digits, enough for every picture and table; null for what is not finite."""
     match value:
         case bool() | int() | str() | None:
             return value

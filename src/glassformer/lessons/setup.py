@@ -1,4 +1,4 @@
-"""Where a lesson works: its seeds, how much effort, the trained models, and somebody who watches."""
+"""What a lesson runs with: its seeds, how much effort, the trained models, and someone who watches."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def nobody(what: str, share: float) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class LessonSetup:
-    """What is given to `Lesson.run`. Recorded results are made with what stands here by default.
+    """The argument of `Lesson.run`. Recorded results are made with the defaults.
 
     `effort` makes trainings and samples smaller: a test of the code needs no result. `models` names run folders to look
     into in place of those that the recipes give: a reader's own, or another one, to see whether the numbers change.
@@ -33,7 +33,7 @@ class LessonSetup:
     watch: Watch = nobody
 
     def some(self, full: int, least: int = 1) -> int:
-        """So many steps, samples …, at full effort."""
+        """`full` steps, samples … at full effort, fewer at less."""
         return max(least, round(full * self.effort))
 
     def folder(self, recipe: str) -> Path:
@@ -49,7 +49,7 @@ class LessonSetup:
         return load(self.folder(recipe), device="cpu")
 
     def each(self, what: str, items: Iterable[T]) -> Iterator[T]:
-        """The items one by one, while whoever watches sees how far it is. `what` is a name, not a sentence."""
+        """The items one by one; `watch` is told how far it is. `what` is a name, not a sentence."""
         listed = list(items)
         for number, item in enumerate(listed):
             self.watch(what, number / len(listed))

@@ -29,7 +29,7 @@ def cache() -> Path:
 
 
 def trained(recipe: str, watch: Watch) -> Path:
-    """The run folder of a recipe: trained to its end now if it was not before; an interrupted training goes on.
+    """The run folder of a recipe: trained to the end now if it has not been; an interrupted training is resumed.
 
     Another process that asks for the same model at the same time waits for the first.
     """
@@ -49,7 +49,7 @@ def is_trained(recipe: str) -> bool:
 
 
 def _place(recipe: str) -> tuple[RunConfig, Path]:
-    """Another recipe under the same name has another folder, and so has the same one trained by other code."""
+    """A changed recipe gets a folder of its own, and so does the same recipe trained by changed code."""
     config = open_recipe(recipe, SETTINGS)
     digest = hashlib.sha256(f"{config.to_toml()}{fingerprint(TRAINING)}".encode()).hexdigest()[:10]
     return config, cache() / "models" / f"{recipe}-{digest}"

@@ -1,4 +1,4 @@
-"""A lesson as a person meets it: texts with the numbers put in, verdicts in words, the picture. Prints itself."""
+"""A lesson as a person reads it: texts with their numbers, verdicts in words, the picture. Prints itself."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ MARKS = {
 
 
 def check_picture(path: Path) -> None:
-    """Before anything is computed: can it be drawn into this file?"""
+    """Raises, before anything is computed, if a picture cannot be drawn into this file."""
     if path.suffix.lower() not in KINDS:
         raise UsageError("lesson_picture", path=path)
 
