@@ -25,7 +25,7 @@ from glassformer.bench import (
 
 
 class Benchmark(NamedTuple):
-    """A measurement in numbers and codes alone, and its table in a language: rows of text, the titles first."""
+    """A measurement (numbers and codes only) and its table in a language: rows of text, the titles first."""
 
     run: Callable[[], dict[str, Any]]
     table: Callable[[dict[str, Any], str], list[list[str]]]

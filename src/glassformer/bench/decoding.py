@@ -1,4 +1,4 @@
-"""Decoding beside Hugging Face's `generate`: the same sizes, random weights, every sentence to its full length."""
+"""Decoding against Hugging Face's `generate`: same sizes, random weights, every sentence decoded to full length."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SENTENCES = 128
 
 
 class DecodingSetting(NamedTuple):
-    """The model, how many sentences at a time, and how many tokens of each."""
+    """The model, the number of sentences in a batch, and the tokens to decode for each."""
 
     sizes: Sizes
     batch: int
@@ -36,7 +36,7 @@ SETTINGS = {
 
 
 def run() -> dict[str, Any]:
-    """Beam 1 and beam 4; both sides take turns."""
+    """Beam 1 and beam 4; the two libraries take turns."""
     need_transformers("decoding")
     device = device_here()
     setting = SETTINGS[device]
@@ -101,7 +101,7 @@ def _dtype(device: str) -> torch.dtype:
 
 
 def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
-    """Time ÷ ours, and on an accelerator sentences in a second."""
+    """Time ÷ ours; on an accelerator also sentences per second."""
     lines = [
         [say(f"columns.{key}", lang) for key in ("device", "beam", "model", "against_ours", "spread", "sentences")]
     ]

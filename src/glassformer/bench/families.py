@@ -1,6 +1,6 @@
-"""Every family of `transformers` beside its import: the largest difference of what both answer to the same inputs.
+"""Every family of `transformers` against its import: the largest difference between their outputs on the same inputs.
 
-In float64 with the reference's float32 islands lifted, in float64 as it is, and in float32 relative to the largest.
+Three times: in float64 with the reference's float32 islands lifted, in plain float64, and in float32 (relative).
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ LIMITS = {"lifted": 1e-10, "float64": 1e-6, "float32": 1e-5}
 
 
 def run() -> dict[str, Any]:
-    """Every variant, one after the other: seconds in all."""
+    """Every variant, one after the other; takes seconds."""
     return {"transformers": need_transformers("families"), "rows": [compared(name) for name in VARIANTS]}
 
 
 def compared(name: str) -> dict[str, Any]:
-    """One variant: saved by `transformers`, imported, and asked by both sides, in three precisions."""
+    """One variant: saved by `transformers`, imported, and run in both libraries in three precisions."""
     variant = VARIANTS[name]
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -49,7 +49,7 @@ def compared(name: str) -> dict[str, Any]:
 
 
 def _sizes(reference: Any, imported: Imported) -> dict[str, Any]:
-    """Parameters of both (the sinusoids of theirs are buffers here), and the keys that had no place."""
+    """Parameters of both (their sinusoids, which are buffers in ours, not counted), and the keys left unused."""
     theirs = sum(weight.numel() for weight in reference.parameters())
     theirs -= sum(table.weight.numel() for table in sinusoids(reference))
     ours = sum(weight.numel() for weight in imported.model.parameters())
@@ -60,7 +60,7 @@ def _sizes(reference: Any, imported: Imported) -> dict[str, Any]:
 def differences(
     asked: dict[str, list[Question]], mine: Any, theirs: Any, *, relative: bool = False, lift: bool = False
 ) -> dict[str, float]:
-    """The largest difference of each case. Only the reference is lifted: ours has no islands."""
+    """The largest difference in each case. Only the reference is lifted: ours has no float32 islands."""
     found: dict[str, float] = {}
     for case, pairs in asked.items():
         gaps = []
@@ -76,7 +76,7 @@ def differences(
 
 
 def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
-    """Case by case with the islands lifted; the largest of all cases otherwise."""
+    """Each case with the islands lifted; for the other two precisions only the largest over all cases."""
     titles = ("variant", "architecture", "parameters", "aside", *CASES, "float64", "float32")
     lines = [[say(f"columns.families.{key}", lang, version=numbers["transformers"]) for key in titles]]
     for row in numbers["rows"]:

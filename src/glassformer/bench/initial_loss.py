@@ -1,4 +1,4 @@
-"""The loss before the first step: ln V for a model that knows nothing, and what its initialisation adds to that."""
+"""The loss before the first step: ln V for an even guess, plus what the initialisation adds."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def run() -> dict[str, Any]:
 
 
 def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
-    """The loss against ln V, and the standard deviation of the logits, whose half square it pays."""
+    """The loss against ln V, and the standard deviation σ of the logits: the excess over ln V is about σ²/2."""
     least = math.log(numbers["vocab_size"])
     titles = ("rule", "norm_order", "deviation", "initial_loss", "against_ln_v")
     lines = [[say(f"columns.{key}", lang) for key in titles]]

@@ -1,4 +1,4 @@
-"""The float32 islands of `transformers`, lifted: whatever type a model has, some of it is computed in float32."""
+"""Lifts the float32 islands of `transformers`: parts that it computes in float32 whatever the model's type."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ PRODUCTS = (Tensor.matmul, Tensor.__matmul__, torch.matmul)
 
 
 class _Lift(TorchFunctionMode):
-    """A request for float32 gets float64. Whole numbers made float32 stay so: they are exact, and T5's buckets
-    are chosen by their logarithm in float32.
+    """A request for float32 gets float64. Integers cast to float32 stay float32: they are exact, and T5 chooses its
+    buckets by their logarithm in float32.
     """
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func is Tensor.float:
             return args[0].double() if args[0].is_floating_point() else func(*args)
-        if func in PRODUCTS:  # transformers 5.17 multiplies angles by places that were made float32
+        if func in PRODUCTS:  # transformers 5.17 multiplies angles by positions cast to float32
             args = tuple(x.double() if isinstance(x, Tensor) and x.dtype is torch.float32 else x for x in args)
         wide = tuple(torch.float64 if value is torch.float32 else value for value in args)
         named = {key: torch.float64 if value is torch.float32 else value for key, value in (kwargs or {}).items()}
@@ -31,9 +31,9 @@ class _Lift(TorchFunctionMode):
 
 @contextmanager
 def lifted() -> Iterator[None]:
-    """The float32 islands of `transformers` lifted to float64: RMSNorm, tables of angles, softmax, sinusoids.
+    """Inside, `transformers` computes its float32 islands in float64: RMSNorm, tables of angles, softmax, sinusoids.
 
-    They are there whatever type a model has, and the largest difference in float64 would be theirs.
+    Otherwise they would cause the largest difference in float64.
     """
     usual = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)

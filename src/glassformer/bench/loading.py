@@ -1,6 +1,6 @@
-"""Loading a model of half a gigabyte beside `transformers`: how long it takes, and how much memory at the worst moment.
+"""Loading a model of half a gigabyte, against `transformers`: the time it takes and its peak memory.
 
-Every load is a process of its own; both sides take turns, and the file lies in the page cache for both.
+Every load runs in its own process; the two libraries take turns, and the file is in the page cache for both.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from glassformer.bench.timing import spread, summary
 from glassformer.words import say
 
 ROUNDS = 5
-LIMIT = 1.2  # of the weights: no second copy of the model
+LIMIT = 1.2  # peak ÷ weights: no second copy of the model
 
 OURS = """
 from glassformer.hub.open import open_foreign
@@ -33,7 +33,7 @@ logging.disable_progress_bar()
 def load():
     return GPT2LMHeadModel.from_pretrained(folder, dtype=dtype)
 """
-# What the imports needed counts for neither side. Every weight is read: a load that is put off is none.
+# The memory of the imports is not counted. Every weight is read, so that a lazy load does not look faster.
 CHILD = """
 import json, sys, time
 from pathlib import Path
@@ -70,7 +70,7 @@ SETTINGS = (
 
 
 def run() -> dict[str, Any]:
-    """Both sides on each setting: minutes, because every load imports its library first."""
+    """Both libraries on each setting; takes minutes, because every load imports its library first."""
     version = need_transformers("loading")
     with tempfile.TemporaryDirectory() as place:
         folders = {stored: Path(place) / stored for stored in ("float32", "bfloat16")}
@@ -93,7 +93,7 @@ def write(folders: dict[str, Path], **sizes: int) -> None:
 
 
 def measured(folder: Path, setting: LoadingSetting, rounds: int = ROUNDS) -> dict[str, Any]:
-    """Both sides in turn; the first of each warms the page cache and is not counted."""
+    """Both libraries in turn; the first load of each warms the page cache and is not counted."""
     found: dict[str, list[dict[str, float]]] = {side: [] for side in SIDES}
     for _ in range(rounds + 1):
         for side, code in SIDES.items():
@@ -113,7 +113,7 @@ def _load(code: str, folder: Path, dtype: str) -> dict[str, float]:
 
 
 def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
-    """Time ÷ ours, and the peak ÷ the weights as they are in memory."""
+    """Time ÷ ours, and peak ÷ size of the weights in memory."""
     titles = ("stored", "loaded", "weights", "side", "time", "spread", "peak")
     lines = [[say(f"columns.loading.{key}", lang) for key in titles]]
     for row in numbers["rows"]:

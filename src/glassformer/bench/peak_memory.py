@@ -21,7 +21,7 @@ SIZES = {"paper-base": (64, 128), "gpt2": (8, 1024)}  # batch, length
 
 
 def run() -> dict[str, Any]:
-    """Every model, precision and way of keeping; the third step is measured, when the optimiser's state is there."""
+    """Every model and precision, with and without recomputation, in step 3, when the optimiser has its state."""
     if not torch.cuda.is_available():
         raise ConfigError("needs_accelerator", name="peak-memory")
     rows = []
@@ -39,7 +39,7 @@ def run() -> dict[str, Any]:
 
 
 def _measure(config: Any, step: Pass) -> int:
-    """Bytes of all tensors alive at the worst moment of a step, as the allocator counts them."""
+    """The peak of a step in bytes, as the allocator counts them."""
     model = recompute(build(config, seed=0, device="cuda"), step.recompute).train()
     optimizer = torch.optim.AdamW(model.parameters(), fused=True)
     shape = (step.batch, step.length)
@@ -59,7 +59,7 @@ def _loss(model: Any, given: list[Tensor], targets: Tensor, autocast: bool) -> T
 
 
 def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
-    """Predicted, measured, and by how much they differ."""
+    """Predicted, measured, and the error."""
     titles = ("model", "step", "precision", "checkpointing", "predicted", "measured", "error")
     lines = [[say(f"columns.{key}", lang) for key in titles]]
     for row in numbers["rows"]:

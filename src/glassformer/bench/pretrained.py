@@ -1,4 +1,4 @@
-"""A real pretrained BERT, imported: the numbers that its authors publish, and the tokens that it fills in.
+"""A real pretrained BERT, imported: compared with the numbers its authors publish, and asked to fill in tokens.
 
 It reads chemical reactions, and comes with the package rxnfp 0.1.0 (Schwaller et al. 2021, MIT): 12 layers, 256 wide.
 """
@@ -22,19 +22,19 @@ from glassformer.words import say
 
 PACKAGE = "rxnfp==0.1.0"
 MODELS = Path("models/transformers")
-REACTION = (  # of its README, with the beginning of its fingerprint: [CLS] of the last layer
+REACTION = (  # from its README, with the beginning of its fingerprint: [CLS] of the last layer
     "Nc1cccc2cnccc12.O=C(O)c1cc([N+](=O)[O-])c(Sc2c(Cl)cncc2Cl)s1"
     ">>O=C(Nc1cccc2cnccc12)c1cc([N+](=O)[O-])c(Sc2c(Cl)cncc2Cl)s1"
 )
 PUBLISHED = (-2.0174953937530518, 1.7602033615112305, -1.3323537111282349, -1.1095019578933716, 1.2254549264907837)
-PIECES = re.compile(  # of its tokenization.py
+PIECES = re.compile(  # from its tokenization.py
     r"(\%\([0-9]{3}\)|\[[^\]]+]|Br?|Cl?|N|O|S|P|F|I|b|c|n|o|s|p|\||\(|\)|\.|=|#|-|\+|\\|\/|:|~|@|\?|>>?|\*|\$"
     r"|\%[0-9]{2}|[0-9])"
 )
 
 
 def run() -> dict[str, Any]:
-    """The fingerprint of the README's reaction; then every one of its tokens masked in turn, and filled in."""
+    """The fingerprint of the README's reaction; then each of its tokens is masked in turn and filled in."""
     source = installed()
     with tempfile.TemporaryDirectory() as place:
         features, masked = (
@@ -56,7 +56,7 @@ def run() -> dict[str, Any]:
 
 
 def installed() -> Path:
-    """Where its files lie. The package itself is never imported: it would need RDKit."""
+    """The folder of its files. The package itself is never imported: it would need RDKit."""
     spec = importlib.util.find_spec("rxnfp")
     if spec is None or not spec.submodule_search_locations:
         raise ConfigError("needs_files", what="bench pretrained", package=PACKAGE)
@@ -64,7 +64,7 @@ def installed() -> Path:
 
 
 def convert(source: Path, folder: Path) -> Path:
-    """A pickled file of weights as safetensors. Only here is one opened, as bare tensors; the import never does."""
+    """Converts pickled weights to safetensors. Only here is a pickle opened (tensors only); the import never does."""
     from safetensors.torch import save_file
 
     folder.mkdir()
@@ -77,7 +77,7 @@ def convert(source: Path, folder: Path) -> Path:
 
 
 def encoded(vocabulary: Path, reaction: str) -> Tensor:
-    """[CLS], the pieces of a reaction, [SEP] as numbers, 1 t."""
+    """The ids of [CLS], the pieces of a reaction, and [SEP], 1 t."""
     ids = {piece: i for i, piece in enumerate(vocabulary.read_text(encoding="utf-8").splitlines())}
     pieces = ["[CLS]", *PIECES.findall(reaction), "[SEP]"]
     return torch.tensor([[ids.get(piece, ids["[UNK]"]) for piece in pieces]])
@@ -92,7 +92,7 @@ def _fingerprint(folder: Path, ids: Tensor) -> Tensor:
 
 @torch.no_grad()
 def _filled(folder: Path, ids: Tensor) -> tuple[Tensor, Tensor]:
-    """The logits where a token was hidden, t v, and whether the most probable one is what stood there, t."""
+    """The logits at each masked token, t v, and whether the most probable token is the right one, t."""
     found = _hidden_logits(open_foreign(folder, family="bert").model, ids, folder)
     return found, found.argmax(1) == ids[0, 1:-1]
 
@@ -128,7 +128,7 @@ def _against_transformers(
 
 
 def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
-    """What was compared, with how many numbers, and how far they are apart."""
+    """What was compared, how many numbers, and the largest difference."""
     lines = [[say(f"columns.pretrained.{key}", lang) for key in ("what", "result")]]
     published = say("bench.pretrained.published", lang, count=len(numbers["published"]))
     lines.append([published, f"{numbers['largest']:.0e}"])

@@ -1,4 +1,4 @@
-"""The sizes of the named models: published exactly, and counted from the configuration."""
+"""The sizes of the named models: as published, and as counted from the configuration."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from glassformer.ledger.parameters import count
 from glassformer.models.presets import PRESETS
 from glassformer.words import say
 
-# preset → parameters as counted by the reference implementation, and which one. What is not known exactly is not here.
+# preset → parameters as counted by the reference implementation, and which one. Only exactly known sizes are listed.
 PUBLISHED: dict[str, tuple[int, str]] = {
     "bert-base": (109_482_240, "transformers BertModel, bert-base-uncased"),
     "bert-large": (335_141_888, "transformers BertModel, bert-large-uncased"),

@@ -24,22 +24,22 @@ _TINY = "https://github.com/jzhang38/TinyLlama/blob/026587c0fbc5cf756eba92e02205
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedRun:
-    """What a report states. `changes` turn the preset into its model."""
+    """What a report states. `changes` turns the preset into the report's model."""
 
     name: str
-    compiled: bool | None = None  # where the report has both
+    compiled: bool | None = None  # set where the report has both
     preset: str = "llama3-8b"
     changes: dict[str, Any] = field(default_factory=dict)
     device: str
     job: Job
-    rate: float  # tokens/s of one device
+    rate: float  # tokens/s per device
     mfu: float
-    gib: float | None = None  # peak memory of one device
+    gib: float | None = None  # peak memory per device
     source: str
 
 
 _SELECTIVE = Job(length=8192, checkpointing="selective")
-# Batches as in its mfu_bench.sh; bfloat16 weights and states, whole float32 gradients: its train.py, grad.py.
+# Batches as in its mfu_bench.sh; bfloat16 weights and states, full float32 gradients as in its train.py, grad.py.
 _FULL = Job(length=4096, checkpointing="full", precision="pure", no_sync=True)
 _13B = {"d_model": 5120, "n_heads": 40, "n_decoder_layers": 40, "d_ff": 17920}
 _1B = {"d_model": 2048, "n_heads": 32, "n_kv_heads": 4, "n_decoder_layers": 22, "d_ff": 5632}
@@ -66,7 +66,7 @@ def _kempner(devices: int, batch: int, accumulate: int, total: float, mfu: float
 
 
 def runs() -> list[PublishedRun]:
-    """Every run, with what its report says about it."""
+    """Every run with what its report states."""
     return [
         _titan(8, False, 5762, 0.33, 82.4),
         _titan(8, True, 6667, 0.39, 77.0),
@@ -112,7 +112,7 @@ def _planned(run: PublishedRun, mfu: float | None) -> Plan:
 
 
 def run() -> dict[str, Any]:
-    """Each run at the utilisation that its report states, counted in two ways; and with the default assumption."""
+    """Each run at the utilisation its report states, counted in two ways, and at the default utilisation."""
     rows = []
     for each in runs():
         stated = _planned(each, each.mfu)

@@ -1,6 +1,6 @@
-"""The same questions to a model of ours and to its reference: whole, alone, padded behind and in front, step by step.
+"""The same inputs for our model and its reference: whole batches, single texts, padding right and left, step by step.
 
-A question is a pair of functions, one for each side; only what stands at real tokens is compared.
+A question is a pair of functions, one for each model; outputs are compared at real tokens only.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from torch import Tensor
 
 from glassformer.config.model import ModelConfig
 
-LENGTHS, TARGETS = (13, 9, 4, 1), (5, 11, 1, 8)  # of sentences that are padded
-ALONE = (1, 7, 23)  # of those that are not
-LOWEST, HIGHEST = 3, 57  # ids that are special to none of the references
+LENGTHS, TARGETS = (13, 9, 4, 1), (5, 11, 1, 8)  # lengths of the padded sentences
+ALONE = (1, 7, 23)  # and of those without padding
+LOWEST, HIGHEST = 3, 57  # no reference has a special token among these ids
 
-Ask = Callable[[Any], Tensor]  # a model → what it answers
-Question = tuple[Ask, Ask]  # to ours, to the reference
+Ask = Callable[[Any], Tensor]  # a model → its output
+Question = tuple[Ask, Ask]  # for ours, for the reference
 
 
 class Tokens(NamedTuple):
@@ -30,7 +30,7 @@ class Tokens(NamedTuple):
 
     @property
     def places(self) -> Tensor:
-        """Positions as `generate` passes them: they count real tokens."""
+        """Positions as `generate` passes them: only real tokens count."""
         return (self.real.long().cumsum(1) - 1).clamp(min=0)  # b t
 
     def row(self, i: int) -> Tokens:
@@ -40,7 +40,7 @@ class Tokens(NamedTuple):
 
 
 def batch(lengths: tuple[int, ...], *, pad: int = 0, left: bool = False, seed: int = 0) -> Tokens:
-    """Sentences of these lengths; padding behind them, or in front."""
+    """Random sentences of these lengths, padded on the right or left."""
     real = torch.arange(max(lengths))[None] < torch.tensor(lengths)[:, None]  # b t
     real = real.flip(1) if left else real
     ids = torch.randint(LOWEST, HIGHEST, real.shape, generator=torch.Generator().manual_seed(seed))
@@ -48,7 +48,7 @@ def batch(lengths: tuple[int, ...], *, pad: int = 0, left: bool = False, seed: i
 
 
 def questions(config: ModelConfig, *, pad: int, by_length: bool) -> dict[str, list[Question]]:
-    """All cases that fit a model. `by_length`: as in `ReferenceVariant`; then the reference goes step by step too."""
+    """All cases that fit a model. `by_length`: as in `ReferenceVariant`; the reference then runs step by step too."""
     if config.input.kind != "tokens":
         return _pictures(config)
     make = partial(batch, pad=pad)
@@ -60,7 +60,7 @@ def questions(config: ModelConfig, *, pad: int, by_length: bool) -> dict[str, li
 
 
 def without_classes(config: ModelConfig) -> bool:
-    """A pooler and nothing behind it, as the models that give features have."""
+    """Whether the head is a pooler without a classifier, as in models that return features."""
     return config.head.kind == "classifier" and not config.head.options.get("classes")
 
 
@@ -71,7 +71,7 @@ def answered(output: Any) -> Tensor:
 
 
 def at_real(answer: Tensor, real: Tensor) -> Tensor:
-    """The answers at real tokens, one after another; an answer for the whole sentence stays as it is."""
+    """The outputs at real tokens, flattened; one output for the whole sentence stays as it is."""
     return answer[real] if answer.dim() == 3 else answer  # n x | b x
 
 
@@ -80,7 +80,7 @@ def at_real(answer: Tensor, real: Tensor) -> Tensor:
 
 def _reading(make: Callable[..., Tokens], *, segments: int, pooled: bool) -> dict[str, list[Question]]:
     def given(tokens: Tokens) -> list[Tensor]:
-        """The tokens, and which segment each belongs to, whatever stands beside it."""
+        """The ids, and a segment for each: a function of the id, so the same in any batch."""
         return [tokens.ids, tokens.ids % segments] if segments > 1 else [tokens.ids]
 
     def ours(model: Any, tokens: Tokens) -> Tensor:
@@ -122,7 +122,7 @@ def _continuation(make: Callable[..., Tokens], *, by_length: bool) -> dict[str, 
 
     def theirs(model: Any, tokens: Tokens) -> Tensor:
         if by_length:
-            model(tokens.ids[:, :1])  # a short text makes it forget the angles of the longest so far
+            model(tokens.ids[:, :1])  # a short text resets the cached angles of longer ones
         output = model(tokens.ids, attention_mask=tokens.real.long(), position_ids=tokens.places, use_cache=False)
         return at_real(answered(output), tokens.real)
 

@@ -1,4 +1,4 @@
-"""The recipes of the package as a list: task, what each needs, and how long it took where that was recorded."""
+"""The recipes of the package as a list: task, requirements, and training time where it was recorded."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from glassformer.config.recipe import RunConfig
 from glassformer.errors import Phrase
 from glassformer.loading import open_recipe, recipes
 
-EXTRAS = {"digits": "images", "canvases": "images", "prices": "prices", "folder": "images"}  # of a source
+EXTRAS = {"digits": "images", "canvases": "images", "prices": "prices", "folder": "images"}  # source → extra to install
 OWN = ("files", "csv", "folder")
 TIMED = ("translation", "tasks")  # benchmarks that train recipes
 
 
 @dataclass(frozen=True)
 class Known:
-    """One row. `seconds`: of a whole training, as recorded; None: never recorded."""
+    """One recipe. `seconds`: recorded time of a whole training; None: not recorded."""
 
     name: str
     task: str
     source: str
-    sets: tuple[str, ...]  # of the catalogue
+    sets: tuple[str, ...]  # names in the catalogue
     extra: str
     seconds: float | None
     cores: int = 0
@@ -31,7 +31,7 @@ class Known:
 
     @property
     def needs(self) -> Phrase | str:
-        """What has to be there first; "" where nothing has."""
+        """What the user must install or provide first; "": nothing."""
         if self.source in OWN:
             return Phrase("recipes.own_images" if self.extra else "recipes.own")
         if self.sets:
@@ -57,7 +57,7 @@ def _row(name: str, config: RunConfig, times: dict[str, tuple[float, int, str]])
 
 
 def _times() -> Iterator[tuple[str, tuple[float, int, str]]]:
-    """Of several machines the last that was recorded without an accelerator counts, as it is what most people have."""
+    """Time, cores, accelerator by recipe; results without an accelerator come last and win: most people have none."""
     for name in TIMED:
         for result in sorted(recorded(name), key=lambda each: not each.machine["accelerator"]):
             for row in result.numbers["rows"]:

@@ -1,7 +1,7 @@
-"""A result and where it comes from: command, commit, versions, machine; and the tables made of what is recorded.
+"""A result with its provenance (command, commit, versions, machine), and the tables made from recorded results.
 
-Results are JSON in numbers and codes alone. The tables of README and docs are rendered from them in either language,
-between two markers; no number is typed in.
+Results are JSON: numbers and codes only. The tables of README and docs are rendered from them in either language,
+between two markers; no number is typed by hand.
 
 <!-- table: table3 -->
 <!-- end -->
@@ -31,10 +31,10 @@ class BenchResult:
 
     name: str
     command: str
-    numbers: Any  # JSON: whatever the benchmark's table is made from
+    numbers: Any  # JSON: what the benchmark's table is made from
     commit: str
     versions: dict[str, str]
-    machine: dict[str, Any]  # cores, and the accelerator's name: "" where there is none
+    machine: dict[str, Any]  # cores, and the accelerator's name ("": none)
 
     def source(self, lang: str) -> str:
         """One line on where the numbers come from."""
@@ -44,7 +44,7 @@ class BenchResult:
         return say("bench.source", lang, command=self.command, machine=machine, versions=versions, commit=self.commit)
 
     def write(self, path: Path) -> None:
-        """Under another name first, so that a full disk leaves the old result as it was."""
+        """Write under another name first, so that a full disk leaves the old result intact."""
         write_text(path, json.dumps(asdict(self), ensure_ascii=False, indent=1) + "\n")
 
     @classmethod
@@ -65,7 +65,7 @@ def result(name: str, numbers: Any) -> BenchResult:
 
 
 def is_of(name: str, path: Path) -> bool:
-    """Whether a file is an older record of the same benchmark, which a new one replaces."""
+    """Whether a file is a record of this benchmark, which a new one replaces."""
     try:
         return BenchResult.read(path).name == name
     except (OSError, ValueError, TypeError):
@@ -73,13 +73,13 @@ def is_of(name: str, path: Path) -> bool:
 
 
 def recorded(name: str) -> list[BenchResult]:
-    """All recorded results of a benchmark: one a machine, NAME.json, NAME.h200.json …"""
+    """All recorded results of a benchmark, one per machine: NAME.json, NAME.h200.json …"""
     paths = [*RESULTS.glob(f"{name}.json"), *sorted(RESULTS.glob(f"{name}.*.json"))]
     return [BenchResult.read(path) for path in paths]
 
 
 def markdown(name: str, lang: str) -> str:
-    """The table of a benchmark in Markdown, with where its numbers come from."""
+    """The table of a benchmark in Markdown, with its provenance."""
     parts = []
     for result in recorded(name):
         titles, *rows = BENCHMARKS[name].table(result.numbers, lang)

@@ -1,4 +1,4 @@
-"""What recording costs: a forward pass of GPT-2's size without it, and with one layer recorded."""
+"""What recording costs: a forward pass of GPT-2's size without recording and with one layer recorded."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WAYS = {"weights": f"*.blocks.{LAYER}.*.weights", "everything": f"*.blocks.{LAYE
 
 
 def run() -> dict[str, Any]:
-    """Nothing recorded, the attention weights of one layer, everything in one layer: the three take turns."""
+    """Records nothing, the attention weights of one layer, or all of one layer; the three take turns."""
     device = device_here()
     batch, length, rounds = SIZES[device]
     config = PRESETS["gpt2"]()

@@ -1,6 +1,6 @@
-"""Small models of `transformers`, one for every family and variant that can be imported: seeded, odd sizes, lively.
+"""Small models of `transformers`, one for every family and variant that can be imported: seeded, in odd sizes.
 
-They are made from configurations alone, saved the usual way, and opened again in any type.
+They are made from configurations alone, saved with `save_pretrained`, and opened again in any type.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ VOCABULARY = 67
 
 
 class ReferenceVariant(NamedTuple):
-    """A class of `transformers`, what its configuration is made from, and how its files differ from what it writes.
+    """A class of `transformers`, the arguments of its configuration, and edits to the files that it writes.
 
-    `head`: the language-model head gets a matrix of its own, though the configuration says that it is tied (T5 1.1).
-    `edits`: keys of config.json as published files have them; None takes a key away.
+    `head`: the language-model head gets its own matrix although the configuration says it is tied (T5 1.1).
+    `edits`: keys of config.json as in published files; None removes a key.
     """
 
     architecture: str
@@ -36,7 +36,7 @@ class ReferenceVariant(NamedTuple):
 
     @property
     def by_length(self) -> bool:
-        """The angles depend on the length so far: a pass step by step is another one than the whole at once."""
+        """Whether the angles depend on the length so far: running step by step then differs from one whole pass."""
         return self.options.get("rope_parameters", {}).get("rope_type") == "dynamic"
 
 
@@ -204,7 +204,7 @@ VARIANTS: dict[str, ReferenceVariant] = {
 
 
 def need_transformers(name: str) -> str:
-    """Its version. It is an optional peer: without it, one line that says so."""
+    """Returns the version of `transformers`, which is optional; raises if it is not installed."""
     if importlib.util.find_spec("transformers") is None:
         raise ConfigError("needs_package", what=f"bench {name}", package="transformers")
     import transformers
@@ -213,7 +213,7 @@ def need_transformers(name: str) -> str:
 
 
 def save(name: str, folder: Path, *, seed: int = 0) -> None:
-    """The reference model of a variant in a folder, as `save_pretrained` writes it, and edited as the variant says."""
+    """Writes the reference model of a variant with `save_pretrained`, then applies the variant's edits."""
     import transformers
 
     variant = VARIANTS[name]
@@ -228,13 +228,13 @@ def save(name: str, folder: Path, *, seed: int = 0) -> None:
 
 
 def edit_json(path: Path, edits: Mapping[str, Any]) -> None:
-    """Change keys of a JSON file; None takes one away."""
+    """Change keys of a JSON file; None removes a key."""
     table = read_json(path) | dict(edits)
     write_json(path, {key: value for key, value in table.items() if value is not None}, durable=False)
 
 
 def opened(name: str, folder: Path, dtype: torch.dtype, *, attention: str = "sdpa") -> Any:
-    """The reference model out of its folder, in this type, ready to be asked."""
+    """Loads the reference model from its folder in this type, in evaluation mode."""
     import transformers
 
     kind: Any = getattr(transformers, VARIANTS[name].architecture)
@@ -243,9 +243,9 @@ def opened(name: str, folder: Path, dtype: torch.dtype, *, attention: str = "sdp
 
 
 def opened_lifted(name: str, folder: Path) -> Any:
-    """The same in float64 throughout, with the attention that is written out; to be asked inside of `lifted` too.
+    """The same in float64 throughout, with eager attention; call it inside `lifted` too.
 
-    Not lifted, that attention cannot be asked in float64 about padding: its mask is −∞ in the float32 of its softmax.
+    Without `lifted`, eager attention fails on padding in float64: its mask becomes −∞ in the float32 of its softmax.
     """
     with lifted():
         model = opened(name, folder, torch.float64, attention="eager")
@@ -255,13 +255,13 @@ def opened_lifted(name: str, folder: Path) -> Any:
 
 
 def sinusoids(model: nn.Module) -> list[Any]:
-    """The tables of Marian and Pegasus: parameters there, which are never trained."""
+    """The sinusoid tables of Marian and Pegasus: parameters there, but never trained."""
     return [module for module in model.modules() if type(module).__name__.endswith("SinusoidalPositionalEmbedding")]
 
 
 @torch.no_grad()
 def enliven(model: nn.Module, seed: int) -> None:
-    """Weights that move everything: norms are not 1, biases and offsets not 0, no attention is even."""
+    """Random weights that leave no part idle: norms are not 1, biases not 0, attention is not uniform."""
     random = torch.Generator().manual_seed(seed)
     for name, weight in model.named_parameters():
         if not weight.requires_grad:  # sinusoids follow from the configuration
@@ -279,7 +279,7 @@ def enliven(model: nn.Module, seed: int) -> None:
 
 
 def quiet() -> AbstractContextManager[None]:
-    """Without the peer's progress bars and advice."""
+    """Silences the progress bars and advice of `transformers`."""
     import transformers
 
     return silenced(transformers)

@@ -1,4 +1,4 @@
-"""How fast the command line starts, against an empty typer program; and how fast a huge model is counted."""
+"""How fast the command line starts, against an empty typer program, and how fast it counts a huge model."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _help(*command: str) -> None:
 
 
 def run() -> dict[str, Any]:
-    """`glassformer --help` and an empty typer program's, taking turns; then the ledger of llama3-405b."""
+    """`--help` of glassformer and of an empty typer program, in turns; then the ledger of llama3-405b."""
     calls = {
         "glassformer": lambda: _help("-m", "glassformer"),
         "typer": lambda: _help("-c", EMPTY),

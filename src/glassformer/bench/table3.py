@@ -1,4 +1,4 @@
-"""Table 3 of the paper: the printed millions of parameters beside exact counts."""
+"""Table 3 of the paper: its parameters, printed in millions, beside exact counts."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ ROWS: dict[str, tuple[str, dict[str, Any], float]] = {  # row → preset, what d
 
 
 def parameters(row: str, vocab_size: int) -> int:
-    """The exact count of a row at a vocabulary."""
+    """The exact count of a row for a vocabulary size."""
     preset, changes, _ = ROWS[row]
     config = open_config(PRESETS[preset](), overrides={**changes, "vocab_size": vocab_size})
     return count(row, config).total.parameters
 
 
 def best_vocabulary() -> int:
-    """The vocabulary with the least sum of squared relative deviations from the printed millions.
+    """The vocabulary size with the least sum of squared relative deviations from the printed millions.
 
     A count is a + d_model·V, linear in V, so the minimum has a closed form.
     """

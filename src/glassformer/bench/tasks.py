@@ -23,7 +23,7 @@ from glassformer.training.loop import train
 from glassformer.words import say
 
 SHARE, BITS, ERROR = "share", "bits", "error"
-# recipe → what is reported of its evaluation, where it stands there, what stands beside it, and how it is written
+# recipe → metric, its path in the evaluation, the path of the value it is compared with, and its format
 RUNS: dict[str, tuple[str, str, str, str]] = {
     "sentiment": ("accuracy", "accuracy", "majority", SHARE),
     "fill": ("determined", "determined", "", SHARE),
@@ -40,9 +40,9 @@ WRITTEN = {SHARE: lambda x: f"{100 * x:.2f} %", BITS: lambda x: f"{x:.3f}", ERRO
 
 
 def run() -> dict[str, Any]:
-    """Every recipe from scratch, each on two cores, as many side by side as there are pairs of cores.
+    """Trains every recipe from scratch, each on two cores, in parallel as far as there are pairs of cores.
 
-    On two cores that is one after another: about a quarter of an hour.
+    Takes about a quarter of an hour on two cores.
     """
     device = device_here()
     wanted = ON_ACCELERATOR if device == "cuda" else RUNS
@@ -56,19 +56,19 @@ def run() -> dict[str, Any]:
 
 
 def _pairs(cores: list[int]) -> list[list[int]]:
-    """Two cores each; a machine of one has one for all."""
+    """The cores in pairs; a machine with one core gives that one."""
     return [cores[i : i + 2] for i in range(0, len(cores) - 1, 2)] or [cores]
 
 
 def _settle(free: Any) -> None:
-    """A worker stays on the pair of cores that it was given."""
+    """Pins a worker to a free pair of cores."""
     cores = free.get()
     os.sched_setaffinity(0, cores)
     torch.set_num_threads(len(cores))
 
 
 def reached(recipe: str, device: str) -> dict[str, Any]:
-    """One recipe: trained, its test part read once; the number that counts and what stands beside it."""
+    """Trains one recipe and evaluates its test part once: the metric and the value it is compared with."""
     metric, where, beside, form = (RUNS | ON_ACCELERATOR)[recipe]
     with tempfile.TemporaryDirectory() as folder:
         found, seconds = _trained(open_recipe(recipe, {"train.device": device}), Path(folder) / "run")
@@ -85,7 +85,7 @@ def _trained(config: RunConfig, folder: Path) -> tuple[dict[str, Any], float]:
 
 
 def at(table: Mapping[str, Any], path: str) -> float:
-    """A number inside of tables: "beside.persistence.mse"."""
+    """The number at a path: "beside.persistence.mse"."""
     value: Any = table
     for key in path.split("."):
         value = value[key]
@@ -93,7 +93,7 @@ def at(table: Mapping[str, Any], path: str) -> float:
 
 
 def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
-    """Recipe, metric, value, and what it has to be compared with."""
+    """Recipe, metric, value, and the value to compare it with."""
     lines = [[say(f"columns.{key}", lang) for key in ("recipe", "task_result", "on_test", "beside")]]
     for row in numbers["rows"]:
         write = WRITTEN[row["form"]]

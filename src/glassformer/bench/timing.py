@@ -10,14 +10,14 @@ import torch
 
 
 def device_here() -> str:
-    """The accelerator, where there is one."""
+    """The accelerator if there is one."""
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def interleaved(
     candidates: Mapping[str, Callable[[], object]], *, rounds: int, warm_up: int = 3, device: str = "cpu"
 ) -> dict[str, list[float]]:
-    """Seconds of each call, `rounds` of them for each candidate, in turn: a, b, c, a, b, c …"""
+    """Seconds of each of `rounds` calls per candidate, taken in turn: a, b, c, a, b, c …"""
     for call in candidates.values():
         for _ in range(warm_up):
             call()
@@ -33,13 +33,13 @@ def interleaved(
 
 
 def summary(seconds: list[float]) -> dict[str, float]:
-    """Median, and the quartiles as spread."""
+    """The median, with the quartiles as its spread."""
     low, middle, high = statistics.quantiles(seconds, n=4)
     return {"median": middle, "low": low, "high": high}
 
 
 def spread(seconds: Mapping[str, float], base: float) -> str:
-    """The quartiles against a median: "0.97 – 1.04"."""
+    """The quartiles relative to a base: "0.97 – 1.04"."""
     return f"{seconds['low'] / base:.2f} – {seconds['high'] / base:.2f}"
 
 

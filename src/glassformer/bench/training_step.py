@@ -1,4 +1,4 @@
-"""A training step of an encoder-decoder beside its peers: torch's own nn.Transformer and Hugging Face's Marian.
+"""A training step of an encoder-decoder, against torch's own nn.Transformer and Hugging Face's Marian.
 
 Same sizes, same batch, same loss, clipping and Adam; all take turns in one run.
 """
@@ -40,7 +40,7 @@ class StepSetting(NamedTuple):
     batch: int
     length: int
     d_model: int
-    n_layers: int  # of each side
+    n_layers: int  # in the encoder, and in the decoder
     d_ff: int
     n_heads: int
     vocab_size: int
@@ -54,7 +54,7 @@ SETTINGS = {
 
 
 class TorchTransformer(nn.Module):
-    """nn.Transformer with tied embeddings and learned positions, as its users write it."""
+    """nn.Transformer with tied embeddings and learned positions, as people usually write it."""
 
     def __init__(self, setting: StepSetting) -> None:
         super().__init__()
@@ -77,7 +77,7 @@ class TorchTransformer(nn.Module):
 
 
 class HuggingFaceMarian(nn.Module):
-    """Hugging Face's Marian: the paper's model as it is used most."""
+    """Hugging Face's Marian: the most used version of the paper's model."""
 
     def __init__(self, setting: StepSetting) -> None:
         super().__init__()
@@ -128,7 +128,7 @@ def paper_model(setting: StepSetting) -> ModelConfig:
 
 
 def ours(setting: StepSetting, device: str, compiled: bool) -> Callable[[], None]:
-    """A step of the loop itself, on one batch."""
+    """A step of the training loop itself, on one batch."""
     config = replace(paper_model(setting), dropout=0.1, attention_dropout=0.0, feed_forward_dropout=0.0)
     train = TrainConfig(clip=1.0)
     model = build(config, seed=0, device=device).train()
@@ -180,7 +180,7 @@ def _precision(device: str) -> str:
 
 
 def run() -> dict[str, Any]:
-    """Ours and the peers, eager; on an accelerator compiled too. A step that is not ours is as its users write it."""
+    """Ours and the peers, eager; on an accelerator compiled too."""
     need_transformers("training-step")
     device = device_here()
     setting, rows = SETTINGS[device], []
@@ -195,7 +195,7 @@ def run() -> dict[str, Any]:
 
 
 def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
-    """Time of a step ÷ ours, and on an accelerator target tokens in a second."""
+    """Time of a step ÷ ours; on an accelerator also target tokens per second."""
     tokens = numbers["setting"]["batch"] * numbers["setting"]["length"]
     lines = [[say(f"columns.{key}", lang) for key in ("device", "mode", "model", "against_ours", "spread", "speed")]]
     for row in numbers["rows"]:

@@ -1,4 +1,4 @@
-"""How good the recipes' translators become: trained from scratch, several seeds; the test set is read at the end."""
+"""How good the recipes' translators become: trained from scratch with several seeds, tested at the end."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ RUNS: dict[str, dict[str, tuple[int, ...]]] = {  # device → recipe → seeds
 LITERATURE = SearchOptions(beam=5, alpha=1.0, length_norm="power", batch=256)
 SEARCHES: dict[
     str, tuple[SearchOptions, ...]
-] = {  # of our own corpus as `make demo` and `evaluate` search, greedily and not
+] = {  # for our own corpus the searches of `make demo` and `evaluate`: greedy and beam
     "ko-en": (GREEDY, SearchOptions()),
 }
 
 
 def run() -> dict[str, Any]:
-    """Every recipe and seed, one after another: minutes each. Without an accelerator only the built-in corpus."""
+    """Every recipe and seed, one after another, minutes each. Without an accelerator only the built-in corpus."""
     device = device_here()
     rows: list[dict[str, Any]] = []
     for recipe, seeds in RUNS[device].items():
@@ -52,7 +52,7 @@ def _trained(config: RunConfig, folder: Path) -> list[dict[str, Any]]:
     for search in SEARCHES.get(config.name, (LITERATURE,)):
         trained = as_trained(search, loaded.config)
         for name, pairs in pair_corpus(config.data).test.items():
-            found = candidates(loaded.model, loaded.vocabularies, pairs.sources, trained)  # prepared by the corpus
+            found = candidates(loaded.model, loaded.vocabularies, pairs.sources, trained)  # as the corpus prepares them
             outputs = Outputs([best.text for best, *_ in found], pairs.targets)
             scores = {"bleu": bleu(outputs, tokenize=plain).value, "exact": exact_match(outputs).value}
             of = {"test": name, "beam": search.beam, "sentences": len(pairs), "tokens": plain}
@@ -61,12 +61,12 @@ def _trained(config: RunConfig, folder: Path) -> list[dict[str, Any]]:
 
 
 def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
-    """BLEU of each test set by seed and width of the search (1: greedy); which tokens it is counted on."""
+    """BLEU of each test set by seed and beam width (1: greedy), with the tokens that it counts."""
     titles = ("recipe", "test_set", "seed", "beam", "tokens_of_bleu", "bleu", "exactly_right")
     lines = [[say(f"columns.{key}", lang) for key in titles]]
     for row in numbers["rows"]:
         tokens = say("bench.tokens_moses" if row["tokens"] == "none" else "bench.tokens_13a", lang)
         exact = f"{100 * row['exact']:.1f} %" if "exact" in row else "–"
-        beam = str(row.get("beam", LITERATURE.beam))  # older records were of this search alone
+        beam = str(row.get("beam", LITERATURE.beam))  # older records have this search only
         lines.append([row["recipe"], row["test"], str(row["seed"]), beam, tokens, f"{row['bleu']:.2f}", exact])
     return lines

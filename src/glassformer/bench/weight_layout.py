@@ -1,4 +1,4 @@
-"""Decision on the weight layout: three ways to keep W_Q, W_K and W_V, timed in a whole training step."""
+"""Three ways to store W_Q, W_K and W_V, timed in a whole training step: the basis for our weight layout."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def run() -> dict[str, Any]:
     rows = []
     for setting in SETTINGS[device]:
         for compiled in (False, True) if device == "cuda" else (False,):
-            torch.compiler.reset()  # one code, many graphs: each setting compiles afresh
+            torch.compiler.reset()  # the same code gives many graphs: each setting compiles anew
             steps = {layout: step(layout, device, compiled, setting) for layout in LAYOUTS}
             seconds = interleaved(steps, rounds=setting.rounds, device=device)
             rows.append(

@@ -1,6 +1,6 @@
 """Two models on the same inputs: walk the taps in the order of the pass and name the first where they differ.
 
-Where both are named by their folders, one is in memory at a time: A is recorded and freed, B is compared as it runs.
+If both are given as folders, only one is in memory at a time: A is recorded and freed, then B is compared as it runs.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def compare_sides(a: Closed, b: Closed, inputs: Sequence[str] | Tensor | None, t
 
 
 def _ids(opened: Opened, inputs: Sequence[str] | Tensor | None) -> list[list[int]] | None:
-    """Texts as this model reads them by itself."""
+    """The texts as this model's own tokenizer reads them."""
     if inputs is None or isinstance(inputs, Tensor) or opened.loaded is None or opened.loaded.tokenizers is None:
         return None
     return [opened.loaded.framed(text) for text in inputs]

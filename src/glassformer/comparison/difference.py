@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-PIECE = 1 << 22  # numbers that are held in float64 at a time
+PIECE = 1 << 22  # numbers converted to float64 at a time
 Shape = tuple[int, ...]
 
 
@@ -21,7 +21,7 @@ class Difference:
         largest = max |A − B|        relative = largest / max(|A|, |B|), over the whole tap
 
     Relative to the whole tap, not number by number: near 0 a relative difference means little.
-    A NaN on one side alone is infinitely far away; one on both sides is no difference.
+    A NaN on one side only counts as infinitely far; a NaN on both sides is no difference.
     """
 
     tap: str
@@ -29,7 +29,7 @@ class Difference:
     largest: float
     relative: float
     at: Shape  # the index of the largest
-    a: float  # and what stands there
+    a: float  # A's value there
     b: float
 
     def beyond(self, tolerance: float) -> bool:
@@ -41,7 +41,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Parting:
-    """Where two structures part: the first tap that one lacks or has in another shape."""
+    """Where two structures part: the first tap that one model lacks or has in another shape."""
 
     number: int  # how many taps come before it
     a: str  # "": A has no more taps
@@ -55,7 +55,7 @@ class Parting:
 
 @dataclass(frozen=True)
 class AnswerDifference:
-    """The likeliest token or class of each place: how many differ, and the first that does."""
+    """The likeliest token or class at each position: how many differ, and the first that does."""
 
     changed: int
     total: int
@@ -90,7 +90,7 @@ def difference(tap: str, a: Tensor, b: Tensor, real: Tensor | None = None) -> Di
 
 
 def answers(a: Tensor, b: Tensor, real: Tensor | None = None) -> AnswerDifference | None:
-    """Do the likeliest agree? None if the two have different positions. `real` is that of the logits."""
+    """Compares the likeliest answers. None if their positions differ. `real` is the mask of the logits."""
     if a.shape[:-1] != b.shape[:-1]:
         return None
     changed = a.argmax(-1).cpu() != b.argmax(-1).cpu()  # b t, or b
@@ -103,7 +103,7 @@ def answers(a: Tensor, b: Tensor, real: Tensor | None = None) -> AnswerDifferenc
 
 
 def parting(a: Mapping[str, Shape], b: Mapping[str, Shape]) -> Parting | None:
-    """The first place at which two walks, names with shapes in the order of the pass, are not the same."""
+    """The first place where two walks differ; a walk is names with shapes in the order of the pass."""
     one, other = list(a.items()), list(b.items())
     for number in range(max(len(one), len(other))):
         mine = one[number] if number < len(one) else ("", ())

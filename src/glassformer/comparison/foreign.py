@@ -1,6 +1,6 @@
-"""A side of a comparison that is a live model of the library `transformers`: its modules are hooked, not copied.
+"""A live model of `transformers` as one side of a comparison: its modules are hooked, not copied.
 
-Which module of theirs shows which tap of ours is listed in the family's map, `Family.taps`.
+`Family.taps` maps our taps to their modules.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from glassformer.hub.families import FAMILIES
 from glassformer.hub.family import Family
 from glassformer.loading import Loaded
 
-ROUNDING = 1e-4  # relative, float32: other kernels, other orders of sums
+ROUNDING = 1e-4  # relative, float32: other kernels sum in another order
 REFUSALS = (AttributeError, IndexError, KeyError, OSError, RuntimeError, TypeError, ValueError)
 
 
@@ -36,14 +36,14 @@ class Theirs:
 
     model: Any
     family: Family
-    loaded: Loaded | None = None  # it reads the ids that A was given
+    loaded: Loaded | None = None  # it reads the ids made for A
 
     @property
     def dtype(self) -> torch.dtype:
         return next(iter(self.model.parameters())).dtype
 
     def walk(self, batch: SharedInput, wanted: Mapping[str, Shape], see: See) -> None:
-        """In their own order; each tap that a module of theirs shows is passed on in our shape."""
+        """In the order of their pass; each tap that one of their modules shows is passed to `see` in our shape."""
         shown = {tap: module for tap in wanted if tap != LOGITS and (module := self._module(tap)) is not None}
         handles = [module.register_forward_hook(_hook(tap, wanted[tap], see)) for tap, module in shown.items()]
         try:
@@ -54,12 +54,12 @@ class Theirs:
         finally:
             for handle in handles:
                 handle.remove()
-        for name in ("logits", "prediction_logits"):  # after every bias is added to them
+        for name in ("logits", "prediction_logits"):  # after every bias is added
             if LOGITS in wanted and answer.get(name) is not None:
                 see(LOGITS, as_ours(answer[name], wanted[LOGITS]))
 
     def _module(self, tap: str) -> nn.Module | None:
-        """The module of theirs whose output this tap is; a model without a head has no prefix."""
+        """Their module whose output is this tap; the paths of a model without a head have no prefix."""
         for pattern, path in self.family.taps.items():
             found = re.fullmatch(re.escape(pattern).replace(r"\{i\}", r"(\d+)"), tap)
             if found is None:
@@ -72,7 +72,7 @@ class Theirs:
         return None
 
     def _arguments(self, batch: SharedInput) -> dict[str, Tensor]:
-        """The batch under their names, only those that the model's `forward` has."""
+        """The batch under their names, limited to the arguments of the model's `forward`."""
         device = next(iter(self.model.parameters())).device
         given = {
             "input_ids": batch.source,
@@ -102,7 +102,7 @@ class TheirsClosed:
 
 
 def is_theirs(side: object) -> bool:
-    """Is it a model of `transformers`? The library is not loaded to find out: a model exists only if it is."""
+    """Whether it is a model of `transformers`. Does not import the library: if it is not loaded, no model exists."""
     library = sys.modules.get("transformers")
     return library is not None and isinstance(side, library.PreTrainedModel)
 
@@ -114,7 +114,7 @@ def theirs(model: Any) -> TheirsClosed:
 
 
 def theirs_in(folder: str | Path) -> TheirsClosed:
-    """A folder, opened by `transformers` with the class that wrote it; safetensors only, nothing is downloaded."""
+    """A folder, opened by `transformers` with the class that wrote it: safetensors only, no download."""
     library = _library()
     if not Path(folder).is_dir():
         raise FileError("no_such_file", path=folder)
@@ -129,7 +129,7 @@ def theirs_in(folder: str | Path) -> TheirsClosed:
                 str(folder),
                 local_files_only=True,
                 use_safetensors=True,
-                trust_remote_code=False,  # else it asks, and runs code from the folder
+                trust_remote_code=False,  # otherwise it may run code from the folder
                 dtype=dtype or torch.float32,
             )
         return Theirs(model, family)
@@ -138,9 +138,9 @@ def theirs_in(folder: str | Path) -> TheirsClosed:
 
 
 def as_ours(x: Tensor, shape: Shape) -> Tensor:
-    """Their layout → ours, where that is the whole difference; else the tensor as it is, and the walk says so.
+    """Their layout → ours, if the layout is all that differs; else unchanged, and the walk reports the shape.
 
-    b t h·d_k → b h t d_k: they keep heads side by side. t d, 1 t d, b t d are one where every row is the same.
+    b t h·d_k → b h t d_k: they keep heads side by side. t d and 1 t d become b t d: every row is the same.
     """
     if len(shape) == 4 and x.shape == (shape[0], shape[2], shape[1] * shape[3]):
         return x.unflatten(-1, (shape[1], shape[3])).transpose(1, 2)  # b h t d_k
@@ -181,7 +181,7 @@ def _reads(config: Any) -> Reads:
         return Reads(Entrance("image", shape=(table["num_channels"], *sides)))
     source = Entrance("tokens", vocab_size=table["vocab_size"])
     padding = table.get("pad_token_id")
-    if padding is not None and not 0 <= padding < source.vocab_size:  # -1: some LLaMA have none
+    if padding is not None and not 0 <= padding < source.vocab_size:  # some LLaMA models have none: -1
         padding = None
     target = None
     if table.get("is_encoder_decoder"):
@@ -207,7 +207,7 @@ def _said_by_us(folder: str | Path) -> Iterator[None]:
 
 @contextmanager
 def silenced(library: Any) -> Iterator[None]:
-    """Inside, `transformers` shows no progress bars and no advice; afterwards it speaks as before."""
+    """Inside, `transformers` shows no progress bars and no advice."""
     logging = library.utils.logging
     level, shown = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()

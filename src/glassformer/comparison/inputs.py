@@ -1,4 +1,4 @@
-"""The same inputs for two models: texts as the first one reads them, or a small batch that is always the same."""
+"""The same inputs for two models: texts as the first one reads them, or a small fixed batch."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ AnyModel = EncoderOnly | DecoderOnly | EncoderDecoder
 
 @dataclass(frozen=True)
 class Entrance:
-    """What one side of a model takes: ids below `vocab_size`, or numbers of a shape (vectors: t is free)."""
+    """What the encoder or decoder takes: ids below `vocab_size`, or numbers of a shape (vectors: t is free)."""
 
     kind: str  # tokens, vectors, image, series
     vocab_size: int = 0
-    shape: tuple[int, ...] = ()  # of one example; of vectors d_model alone
+    shape: tuple[int, ...] = ()  # of one example; for vectors only d_model
 
     def __str__(self) -> str:
         return " ".join([self.kind, *(["×".join(map(str, self.shape))] if self.shape else [])])
@@ -40,12 +40,12 @@ class Entrance:
 
 @dataclass(frozen=True)
 class Reads:
-    """What a whole model takes. It can be read off a model on the meta device, before any weight is loaded."""
+    """What a whole model takes. A model on the meta device is enough to know it; no weights are loaded."""
 
     source: Entrance
-    target: Entrance | None = None  # of the decoder, if there is an encoder
-    longest: int = UNBOUNDED  # as far as its table of positions goes
-    pad: int | None = None  # the id that it knows as padding
+    target: Entrance | None = None  # what the decoder takes, if there is an encoder
+    longest: int = UNBOUNDED  # the length of its table of positions
+    pad: int | None = None  # its padding id
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class SharedInput:
 
 
 def reads(model: AnyModel) -> Reads:
-    """What a model of ours takes, read off its first box."""
+    """What a model of ours takes, read from its first box."""
     target = None
     if isinstance(model, EncoderDecoder):
         target = _entrance(model.embedding if model.target_embedding is None else model.target_embedding)
@@ -105,7 +105,7 @@ def _smaller(a: Entrance, b: Entrance) -> Entrance:
 def batch_of(inputs: Sequence[str] | Tensor | None, fits: Reads, name: str, loaded: Loaded | None) -> SharedInput:
     """Texts, a tensor as the model takes it, or by default the built-in batch.
 
-    A decoder with an encoder is fed the model's start token, if it has one, and ids that are always the same.
+    The decoder of an encoder-decoder is fed the model's start token, if it has one, and fixed ids.
     """
     random = torch.Generator().manual_seed(SEED)
     built_in = _source(fits, random)
@@ -144,7 +144,7 @@ def _source(fits: Reads, random: torch.Generator) -> SharedInput:
     padding = fits.pad or 0
     lengths = torch.tensor([length, max(length * 2 // 3, 1), max(length // 3, 1)])
     mask = torch.arange(length) < lengths[:, None]  # b s
-    # A real token must not be the padding token: some models count positions by it.
+    # A real token must not have the padding id: some models derive positions from it.
     numbers = numbers.where(numbers != padding, (padding + 1) % fits.source.vocab_size)
     return SharedInput(numbers.masked_fill(~mask, padding), mask)
 

@@ -1,4 +1,4 @@
-"""A side of a comparison that is a model of ours: in memory, in a folder, or untrained from a configuration."""
+"""A model of ours as one side of a comparison: in memory, in a folder, or untrained from a configuration."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from glassformer.trace.record import Recorder
 from glassformer.trace.trace import Trace
 from glassformer.trace.watch import watching
 
-SEED = 0  # of the weights of a model that is named without any
+SEED = 0  # for the weights of a preset or configuration, which has none
 Side = str | Path | ModelConfig | Mapping[str, Any] | Loaded | nn.Module
 
 

@@ -12,7 +12,7 @@ from glassformer.errors import Phrase
 from glassformer.show import Column, Kind, Sheet, Styled, Table, as_html, as_text
 from glassformer.words import language, say
 
-MOST_ROWS = 12  # of the table; --json has every tap
+MOST_ROWS = 12  # in the table; --json has every tap
 STATION = re.compile(r"(^|\.)blocks\.\d+\.output$|^(encoder|decoder)\.(input|output)$|^head\.")
 COLUMNS = ("tap", "shape", "largest", "relative")
 
@@ -21,8 +21,8 @@ COLUMNS = ("tap", "shape", "largest", "relative")
 class Comparison:
     """Two models on the same inputs, tap by tap in the order of A's pass. Prints as a table.
 
-    `taps`: those that both have in one shape. `matched`: B is another library's model, and only the taps that its
-    modules show are compared. `tolerance` is relative; see `Difference`.
+    `taps`: those that both have in the same shape. `matched`: B is another library's model, and only the taps that
+    its modules show are compared. `tolerance` is relative; see `Difference`.
     """
 
     a: str
@@ -30,7 +30,7 @@ class Comparison:
     tolerance: float
     matched: bool
     inputs: Shape
-    counts: tuple[int, int]  # taps that A showed, and B
+    counts: tuple[int, int]  # taps of A, and of B
     taps: tuple[Difference, ...]
     parting: Parting | None = None
     answers: AnswerDifference | None = None
@@ -56,7 +56,7 @@ class Comparison:
         return self.first is None and self.parting is None
 
     def growth(self) -> list[Difference]:
-        """From the first difference to the end: the taps of the stream, no more than fit on a screen."""
+        """The taps of the stream from the first difference to the end, at most as many as fit on a screen."""
         first = self.first
         if first is None:
             return []

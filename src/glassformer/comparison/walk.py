@@ -21,7 +21,7 @@ class Opened(Protocol):
     """A model in memory."""
 
     @property
-    def loaded(self) -> Loaded | None: ...  # with its tokenizers, where it has any
+    def loaded(self) -> Loaded | None: ...  # with its tokenizers, if it has any
 
     @property
     def dtype(self) -> torch.dtype: ...
@@ -32,7 +32,7 @@ class Opened(Protocol):
 
 
 class Closed(Protocol):
-    """A model that may not be in memory yet; what it reads is known already."""
+    """A model that may not be in memory yet; what it reads is already known."""
 
     @property
     def name(self) -> str: ...
@@ -41,7 +41,7 @@ class Closed(Protocol):
     def reads(self) -> Reads: ...
 
     @property
-    def matched(self) -> bool: ...  # does it show other taps, in another order, than ours do?
+    def matched(self) -> bool: ...  # are its taps matched to ours by a map, in its own order?
 
     def open(self, dtype: torch.dtype | None) -> Opened: ...
 
@@ -76,5 +76,5 @@ class Walk:
 
 
 def placed(x: Tensor | None, device: torch.device, dtype: torch.dtype) -> Tensor | None:
-    """On the device of the model, numbers in its type; ids stay ids."""
+    """Moved to the model's device, and numbers to its type; ids stay ids."""
     return x if x is None else x.to(device, dtype) if x.is_floating_point() else x.to(device)

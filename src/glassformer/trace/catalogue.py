@@ -1,4 +1,4 @@
-"""Every name that can be recorded or edited, without running anything: the taps of every box."""
+"""Every name that can be recorded or edited: the taps of every box. Nothing is run."""
 
 from __future__ import annotations
 

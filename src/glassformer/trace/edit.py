@@ -86,7 +86,7 @@ def _put(x: Tensor, part: Tensor, head: int | None, row: int | None) -> Tensor:
 
 
 class Editor(NamedObserver):
-    """Applies changes by name. `notes` says what else had to change."""
+    """Applies changes by name. `notes` lists what else had to change."""
 
     def __init__(self, edits: Mapping[str, Change]) -> None:
         super().__init__()
@@ -97,7 +97,7 @@ class Editor(NamedObserver):
         return any(fnmatchcase(name, pattern) for pattern in self.edits_by_pattern)
 
     def asks(self, name: str) -> bool:
-        return False  # what it changes is computed in any case
+        return False  # every tensor that it can change is computed anyway
 
     def meet(self, name: str, x: Tensor) -> Tensor:
         for pattern, change in self.edits_by_pattern.items():

@@ -1,4 +1,4 @@
-"""A tensor as a formula in the rows before it: the functions in between, as people write them. Views are not shown."""
+"""A tensor as a formula in terms of earlier rows, in the usual notation. Views are not shown."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ON_SCORES = tuple(kind for kind in POSITIONS.values() if kind.acts_on == "scores
 
 
 class Expressions:
-    """Writes tensors as formulas; `names`: those that already have a symbol, by the id of the tensor."""
+    """Writes tensors as formulas; `names` has those with a symbol already, by the id of the tensor."""
 
     def __init__(self, model: nn.Module, steps: Steps) -> None:
         self.model, self.steps = model, steps
@@ -95,7 +95,7 @@ class Expressions:
         return f"{self(x)}[{'first' if index == (slice(None), 0) else 'last'}]"
 
     def _fused(self, step: Step) -> str:
-        """The weights, which were computed separately for the trace, times V."""
+        """The weights times V; the weights were computed separately for the trace."""
         return f"A {self(step.operands[2])}"
 
     def _linear(self, step: Step) -> str:
@@ -138,7 +138,7 @@ class Expressions:
 
     @staticmethod
     def _scaled(text: str, number: float, name: str, size: int) -> str:
-        """√d_model and 1/√d_k under their names; 1 is not written."""
+        """√d_model and 1/√d_k by name; 1 is omitted."""
         if number == 1.0:
             return text
         if math.isclose(number, math.sqrt(size)):
@@ -146,7 +146,7 @@ class Expressions:
         return f"{text} / √{name}" if math.isclose(number, size**-0.5) else f"{text} · {number:g}"
 
     def _turned(self, step: Step) -> str:
-        """A rotation of pairs of dimensions: its operand is found by following the first half back."""
+        """A rotation of pairs of dimensions; its operand is found by tracing the first half back."""
         x = step
         while x.function not in ("chunk", "getitem"):
             inner = x.operands[0]

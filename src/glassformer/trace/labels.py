@@ -1,8 +1,8 @@
-"""What each row of a trace computes, read off the steps of the pass: a formula for each tensor that is shown.
+"""What each row of a trace computes, read from the steps of the pass: a formula for each tensor shown.
 
-The formulas name the rows before them: e the embedding, x what enters a layer, n what a norm makes of it, Q K V S A H
-and O attention (C cross-attention), u and w the stream behind them, g h f the network, z what leaves the layer, y what
-leaves the stack. What lies between two rows is written by `expression`; the sentences beside them are in words/.
+The formulas use the symbols of earlier rows: e embedding, x input of a layer, n output of a norm, Q K V S A H O
+attention (C: cross-attention), u and w the stream after them, g h f the feed-forward network, z output of the layer,
+y output of the stack. `expression` writes what lies between two rows; the sentences beside them are in words/.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class _LabelReader:
                     self.write.names[id(tapped.x)] = "P"
 
     def _row(self, tapped: Tapped, row: TapName, formula: str = "") -> Label:
-        """The formula of a tensor; from here on it is written as its symbol."""
+        """The formula of a tensor; from here on its symbol stands for it."""
         formula = formula or self.write(tapped.x)
         self.write.names[id(tapped.x)] = row.symbol
         return Label(row.key, tapped.name, f"{row.symbol} = {formula}", row.says or row.key)
@@ -132,7 +132,7 @@ class _LabelReader:
             row = NETWORK[tapped.tap]
             yield self._row(tapped, row._replace(says="hidden_gated" if "⊙" in formula else ""), formula)
         elif len(tapped.path.split(".")) == 4 and self._last[id(tapped.x)] == tapped.name:
-            yield self._row(tapped, TapName("n", box, "norm"))  # a norm whose result is shown under no other name
+            yield self._row(tapped, TapName("n", box, "norm"))  # a norm whose output has no other name
 
     def _head(self, tapped: Tapped, head: Any) -> Iterator[Label]:
         match head, tapped.tap:

@@ -18,12 +18,12 @@ from glassformer.trace.trace import Trace
 from glassformer.trace.watch import NamedObserver, watching
 
 _LAYER = re.compile(r"(?:^|\.)blocks\.(\d+)\.")
-OF_HEADS = ("q", "k", "v", "scores", "weights", "heads")  # b h t …: the taps that have heads
-OF_ROWS = ("q", "scores", "weights", "heads")  # and of these, those that have a row for each query
+OF_HEADS = ("q", "k", "v", "scores", "weights", "heads")  # b h t …: the taps with heads
+OF_ROWS = ("q", "scores", "weights", "heads")  # the taps with a row for each query
 
 
 class Recorder(NamedObserver):
-    """Fills a trace with the tensors that were asked for."""
+    """Fills a trace with the requested tensors."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class Recorder(NamedObserver):
             self._seen.clear()
 
     def see(self, name: str, x: Tensor) -> Tensor:
-        """Records last, after every edit, whichever context was entered first: what the model continues with."""
+        """Records after every edit, whichever context was entered first: the tensor that the model continues with."""
         x = x if self._outer is None else self._outer.see(name, x)
         return self.meet(self._full(name), x) if self.inside else x
 
@@ -61,7 +61,7 @@ class Recorder(NamedObserver):
         if not self.asks(name):
             return x
         kept = name
-        if self._path[0] == "":  # one module used twice in one pass: a shared embedding, source and target
+        if self._path[0] == "":  # a module used twice in a pass: the shared embedding of source and target
             while kept in self._seen:
                 kept = f"{name}#{int(kept.rpartition('#')[2]) + 1}" if "#" in kept else f"{name}#2"
             self._seen.add(kept)
@@ -74,10 +74,10 @@ class Recorder(NamedObserver):
         self.trace.gradients[kept] = self._choose(name, gradient.detach())
 
     def _choose(self, name: str, x: Tensor) -> Tensor:
-        """The heads and rows that were asked for; a fused kernel has chosen already."""
+        """The requested heads and rows; a fused kernel has already chosen them."""
         tap = name.rpartition(".")[2]
         heads, rows = self.chosen
-        shared = tap in ("k", "v") and heads is not None and max(heads, default=0) >= x.shape[1]  # by several heads
+        shared = tap in ("k", "v") and heads is not None and max(heads, default=0) >= x.shape[1]  # grouped heads
         if heads is not None and tap in OF_HEADS and x.shape[1] > len(heads) and not shared:
             check_within("heads", heads, x.shape[1])
             x = x[:, heads]  # b heads t …
@@ -103,8 +103,8 @@ def record(
 ) -> Iterator[Trace]:
     """Record every pass of the model inside the `with`; a second pass overwrites the first.
 
-    `names`: patterns such as "*.weights"; `layers`, `heads`, `rows` (queries): only these. The kernel stays in use, and
-    computes scores and weights separately, only for what was asked for. `gradients`: those of `backward()`, too.
+    `names`: patterns such as "*.weights"; `layers`, `heads`, `rows` (queries): only these. The kernel stays the same;
+    scores and weights are computed separately, only as requested. `gradients`: also those of `backward()`.
     """
     trace, patterns = Trace(), _patterns(names)
     wanted = _numbers("layers", layers, _last_layer(need_module(model)))
@@ -139,7 +139,7 @@ def _numbers(what: str, given: object, last: int | None) -> list[int] | None:
 
 
 def _last_layer(model: nn.Module) -> int | None:
-    """The number of the last layer of the deepest stack; None where there are no layers."""
+    """The number of the last layer of the deepest stack; None if there are no layers."""
     found = [int(layer[1]) for path, _ in model.named_modules() if (layer := _LAYER.search(f"{path}."))]
     return max(found, default=None)
 

@@ -1,4 +1,4 @@
-"""Attention roll-out: how much of every patch has reached the answer, through all layers together."""
+"""Attention roll-out: how much of every patch reaches the answer through all layers together."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def mixed(maps: list[Float[Tensor, "b h t t"]]) -> Float[Tensor, "b t t"]:
 
         R = Π_l (½ Ā_l + ½ I),     Ā_l: the weights of layer l, averaged over its heads; the last layer is leftmost
 
-    R[t, s] is how much of position s is in position t at the end. The half is the residual connection, which passes on
-    its input. Values, norms and feed-forward networks are left out: it shows where from, not what.
+    R[t, s] is how much of position s is in position t at the end. The ½ I is the residual connection. Values, norms
+    and feed-forward networks are left out: it shows where information comes from, not what it is.
     """
     identity = torch.eye(maps[0].shape[-1], dtype=maps[0].dtype, device=maps[0].device)  # t t
     flow = identity.expand(maps[0].shape[0], -1, -1)  # b t t
@@ -28,10 +28,10 @@ def mixed(maps: list[Float[Tensor, "b h t t"]]) -> Float[Tensor, "b t t"]:
 
 
 def rollout(trace: Trace, *, class_tokens: int = 1, pool: str = "cls") -> Float[Tensor, "b rows columns"]:
-    """One map of patches for each image of a recorded pass: what the pooled vector was made of.
+    """One map of patches for each image of a recorded pass: what the pooled vector is made of.
 
-    With pool="cls" it is the row of the class token, else the mean of all rows. What went to class tokens is left out,
-    so that a map adds up to 1 at most.
+    With pool="cls" it is the row of the class token, else the mean of all rows. The columns of class tokens are left
+    out, so a map sums to at most 1.
     """
     maps = trace.attention()
     if not maps:

@@ -23,19 +23,19 @@ from glassformer.trace.trace import Trace
 from glassformer.words import say
 
 SHOWN = 5  # numbers shown of a vector
-LIKELY = ("logits", "next", "word", "classes")  # steps of which the largest numbers are shown, with their names
+LIKELY = ("logits", "next", "word", "classes")  # steps that show their largest numbers, with names
 MOST_TOKENS = 12  # rows and columns shown; --json and --save have them all
 
 
 @dataclass(frozen=True)
 class StoryLine:
-    """One line of the story: what is computed, of which shape, a row of numbers for each token."""
+    """One line of the story: what is computed, its shape, and a row of numbers for each token."""
 
     label: Label
     numbers: Tensor  # rows …
     shape: str
     tokens: list[str]  # one for each row
-    top: list[list[tuple[str, float]]] | None = None  # of logits and probabilities: the largest, with their names
+    top: list[list[tuple[str, float]]] | None = None  # logits and probabilities: the largest, with names
 
     @property
     def key(self) -> str:
@@ -66,15 +66,15 @@ class Story:
     seed: int | None  # None: the model is trained
     network: nn.Module
     labels: tuple[Label, ...]  # what was computed, row by row
-    target: list[str] | None = None  # pieces of the target, where the decoder was followed too
-    name: Callable[[int], str] = str  # of a token of the vocabulary, for people
+    target: list[str] | None = None  # pieces of the target, if the decoder was followed too
+    name: Callable[[int], str] = str  # id → readable token
 
     @property
     def tokens(self) -> list[str]:
         return self.trace.tokens
 
     def steps(self) -> Iterator[StoryLine]:
-        """The pass in order, through one layer of each stack. Heads: the chosen one, without the batch."""
+        """The pass in order, through one layer of each stack; only the chosen head, without the batch."""
         for label in self.labels:
             yield self._step(label)
 
@@ -82,7 +82,7 @@ class Story:
         x = self.trace[label.tap][0]  # without the batch
         shape = "×".join(map(str, x.shape)) or "1"
         if x.dim() == 3:
-            x = x[self.head * x.shape[0] // self._n_heads]  # a head of keys may serve several of queries
+            x = x[self.head * x.shape[0] // self._n_heads]  # a key head may serve several query heads
         rows = x if x.dim() == 2 else x.reshape(1, -1)
         tokens = self._tokens_of(label) if x.dim() == 2 else [""]
         if label.key not in LIKELY:
@@ -96,7 +96,7 @@ class Story:
         )
 
     def _tokens_of(self, label: Label) -> list[str]:
-        """Whose rows these are: in a decoder with an encoder the target's, except for keys and values."""
+        """The tokens of the rows: in a decoder with an encoder those of the target, except for keys and values."""
         if self.target is None or label.tap.startswith("encoder.") or label.tap == "embedding.output":
             return self.tokens
         return self.tokens if label.key in ("cross_k", "cross_v") else self.target
@@ -146,7 +146,7 @@ class Story:
 
 
 def _squashed(label: Label, logits: Tensor) -> Tensor:
-    """The probabilities, if the step is one."""
+    """Logits → probabilities, if the step is one of probabilities."""
     if label.key == "logits":
         return logits
     return logits.sigmoid() if label.formula.startswith("p = sigmoid") else logits.softmax(-1)
@@ -171,12 +171,12 @@ class TokenizedText(NamedTuple):
 
 @dataclass(frozen=True)
 class Reader:
-    """A trained model, and how it reads the text of either side."""
+    """A trained model, and how it reads source and target texts."""
 
     model: nn.Module
     source: Callable[[str], TokenizedText]
     target: Callable[[str], TokenizedText]
-    name: Callable[[int], str]  # of a token that may come next
+    name: Callable[[int], str]  # id → readable token
 
 
 def follow(
@@ -192,7 +192,7 @@ def follow(
 ) -> Story:
     """Run the text through a trained model, or through an untrained one of this configuration.
 
-    Encoder-decoder: through its encoder, and with a target through the whole model, to what may come next.
+    An encoder-decoder runs its encoder; with a target it runs as a whole, up to the next token.
     """
     if config.input.kind != "tokens":
         raise InputError("not_text_model", model=name, input=config.input.kind)
@@ -246,7 +246,7 @@ def _run(model: nn.Module, source: Tensor, target: Tensor | None) -> None:
 
 
 def split(text: str) -> list[str]:
-    """Split at spaces, after composing Hangul (NFC): the stand-in for a tokenizer, which a preset has not."""
+    """Split at spaces, after composing Hangul (NFC): a stand-in for the tokenizer that a preset lacks."""
     tokens = unicodedata.normalize("NFC", text).split()
     if not tokens:
         raise InputError("empty_text")

@@ -1,6 +1,6 @@
-"""The steps of a pass with numbers: which function was called on what, by which module, and how it is shown.
+"""The steps of a pass on real numbers: which function was called on what, by which module, and how it is shown.
 
-The same `Step` as in symbols, recorded while the model computes: a label read off it says what was computed.
+The same `Step` as in symbols, recorded while the model computes, so that labels say what was really computed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from glassformer.trace.watch import NamedObserver, watching
 
 
 class Tapped(NamedTuple):
-    """A tensor that was shown: under its name (the second time in a pass with #2), by a module."""
+    """A tapped tensor, its name (with #2 the second time in a pass), and its module."""
 
     name: str
     path: str
@@ -30,12 +30,12 @@ class Tapped(NamedTuple):
 
 @dataclass
 class Steps:
-    """One pass: its steps, what was shown, and what went into and came out of each module."""
+    """One pass: its steps, the tapped tensors, and the input and output of each module."""
 
     every: list[Step] = field(default_factory=list)
     taps: list[Tapped] = field(default_factory=list)
     made: dict[int, Step] = field(default_factory=dict)  # id of a tensor → the step that made it
-    through: dict[int, tuple[str, Any]] = field(default_factory=dict)  # id of what left a module → its path and input
+    through: dict[int, tuple[str, Any]] = field(default_factory=dict)  # id of a module's output → its path and input
 
     def of(self, x: Tensor) -> Step | None:
         return self.made.get(id(x))
@@ -53,7 +53,7 @@ class _Calls(TorchFunctionMode):
         found = [x for x in (result if isinstance(result, tuple | list) else [result]) if isinstance(x, Tensor)]
         if found:
             step = Step(called(function), (*args, *(kwargs or {}).values()), result, self.watcher.path)
-            self.steps.every.append(step)  # it holds its tensors, so that their ids are not reused
+            self.steps.every.append(step)  # keeps its tensors alive, so that their ids are not reused
             for x in found:
                 self.steps.made.setdefault(id(x), step)
         return result

@@ -35,7 +35,7 @@ class Trace:
         return self._find(name, self.tensors)
 
     def gradient(self, name: str) -> Tensor:
-        """The gradient of the same tensor, after `backward()`, where it was recorded with `gradients=True`."""
+        """The gradient of the same tensor, after `backward()`, if recorded with `gradients=True`."""
         return self._find(name, self.gradients)
 
     @staticmethod
@@ -54,8 +54,8 @@ class Trace:
         return len(self.tensors)
 
     def attention(self, kind: str = "self_attention") -> list[Tensor]:
-        """One map b h t s for each layer; `.mean(1)` averages the heads. `kind="cross_attention"` for the memory's."""
-        wanted = (f"{kind}.weights", "weights")  # the second: an attention that was recorded by itself
+        """One map b h t s for each layer; `.mean(1)` averages the heads. `kind="cross_attention"`: over the memory."""
+        wanted = (f"{kind}.weights", "weights")  # the second: an attention recorded by itself
         return [x for name, x in self.tensors.items() if ".".join(name.split(".")[-2:]) in wanted]
 
     # --- files ---

@@ -15,7 +15,7 @@ from glassformer.tap import Observer, Selection, observe
 
 
 class NamedObserver:
-    """An observer that knows names in full: `decoder.blocks.3.self_attention.scores`.
+    """An observer that knows full names: `decoder.blocks.3.self_attention.scores`.
 
     Watchers nest: the inner one sees a tensor first, the outer one sees what the inner one returned.
     """
@@ -30,15 +30,15 @@ class NamedObserver:
         return x
 
     def asks(self, name: str) -> bool:
-        """Does it want this one? A fused kernel computes scores and weights only on request."""
+        """Whether it wants this tensor. A fused kernel computes scores and weights only on request."""
         return True
 
     def passes_over(self, path: str) -> bool:
-        """Can this module and everything in it be skipped?"""
+        """Whether this module and everything in it can be skipped."""
         return False
 
     def changes(self, name: str) -> bool:
-        """Will it return another tensor than it was given?"""
+        """Whether it will return a different tensor."""
         return False
 
     # --- the Observer of tap.py ---
@@ -62,7 +62,7 @@ class NamedObserver:
 
     @property
     def inside(self) -> bool:
-        """Is the running module one of those that are watched?"""
+        """Whether the running module is being watched."""
         return bool(self._path) and self._path[-1] is not None
 
     def _full(self, name: str) -> str:
