@@ -1,1 +1,1 @@
-"""The executable textbook: every claim an experiment, every picture drawn from what it measured."""
+"""The executable textbook: an experiment for every claim, a picture drawn from every measurement."""

@@ -1,4 +1,4 @@
-"""Many lessons measured side by side, each in its own process with one thread; the longest first."""
+"""Measures many lessons in parallel, each in its own process with one thread, the longest first."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from glassformer.lessons.catalogue import lesson
 from glassformer.lessons.record import LessonResult, current, readable, recorded
 from glassformer.lessons.trained_models import cache, is_trained
 
-UNKNOWN = 60.0  # seconds of a lesson that nobody has measured yet
+UNKNOWN = 60.0  # seconds assumed for a lesson without a result
 PACKAGE = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
 class WorkerJob:
-    """What a process does: measure a lesson, or train a model that lessons will ask for."""
+    """What a process does: measure a lesson, or train a model that lessons need."""
 
     kind: str  # "lesson" or "model"
     name: str
@@ -53,7 +53,7 @@ class Done:
     """A process has succeeded."""
 
     job: WorkerJob
-    result: LessonResult | None  # None: of a model
+    result: LessonResult | None  # None for a model
 
 
 @dataclass(frozen=True)
@@ -68,9 +68,9 @@ Happening = Began | Moved | Done | Failed
 
 
 class Journal:
-    """What a long measurement has done so far: if it is interrupted, the same command goes on where it stopped.
+    """What a long measurement has done so far: after an interruption the same command continues where it stopped.
 
-    It belongs to these lessons and this folder; another set of lessons has a journal of its own.
+    It belongs to these lessons and this folder; another set of lessons has its own journal.
     """
 
     def __init__(self, names: Sequence[str], folder: Path) -> None:
@@ -82,12 +82,12 @@ class Journal:
     def _read(self) -> dict[str, str]:
         try:
             found = json.loads(self.path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):  # none, or one that a killed process left half written
+        except (OSError, ValueError):  # missing, or left half written by a killed process
             return {}
         return {str(name): str(mark) for name, mark in found.items()} if isinstance(found, dict) else {}
 
     def results(self) -> dict[str, LessonResult]:
-        """Those that are done, by code that has not changed since, and can still be read."""
+        """The finished results that are readable and not stale."""
         found = {}
         for name, mark in self._done.items():
             if name not in self.names or mark != current(name):
@@ -104,13 +104,13 @@ class Journal:
         write_json(self.path, self._done)
 
     def close(self) -> None:
-        """All is done: the next time starts afresh."""
+        """All is done: the next measurement starts from the beginning."""
         with disk(self.path):
             self.path.unlink(missing_ok=True)
 
 
 def jobs(names: Sequence[str]) -> list[WorkerJob]:
-    """Models that have not been trained yet come first: several lessons wait for each."""
+    """The jobs; models not trained yet come first, because several lessons wait for each."""
     recipes = dict.fromkeys(recipe for name in names for recipe in lesson(name).models)
     missing = [WorkerJob("model", recipe) for recipe in recipes if not is_trained(recipe)]
     return [*missing, *(WorkerJob("lesson", name) for name in sorted(names, key=_seconds, reverse=True))]
@@ -124,8 +124,8 @@ def _seconds(name: str) -> float:
 def measure_all(names: Sequence[str], folder: Path, workers: int, journal: Journal) -> Generator[Happening]:
     """Measure lessons into a folder, `workers` at a time; a lesson that fails stops no other.
 
-    What the journal has is not measured again; when nothing has failed it is closed. Whoever stops listening stops
-    the processes.
+    Results in the journal are not measured again; if nothing fails, it is closed at the end. Closing the generator
+    stops the processes.
     """
     done = journal.results()
     for name, result in done.items():
@@ -165,7 +165,7 @@ def _work(
     happening: SimpleQueue[Happening | None],
     running: set[subprocess.Popen[str]],
 ) -> None:
-    """One worker: job after job, until none is left."""
+    """One worker: runs jobs until none is left."""
     try:
         while True:
             try:
@@ -175,7 +175,7 @@ def _work(
             happening.put(Began(job))
             try:
                 happening.put(_run(job, folder, happening, running))
-            except Exception as error:  # whatever it is, it is reported and the others go on
+            except Exception as error:  # any failure is reported, and the others continue
                 happening.put(Failed(job, f"{type(error).__name__}: {error}"))
     finally:
         happening.put(None)
@@ -204,6 +204,6 @@ def _run(
 
 
 def _environment() -> dict[str, str]:
-    """One thread each; the same package as this one, wherever it was imported from."""
+    """One thread per process, and the same copy of the package as in this one."""
     paths = [str(PACKAGE), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1"}

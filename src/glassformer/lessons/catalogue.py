@@ -1,6 +1,6 @@
-"""The lessons by chapter, in the one order of reading that contents, report, notebooks and commands share.
+"""The lessons by chapter, in the reading order that contents, report, notebooks and commands share.
 
-A lesson NAME of a chapter stands in lessons/CHAPTER/NAME.py.
+The lesson NAME of a chapter is in lessons/CHAPTER/NAME.py.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ NUMBERS: dict[str, str] = {
     name: f"{chapter}.{at}" for chapter, names in enumerate(CHAPTERS.values(), 1) for at, name in enumerate(names, 1)
 }
 
-# what to leave out when time is short; the order is always the one above
+# shorter paths for less time; the order is always the one above
 _TWO_HOURS = {
     *("architecture", "tokenizer", "token_embedding", "special_tokens", "positional_encoding"),
     *("worked_example", "scaled_scores", "attention_patterns", "masking", "look_ahead_mask"),
@@ -77,13 +77,13 @@ PATHS: dict[int, tuple[str, ...]] = {  # hours → lessons
 
 
 def module_of(name: str) -> str:
-    """Where a lesson stands: "lessons.attention.scaled_scores"."""
+    """The module of a lesson: "lessons.attention.scaled_scores"."""
     if name not in LESSONS:
         raise UsageError("lesson_unknown", name=name, hint=suggest(name, LESSONS))
     return f"lessons.{LESSONS[name]}.{name}"
 
 
 def lesson(name: str) -> Lesson:
-    """The lesson of a name; its module is imported now, and torch with it."""
+    """The lesson with this name; imports its module, and torch with it."""
     found: Lesson = import_module(f"glassformer.{module_of(name)}").LESSON
     return found

@@ -1,4 +1,4 @@
-"""Claims side by side: a list that shows itself as a table, at the prompt, in a terminal and in a notebook."""
+"""A list of judged claims that shows itself as a table in a terminal and in a notebook."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COLUMNS: dict[str, Kind] = {"id": "name", "verdict": "name", "claim": "text", "m
 
 
 class Claims(list[JudgedClaim]):
-    """A list like any other; only its looks are different."""
+    """A list that prints as a table."""
 
     def __init__(self, answers: Iterable[JudgedClaim], lang: str | None = None) -> None:
         super().__init__(answers)
@@ -25,9 +25,9 @@ class Claims(list[JudgedClaim]):
     def of(
         cls, results: LessonResults, ids: Sequence[str], lang: str | None = None, without: Collection[str] = ()
     ) -> Claims:
-        """Those of these names, in the order asked for; all of them, in the order of reading, where none is named.
+        """The named claims in the order given; all of them in reading order if none is named.
 
-        `without` are lessons whose measurement has just failed: an old number must not stand in for it.
+        `without`: lessons whose measurement has just failed; their old numbers must not be shown.
         """
         lessons, spoken = index.claims(), lang or language()
         asked = (claim for claim in index.claims_named(list(ids)) or lessons if lessons[claim] not in without)
@@ -35,11 +35,11 @@ class Claims(list[JudgedClaim]):
         return cls((answer for answer in found if answer is not None), spoken)
 
     def shown(self) -> Sheet:
-        """All of them, and how many there are of each verdict."""
+        """The table of claims, and the number of each verdict."""
         return Sheet(self._table(), self.summary())
 
     def summary(self) -> str:
-        """So many claims, so many of each verdict; how to measure again what is stale."""
+        """The number of claims and of each verdict; how to measure stale ones again."""
         counts = {name: sum(answer.verdict == name for answer in self) for name in WORDS}
         line = say("lesson.summary", self.lang, count=len(self), **counts)
         stale = sum(answer.stale for answer in self)

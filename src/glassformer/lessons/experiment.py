@@ -19,8 +19,8 @@ from glassformer.training.state import TrainingState
 from glassformer.training.validate import validate
 
 CPU = torch.device("cpu")
-# The recipes take the form of a published family, so that what they train can leave for other programs. Experiments
-# change one part at a time and compare: they start from the paper's own boxes.
+# Recipes take the form of a published family, so that their models can be exported. Experiments change one part at a
+# time, so they start from the paper's own boxes.
 PAPER: dict[str, Any] = {
     "model.norm_order": "pre",
     "model.embedding_norm": False,
@@ -39,25 +39,25 @@ BOXES: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """A model after a short training, and how it came there. A loss that was not finite is NaN."""
+    """A model after a short training, with the course of the training. A loss that was not finite is NaN."""
 
     model: nn.Module
     config: RunConfig
-    losses: list[float] = field(repr=False)  # one for each step, of its batch, before the step
+    losses: list[float] = field(repr=False)  # loss of each step's batch, before the step
     gradient_norms: list[float] = field(repr=False)  # before clipping
     validation: dict[str, float] = field(default_factory=dict)  # the task's metrics, "loss" among them
 
     @property
     def diverged(self) -> bool:
-        """Whether any step had no finite loss or gradient."""
+        """Whether the loss or gradient of any step was not finite."""
         return any(loss != loss for loss in self.losses)
 
 
 class Experiment:
-    """One recipe's material, read once, in the paper's boxes; trained as often as there are variants and seeds.
+    """One recipe with the paper's boxes: its material is read once and trained for each variant and seed.
 
-    `changes` are keys of the recipe: {"model.norm_order": "post", "train.steps": 200}. Keys of [data] and [text] make
-    other material and belong to the constructor.
+    `changes` are keys of the recipe: {"model.norm_order": "post", "train.steps": 200}. Keys of [data] and [text]
+    change the material, so they go to the constructor.
     """
 
     def __init__(self, recipe: str, changes: Mapping[str, Any] | None = None) -> None:
@@ -67,7 +67,7 @@ class Experiment:
         self.material: Material = kind_of(config).task.begin(config)
 
     def config(self, changes: Mapping[str, Any], seed: int) -> RunConfig:
-        """The recipe with these keys."""
+        """The recipe with these keys changed."""
         tables = self.material.config.to_dict()
         for key, value in {**changes, "train.seed": seed}.items():
             tables = override(tables, key, value)
@@ -82,9 +82,9 @@ class Experiment:
         training: Examples | None = None,
         validated: bool = True,
     ) -> Outcome:
-        """A new model of this seed, trained for `train.steps`; judged on the validation examples at the end.
+        """A new model from this seed, trained for `train.steps` and validated at the end.
 
-        `make` builds another model than the configuration says: one with a box of one's own, for example.
+        `make` builds the model instead of the configuration, for example with a custom box.
         """
         config = self.config(changes or {}, seed)
         model = make(config) if make is not None else build(config.model, seed=seed)

@@ -1,8 +1,8 @@
-"""What a result depends on, in sixteen letters: the code that measured it, the recipes it trained, the built-in corpus.
+"""A hash of what a result depends on: the code that measured it, the recipes it trained, the built-in corpus.
 
-Of a lesson only `run` counts, with all that it uses: drawings and sentences cannot change a number, and verdicts are
-computed anew from the recorded data whenever they are read. Comments and docstrings are left out everywhere. Versions
-of Python and torch stand in the result itself.
+In a lesson only `run` and what it uses count: drawings and sentences cannot change a number, and verdicts are computed
+from the recorded data whenever they are read. Comments and docstrings never count. The versions of Python and torch
+are in the result itself.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeGuard
 
 ROOT = Path(__file__).parents[1]
-# what only speaks, draws or judges, or decides where files go
+# modules that only print, draw or judge, or decide where files go
 WITHOUT = (
     *("words", "errors", "fonts", "formula", "places", "provenance", "hub", "show", "lessons.texts"),
     *("lessons.fingerprint", "lessons.trained_models", "lessons.setup", "lessons.lesson", "lessons.verdict"),
@@ -28,14 +28,14 @@ WITHOUT = (
         "training.forecast_picture",
     ),
 )
-MEASURES = "run"  # of a lesson; what neither it nor another module uses draws or judges
+MEASURES = "run"  # of a lesson; what neither it nor another module uses only draws or judges
 TRAINING = "training.begin"
 
 
 def fingerprint(module: str, models: tuple[str, ...] = (), seeds: int = 0) -> str:
-    """Of a module of the package ("lessons.attention.scaled_scores") with all that it imports and reads.
+    """The hash of a module ("lessons.attention.scaled_scores") with all that it imports and reads.
 
-    `models` are recipes whose trained models it looks into: then all that trains them counts too. `seeds`: how many.
+    `models`: recipes whose trained models it uses; the training code then counts too. `seeds`: how many the lesson has.
     """
     modules = closure(module) | (closure(TRAINING) if models else set())
     digest = hashlib.sha256(f"{seeds} seeds\n".encode())
@@ -47,7 +47,7 @@ def fingerprint(module: str, models: tuple[str, ...] = (), seeds: int = 0) -> st
 
 
 def _files(modules: set[str], models: tuple[str, ...]) -> set[Path]:
-    """Recipes that the models come from or that a lesson names in a string; the lexicon, where the corpus is used."""
+    """The recipes of the models, or named in a string of a lesson; the lexicon, if the corpus is used."""
     recipes = {path.stem: path for path in (ROOT / "recipes").glob("*.toml")}
     named = {text for name in modules if name.startswith("lessons") for text in strings(name)}
     found = {path for name, path in recipes.items() if name in named or name in models}
@@ -57,13 +57,13 @@ def _files(modules: set[str], models: tuple[str, ...]) -> set[Path]:
 
 @cache
 def strings(module: str) -> frozenset[str]:
-    """Every string constant of a module."""
+    """Every string constant in a module."""
     constants = (node.value for node in ast.walk(_tree(module)) if isinstance(node, ast.Constant))
     return frozenset(value for value in constants if isinstance(value, str))
 
 
 def closure(module: str) -> set[str]:
-    """The module and every module of the package that it imports, wherever the import stands."""
+    """The module and all modules of the package that it imports, directly or indirectly."""
     found: set[str] = set()
     waiting = [module]
     while waiting:
@@ -76,7 +76,7 @@ def closure(module: str) -> set[str]:
 
 @cache
 def imports(module: str) -> tuple[str, ...]:
-    """What a module imports of the package, but for what only speaks or draws."""
+    """What a module imports from the package, except what only prints or draws."""
     idle = {id(node) for node in _idle(module)}
     names: set[str] = set()
     for top in _tree(module).body:
@@ -113,7 +113,7 @@ def _idle(module: str) -> tuple[ast.stmt, ...]:
 
 
 def _names(node: ast.stmt) -> list[str]:
-    """What a statement of a module gives names to."""
+    """The names that a top-level statement defines."""
     match node:
         case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
             return [name]
@@ -133,7 +133,7 @@ def _taken(module: str) -> frozenset[str]:
 
 @cache
 def _shared() -> dict[str, frozenset[str]]:
-    """Every module that a lesson imports from, and the names it takes; all lessons are read once."""
+    """Every module that a lesson imports from, and the imported names; each lesson is read once."""
     found: dict[str, frozenset[str]] = {}
     for path in (ROOT / "lessons").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -166,12 +166,12 @@ def code(module: str) -> str:
 
 
 def _says_nothing(module: str) -> bool:
-    """An import that cannot change a number."""
+    """Whether importing this module cannot change a number."""
     return module in ("__future__", "typing", "collections.abc") or _left_out(module.removeprefix("glassformer."))
 
 
 def _is_for_types(node: ast.AST) -> TypeGuard[ast.If]:
-    """`if TYPE_CHECKING:`."""
+    """Whether it is `if TYPE_CHECKING:`."""
     return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
@@ -191,7 +191,7 @@ def _text(module: str) -> str:
 
 
 def _path(module: str) -> Path | None:
-    """The file of a module or package; None where the name is neither."""
+    """The file of a module or package; None if there is none."""
     place = ROOT.joinpath(*module.split("."))
     files = (place.with_suffix(".py"), place / "__init__.py")
     return next((file for file in files if module and file.is_file()), None)

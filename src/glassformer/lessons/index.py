@@ -1,4 +1,4 @@
-"""What there is to read, without loading any of it: titles, questions and claims come from the words alone."""
+"""The list of lessons without loading any: titles, questions and claims come from words/ alone."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def entry(name: str, lang: str) -> LessonEntry:
 
 
 def entries(lang: str) -> list[LessonEntry]:
-    """Every lesson, in the order of reading."""
+    """Every lesson, in reading order."""
     return [entry(name, lang) for name in LESSONS]
 
 
@@ -42,7 +42,7 @@ def chapters(lang: str) -> dict[str, str]:
 
 
 def claims() -> dict[str, str]:
-    """Every claim and the lesson that answers it, in the order of reading."""
+    """Every claim and the lesson that answers it, in reading order."""
     return {claim: found.name for found in entries("en") for claim in found.claims}
 
 
@@ -52,7 +52,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
 
 
 def claims_named(ids: list[str]) -> list[str]:
-    """The claims of these names, each once, in the order given; the name of a group stands for its claims."""
+    """The claims with these names, each once, in the order given; the name of a group means all its claims."""
     known = claims()
     for claim in ids:
         if claim not in known and claim not in GROUPS:
@@ -61,6 +61,6 @@ def claims_named(ids: list[str]) -> list[str]:
 
 
 def lessons_of(ids: list[str]) -> list[str]:
-    """The lessons that answer these claims, each once; every lesson that answers a claim where none is named."""
+    """The lessons that answer these claims, each once; without names, every lesson that answers a claim."""
     known = claims()
     return list(dict.fromkeys(known[claim] for claim in claims_named(ids) or known))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from glassformer.lessons.setup import LessonSetup
     from glassformer.lessons.texts import PictureWords
 
-SEEDS = 5  # the fewest that give an interval worth the name
+SEEDS = 5  # the fewest that give a useful interval
 Data = Mapping[str, Any]  # JSON: numbers, texts, lists and tables of them
 
 
@@ -24,20 +24,20 @@ Data = Mapping[str, Any]  # JSON: numbers, texts, lists and tables of them
 class Lesson:
     """`run` measures, `verdicts` judges the claims by the rule in its docstring, `draw` makes the picture.
 
-    What they hand on is JSON, so that a result of last year, or of another machine, is judged and drawn the same way.
+    They exchange JSON, so that an old result, or one from another machine, is judged and drawn the same way.
     """
 
     run: Callable[[LessonSetup], Data]
     verdicts: Callable[[Data], Mapping[str, Verdict]]
     draw: Callable[[Data, Theme, PictureWords], Figure]
     claims: tuple[str, ...] = ()  # the ids that `verdicts` answers
-    seeds: int = SEEDS  # more where the effect is small against its spread
-    models: tuple[str, ...] = ()  # recipes whose trained models are looked into
+    seeds: int = SEEDS  # more if the effect is small compared with its spread
+    models: tuple[str, ...] = ()  # recipes whose trained models it uses
     equation: str = ""  # LaTeX
     formula: str = ""  # the same in Unicode, for a terminal
     paper: str = ""  # its place in "Attention Is All You Need": "§3.2.1, Eq. (1)"
-    sources: tuple[str, ...] = ()  # the files that do it, from src/glassformer/: "layers/attention/kernel.py"
-    picture: str = ""  # the name under which reports know the picture; default: the lesson's own
+    sources: tuple[str, ...] = ()  # the files it explains, relative to src/glassformer/: "layers/attention/kernel.py"
+    picture: str = ""  # file name of the picture in reports; default: the lesson's name
 
 
 def no_verdicts(data: Data) -> Mapping[str, Verdict]:

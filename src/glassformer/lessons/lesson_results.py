@@ -1,4 +1,4 @@
-"""The results at hand, each read once: what lessons, claims, report and notebooks take their numbers from."""
+"""The available results, each read once: lessons, claims, report and notebooks take their numbers from here."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from glassformer.lessons.verdict import NAMED, Side, Verdict, Word, listed
 from glassformer.show.signs import format_value
 from glassformer.words import say, sentences
 
-MISFITS = (AttributeError, IndexError, KeyError, TypeError, ValueError)  # a result of another time, read by this code
+MISFITS = (AttributeError, IndexError, KeyError, TypeError, ValueError)  # an old result that this code cannot read
 MISSING = "–"
-FEW = 9  # numbers that are read at once: two means, an interval and what they are about
+FEW = 9  # numbers that a reader takes in at once: two means, an interval and their context
 NUMBER = re.compile(r"\d[\d.,]*\d|\d")
 # after a full stop that ends a sentence, and after a semicolon
 _CLAUSES = re.compile(r"(?<=[가-힣]\. )|(?<=[a-z)\]%\d]\. )(?=[A-Z가-힣\[\d])|(?<=; )")
@@ -26,7 +26,7 @@ _CLAUSES = re.compile(r"(?<=[가-힣]\. )|(?<=[a-z)\]%\d]\. )(?=[A-Z가-힣\[\d]
 
 @dataclass(frozen=True)
 class JudgedClaim:
-    """A claim, what was measured about it, and what that says."""
+    """A claim, what was measured about it, and the verdict."""
 
     id: str
     lesson: str
@@ -35,7 +35,7 @@ class JudgedClaim:
     measured: Mapping[str, Any]
     says: str  # the measurement in a sentence
     condition: str | None  # what it depends on
-    sides: Mapping[str, Side]  # the conditions and readings, each with its own verdict
+    sides: Mapping[str, Side]  # conditions and readings, each with its own verdict
     stale: bool
     source: Mapping[str, Any]  # where the numbers come from
 
@@ -50,7 +50,7 @@ class JudgedClaim:
 
     @property
     def further(self) -> list[str]:
-        """The other measurements, which a page folds away: each number once."""
+        """The other measurements, which a page folds away; no number is repeated."""
         rest = beginning(self.condition or self.says)[1]
         if self.condition is None:
             return [rest] if rest else []
@@ -64,7 +64,7 @@ class JudgedClaim:
 
 
 def beginning(text: str) -> tuple[str, str]:
-    """A text in two: the first sentences or clauses with no more than a few numbers, and the rest."""
+    """Splits a text: the first sentences or clauses with at most `FEW` numbers, and the rest."""
     clauses = _CLAUSES.split(text.strip())
     taken, numbers = 0, 0
     for clause in clauses:
@@ -79,7 +79,7 @@ def beginning(text: str) -> tuple[str, str]:
 
 
 class LessonResults:
-    """`given` results come first, then a person's own, then those of the package."""
+    """`given` results come first, then the user's own, then those of the package."""
 
     def __init__(self, given: Mapping[str, LessonResult] | None = None) -> None:
         self._results: dict[str, LessonResult | None] = dict(given or {})
@@ -87,14 +87,14 @@ class LessonResults:
         self._verdicts: dict[str, Mapping[str, Verdict]] = {}
 
     def result(self, name: str) -> LessonResult | None:
-        """None where a lesson was never measured, or only by code whose numbers this one cannot read."""
+        """The result of a lesson; None if it was never measured, or only by code whose data cannot be read now."""
         if name not in self._results:
             found = recorded(name)
             self._results[name] = found if found is not None and self._readable(name, found) else None
         return self._results[name]
 
     def _readable(self, name: str, result: LessonResult) -> bool:
-        """Whether it has all that the rule and the sentences need."""
+        """Whether it has all data that the verdicts and sentences need."""
         try:
             verdicts = lesson(name).verdicts(result.data)
             texts = tables("en", "lessons", name)
@@ -119,7 +119,7 @@ class LessonResults:
         return self._verdicts[name]
 
     def answer(self, claim: str, lang: str) -> JudgedClaim | None:
-        """None where it was not measured, or where no lesson answers it."""
+        """A claim with its verdict; None if it was not measured, or no lesson answers it."""
         name = index.claims().get(claim)
         verdict = None if name is None else self.verdicts(name).get(claim)
         result = None if name is None else self.result(name)
@@ -140,14 +140,14 @@ class LessonResults:
         )
 
     def answers(self, lang: str) -> list[JudgedClaim]:
-        """Of every claim that was measured, in the order of reading."""
+        """Every measured claim, in reading order."""
         found = (self.answer(claim, lang) for claim in index.claims())
         return [answer for answer in found if answer is not None]
 
     def insert(self, lang: str, of: str, hole: str) -> str:
         """What {{claim:ID}}, {{meaning:WORD}}, {{tally:NAME}} and {{LESSON:path|form}} stand for, as Markdown.
 
-        A dash for what is not there.
+        A dash if there is no value.
         """
         found = HOLE.fullmatch(hole)
         path, form = (found["path"].strip(), found["form"] or "") if found else ("", "")
@@ -165,7 +165,7 @@ class LessonResults:
 
 
 def source(result: LessonResult) -> dict[str, Any]:
-    """Where numbers come from."""
+    """The provenance of a result."""
     keys = ("command", "commit", "versions", "machine", "seeds", "seconds", "fingerprint")
     return {key: getattr(result, key) for key in keys}
 
@@ -177,7 +177,7 @@ def tally() -> dict[str, int]:
 
 
 def says(text: str, verdict: Verdict, lang: str) -> str:
-    """What was measured; where some of several sides are undecided, which ones."""
+    """The measurement in a sentence; if some of several sides are undecided, it names them."""
     sentence = fill_numbers(text, verdict.measured)
     if len(verdict.sides) < 2 or not any(side.verdict == "undecided" for side in verdict.sides.values()):
         return sentence
@@ -195,7 +195,7 @@ def _named(side: str, lang: str) -> str:
 
 
 def condition(text: str, verdict: Verdict) -> str | None:
-    """What it depends on; no other verdict has a condition."""
+    """What the claim depends on; None for every verdict but "depends"."""
     return fill_numbers(text, verdict.measured) if verdict.verdict == "depends" else None
 
 
@@ -208,5 +208,5 @@ def in_line(answer: JudgedClaim | None, claim: str, lang: str) -> str:
 
 
 def unfilled(text: str) -> str:
-    """A text of a lesson that was not measured: a dash in the place of every number."""
+    """A text with a dash for every number: the lesson was not measured."""
     return re.sub(HOLE, MISSING, text)

@@ -1,6 +1,6 @@
-"""When a lesson is measured: the one way of `lesson`, `claims` and `report`, in Python and at the prompt.
+"""Measures lessons where needed, for `lesson`, `claims` and `report`, in Python and on the command line.
 
-Whoever wants to see how far it is passes an `Audience`.
+Pass an `Audience` to follow the progress.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from glassformer.words import language
 
 
 class Audience(Protocol):
-    """Who watches a measurement; the command line shows bars."""
+    """Follows a measurement; the command line shows bars."""
 
     def lesson(self, title: str) -> AbstractContextManager[Watch]:
-        """One lesson is measured in this process."""
+        """Called when one lesson is measured in this process."""
 
     def lessons(self, count: int) -> AbstractContextManager[Callable[[Happening], None]]:
-        """Several lessons are measured side by side."""
+        """Called when several lessons are measured in parallel."""
 
 
 class NoAudience:
@@ -44,9 +44,9 @@ NOBODY = NoAudience()
 
 
 def with_lesson(name: str, *, fresh: bool = False, audience: Audience = NOBODY) -> LessonResults:
-    """The results, that of this lesson measured by the code as it is now; with `fresh` in any case.
+    """The results, with this lesson measured if its result is missing or stale, or if `fresh`.
 
-    What a person measures goes into their cache, so that it is not measured twice.
+    The result goes into the user's cache, so that it is not measured twice.
     """
     results = LessonResults()
     if not fresh and results.result(name) is not None and not results.stale(name):
@@ -65,9 +65,9 @@ def with_lessons(
     workers: int | None = None,
     audience: Audience = NOBODY,
 ) -> tuple[LessonResults, set[str]]:
-    """The results, those of these lessons measured now where there are none, or all of them with `fresh`.
+    """The results, with these lessons measured where there is no result, or all of them with `fresh`.
 
-    Also the names of lessons, and of models they need, that could not be measured. A stale result is shown as such.
+    Also the names of lessons, and of the models they need, that failed. A stale result is shown as such.
     """
     results = LessonResults()
     wanted = list(names) if fresh else [name for name in names if results.result(name) is None]
@@ -88,5 +88,5 @@ def with_lessons(
 
 
 def cores() -> int:
-    """Those that this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""A lesson's result and where it comes from; kept beside the code, or in the cache of whoever ran it again."""
+"""A lesson's result with its provenance; stored beside the code, or in the user's cache."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RECORDED = Path(__file__).parent / "results"  # committed
 
 @dataclass(frozen=True)
 class LessonResult:
-    """One run of one lesson. Verdicts are not in it: they are computed from the data when they are asked for."""
+    """One run of one lesson. Verdicts are not stored: they are computed from the data on request."""
 
     name: str
     command: str
@@ -44,7 +44,7 @@ class LessonResult:
         return lesson(self.name).verdicts(self.data)
 
     def write(self, folder: Path) -> Path:
-        """Written under another name first, so that a full disk leaves the old result intact."""
+        """Write under another name first, so that a full disk leaves the old result intact."""
         path = folder / f"{self.name}.json"
         with disk(path):
             folder.mkdir(parents=True, exist_ok=True)
@@ -70,7 +70,7 @@ def setup_of(name: str, watch: Watch = nobody) -> LessonSetup:
 def measure(name: str, setup: LessonSetup) -> LessonResult:
     """Run a lesson now, on one thread: the same numbers on any number of cores.
 
-    The fingerprint is taken first: whoever edits the code while it runs gets a stale result, not a wrong one.
+    The fingerprint is taken first: if the code is edited during the run, the result is stale, not wrong.
     """
     import torch
 
@@ -96,19 +96,19 @@ def measure(name: str, setup: LessonSetup) -> LessonResult:
 
 
 def own() -> Path:
-    """Where the results go that a person measures."""
+    """The folder of results that the user measures."""
     return cache() / "results"
 
 
 def recorded(name: str) -> LessonResult | None:
-    """A person's own result if it comes from the current code, else the one that comes with the package."""
+    """The user's own result if it comes from the current code, else the one in the package."""
     candidates = [own() / f"{name}.json", RECORDED / f"{name}.json"]
     found = [result for result in map(readable, candidates) if result is not None]
     return next((result for result in found if not result.stale), found[-1] if found else None)
 
 
 def readable(path: Path) -> LessonResult | None:
-    """None where there is no result, or none that this version can read: it is measured again."""
+    """The result in a file; None if there is none that this version can read."""
     try:
         return LessonResult.read(path)
     except (OSError, TypeError, ValueError):
@@ -116,7 +116,7 @@ def readable(path: Path) -> LessonResult | None:
 
 
 def rounded(value: Any, digits: int = 7) -> Any:
-    """JSON with numbers of seven digits, enough for every picture and table; null for what is not finite."""
+    """JSON with numbers rounded to seven digits, enough for every picture and table; null if not finite."""
     match value:
         case bool() | int() | str() | None:
             return value

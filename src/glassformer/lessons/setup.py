@@ -1,4 +1,4 @@
-"""What a lesson runs with: its seeds, how much effort, the trained models, and someone who watches."""
+"""What a lesson runs with: its seeds, the effort, the trained models, and a progress callback."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ T = TypeVar("T")
 
 
 def nobody(what: str, share: float) -> None:
-    """Nobody watches."""
+    """A `watch` that ignores progress."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LessonSetup:
     """The argument of `Lesson.run`. Recorded results are made with the defaults.
 
-    `effort` makes trainings and samples smaller: a test of the code needs no result. `models` names run folders to look
-    into in place of those that the recipes give: a reader's own, or another one, to see whether the numbers change.
+    `effort` below 1 makes trainings and samples smaller, for tests of the code. `models` names run folders to use in
+    place of those of the recipes, for example a reader's own, to see whether the numbers change.
     """
 
     seeds: Sequence[int] = tuple(range(SEEDS))
@@ -33,7 +33,7 @@ class LessonSetup:
     watch: Watch = nobody
 
     def some(self, full: int, least: int = 1) -> int:
-        """`full` steps, samples … at full effort, fewer at less."""
+        """`full` steps or samples at full effort, fewer at less."""
         return max(least, round(full * self.effort))
 
     def folder(self, recipe: str) -> Path:
@@ -41,15 +41,15 @@ class LessonSetup:
         return Path(self.models[recipe]) if recipe in self.models else trained(recipe, self.watch)
 
     def run(self, recipe: str) -> Run:
-        """Its run: log, configuration, samples."""
+        """The run of a recipe: log, configuration, samples."""
         return Run.open(self.folder(recipe))
 
     def model(self, recipe: str) -> Loaded:
-        """Its model with tokenizers, ready to use, on the CPU."""
+        """The model of a recipe with tokenizers, ready to use, on the CPU."""
         return load(self.folder(recipe), device="cpu")
 
     def each(self, what: str, items: Iterable[T]) -> Iterator[T]:
-        """The items one by one; `watch` is told how far it is. `what` is a name, not a sentence."""
+        """The items one by one; reports progress to `watch`. `what` is a name, not a sentence."""
         listed = list(items)
         for number, item in enumerate(listed):
             self.watch(what, number / len(listed))

@@ -1,4 +1,4 @@
-"""Several seeds, one statement: a mean with its 95 % interval (Student 1908)."""
+"""The result of several seeds: a mean with its 95 % interval (Student 1908)."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from math import isfinite, sqrt
 from statistics import fmean, stdev
 from typing import Any
 
-LEVEL = 0.95  # of every interval here
-# t of 97.5 % for 1, 2, 3 … degrees of freedom; from 30 on the normal distribution is close enough
+LEVEL = 0.95  # confidence level of every interval
+# 97.5 % quantile of t for 1, 2, 3 … degrees of freedom; from 30 on the normal distribution is close enough
 STUDENT = """
 12.706 4.303 3.182 2.776 2.571 2.447 2.365 2.306 2.262 2.228 2.201 2.179 2.160 2.145 2.131
 2.120 2.110 2.101 2.093 2.086 2.080 2.074 2.069 2.064 2.060 2.056 2.052 2.048 2.045
 """
 NORMAL = 1.960
-Seeds = Sequence[float] | Mapping[str, Any]  # what every seed gave, or the interval that was made of it
+Seeds = Sequence[float] | Mapping[str, Any]  # the values of the seeds, or their interval
 
 
 def interval(values: Sequence[float]) -> dict[str, Any]:
@@ -22,8 +22,8 @@ def interval(values: Sequence[float]) -> dict[str, Any]:
 
         x̄ ± t_{n−1} · s / √n
 
-    One value has no spread: its interval is the value itself, and `n` says so. A value that is not finite (a run that
-    diverged) makes the mean mean nothing: mean, low and high are then None.
+    One value has no spread: its interval is the value itself, with `n` 1. If a value is not finite (a run diverged),
+    mean, low and high are None.
     """
     n = len(values)
     if not all(map(isfinite, values)):
@@ -34,12 +34,12 @@ def interval(values: Sequence[float]) -> dict[str, Any]:
 
 
 def share(values: Sequence[float]) -> dict[str, Any]:
-    """The interval of a share."""
+    """The interval of a share, cut to 0 … 1."""
     return within_one(interval(values))
 
 
 def within_one(found: Mapping[str, Any]) -> dict[str, Any]:
-    """An interval of a share ends at 0 and at 1: there is no share outside them."""
+    """An interval cut to 0 … 1: a share cannot lie outside."""
     if found["low"] is None:
         return dict(found)
     return {**found, "low": max(0.0, found["low"]), "high": min(1.0, found["high"])}
@@ -51,12 +51,12 @@ def _student(freedom: int) -> float:
 
 
 def difference(first: Seeds, second: Seeds) -> dict[str, Any]:
-    """first − second, pair by pair: the same seed gives both the same data, so what they share cancels out."""
+    """first − second, pair by pair: the same seed gives both the same data, so common effects cancel out."""
     return interval([a - b for a, b in zip(_values(first), _values(second), strict=True)])
 
 
 def differences(first: Mapping[str, Seeds], second: Mapping[str, Seeds], names: Iterable[str]) -> dict[str, Any]:
-    """first − second of several measures."""
+    """first − second for several measures."""
     return {name: difference(first[name], second[name]) for name in names}
 
 

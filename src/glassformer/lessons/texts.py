@@ -1,7 +1,7 @@
-"""What a person reads of a lesson, in a language: title, easy and deep text, caption, claims; numbers are put in.
+"""The texts of a lesson in a language: title, easy and deep text, caption, claims, with numbers filled in.
 
-A number is never typed: {{path.to.value|.2f}} takes it from the lesson's data, {{LESSON:path|.1%}} from another's.
-{{word:path|kind}} says a value in words, those of [words.kind].
+No number is typed: {{path.to.value|.2f}} takes it from the lesson's data, {{LESSON:path|.1%}} from another's.
+{{word:path|kind}} gives a value in the words of [words.kind].
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def tables(lang: str, kind: str, name: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class PictureWords:
-    """What stands in the picture of a lesson: `words("x_axis", d_k=64)` is [picture] x_axis with {d_k} filled in."""
+    """The texts in a lesson's picture: `words("x_axis", d_k=64)` is [picture] x_axis with {d_k} filled in."""
 
     name: str
     lang: str
@@ -41,7 +41,7 @@ class PictureWords:
 
 
 def fill_numbers(text: str, data: Mapping[str, Any], others: Others | None = None) -> str:
-    """A text with its numbers."""
+    """A text with its numbers filled in."""
 
     def put(found: re.Match[str]) -> str:
         if found["of"] and others is not None:

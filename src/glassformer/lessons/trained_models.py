@@ -1,4 +1,4 @@
-"""Models that the lessons look into: recipes of the package, trained once by the package itself, kept in the cache."""
+"""The trained models that lessons use: recipes of the package, trained once and kept in the cache."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from glassformer.training import events
 from glassformer.training.begin import begin_or_again
 from glassformer.training.watch import train_watched
 
-SETTINGS = {"train.threads": 1, "train.device": "cpu"}  # the same bits, however many cores there are
-Watch = Callable[[str, float], None]  # (what is being done, share that is done)
+SETTINGS = {"train.threads": 1, "train.device": "cpu"}  # the same bits on any number of cores
+Watch = Callable[[str, float], None]  # (current activity, share done)
 
 
 def cache() -> Path:
-    """GLASSFORMER_CACHE, else the person's own cache folder."""
+    """GLASSFORMER_CACHE, else the user's cache folder."""
     return own_folder("GLASSFORMER_CACHE", "XDG_CACHE_HOME", ".cache")
 
 
 def trained(recipe: str, watch: Watch) -> Path:
-    """The run folder of a recipe: trained to the end now if it has not been; an interrupted training is resumed.
+    """The run folder of a recipe, trained now if necessary; an interrupted training is resumed.
 
-    Another process that asks for the same model at the same time waits for the first.
+    A second process that wants the same model waits for the first.
     """
     config, folder = _place(recipe)
     with _alone(folder):
@@ -44,12 +44,12 @@ def trained(recipe: str, watch: Watch) -> Path:
 
 
 def is_trained(recipe: str) -> bool:
-    """Whether `trained` would have nothing left to do."""
+    """Whether `trained` has nothing left to do."""
     return _finished(_place(recipe)[1])
 
 
 def _place(recipe: str) -> tuple[RunConfig, Path]:
-    """A changed recipe gets a folder of its own, and so does the same recipe trained by changed code."""
+    """The recipe and its folder; a changed recipe, or changed training code, gets a new folder."""
     config = open_recipe(recipe, SETTINGS)
     digest = hashlib.sha256(f"{config.to_toml()}{fingerprint(TRAINING)}".encode()).hexdigest()[:10]
     return config, cache() / "models" / f"{recipe}-{digest}"
@@ -64,7 +64,7 @@ def _finished(folder: Path) -> bool:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """The kernel's lock beside the folder: a killed process leaves none behind."""
+    """Holds the kernel's lock beside the folder; a killed process leaves none behind."""
     with disk(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)

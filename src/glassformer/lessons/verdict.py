@@ -1,12 +1,11 @@
-"""The four words of a verdict and the one rule that leads to them; every lesson judges by it.
+"""The four words of a verdict and the rule for each; every lesson judges by it.
 
 confirmed: the interval lies on the claim's side.
 refuted: it lies on the other side, or inside a bound stated beforehand within which an effect counts as none.
 depends: some conditions confirm and others refute.
-undecided: the interval holds both, so this experiment was too small to say.
+undecided: the interval covers both sides, so this experiment was too small to decide.
 
-What people read are the same sentences under `meanings` in words/LANG/lessons.toml; documents and pages take them
-from there.
+Documents and pages take their wording from `meanings` in words/LANG/lessons.toml.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ Sides = Mapping[str, Word | Mapping[str, Word]]  # condition → word, or part o
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a measurement says about a claim. `measured` fills the sentence of the claim in words/LANG/lessons/."""
+    """The verdict on a claim. `measured` fills the sentence of the claim in words/LANG/lessons/."""
 
     verdict: Word
     measured: Mapping[str, Any]
@@ -53,10 +52,10 @@ class Verdict:
 
     @classmethod
     def of(cls, sides: Word | Sides, measured: Mapping[str, Any]) -> Verdict:
-        """The verdict over all conditions, or the one word of a claim that has no conditions.
+        """The verdict over all conditions, or the one word of a claim without conditions.
 
-        `measured` also gets the names of the sides by what they say, `confirms`, `refutes` and `open`, and how many of
-        them confirm the claim: `held` of `asked`.
+        `measured` also gets the names of the sides that confirm, refute or are undecided (`confirms`, `refutes`,
+        `open`), and how many of them confirm: `held` of `asked`.
         """
         if isinstance(sides, str):
             return cls(sides, measured)
@@ -73,14 +72,14 @@ class Verdict:
 
 
 def exact(holds: bool) -> Word:
-    """For what is counted or proved: chance plays no part, so nothing stays undecided."""
+    """For what is counted or proved: without chance nothing is undecided."""
     return "confirmed" if holds else "refuted"
 
 
 def greater(effect: Mapping[str, Any], bound: float = 0.0) -> Word:
     """The claim says that the effect is above the bound; `effect` is an interval over seeds (see statistics.py).
 
-    A single seed has no interval, nor have seeds of which one gave no number: they decide nothing.
+    A single seed, or seeds with a missing number, have no interval: undecided.
     """
     if effect["low"] is None or effect.get("n") == 1:
         return "undecided"
@@ -102,15 +101,15 @@ def within(effect: Mapping[str, Any], low: float, high: float) -> Word:
 
 
 def together(*parts: Word) -> Word:
-    """A sentence that says several things: one refuted part refutes it; to confirm it takes all of them."""
+    """A claim with several parts: one refuted part refutes it; only all parts together confirm it."""
     if "refuted" in parts:
         return "refuted"
     return "confirmed" if all(part == "confirmed" for part in parts) else "undecided"
 
 
 def over(sides: Iterable[Word]) -> Word:
-    """A claim under several conditions. An undecided one may turn out either way: where that could change the verdict,
-    the verdict is undecided.
+    """A claim under several conditions. An undecided condition may turn out either way: if that could change the
+    verdict, the verdict is undecided.
     """
     found = set(sides)
     if {"confirmed", "refuted"} <= found:

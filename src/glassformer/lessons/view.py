@@ -1,4 +1,4 @@
-"""A lesson as a person reads it: texts with their numbers, verdicts in words, the picture. Prints itself."""
+"""A lesson for the reader: texts with numbers, verdicts in words, the picture. Prints itself."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 DEPTHS = ("easy", "deep")
 KINDS = (".svg", ".png")
-PAGE = 100  # columns of a text, however wide the terminal: longer lines are hard to read
+PAGE = 100  # columns of a text at most: longer lines are hard to read
 _VARIABLE = re.compile(r"var\(--\w+, ([^()]+)\)")
 
 
@@ -50,7 +50,7 @@ class LessonView:
 
     @property
     def result(self) -> LessonResult | None:
-        """None: not measured yet."""
+        """None if not measured yet."""
         return self.results.result(self.name)
 
     @property
@@ -79,14 +79,14 @@ class LessonView:
         return self.entry().question
 
     def part(self, name: str, lang: str | None = None) -> str:
-        """caption, alt, easy or deep, with the numbers."""
+        """The caption, alt, easy or deep text, with its numbers."""
         text: str = tables(lang or self.lang, "lessons", self.name)[name]
         if self.result is None:
             return unfilled(text)
         return fill_numbers(text, self.data, partial(self._insert, lang or self.lang))
 
     def _insert(self, lang: str, of: str, hole: str) -> str:
-        """{{word:path|kind}}: a value of the data in words, as [words.kind] says it; the results insert the rest."""
+        """{{word:path|kind}}: a value of the data in the words of [words.kind]; the results insert the rest."""
         found = HOLE.fullmatch(hole)
         if of != "word" or found is None:
             return self.results.insert(lang, of, hole)
@@ -113,11 +113,11 @@ class LessonView:
         return drawn(self.lesson, self.data, PictureWords(self.name, lang or self.lang), theme)
 
     def svg(self, theme: Theme = LIGHT) -> str:
-        """For a page: colours are variables of its style sheet."""
+        """The picture for a page: colours are variables of its style sheet."""
         return as_svg(self.figure(theme), self.name, self.lang, self.part("alt"), theme)
 
     def save(self, path: Path, theme: Theme = LIGHT) -> Path:
-        """The picture as .svg or .png, for whatever opens such files."""
+        """Writes the picture as .svg or .png."""
         check_picture(path)
         if path.suffix.lower() == ".png":
             image = as_png(self.figure(theme), self.lang, theme)
@@ -212,7 +212,7 @@ MARKS = {
 
 
 def check_picture(path: Path) -> None:
-    """Raises, before anything is computed, if a picture cannot be drawn into this file."""
+    """Raises if a picture cannot be drawn into this file; called before anything is computed."""
     if path.suffix.lower() not in KINDS:
         raise UsageError("lesson_picture", path=path)
 
@@ -234,6 +234,6 @@ def provenance(result: LessonResult, lang: str) -> str:
 
 
 def _range(seeds: list[int]) -> str:
-    """0–4 where they follow each other."""
+    """0–4 for consecutive seeds."""
     in_a_row = len(seeds) > 2 and seeds == list(range(seeds[0], seeds[0] + len(seeds)))
     return f"{seeds[0]}–{seeds[-1]}" if in_a_row else ", ".join(map(str, seeds))

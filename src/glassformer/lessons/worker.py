@@ -1,6 +1,6 @@
 """One lesson or one model in a process of its own: `python -m glassformer.lessons.worker lesson NAME FOLDER`.
 
-How far it is goes to standard output, a line of JSON each; an error is one line on standard error.
+Progress goes to standard output as lines of JSON; an error is one line on standard error.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import TextIO
 from glassformer.errors import GlassformerError
 from glassformer.words import language
 
-OFTEN = 0.2  # seconds between two lines, at least
+OFTEN = 0.2  # seconds between two lines at least
 
 
 class Teller:
-    """`LessonSetup.watch` that writes lines. Ends the process when nobody reads them: whoever started it is gone."""
+    """A `LessonSetup.watch` that writes lines. Ends the process when nobody reads them: its parent is gone."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream

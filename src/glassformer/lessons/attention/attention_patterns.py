@@ -1,6 +1,6 @@
 """Every head of one layer on a real sentence; and whether rows sum to 1 and heads differ, over many sentences.
 
-Claims softmax-sums and heads-differ; the rules stand in `verdicts`.
+Claims softmax-sums and heads-differ; the rules are in `verdicts`.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ if TYPE_CHECKING:
 DROPOUT = 0.1  # the paper's rate, to show what it does to the sums
 SENTENCE = "나는 친구와 함께 학교에 갔다."  # I went to school with a friend.
 SENTENCES = 32  # for each seed
-MODELS = 3  # small translators whose heads are compared, each with itself before its training
+MODELS = 3  # small translators; the heads of each are compared with those before its training
 LAYERS = {"model.n_encoder_layers": 2, "model.n_decoder_layers": 2}
-EPSILON = 2.0**-23  # of float32
-MOST = ("attentions", "error", "leak", "longest", "dropped_high")  # of the seeds the largest counts
+EPSILON = 2.0**-23  # float32's
+MOST = ("attentions", "error", "leak", "longest", "dropped_high")  # for these the largest over the seeds counts
 
 
 def run(setup: LessonSetup) -> Data:
-    """The picture shows the encoder's last layer of the trained translator, whose rows are summed up too.
+    """Row sums of the trained translator; the picture shows the last layer of its encoder.
 
-    How far heads are apart is asked of several small translators: one model alone would only tell of itself.
+    How far apart heads are is measured in several small translators: one model would only tell about itself.
     """
     loaded = setup.model("ko-en")
     config = loaded.config.model
@@ -94,7 +94,7 @@ def _sentences(setup: LessonSetup, seed: int) -> list[GrammarPair]:
     return pairs("test", setup.some(SENTENCES, 4), seed=seed)
 
 
-# --- what rows and masked entries sum to, and how far apart heads are ---
+# --- row sums, masked entries, and how far apart heads are ---
 
 
 def read(loaded: Loaded, model: nn.Module, chosen: Sequence[GrammarPair]) -> tuple[PairBatch, dict[str, Tensor]]:
@@ -127,13 +127,13 @@ def weights_of(model: nn.Module, batch: PairBatch) -> dict[str, Tensor]:
 
 
 def short(name: str) -> str:
-    """encoder.blocks.0.self_attention.weights → encoder-1; a decoder's two are decoder-1 and cross-1."""
+    """encoder.blocks.0.self_attention.weights → encoder-1; in a decoder, decoder-1 and cross-1."""
     stack, _, layer, attention, _ = name.split(".")
     return f"{'cross' if attention == 'cross_attention' else stack}-{int(layer) + 1}"
 
 
 def allowed(name: str, weights: Tensor, source_mask: Tensor | None) -> Tensor:
-    """Who may look at whom, b 1 t s, from the batch and not from the model: padding, or the future."""
+    """Which key each query may look at, b 1 t s, from the batch and not from the model: no padding, no future."""
     b, _, t, s = weights.shape
     if name.startswith("decoder"):
         return causal(t).expand(b, 1, t, t)
@@ -142,7 +142,7 @@ def allowed(name: str, weights: Tensor, source_mask: Tensor | None) -> Tensor:
 
 
 def rows_and_blocks(loaded: Loaded, chosen: Sequence[GrammarPair], seed: int) -> dict[str, float]:
-    """How far any row is from 1, how far any masked entry from 0, over all attentions; and the rows under dropout."""
+    """Over all attentions: how far row sums are from 1 and masked entries from 0 at most; row sums under dropout."""
     batch, found = read(loaded, loaded.model, chosen)
     torch.manual_seed(seed)
     result = {"rows": 0.0, "blocked": 0.0, "error": 0.0, "leak": 0.0, "longest": 0.0, "attentions": 0.0}
@@ -171,14 +171,14 @@ def heads_apart(model: nn.Module, batch: PairBatch) -> dict[str, float]:
     result = {}
     for name, weights in found.items():
         real = source_real if name.startswith("encoder") else target_real  # b t
-        choice = allowed(name, weights, batch.source_mask).sum(-1)[:, 0] > 1  # b t: one key alone is no choice
+        choice = allowed(name, weights, batch.source_mask).sum(-1)[:, 0] > 1  # b t: with one key there is no choice
         apart = divergence(weights.double())  # b t
         result[name] = float(apart[real & choice].mean())
     return result
 
 
 def divergence(weights: Tensor) -> Tensor:
-    r"""Jensen-Shannon, in bits, of every two of h heads, then the mean: 0 = the same, 1 = nothing in common.
+    r"""Jensen-Shannon divergence in bits, averaged over all pairs of heads: 0 = the same, 1 = nothing in common.
 
     JSD(p, q) = H((p + q) / 2) − (H(p) + H(q)) / 2
     """
@@ -202,8 +202,8 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     """softmax-sums, exact: every row sums to 1 and every masked entry is 0.
 
     A sum of n rounded numbers may be off by n roundings, so the tolerance is the longest row × 2⁻²³.
-    heads-differ: different is meant as more different than heads whose weights are random. The sides are the kinds of
-    attention: the divergence of the trained heads is above that of the same model before its training, over the seeds.
+    heads-differ: "different" means more different than heads with random weights: over the seeds, trained heads diverge
+    more than those of the same model before its training. The sides are the kinds of attention.
     """
     sums = data["sums"]
     right = sums["error"] <= sums["longest"] * EPSILON and sums["leak"] == 0.0
@@ -221,7 +221,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
 
 
 def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
-    """Maps side by side, two in a row; below them the divergences."""
+    """The maps, two in a row; below them the divergences."""
     heads, tokens = data["heads"], [token.replace("▁", "") for token in data["tokens"]]
     rows = -(-len(heads) // 2)
     figure = theme.figure(8, 2.6 * rows + 2.6)
@@ -241,7 +241,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
 
 
 def label(name: str, words: PictureWords) -> str:
-    """cross-1 → as the language says it."""
+    """cross-1 → its label in the language of the picture."""
     kind, _, layer = name.partition("-")
     return words(kind, layer=layer)
 

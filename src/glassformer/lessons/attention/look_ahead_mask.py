@@ -1,6 +1,6 @@
-"""The triangle, and the proof: change one token of the target, and nothing before it moves, in every kind of decoder.
+"""The causal mask and its proof: changing a target token changes no output before it, in every kind of decoder.
 
-Claim causal; the rule stands in `verdicts`.
+Claim causal; the rule is in `verdicts`.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ NORMS = ("layer", "rms")
 FAMILIES = ("decoder", "encoder-decoder")
 SOURCE, TARGET = "나는 친구와 함께 학교에 갔다.", "I went to school with a friend."
 KERNELS = ("reference", "fused")
-SEEDS = 2  # of each configuration: what is exact needs no statistics
+SEEDS = 2  # per configuration: an exact result needs no statistics
 
 
 def run(setup: LessonSetup) -> Data:
-    """The trained translator shows it; every decoder that can be configured is asked."""
+    """One example in the trained translator; then a test of every decoder that can be configured."""
     loaded = setup.model("ko-en")
     assert isinstance(loaded.model, EncoderDecoder)
     reader = loaded.reader()
@@ -68,7 +68,7 @@ def run(setup: LessonSetup) -> Data:
 
 @torch.no_grad()
 def _shown(model: EncoderDecoder, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-    """One head's weights, t t; and how far each position moves (column) when one token is changed (row), t t."""
+    """The weights, t t, and how far each position moves (column) when one token is changed (row), t t."""
     with record(model, "decoder.blocks.0.self_attention.weights") as trace:
         before = model(source, target)[0]  # t v
     rows = []
@@ -80,21 +80,21 @@ def _shown(model: EncoderDecoder, source: Tensor, target: Tensor) -> tuple[Tenso
 
 
 def _ask(config: ModelConfig, setup: LessonSetup, masked: bool = True) -> dict[str, float]:
-    """Over kernels and seeds: the largest change before the changed token, the smallest at it."""
+    """Over kernels and seeds: the largest change before the changed token, the smallest change at it."""
     seeds, kernels = (setup.seeds[:SEEDS], KERNELS) if masked else (setup.seeds[:1], KERNELS[1:])
     results = [probe(_built(config, seed, kernel, masked), seed) for kernel in kernels for seed in seeds]
     return {"before": max(one["before"] for one in results), "after": min(one["after"] for one in results)}
 
 
 def _built(config: ModelConfig, seed: int, kernel: str, masked: bool) -> nn.Module:
-    """Without the triangle the question must be answered with no: so one sees that it can be."""
+    """The model, with or without the mask: without it the test must fail, which shows that it can."""
     model = build(config, seed=seed, kernel=kernel).eval()
     assert isinstance(model, EncoderDecoder | DecoderOnly)
     model.decoder.causal = masked
     return model
 
 
-# --- every decoder that can be configured, and the question put to each ---
+# --- every decoder that can be configured, and the test of each ---
 
 
 def configurations() -> dict[str, ModelConfig]:
@@ -120,7 +120,7 @@ def configurations() -> dict[str, ModelConfig]:
 
 
 def small(config: ModelConfig) -> ModelConfig:
-    """The same choices with sizes for a moment: two layers, four heads of four numbers; a window of three."""
+    """The same choices in tiny sizes: two layers, four heads of four numbers, a window of three."""
     position = Choice("rotary", {"base": 10000.0}) if config.position.kind == "rotary" else config.position
     return replace(
         config,
@@ -141,13 +141,13 @@ def small(config: ModelConfig) -> ModelConfig:
 
 @torch.no_grad()
 def probe(model: nn.Module, seed: int) -> dict[str, float]:
-    """Row i of a batch has another token at place i: how far the outputs move before it, and at it."""
+    """Row i of the batch has its token at position i changed: how far the outputs move before it, and at it."""
     random = torch.Generator().manual_seed(seed)
     row = torch.randint(0, VOCABULARY, (1, LENGTH), generator=random)
     source = torch.randint(0, VOCABULARY, (1, MEMORY), generator=random)
     same = row.expand(LENGTH, LENGTH)
     changed = same + torch.eye(LENGTH, dtype=torch.long)
-    moved = (_run(model, changed % VOCABULARY, source) - _run(model, same, source)).abs().amax(-1)  # row place
+    moved = (_run(model, changed % VOCABULARY, source) - _run(model, same, source)).abs().amax(-1)  # row position
     place = torch.arange(LENGTH)
     before = moved[place[None, :] < place[:, None]]
     return {"before": float(before.max()), "after": float(moved.diagonal().min())}
@@ -162,17 +162,17 @@ def _run(model: nn.Module, tokens: Tensor, source: Tensor) -> Tensor:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """Exact: in no configuration an output before the changed token differs by a single bit.
+    """Exact: in no configuration does an output before the changed token differ by a single bit.
 
-    The tolerance is 0: the same numbers go through the same operations. So that a model which answers always the same
-    cannot pass, the outputs at the changed token must move in every configuration.
+    The tolerance is 0: the same numbers go through the same operations. The outputs at the changed token must move in
+    every configuration, so that a model with constant output cannot pass.
     """
     measured = {name: data[name] for name in ("configurations", "passes", "before", "after", "unmasked", "leaks")}
     return {"causal": Verdict.of(exact(data["before"] == 0.0 and data["after"] > 0.0), measured)}
 
 
 def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
-    """Two triangles: row = who looks, column = at whom; row = what was changed, column = what moved."""
+    """Two triangles: weights (row = query, column = key), and changes (row = changed token, column = what moved)."""
     figure = theme.figure(10, 5.2)
     tokens = [token.replace("▁", "") for token in data["tokens"]]
     left, right = figure.subplots(1, 2)

@@ -1,6 +1,6 @@
-"""Masks on a real batch: padding, look-ahead, both; and what happens to an answer when padding is filled with rubbish.
+"""Masks on a real batch: padding, look-ahead, both; and whether random tokens in the padding change the outputs.
 
-Claim pad-blocked; the rule stands in `verdicts`.
+Claim pad-blocked; the rule is in `verdicts`.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def batch_of(loaded: Loaded) -> tuple[Tensor, Tensor]:
 
 
 def filled(tokens: Tensor, mask: Tensor, vocab_size: int, seed: int) -> Tensor:
-    """The same batch with other tokens, drawn at random, where padding was."""
+    """The same batch with random tokens in place of padding."""
     random = torch.Generator().manual_seed(seed)
     other = torch.randint(0, vocab_size, tokens.shape, generator=random)
     return torch.where(mask, tokens, other)
@@ -83,7 +83,7 @@ def filled(tokens: Tensor, mask: Tensor, vocab_size: int, seed: int) -> Tensor:
 
 @torch.no_grad()
 def _translator(loaded: Loaded, tokens: Tensor, mask: Tensor, seeds: Any) -> dict[str, float]:
-    """What encoder and decoder answer at real positions; the target is the first words of each source."""
+    """The largest change of an output at a real position, with and without mask; the target is the first tokens."""
     model = loaded.model
     assert isinstance(model, EncoderDecoder)
     target = tokens[:, :3]
@@ -115,7 +115,7 @@ def _apart(one: Tensor, other: Tensor) -> float:
 
 
 def _small_models(seed: int) -> list[dict[str, float]]:
-    """Encoders with every position, norm order, pooling and kernel, and decoders whose padding stands in front."""
+    """Encoders with every position, norm order, pooling and kernel, and decoders padded on the left."""
     found: list[dict[str, float]] = []
     for position in POSITIONS:
         for order in ORDERS:
@@ -133,7 +133,7 @@ def _small_models(seed: int) -> list[dict[str, float]]:
 
 @torch.no_grad()
 def _probe(model: nn.Module, config: ModelConfig, seed: int) -> dict[str, float]:
-    """A random ragged batch; the padding of a decoder stands in front, as in generation."""
+    """A random ragged batch; a decoder is padded on the left, as in generation."""
     random = torch.Generator().manual_seed(seed)
     tokens = torch.randint(0, SMALL["vocab_size"], (4, 10), generator=random)
     lengths = torch.tensor([10, 7, 4, 2])
@@ -149,12 +149,12 @@ def _probe(model: nn.Module, config: ModelConfig, seed: int) -> dict[str, float]
 
 
 def _counts(config: ModelConfig, mask: Tensor) -> Tensor:
-    """The answers that count: one for each text, or one for each real token."""
+    """Which outputs count: one for each text, or one for each real token."""
     return torch.ones(len(mask), dtype=torch.bool) if config.family == "encoder" else mask
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """Exact: no answer at a real position changes by a single bit, in any model.
+    """Exact: no output at a real position changes by a single bit, in any model.
 
     The tolerance is 0: a masked key has weight 0 exactly, and 0 times anything finite is 0.
     """
@@ -168,7 +168,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
 
 
 def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
-    """Above: the batch with its padding. Below: the triangle, and the triangle without the padding."""
+    """Above: the batch with its padding. Below: the look-ahead mask, and the same without the padding."""
     figure = theme.figure(8.5, 7.4)
     grid = figure.add_gridspec(2, 2, height_ratios=[0.62, 1])
     pieces = [[piece.replace("▁", "") for piece in row] for row in data["pieces"]]

@@ -1,6 +1,6 @@
 """Why scores are divided by √d_k, §3.2.1: what happens to dot products, softmax and gradient as d_k grows.
 
-Claim scale-variance; the rule stands in `verdicts`.
+Claim scale-variance; the rule is in `verdicts`.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
 
 WIDTHS = (4, 8, 16, 32, 64, 128, 256, 512)
-SHOWN = (4, 64, 512)  # of which one query's weights are shown
+SHOWN = (4, 64, 512)  # widths for which one query's weights are shown
 PAPER = 64  # d_k of the paper's base model
 KINDS = ("plain", "scaled")
-KEYS = 64  # so many keys a query chooses between
+KEYS = 64  # keys that a query chooses between
 QUERIES = 256
-DRAWN = 1024  # queries and keys of which the variance is taken: 64 keys alone would leave it too uncertain
-SATURATED = 0.99  # a weight above it: softmax no longer answers to small changes
-ABOUT = 0.1  # so near a variance must be to what is said
+DRAWN = 1024  # queries and keys for the variance: with 64 keys it would be too uncertain
+SATURATED = 0.99  # above this weight softmax hardly responds to small changes
+ABOUT = 0.1  # relative tolerance for the variance
 
 
 def run(setup: LessonSetup) -> Data:
-    """Queries and keys of independent numbers of variance 1, as at the beginning of a training, for every width."""
+    """For every width, queries and keys of independent numbers with variance 1, as when training begins."""
     rows = [
         {"d_k": d_k, **{kind: _look(setup, d_k, _scale(kind, d_k)) for kind in KINDS}}
         for d_k in setup.each("d_k", WIDTHS)
@@ -92,7 +92,7 @@ def _weights(seed: int, d_k: int, scale: float, queries: int) -> Tensor:
 
 
 def _one_query(seed: int, d_k: int, scale: float) -> list[float]:
-    """Its weights on all keys, the largest first."""
+    """The weights of one query on all keys, largest first."""
     weights: list[float] = _weights(seed, d_k, scale, 1)[0, 0, 0].sort(descending=True).values.tolist()
     return weights
 
@@ -103,9 +103,9 @@ def _entropy(weights: Tensor) -> Tensor:
 
 
 def _slopes(weights: Tensor) -> Tensor:
-    """The norm of softmax's Jacobian, diag(w) − w wᵀ, for each query: how the weights answer to softmax's own input.
+    """The norm of softmax's Jacobian, diag(w) − w wᵀ, for each query: how the weights respond to softmax's input.
 
-    How they answer to the dot product q·k is this times the scale (`gradient_product`): the division makes it smaller.
+    Their response to the dot product q·k is this times the scale (`gradient_product`): the division makes it smaller.
     """
     jacobian = torch.diag_embed(weights) - weights.unsqueeze(-1) * weights.unsqueeze(-2)  # b h t s s
     return torch.linalg.matrix_norm(jacobian)  # b h t
@@ -114,7 +114,7 @@ def _slopes(weights: Tensor) -> Tensor:
 def verdicts(data: Data) -> dict[str, Verdict]:
     """The sides are the widths. On each, the plain variance is d_k and the scaled one is 1, both within 10 %.
 
-    Softmax and gradient stand beside it and decide nothing: the claim speaks of the variance.
+    Softmax and gradient are shown but not judged: the claim is about the variance.
     """
     sides = {str(row["d_k"]): _verdict_row(row) for row in data["rows"]}
     last, middle = data["rows"][-1], next(row for row in data["rows"] if row["d_k"] == PAPER)
@@ -138,12 +138,12 @@ def _verdict_ends(effect: Data) -> dict[str, float]:
     return {end: effect[end] for end in ("low", "high")}
 
 
-SHOWN_KEYS = 10  # of a query's keys, the heaviest first
+SHOWN_KEYS = 10  # keys of a query, heaviest first
 
 
 def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Three panels over the same d_k; below, one query's softmax at three of them."""
-    shown = data.get("weights", ())  # a result of another time may have none
+    shown = data.get("weights", ())  # an older result may have none
     figure = theme.figure(10, 6.6 if shown else 3.6)
     panels = figure.subplots(2 if shown else 1, 3, squeeze=False)
     upper = panels[0]

@@ -1,6 +1,6 @@
 """나는 학교에 간다 through one attention of the paper's base model, number by number; then a second sentence.
 
-Claim worked-shapes; the rule stands in `verdicts`.
+Claim worked-shapes; the rule is in `verdicts`.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ MODEL = "paper-base"
 SENTENCE = "나는 학교에 간다"  # I go to school
 ASKING = "나는 Transformer를 공부한다"  # I study the Transformer
 LAYER = "encoder.blocks.0.self_attention"
-SHOWN = 32  # of the 512 numbers of a token
+SHOWN = 32  # of a token's 512 numbers
 HEAD = 0
-# what the claim says: the stations and their shapes, heads × tokens × numbers
+# what the claim states: the tensors and their shapes, heads × tokens × numbers
 CLAIMED = {
     "input": [3, 512],
     "q": [8, 3, 64],
@@ -45,7 +45,7 @@ CLAIMED = {
 
 
 def run(setup: LessonSetup) -> Data:
-    """The base model as it is before training: its numbers are random, its shapes are those of every base model."""
+    """The base model before training: its numbers are random, its shapes are those of every base model."""
     seed = setup.seeds[0]
     story = follow(MODEL, PRESETS[MODEL](), SENTENCE, seed=seed)
     stations = _stations(story)
@@ -62,7 +62,7 @@ def run(setup: LessonSetup) -> Data:
 
 
 def _stations(story: Story) -> dict[str, Tensor]:
-    """Every tensor on the way, without the batch; concat is what W_O is multiplied with."""
+    """Every tensor on the way, without the batch; concat is the input of W_O."""
     recorded = {name: story.trace[f"{LAYER}.{name}"][0] for name in ("q", "k", "v", "scores", "weights", "heads")}
     return {
         "input": story.trace["encoder.input"][0],  # t d_model
@@ -73,18 +73,18 @@ def _stations(story: Story) -> dict[str, Tensor]:
 
 
 def _written(shape: list[int]) -> str:
-    """8×(3×64): so many heads, each of so many rows and columns."""
+    """8×(3×64): 8 heads, each of 3 rows and 64 columns."""
     inner = "×".join(map(str, shape[-2:]))
     return inner if len(shape) == 2 else f"{shape[0]}×({inner})"
 
 
 def _first(x: Tensor) -> list[Any]:
-    """Of the first head (where there are heads), the first numbers of every token; of the weights all heads."""
+    """The first numbers of every token, in the first head if there are heads; of the weights all heads."""
     return x.tolist() if x.shape[-1] <= x.shape[-2] else (x[HEAD] if x.dim() == 3 else x)[:, :SHOWN].tolist()
 
 
 def _by_hand(stations: dict[str, Tensor]) -> dict[str, float]:
-    """The equation once more, from the recorded Q, K, V alone, and one score as a person would add it up."""
+    """Eq. (1) again from the recorded Q, K, V alone, and one score added up term by term."""
     q, k, v = (stations[name].double() for name in ("q", "k", "v"))
     d_k = q.shape[-1]
     heads = (q @ k.transpose(-2, -1) / sqrt(d_k)).softmax(-1) @ v  # h t d_v
@@ -101,13 +101,13 @@ def _by_hand(stations: dict[str, Tensor]) -> dict[str, float]:
 
 
 def _question(setup: LessonSetup, seed: int) -> dict[str, Any]:
-    """The last word asks: its weights in every head, in the untrained base model and in a trained translator."""
+    """The weights of the last word in every head, in the untrained base model and in a trained translator."""
     untrained = follow(MODEL, PRESETS[MODEL](), ASKING, seed=seed)
     loaded = setup.model("ko-en")
     trained = follow("ko-en", loaded.config.model, ASKING, trained=loaded.reader())
     last = loaded.config.model.encoder_layers - 1
     read = trained.trace[f"encoder.blocks.{last}.self_attention.weights"][0]  # h t t
-    asked = len(trained.tokens) - 2  # the last piece of the last word; behind it stands eos
+    asked = len(trained.tokens) - 2  # the last piece of the last word, before eos
     return {
         "tokens": untrained.tokens,
         "untrained": untrained.trace[f"{LAYER}.weights"][0, :, -1].tolist(),
@@ -119,18 +119,18 @@ def _question(setup: LessonSetup, seed: int) -> dict[str, Any]:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """Exact: every recorded shape is the one that the claim says. Nothing is rounded."""
+    """Exact: every recorded shape is the one stated in the claim."""
     same = {name: data["shapes"].get(name) == shape for name, shape in CLAIMED.items()}
     measured = {**data["written"], "stations": len(CLAIMED), "right": sum(same.values())}
     return {"worked-shapes": Verdict.of(exact(all(same.values())), measured)}
 
 
 STRIPS = ("input", "q", "k", "v", "heads", "output")
-TERMS = 4  # of the dot product, written out
+TERMS = 4  # terms of the dot product that are written out
 
 
 def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
-    """From top to bottom: X; Q, K, V; scores, weights, what comes out; one score by hand; W_O; the second sentence."""
+    """From top to bottom: X; Q, K, V; scores, weights, heads; one score by hand; W_O; the second sentence."""
     figure = theme.figure(10, 9.4)
     parts: Any = figure.subfigures(2, 1, height_ratios=(3.6, 1))
     _draw_stations(parts[0], data, theme, words)
@@ -142,7 +142,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
 
 
 def _draw_stations(figure: Any, data: Data, theme: Theme, words: PictureWords) -> None:
-    """Every tensor in one scale, but for the weights, which are shares."""
+    """Every tensor on one colour scale, except the weights, which are shares."""
     grid = figure.add_gridspec(5, 6, height_ratios=[1, 1, 1.7, 1.1, 1])
     tokens, numbers, shapes = data["tokens"], data["numbers"], data["written"]
     most = max(abs(value) for name in STRIPS for row in numbers[name] for value in row)
@@ -197,7 +197,7 @@ def _signed(value: float) -> str:
 
 
 def _draw_question(axes: Axes, theme: Theme, words: PictureWords, which: str, question: dict[str, Any]) -> None:
-    """A row for each head: how much the word that asks looks at each."""
+    """A row for each head: how much the last word looks at each token."""
     columns = question["tokens"] if which == "untrained" else [piece.replace("▁", "") for piece in question["pieces"]]
     matrix = question[which]
     asks = question["tokens"][-1] if which == "untrained" else question["asks"].replace("▁", "")

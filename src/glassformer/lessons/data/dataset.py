@@ -1,4 +1,4 @@
-"""What a data set looks like from inside: lengths, how much of a batch is padding, how often each token comes."""
+"""A data set from inside: lengths, the share of padding in a batch, how often each token occurs."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 
 SENTENCES = 8000
-LEAST_COUNT = 10  # a rank is trusted if its token came so often
-POINTS = 60  # of the curve by rank
-ORDERS = {"random": 1, "pools": 10, "sorted": 0}  # `train.pool`: what is sorted by length before it is cut
+LEAST_COUNT = 10  # a rank is trusted if its token occurs this often
+POINTS = 60  # of the curve over ranks
+ORDERS = {"random": 1, "pools": 10, "sorted": 0}  # `train.pool`: batches sorted by length together; 0: all
 
 
 def run(setup: LessonSetup) -> Data:
-    """The training part of ko-en, smaller: tokens of both sides."""
+    """A smaller training part of ko-en: tokens of both languages."""
     changes = {"data.source.count": setup.some(SENTENCES, 2000), "data.validation": 40, "text.vocab_size": 1000}
     experiment = Experiment("ko-en", changes)
     store = experiment.material.training
@@ -62,7 +62,7 @@ def _padding(sampler: Sampler) -> dict[str, Any]:
 
 
 def _natural() -> NDArray[np.int32]:
-    """The words of a text that people wrote, as numbers: the help texts that come with Python."""
+    """The words of natural text as ids: the help texts that come with Python."""
     words = np.array(" ".join(topics("train").texts).lower().split())
     return np.unique(words, return_inverse=True)[1].astype(np.int32)
 
@@ -131,7 +131,7 @@ def _draw_lengths(axes: Axes, data: Data, theme: Theme, words: PictureWords) -> 
 
 
 def _draw_zipf(axes: Axes, data: Data, theme: Theme, words: PictureWords) -> None:
-    """Points as counted, a line as fitted."""
+    """Counted frequencies as points, the fit as a line."""
     for number, side in enumerate((*SIDES, "natural")):
         found, colour = data["zipf"][side], theme.series[number]
         ranks, shares = found["ranks"], found["shares"]

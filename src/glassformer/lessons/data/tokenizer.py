@@ -31,9 +31,9 @@ LANGUAGES = ("ko", "en")
 
 
 def run(setup: LessonSetup) -> Data:
-    """Every kind is learned from the same sentences, both languages together, and measured on others."""
+    """Every tokenizer learns from the same sentences of both languages and is measured on others."""
     number = setup.some(SENTENCES, 1000)
-    every = pairs("train", number + setup.some(UNSEEN, 100), level="full")  # all of them different
+    every = pairs("train", number + setup.some(UNSEEN, 100), level="full")  # no duplicates
     learned, unseen = _texts(every[:number]), _texts(every[number:])
     both = [*learned["ko"], *learned["en"]]
     kinds = {
@@ -77,7 +77,7 @@ def _look(tokenizer: Tokenizer, texts: dict[str, list[str]]) -> dict[str, Any]:
 
 
 def _merged(tokenizer: Tokenizer, number: int) -> list[str]:
-    """The first merges that are whole characters: pieces of a Hangul syllable come before it, and cannot be read."""
+    """The first merges that are whole characters: bytes of a Hangul syllable merge earlier, and are unreadable."""
     pieces = (tokenizer.piece(token) for token in range(BYTES, tokenizer.vocab_size))
     return [piece for piece in pieces if "<" not in piece][:number]
 
@@ -101,7 +101,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
 
 
 def _draw_lengths(axes: Axes, data: Data, theme: Theme, words: PictureWords) -> None:
-    """Side by side, a bar for each length and language."""
+    """A bar for each length and language."""
     counts = data["kinds"]["bpe"]["counts"]
     longest = max(len(counts[lang]) for lang in LANGUAGES)
     for number, lang in enumerate(LANGUAGES):

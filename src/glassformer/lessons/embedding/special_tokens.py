@@ -1,6 +1,6 @@
-"""Special tokens that begin as a sinusoidal pattern: are they told from ordinary ones, before and after training?
+"""Special tokens that begin as a sinusoidal pattern: can they be told from ordinary ones, before and after training?
 
-Claim special-distinct; the rule stands in `verdicts`.
+Claim special-distinct; the rule is in `verdicts`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ NEIGHBOURS = 4  # ordinary tokens beside the special ones in the picture
 
 
 def run(setup: LessonSetup) -> Data:
-    """A masked language model, which uses [CLS], [SEP], [PAD] and [MASK], from both beginnings, for every seed."""
+    """For every seed and both starts, a masked language model: it uses [CLS], [SEP], [PAD] and [MASK]."""
     experiment = Experiment("fill", SMALL)
     steps = setup.some(STEPS)
     found: dict[str, Any] = {}
@@ -81,10 +81,10 @@ def _matrix(model: nn.Module) -> Tensor:
 
 
 def look(matrix: Tensor, n: int) -> dict[str, float]:
-    """How well one direction tells the first n tokens from the rest, and how alike the groups are inside and across.
+    """How well one direction separates the first n tokens from the rest, and the mean cosines within and across groups.
 
-    `separation`: the share of pairs, one special and one ordinary token, of which the special one points more towards
-    the other special tokens (the area below the ROC curve). No special token is part of the direction that judges it.
+    `separation`: the share of pairs (special, ordinary) in which the special token points more towards the other
+    special tokens; this is the area under the ROC curve. The direction for a special token leaves that token out.
     """
     unit = matrix / matrix.norm(dim=1, keepdim=True)
     cosines = unit @ unit.T  # v v
@@ -105,7 +105,7 @@ def look(matrix: Tensor, n: int) -> dict[str, float]:
 
 
 def moved(before: Tensor, after: Tensor) -> float:
-    """How far the special tokens have gone from where they began, relative to their length then."""
+    """How far the special tokens have moved from their start, relative to their length then."""
     change, start = (after - before)[: len(ROLES)].norm(dim=1), before[: len(ROLES)].norm(dim=1)
     return float((change / start).mean())
 
@@ -117,10 +117,10 @@ def _map(matrix: Tensor) -> list[list[float]]:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """Distinguishable: a special and an ordinary token are ordered right in more than 95 of 100 pairs.
+    """Distinguishable: the special token of a pair is recognised in more than 95 of 100 pairs.
 
-    That is the bound for the interval of `separation` over the seeds (tokens that are told apart by chance give 0.5;
-    one wrong pair in twenty is the usual price of a decision). The sides are before and after training.
+    So the interval of `separation` over the seeds must lie above 0.95 (chance gives 0.5; one error in twenty is the
+    usual significance level). The sides are before and after training.
     """
     sine = data["found"]["sine"]
     sides = {when: greater(sine[when]["separation"], 0.95) for when in ("before", "after")}

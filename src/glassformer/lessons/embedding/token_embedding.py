@@ -1,6 +1,6 @@
 """Token vectors, §3.4: how long they are and where they point, before and after training; the factor √d_model.
 
-Claims embedding-norms and embedding-scale; the rules stand in `verdicts`.
+Claims embedding-norms and embedding-scale; the rules are in `verdicts`.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
 BINS = 40
 WIDTHS = (64, 128, 256, 512, 1024)
-STARTS = ("xavier", "normal", "t5")  # rows of deviation 1/√d_model, 0.02, 1: see models/initialize.py
-SENTENCES = 4000  # pairs of the corpus in which the used tokens are looked for
-TOKENS = 500  # in each model of `balance`: their mean norm is known to a fraction of a percent
+STARTS = ("xavier", "normal", "t5")  # standard deviation 1/√d_model, 0.02, 1: see models/initialize.py
+SENTENCES = 4000  # pairs of the corpus that are searched for used tokens
+TOKENS = 500  # vocabulary in `balance`: enough to know the mean norm to a fraction of a percent
 
 
 def run(setup: LessonSetup) -> Data:
-    """The vectors of the Korean-English translator as it began and as it ended; then the balance at other widths."""
+    """The token vectors of the ko-en translator before and after training; then the balance at other widths."""
     trained = setup.model("ko-en")
     config = trained.config.model
     untrained = [_matrix(build(config, seed=seed)) for seed in setup.each("seeds", setup.seeds)]
@@ -76,7 +76,7 @@ def _length(vectors: Tensor) -> float:
 
 
 def _cosines(matrix: Tensor) -> Tensor:
-    """Of every pair of different tokens."""
+    """The cosine of every pair of different tokens."""
     unit = matrix / matrix.norm(dim=1, keepdim=True)
     rows, columns = torch.triu_indices(len(unit), len(unit), offset=1)
     return (unit @ unit.T)[rows, columns]  # v(v−1)/2
@@ -98,7 +98,7 @@ def _look(matrix: Tensor) -> dict[str, float]:
 
 
 def kolmogorov(values: Tensor) -> float:
-    """The largest gap between the shares below x, of the values and of the normal distribution with their moments."""
+    """The Kolmogorov distance of the values from the normal distribution with their mean and variance."""
     z = ((values - values.mean()) / values.std()).sort().values
     normal = torch.tensor([(1 + erf(float(x) / sqrt(2))) / 2 for x in z], dtype=torch.float64)
     steps = torch.arange(len(z) + 1, dtype=torch.float64) / len(z)
@@ -106,7 +106,7 @@ def kolmogorov(values: Tensor) -> float:
 
 
 def _unused(trained: Loaded, matrix: Tensor) -> dict[str, float]:
-    """Tokens that stand in none of so many sentences of the corpus: how alike they are, and how alike the others."""
+    """Mean cosines among tokens that occur in none of `SENTENCES` sentences, and among the others."""
     tables = override(trained.config.to_dict(), "data.source.count", SENTENCES)
     pairs = pair_corpus(RunConfig.from_dict(tables).data).train
     both = ((trained.vocabularies.source, pairs.sources), (trained.vocabularies.target, pairs.targets))
@@ -134,7 +134,7 @@ def _histogram(before: Tensor, after: Tensor) -> dict[str, list[float]]:
 
 
 def _balance(setup: LessonSetup, config: ModelConfig) -> list[dict[str, Any]]:
-    """Mean norm of the embeddings by that of the positions, for every start and width, without the factor and with."""
+    """Mean norm of embeddings ÷ that of positions, for every start and width, without and with the factor."""
     rows = []
     for start in setup.each("initialisation", STARTS):
         for d_model in sorted({*WIDTHS, config.d_model}):
@@ -148,14 +148,14 @@ def _balance(setup: LessonSetup, config: ModelConfig) -> list[dict[str, Any]]:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """Rules.
+    """The rules of both claims.
 
-    embedding-norms, all at the start, as intervals over the seeds: the Kolmogorov distance between norms and normal
-    distribution is below 0.05 (of 100 tokens fewer than 5 would have to be moved), the mean cosine within a tenth of
-    1/√d of 0, and the deviation of the cosines within 10 % of 1/√d, what independent directions give.
+    embedding-norms, before training, as intervals over the seeds: the Kolmogorov distance of the norms from a normal
+    distribution is below 0.05 (fewer than 5 of 100 tokens would have to move); the mean cosine is within a tenth of
+    1/√d of 0; the deviation of the cosines is within 10 % of 1/√d, the value for independent directions.
 
-    embedding-scale: balanced means that neither side is more than twice as long as the other. The sides are the
-    initialisations; one agrees if at every width the factor balances and its absence does not.
+    embedding-scale: balanced means that neither norm is more than twice the other. The sides are the initialisations;
+    a side confirms if at every width embeddings and positions are balanced with the factor and not without.
     """
     return {"embedding-norms": _verdict_norms(data), "embedding-scale": _verdict_scale(data)}
 
@@ -194,7 +194,7 @@ def _verdict_scale(data: Data) -> Verdict:
 
 
 def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
-    """Norms and cosines above; below the ratio to the positions, without the factor and with it."""
+    """Norms and cosines above; below, the ratio to the positions without and with the factor."""
     figure = theme.figure(10, 7)
     (norms, cosines), (plain, scaled) = figure.subplots(2, 2)
     for axes, name in ((norms, "norms"), (cosines, "cosines")):

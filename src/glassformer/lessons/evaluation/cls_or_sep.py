@@ -1,6 +1,6 @@
 """One vector for a whole text: [CLS], [SEP], mean or maximum, each trained from the beginning on the same task.
 
-Claim cls-not-sep; the rule stands in `verdicts`.
+Claim cls-not-sep; the rule is in `verdicts`.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
 POOLS = ("cls", "sep", "mean", "max")
 JUDGED = ("cls", "sep")
-BESIDE = 5  # seeds of the other two, which decide nothing
+BESIDE = 5  # seeds for mean and maximum, which are not judged
 SENTENCES, VALIDATION = 1500, 1000
 STEPS = 100
 SMALL = {"d_model": 32, "d_ff": 128, "n_heads": 4, "n_encoder_layers": 2}
 
 
 def run(setup: LessonSetup) -> Data:
-    """The recipe `sentiment`, smaller; only the pooling differs, and with the same seed everything else is the same."""
+    """The recipe `sentiment`, smaller; for one seed only the pooling differs."""
     learned, unseen = setup.some(SENTENCES, 1000), setup.some(VALIDATION, 40)
-    changes = {"data.source.count": learned + unseen, "data.validation": 40}  # all of them different
+    changes = {"data.source.count": learned + unseen, "data.validation": 40}  # no duplicates
     steps = {"train.steps": setup.some(STEPS, 2), "train.warmup": setup.some(30), "train.ema": 0.0}
     sizes = {f"model.{key}": value for key, value in SMALL.items()}
     experiment = Experiment("sentiment", {**changes, "text.vocab_size": 800, **sizes, **steps})
@@ -68,9 +68,9 @@ def _head(experiment: Experiment, how: str) -> dict[str, Any]:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """The claim says [CLS] rather than [SEP]: accuracy(cls) − accuracy(sep), seed by seed, is above 0.
+    """The claim prefers [CLS] to [SEP]: accuracy(cls) − accuracy(sep), seed by seed, is above 0.
 
-    Mean and maximum stand beside it and decide nothing.
+    Mean and maximum are shown but not judged.
     """
     effect = data["cls_minus"]["sep"]
     measured = {
@@ -84,7 +84,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
 
 
 def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
-    """Two panels."""
+    """Accuracies on the left, differences on the right."""
     from matplotlib.ticker import MultipleLocator
 
     figure = theme.figure(10, 4)
@@ -103,7 +103,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
 
 
 def _accuracy(axes: Axes, place: int, name: str, found: Data, theme: Theme) -> None:
-    """A point for each seed, the mean and its interval: no bar, for the axis does not begin at 0."""
+    """A point for each seed, the mean and its interval; no bar, because the axis does not begin at 0."""
     colour = theme.series[place % 6]
     for value in found["values"]:
         axes.plot([place - 0.16], [value], marker="o", markersize=4, color=colour, alpha=0.55, linestyle="")
@@ -114,7 +114,7 @@ def _accuracy(axes: Axes, place: int, name: str, found: Data, theme: Theme) -> N
 
 
 def _differences(axes: Axes, data: Data, theme: Theme, words: PictureWords) -> None:
-    """A point for each seed, the mean and its interval; right of the line [CLS] is better."""
+    """A point for each seed, the mean and its interval; to the right of the line [CLS] is better."""
     others = POOLS[1:]
     for row, how in enumerate(others):
         effect, colour = data["cls_minus"][how], theme.series[row + 1]
@@ -138,7 +138,7 @@ LESSON = Lesson(
     verdicts=verdicts,
     draw=draw,
     claims=("cls-not-sep",),
-    seeds=40,  # with 5, and with 30, the interval held both
+    seeds=40,  # with 5 and with 30 the claim stayed undecided
     equation=r"\hat y=\mathrm{softmax}\big(W\,\mathrm{pool}(x_1,\dots,x_T)+b\big)",
     formula="ŷ = softmax(W pool(x₁ … x_T) + b)",
     sources=("layers/head/pooling.py", "layers/head/classifier.py", "recipes/sentiment.toml"),

@@ -1,7 +1,7 @@
 """Which digit is taken for which: the confusion matrix of a classifier that learned from few images.
 
-The model of the recipe `digits` is nearly always right, and a matrix of four mistakes teaches little: here it has seen
-too few images, and its mistakes show what it confuses.
+The model of the recipe `digits` is nearly always right, and four mistakes teach little. This one has seen too few
+images, so its mistakes show what it confuses.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ EACH = 10  # training images of each digit
 
 
 def run(setup: LessonSetup) -> Data:
-    """A small ViT on a few images of each digit, then all images that it did not see."""
+    """Trains a small ViT on a few images of each digit and tests it on all other images."""
     experiment = digits(setup, {"kind": "cross_entropy"})
     images, unseen = training_images(experiment), experiment.material.validation
     assert isinstance(unseen, Arrays)
@@ -71,7 +71,7 @@ def _few(labels: NDArray[Any], each: int) -> NDArray[np.int64]:
 
 
 def _of_class(matrix: NDArray[np.int64], number: int) -> dict[str, Any]:
-    """recall: of this digit, how many are found; precision: of what is called so, how many are it."""
+    """recall: the share of this digit that is found; precision: the share of its predictions that are right."""
     hits, true, said = int(matrix[number, number]), int(matrix[number].sum()), int(matrix[:, number].sum())
     found = wilson(hits, max(true, 1))
     return {
@@ -87,7 +87,7 @@ def _of_class(matrix: NDArray[np.int64], number: int) -> dict[str, Any]:
 def _examples(
     pixels: NDArray[np.uint8], true: NDArray[Any], probabilities: NDArray[np.float64]
 ) -> list[dict[str, Any]]:
-    """The wrong images of which the model was surest; pixels 0 … 1."""
+    """The misclassified images of which the model was surest; pixels 0 … 1."""
     said = probabilities.argmax(1)
     wrong = np.flatnonzero(said != true)
     order = wrong[np.argsort(-probabilities.max(1)[wrong], kind="stable")][:SHOWN]
@@ -110,7 +110,7 @@ COLUMNS = 6
 
 
 def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
-    """The matrix on the left, recall on the right; wrong images below, where there are any."""
+    """The matrix on the left, recall on the right; misclassified images below, if there are any."""
     figure = theme.figure(10, 7)
     examples = [f"image{number}" for number in range(COLUMNS)]
     layout: list[Any] = [["matrix"] * 3 + ["recall"] * 3, examples]
@@ -128,7 +128,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
 
 
 def _matrix(axes: Axes, data: Data, theme: Theme, words: PictureWords) -> None:
-    """Right answers in one colour, wrong ones in the other, each as strong as its count among its kind."""
+    """Right answers in one colour, wrong ones in another, each shaded by its count relative to its kind."""
     from matplotlib.patches import Rectangle
 
     labels, matrix = data["labels"], data["matrix"]

@@ -1,4 +1,4 @@
-"""English that is at hand wherever this runs: what the authors of Python's standard library wrote into it."""
+"""English text that is always available: the docstrings of Python's standard library."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from functools import cache
 from pathlib import Path
 
 WITHOUT = {"site-packages", "dist-packages", "test", "tests", "idlelib", "lib2to3", "__pycache__"}
-EVERY = 10  # one module in so many is kept apart
+EVERY = 10  # one module in ten is held out for validation
 
 
 def docstrings(part: str) -> list[str]:
-    """ "train" or "validation": by module, in the order of names; what stands in two places is in the first alone.
+    """The docstrings of "train" or "validation", by module in order of name; a duplicate is kept only once.
 
-    Another version of Python has other texts, and another number comes out.
+    Another version of Python has other docstrings and gives other numbers.
     """
     return _parts()[part]
 

@@ -25,11 +25,11 @@ FEW, MANY = 200, 2000  # sentence pairs to learn from
 STEPS, EVERY = 240, 20
 SMALL = {"d_model": 32, "d_ff": 128, "n_heads": 4, "n_encoder_layers": 1, "n_decoder_layers": 1, "dropout": 0.0}
 SETTINGS = {"train.learning_rate": 3e-3, "train.warmup": 40, "train.schedule": "constant", "train.ema": 0.0}
-LOOKED_AT = 150  # of the training sentences; of the validation sentences as many
+LOOKED_AT = 150  # training sentences, and as many validation sentences, that are evaluated
 
 
 def run(setup: LessonSetup) -> Data:
-    """The same small translator on few and on many sentences; both parts are looked at every 20 steps."""
+    """The same small translator on few and on many sentences; both parts are evaluated every 20 steps."""
     changes = {"data.source.count": MANY, "data.validation": LOOKED_AT, "text.vocab_size": 1000, "train.pool": 1}
     experiment = Experiment("ko-en", {**changes, **SETTINGS, **{f"model.{key}": value for key, value in SMALL.items()}})
     seeds = {"few": setup.seeds, "many": setup.seeds}
@@ -41,7 +41,7 @@ def run(setup: LessonSetup) -> Data:
 
 
 def _curves(setup: LessonSetup, experiment: Experiment, number: int, seed: int) -> dict[str, list[float]]:
-    """Loss and accuracy on what was learned from and on what was not, every `EVERY` steps."""
+    """Loss and accuracy on training and validation sentences, every `EVERY` steps."""
     config = experiment.config({}, seed)
     store = experiment.material.training
     assert isinstance(store, Store)
@@ -64,7 +64,7 @@ NAMES = tuple(f"{part}_{metric}" for metric in ("loss", "accuracy") for part in 
 
 
 def _summary(curves: list[dict[str, list[float]]]) -> dict[str, Any]:
-    """Means with their bands, and for each seed where the validation curve turns."""
+    """Means with intervals, and for each seed the step at which the validation curve turns."""
     steps = curves[0]["step"]
     bands = {
         name: [interval(list(column)) for column in zip(*(one[name] for one in curves), strict=True)] for name in NAMES

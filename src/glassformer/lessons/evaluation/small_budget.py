@@ -1,6 +1,6 @@
-"""What a loss says: 6.79 and 7.74 nats per token beside what counting words gives, and what a small budget can do.
+"""What a loss means: 6.79 and 7.74 nats per token beside what counting words gives; and what a small budget can do.
 
-Claim wmt-loss; the rule stands in `verdicts`.
+Claim wmt-loss; the rule is in `verdicts`.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-SCALE = 10  # of 3,100 steps, 4,960 sentences and 800 steps of warm-up: on one core all of it would take too long
+SCALE = 10  # divides 3,100 steps, 4,960 sentences and 800 warm-up steps, which would take too long on one core
 SENTENCES, EPOCHS = 32, 20
 RECIPES = {"plain": "budget-3100-plain", "own": "budget-3100"}
 SMALL = {"d_model": 32, "d_ff": 128, "n_heads": 4, "n_encoder_layers": 1, "n_decoder_layers": 1}
 POINTS = 50  # of each curve
-REPORTED = {"training": 6.79, "validation": 7.74}  # nats per token, of the run that the claim is about
-SIZES = (1000, 3000, 6000, 12000)  # the text at hand holds not many more pieces than that
-ASSUMED = 37_000  # the vocabulary of that run is not known; the paper's own for this data has about so many
-FIRST = 0x4E00  # tokens as characters of a large alphabet: the n-grams of this package count characters
+REPORTED = {"training": 6.79, "validation": 7.74}  # nats per token in the run that the claim is about
+SIZES = (1000, 3000, 6000, 12000)  # our text does not give many more pieces
+ASSUMED = 37_000  # the vocabulary of that run is unknown; the paper's for this data is about this large
+FIRST = 0x4E00  # tokens become characters from here on: our n-grams count characters
 
 
 def run(setup: LessonSetup) -> Data:
-    """Entropies of a text that people wrote, at several vocabularies; then the same small budget, spent twice."""
+    """Entropies of natural text at several vocabulary sizes; then two recipes on the same small budget."""
     sizes = SIZES[: setup.some(len(SIZES), 2)]
     texts = {part: docstrings(part) for part in ("train", "validation")}
     texts["train"] = texts["train"][: setup.some(len(texts["train"]), 1500)]
@@ -65,7 +65,7 @@ def run(setup: LessonSetup) -> Data:
 def _entropies(vocab_size: int, texts: Mapping[str, Sequence[str]]) -> dict[str, Any] | None:
     """Nats per token of the validation part, by n-grams of the training part (Kneser-Ney smoothed).
 
-    None where the text is too short to give so many pieces.
+    None if the text is too short to give that many pieces.
     """
     try:
         tokenizer = train("bpe", texts["train"], vocab_size)
@@ -81,12 +81,12 @@ def _spelled(texts: Sequence[Sequence[int]]) -> list[str]:
 
 
 def _length(text: str) -> int:
-    """Tokens of a text and its end."""
+    """The number of tokens, with the end token."""
     return len(text) + 1
 
 
 def _nats(learned: Sequence[str], unseen: Sequence[str]) -> dict[str, float]:
-    """What counting single tokens, and pairs of them, gives on texts never seen, per token."""
+    """Nats per token on unseen texts, by counts of single tokens and of pairs."""
     nats, tokens = NGrams.fit(learned).nats(unseen), sum(map(_length, unseen))
     return {"unigram": nats[1] / tokens, "bigram": nats[2] / tokens}
 
@@ -95,7 +95,7 @@ def _nats(learned: Sequence[str], unseen: Sequence[str]) -> dict[str, float]:
 
 
 def train_both(setup: LessonSetup) -> dict[str, Any]:
-    """Validation loss of both after the same steps, over the seeds, beside counting on the same sentences."""
+    """Validation loss of both recipes after the same steps, over the seeds; and of counting on the same sentences."""
     steps = setup.some(open_recipe(RECIPES["own"]).train.steps // SCALE, 3)
     pairs = max(steps * SENTENCES // EPOCHS, 1)
     experiment = Experiment("ko-en", _sizes())
@@ -120,14 +120,14 @@ def train_both(setup: LessonSetup) -> dict[str, Any]:
 
 
 def _sizes() -> dict[str, Any]:
-    """A small model, batches of 32 sentences; data that is at hand in place of that of the recipes."""
+    """A small model, batches of 32 sentences, the built-in corpus in place of the recipes' data."""
     data = {"data.source.count": 2000, "data.validation": 200, "text.vocab_size": 1000}
     batches = {"train.max_sentences": SENTENCES, "train.batch_tokens": 4096, "train.pool": 1}
     return {**data, **batches, **{f"model.{key}": value for key, value in SMALL.items()}}
 
 
 def _settings(recipe: str) -> dict[str, Any]:
-    """What the two recipes differ in, read from them."""
+    """The settings in which the two recipes differ."""
     config = open_recipe(recipe)
     train = config.train
     return {
@@ -153,19 +153,18 @@ def _summary(runs: list[Outcome]) -> dict[str, Any]:
 
 
 def _counted(training: Store, validation: Store) -> dict[str, float]:
-    """What word counts alone give on the target side, in nats per token."""
+    """Nats per target token by counts alone."""
     texts = ([store.fields["target"][i].tolist() for i in range(len(store))] for store in (training, validation))
     return _nats(*map(_spelled, texts))
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """Hardly learned means: no better on new text than word counts, and on its own text worse than pairs of words.
+    """Hardly learned means: no better than counting, single tokens on new text and pairs of tokens on its own text.
 
     So 7.74 is not below the entropy of single tokens, and 6.79 not below that given the token before; a translator that
-    ignored its source could do as well by counting. The vocabulary of that run is unknown, so the sides are the
-    sizes measured on the text at hand; counting is exact. The straight line over ln V to 37,000 pieces is shown as a
-    limit of the experiment and judges nothing: it is not a measurement, and it is rather too high, since the true
-    curve bends down.
+    ignored its source could do as well by counting. The vocabulary of that run is unknown, so the sides are the sizes
+    measured on our text; counting is exact. The straight line over ln V to 37,000 pieces is shown but not judged: it
+    is no measurement, and probably too high, since the true curve bends down.
     """
     reported = data["reported"]
     sides = {
@@ -188,7 +187,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
 
 
 def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
-    """Two panels."""
+    """Entropies and reported losses on the left, the small budget on the right."""
     figure = theme.figure(10, 4.4)
     left, right = figure.subplots(1, 2)
     _draw_entropies(left, data, theme, words)
@@ -205,7 +204,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
 
 
 def _assumed(axes: Axes, data: Data, theme: Theme, words: PictureWords, names: tuple[str, ...]) -> None:
-    """What was not measured: dotted on to a hollow mark."""
+    """The extrapolation, which was not measured: dotted, to a hollow mark."""
     last, far = data["rows"][-1], data["assumed"]
     for number, name in enumerate(names):
         colour, at = theme.series[number], (last["vocab_size"], far["vocab_size"])

@@ -1,4 +1,4 @@
-"""Times that can be compared: all works in turn, round after round, so that a busy machine slows them all alike."""
+"""Comparable times: the candidates take turns, round after round, so that a busy machine slows them all alike."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from time import perf_counter
 from typing import TypeVar
 
 K = TypeVar("K", bound=Hashable)
-SHORTEST = 0.004  # seconds: what is faster is repeated within a round
+SHORTEST = 0.004  # seconds: a faster candidate is repeated within a round
 MOST = 200
 
 
 def in_turn(works: Mapping[K, Callable[[], None]], rounds: int) -> dict[K, list[float]]:
-    """Milliseconds of each work in each round. Each is done once before, to warm up."""
+    """Milliseconds of each candidate in each round, after one call each to warm up."""
     first = {name: _once(work, 1) for name, work in works.items()}
     repeats = {name: max(1, min(MOST, round(SHORTEST / max(seconds, 1e-7)))) for name, seconds in first.items()}
     found: dict[K, list[float]] = {name: [] for name in works}

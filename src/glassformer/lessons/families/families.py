@@ -1,4 +1,4 @@
-"""Three families from the same boxes: which input can reach which output, measured by the gradient in built models."""
+"""Three families from the same boxes: which input can reach which output, measured by gradients."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HEADS: dict[str, Any] = {"encoder": {"kind": "classifier", "classes": 2}, "decod
 
 
 def run(setup: LessonSetup) -> Data:
-    """Each family with two layers and random weights: a path that the architecture closes is closed for any weights."""
+    """Each family with two layers and random weights: a path blocked by the architecture is blocked for any weights."""
     return {
         "layers": LAYERS,
         "families": {family: _look(family, setup.seeds[0]) for family in setup.each("families", LOOKS)},
@@ -63,7 +63,7 @@ def _of_decoder(model: Any) -> dict[str, Any]:
 
 
 def _of_both(model: Any) -> dict[str, Any]:
-    """Rows: what the encoder and then the decoder give. Columns: the source, then the target."""
+    """Rows: outputs of the encoder, then of the decoder. Columns: the source, then the target."""
     assert isinstance(model, EncoderDecoder)
     embedding = model.embedding if model.target_embedding is None else model.target_embedding
     source, target = model.embedding(_tokens(SOURCE)).detach(), embedding(_tokens(TARGET)).detach()
@@ -130,7 +130,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
 
 
 def _border(axes: Axes, source: int, every: int, theme: Theme) -> None:
-    """Between what belongs to the encoder and what belongs to the decoder."""
+    """The line between encoder and decoder."""
     axes.plot([source - 0.5] * 2, [-0.5, every - 0.5], color=theme.ink, linewidth=1)
     axes.plot([-0.5, every - 0.5], [source - 0.5] * 2, color=theme.ink, linewidth=1)
 

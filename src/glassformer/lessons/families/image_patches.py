@@ -1,4 +1,4 @@
-"""An image as a sentence of patches, as ViT reads it: where attention says it looked, and what happens without it."""
+"""An image as a sequence of patches, as in ViT: where attention looks, and what is lost without each patch."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 SHOWN = (0, 3, 4, 7, 8)  # one image of each of these digits
 STEPS = 1200
-# 4 × 4 patches of 2 × 2 pixels: with the recipe's four patches there is nothing to see on a map
+# 4 × 4 patches of 2 × 2 pixels: the recipe's four patches would show nothing on a map
 FINER = {"model.input.patch": 2, "model.max_len": 17, "train.batch_tokens": 17 * 64}
 
 
 def run(setup: LessonSetup) -> Data:
-    """The recipe `digits` with finer patches; its test part: roll-out, and the same images with a patch left out."""
+    """The recipe `digits` with finer patches; on its test part roll-out, and the effect of leaving each patch out."""
     experiment = Experiment("digits", {**FINER, "train.steps": setup.some(STEPS, 4)})
     task = experiment.material.task
     assert isinstance(task, ImageClassification)
@@ -110,7 +110,7 @@ def _example(i: int, pixels: Any, maps: Tensor, drops: Tensor, digit: int) -> di
 
 
 def _share_left(maps: Tensor) -> list[float]:
-    """What of the class vector comes from patches; the rest is the class token itself. One for each of 5 parts."""
+    """The share of the class vector from patches (the rest is the class token), for each fifth of the images."""
     return [float(part.mean()) for part in maps.sum((1, 2)).tensor_split(5)]
 
 
@@ -128,7 +128,7 @@ def _agreement(first: Tensor, second: Tensor) -> dict[str, Any]:
 
 
 def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
-    """A column for each digit, three rows: its patches, the roll-out laid over it, what its loss is without each."""
+    """A column for each digit, three rows: its patches, the roll-out over them, and what is lost without each patch."""
     figure = theme.figure(10, 6.6)
     examples = data["examples"]
     panels = figure.subplots(3, len(examples), squeeze=False)
@@ -149,7 +149,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
 
 
 def _overlay(axes: Axes, theme: Theme, one: Data, name: str, form: str, most: float, data: Data) -> None:
-    """A map of patches with the digit on it, pale: its pixels are `patch` times finer."""
+    """A map of patches with the digit drawn pale on top; its pixels are `patch` times finer."""
     from matplotlib.patches import Rectangle
 
     heat(axes, theme, one[name], most=most, form=form, bar=None)

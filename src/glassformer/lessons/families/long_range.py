@@ -1,6 +1,6 @@
-"""Remembering over a distance, and working in parallel: a Transformer and an LSTM of equal size side by side.
+"""Memory over a distance, and parallel computation: a Transformer against an LSTM of equal size.
 
-Claims long-range and parallel; the rules stand in `verdicts`.
+Claims long-range and parallel; the rules are in `verdicts`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ KINDS = ("transformer", "lstm")
 
 
 def run(setup: LessonSetup) -> Data:
-    """Recall after training, by distance; then chains of dependent operations and times, by length."""
+    """Recall by distance after training; then chains of dependent operations and times by length."""
     courses: dict[str, list[Course]] = {kind: [] for kind in KINDS}
     for seed in setup.each("recall", setup.seeds):
         for kind, model in models(seed).items():
@@ -57,24 +57,24 @@ def run(setup: LessonSetup) -> Data:
 
 
 def _ahead(courses: dict[str, list[Course]], at: int) -> dict[str, Any]:
-    """Transformer − LSTM at the longest distance, seed by seed, at the `at`-th look."""
+    """Transformer − LSTM at the longest distance, seed by seed, at evaluation number `at`."""
     return difference(*([course.far[at] for course in courses[kind]] for kind in KINDS))
 
 
 def _bands(curves: list[list[float]]) -> list[dict[str, Any]]:
-    """At each point the mean over the seeds with its interval; they are shares."""
+    """At each point the mean share over the seeds, with its interval."""
     return [share(list(column)) for column in zip(*curves, strict=True)]
 
 
 def _half(courses: dict[str, list[Course]]) -> dict[str, float]:
-    """Where they were in the middle of the training, at the longest distance."""
+    """Recall of both half-way through training, at the longest distance."""
     at = (len(courses["lstm"][0].at) - 1) // 2
     means = {kind: fmean(course.far[at] for course in courses[kind]) for kind in KINDS}
     return {"step": courses["lstm"][0].at[at], **means}
 
 
 def _early(courses: dict[str, list[Course]]) -> dict[str, Any] | None:
-    """The last look at which the Transformer was ahead; None if there was none."""
+    """The last evaluation at which the Transformer was ahead; None if it never was."""
     for at in reversed(range(len(courses["lstm"][0].at))):
         effect = _ahead(courses, at)
         if above(effect):
@@ -83,13 +83,13 @@ def _early(courses: dict[str, list[Course]]) -> dict[str, Any] | None:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """long-range: at the longest distance the Transformer recalls above chance and above the LSTM (paired differences
-    over the seeds). The sides are two looks: half-way through the training and at its end.
+    """long-range: at the longest distance the Transformer's recall is above chance and above the LSTM's (paired
+    differences over the seeds). The sides are two times: half-way through training and at its end.
 
-    parallel: one matrix product means that the longest chain of dependent operations does not grow with the length;
-    sequential means that it grows by the same number for each token. Both are counted exactly in the graph of the
-    computation. What follows from it is time: the attention layer is faster than the LSTM, by the interval of the
-    logarithm of their ratio over the rounds (0 is its natural bound). The sides are the lengths.
+    parallel: "one matrix product" means that the longest chain of dependent operations does not grow with the length;
+    "sequential" means that it grows by the same number for each token. Both are counted exactly in the computation
+    graph. The consequence is time: the attention layer is faster than the LSTM, so the interval of the logarithm of
+    their ratio over the rounds is above 0. The sides are the lengths.
     """
     steps = data["learning"]["step"]
     sides = {
@@ -165,7 +165,7 @@ LESSON = Lesson(
     verdicts=verdicts,
     draw=draw,
     claims=("long-range", "parallel"),
-    seeds=10,  # with 5 the interval at the end held both
+    seeds=10,  # with 5 the side at the end stayed undecided
     equation=r"h_t=f(h_{t-1},x_t)\quad\text{against}\quad "
     r"Y=\mathrm{softmax}\!\left(\frac{QK^{\top}}{\sqrt{d_k}}\right)V",
     formula="h_t = f(h_{t−1}, x_t)   against   Y = softmax(Q Kᵀ / √d_k) V",

@@ -1,6 +1,6 @@
-"""Where the parameters are: the ledger of the named models by part, each beside the model as it is built.
+"""Where the parameters are: the ledgers of the named models by part, each checked against the built model.
 
-Claims count-classifier, count-lesson, attention-most and ffn-two-thirds; the rules stand in `verdicts`.
+Claims count-classifier, count-lesson, attention-most and ffn-two-thirds; the rules are in `verdicts`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 NAMED = ("mini-classifier", "paper-base", "bert-base", "gpt2", "llama2-7b", "llama3-8b")
 PARTS = ("embedding", "attention", "feed_forward", "norm", "head")
 BLOCK: dict[str, Any] = {"d_model": 512, "n_heads": 8, "d_ff": 2048}
-# what is claimed: the rows of a classifier that fits on a sheet of paper, and two sizes of a lesson's encoder
+# what is claimed: the rows of a small classifier, and the encoder of a lesson in two sizes
 CLASSIFIER = {
     "token_embedding": 976_704,
     "positions_fixed": 12_800,
@@ -45,11 +45,11 @@ CLASSIFIER = {
     "five_layers": 1_009_057,
 }
 LESSON_ENCODER = {"six_layers": 4_739_072, "one_of_them": 789_760, "final_norm": 512, "block": 3_152_384}
-ABOUT = 0.05  # "about 2/3" is what rounds to 0.65 … 0.7: within 5 points
+ABOUT = 0.05  # "about 2/3": within 5 points
 
 
 def run(setup: LessonSetup) -> Data:
-    """Ledgers need no weights: the largest models are counted as quickly as the smallest."""
+    """The ledger of every named model. It needs no weights, so the largest are counted as quickly as the smallest."""
     models = [_model(name, PRESETS[name]()) for name in setup.each("model", NAMED)]
     return {
         "models": models,
@@ -61,7 +61,7 @@ def run(setup: LessonSetup) -> Data:
 
 
 def built(config: ModelConfig) -> int:
-    """The parameters of the model itself, tied ones once; on the device "meta" it takes no memory."""
+    """The parameters of the built model, tied ones counted once; on the device "meta" it takes no memory."""
     return sum(parameter.numel() for parameter in build(config, device="meta").parameters())
 
 
@@ -142,9 +142,9 @@ def _feed_forward(config: ModelConfig) -> dict[str, float]:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """Counts are whole numbers, so all of it is exact: every claimed one is the ledger's, and that of the built model.
+    """All exact, as counts are integers: every claimed count equals the ledger's and the built model's.
 
-    attention-most: the largest part; the sides are the named models, each whole and its layers alone.
+    attention-most: attention is the largest part; the sides are the named models, each whole and its layers alone.
     ffn-two-thirds: 2/3 within 5 points; the sides are an encoder layer, a decoder layer and the whole base model.
     """
     classifier, lesson = data["classifier"], data["lesson"]
@@ -183,8 +183,8 @@ def verdict_thirds(data: Data) -> Verdict:
     return Verdict.of(sides, dict(data["feed_forward"]))
 
 
-STRENGTH = 0.42  # of a colour with a number on it, which is in ink
-WIDE_ENOUGH = 0.09  # a share that has room for its number
+STRENGTH = 0.42  # opacity of a bar that has a number printed on it
+WIDE_ENOUGH = 0.09  # the smallest share with room for its number
 
 
 def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:

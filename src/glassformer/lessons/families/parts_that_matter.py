@@ -1,6 +1,6 @@
-"""Which parts a classifier cannot do without: each switched off after training, and left out before it.
+"""Which parts a classifier needs: each is switched off after training, and left out before it.
 
-Claims ffn-matters, norm-matters and classifier-matters; the rules stand in `verdicts`.
+Claims ffn-matters, norm-matters and classifier-matters; the rules are in `verdicts`.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ OUTPUTS: dict[str, dict[str, Change]] = {
     "feed_forward": {"*.feed_forward.output": zero()},
 }
 WAYS = ("switched_off", "left_out")
-HALF = 0.5  # of what was learned
-SMALL = 0.01  # of all parameters
-SHAPE = {"model.d_model": 32, "model.d_ff": 128}  # two layers, norms first
+HALF = 0.5  # share of what was learned
+SMALL = 0.01  # share of all parameters
+SHAPE = {"model.d_model": 32, "model.d_ff": 128}  # two layers, pre-norm
 CLAIMED = {"ffn-matters": "feed_forward", "norm-matters": "norm", "classifier-matters": "classifier"}
 
 
 def run(setup: LessonSetup) -> Data:
-    """Two small classifiers: a pre-norm one, and that of the lesson `parameters`, counted there to the last number."""
+    """Two small classifiers: a pre-norm one, and the one that the lesson `parameters` counts."""
     counted = PRESETS["mini-classifier"]()
     mini = {
         "model.d_model": counted.d_model,
@@ -70,7 +70,7 @@ def run(setup: LessonSetup) -> Data:
         "model.n_encoder_layers": counted.n_encoder_layers,
         "model.norm_order": counted.norm_order,
         "model.max_len": counted.max_len,
-        "train.loss": "binary_cross_entropy",  # its head has one number
+        "train.loss": "binary_cross_entropy",  # its head has one output
     }
     return {
         **Classifier(setup, SHAPE).measure(),
@@ -82,7 +82,7 @@ def run(setup: LessonSetup) -> Data:
 
 
 class Classifier:
-    """How a Korean sentence feels, by a model of one shape; `vocab_size`: rows of its table, if more than words."""
+    """Sentiment of Korean sentences, by one shape of model; `vocab_size`: rows of its table, if not the tokenizer's."""
 
     def __init__(self, setup: LessonSetup, changes: Mapping[str, Any], vocab_size: int | None = None) -> None:
         self.setup, self.vocab_size = setup, vocab_size
@@ -92,7 +92,7 @@ class Classifier:
         return config.model if self.vocab_size is None else replace(config.model, vocab_size=self.vocab_size)
 
     def measure(self) -> dict[str, Any]:
-        """In full and without each part, for every seed."""
+        """The whole model, and the model without each part, for every seed."""
         found: dict[str, dict[str, list[dict[str, float]]]] = {way: {part: [] for part in PARTS} for way in WAYS}
         full: list[dict[str, float]] = []
         silent: list[dict[str, float]] = []
@@ -117,9 +117,9 @@ class Classifier:
         }
 
     def switched_off(self, whole: Outcome, part: str, seed: int) -> dict[str, float]:
-        """The trained model without a part: sub-layers give 0, norms do nothing, the classifier forgets its training.
+        """The trained model without a part: sub-layers output 0, norms do nothing, the classifier is untrained again.
 
-        A classifier that gives 0 leaves guessing, by construction, which would say nothing about it: see `silenced`.
+        A classifier that outputs 0 can only guess, whatever its importance: see `silenced`.
         """
         model = copy.deepcopy(whole.model)
         if part == "norm":
@@ -131,12 +131,12 @@ class Classifier:
             return self.experiment.validate(model, whole.config)
 
     def silenced(self, whole: Outcome) -> dict[str, float]:
-        """The trained model whose classifier gives 0 for every class: beside the claims, to be shown."""
+        """The trained model with a classifier that outputs 0 for every class: shown, not judged."""
         with edit(whole.model, {"head.logits": zero()}):
             return self.experiment.validate(whole.model, whole.config)
 
     def left_out(self, part: str, seed: int) -> Outcome:
-        """Trained from the start without a part; of the classifier only the training is left out: it stays as drawn."""
+        """Trained from the start without a part; the classifier is not removed but keeps its initial weights."""
         changes = {"model.norm": "none"} if part == "norm" else {}
         config = self.experiment.config(changes, seed)
         model: nn.Module = build(self.shape(config), seed=seed, norms={**NORMS, "none": NoNorm})
@@ -146,7 +146,7 @@ class Classifier:
             return self.experiment.train(seed, changes, make=lambda _: model)
 
     def majority(self) -> float:
-        """What always saying the most frequent label of the validation texts gets right."""
+        """The accuracy of always predicting the most frequent validation label."""
         store = self.experiment.material.validation
         assert store is not None
         labels = torch.tensor([int(store[i][1][0]) for i in range(len(store))])
@@ -165,7 +165,7 @@ def _interval(found: list[dict[str, float]], name: str) -> dict[str, Any]:
 
 
 def _lost(full: list[dict[str, float]], without: list[dict[str, float]], chance: float) -> dict[str, Any]:
-    """Of the accuracy above guessing, the share that is lost; not a number where nothing was learned."""
+    """The lost share of the accuracy above guessing; NaN if nothing was learned."""
     lost = [
         (all_["accuracy"] - less["accuracy"]) / (all_["accuracy"] - chance)
         if all_["accuracy"] > chance
@@ -177,12 +177,12 @@ def _lost(full: list[dict[str, float]], without: list[dict[str, float]], chance:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """A part is key, vital or decisive if without it more than half of what was learned is lost: that is the bound for
-    the interval over seeds of the lost share of accuracy above guessing; a smaller loss would not deserve the words.
-    Small (of the norm) and simple (of the classifier) mean under 1 % of the parameters.
+    """A part is "key", "vital" or "decisive" if more than half of what was learned is lost without it: the interval
+    over the seeds of the lost share of accuracy above guessing lies above one half. A smaller loss would not deserve
+    the words. "Small" (norm) and "simple" (classifier) mean under 1 % of the parameters.
 
-    The sides are both models and both ways: switched off after training, and left out before it. Of the classifier
-    only the training is undone or left out: one that gives 0 leaves guessing by construction, which is shown beside.
+    The sides are both models and both ways: switched off after training, and left out before it. For the classifier
+    only its training is undone or left out: one that outputs 0 can only guess, which is shown but not judged.
     """
     return {claim: _verdict_part(data, part) for claim, part in CLAIMED.items()}
 

@@ -1,6 +1,6 @@
-"""What attention costs: FLOPs by the ledger and time by the clock, against the length of the text.
+"""What attention costs: FLOPs from the ledger and measured time, against the length of the text.
 
-Claim attention-quadratic; the rule stands in `verdicts`.
+Claim attention-quadratic; the rule is in `verdicts`.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ BASE: dict[str, Any] = {"d_model": 512, "n_heads": 8, "d_ff": 2048, "n_encoder_l
 CLOCKED = (64, 128, 256, 512, 1024, 2048)
 SMALL: dict[str, Any] = {"d_model": 64, "n_heads": 4, "d_ff": 256, "n_encoder_layers": 1}
 ROUNDS = 21
-OF_PAIRS = ("scores", "heads")  # the two products that every pair of positions takes part in
+OF_PAIRS = ("scores", "heads")  # the two products over all pairs of positions
 
 
 def run(setup: LessonSetup) -> Data:
-    """The paper's encoder by formula at every length; a small one by the clock."""
+    """FLOPs of the paper's encoder at every length by formula; times of a small encoder."""
     rows = [_flops(length) for length in LENGTHS]
     clocked = [n for n in CLOCKED if n <= setup.some(CLOCKED[-1], 128)]
     timed = _clock(setup, clocked)
@@ -65,7 +65,7 @@ def _config(sizes: dict[str, Any], longest: int) -> ModelConfig:
 
 
 def _flops(length: int) -> dict[str, Any]:
-    """FLOPs of one forward pass: the products of all pairs, and everything else."""
+    """FLOPs of one forward pass: the products over all pairs, and everything else."""
     parts = costs(_config(BASE, LENGTHS[-1]), Pass(batch=1, length=length, training=False))
     entries = [entry for part in parts.values() for entry in part.products]
     pairs = sum(entry.amount for entry in entries if entry.name in OF_PAIRS)
@@ -74,7 +74,7 @@ def _flops(length: int) -> dict[str, Any]:
 
 
 def _clock(setup: LessonSetup, lengths: list[int]) -> list[dict[str, Any]]:
-    """Milliseconds of attention's kernel alone and of a whole layer, one thread, medians of interleaved rounds."""
+    """Milliseconds of the attention kernel alone and of a whole layer: one thread, medians of interleaved rounds."""
     model = build(_config(SMALL, CLOCKED[-1]), seed=0).eval()
     assert isinstance(model, EncoderOnly)
     d_k = SMALL["d_model"] // SMALL["n_heads"]
@@ -104,11 +104,11 @@ def _layer(encoder: nn.Module, x: torch.Tensor) -> None:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """Quadratic means, exactly: whenever the length doubles, the FLOPs of all pairs become four times as many, while
-    the rest doubles. They are the price if they are more than half of all FLOPs.
+    """Quadratic means: when the length doubles, the FLOPs over all pairs become exactly four times as many, while the
+    rest doubles. They are the price if they are more than half of all FLOPs.
 
-    The sides are the lengths. The ledger counts in whole numbers, so there is no tolerance. Time is shown beside it and
-    judges nothing: it is of one machine.
+    The sides are the lengths. The ledger counts in integers, so there is no tolerance. Time is shown but not judged: it
+    is of one machine.
     """
     rows = data["rows"]
     quadratic = exact(all(b["pairs"] == 4 * a["pairs"] and b["rest"] == 2 * a["rest"] for a, b in pairwise(rows)))

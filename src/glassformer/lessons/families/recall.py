@@ -1,4 +1,4 @@
-"""A test of memory: one telling token somewhere in noise, asked for at the end; two models of equal size learn it."""
+"""A test of memory: recall a key token from somewhere in noise at the end; two models of equal size learn it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from glassformer.config.model import ModelConfig
 from glassformer.models.build import build
 
-KEYS = 8  # what is to be remembered is one of these
+KEYS = 8  # the tokens to remember
 NOISE = 16
 ASK = KEYS + NOISE  # the last token of every sequence
 LONGEST = 64
@@ -23,7 +23,7 @@ TESTED = 256  # sequences for each distance
 
 
 class Lstm(nn.Module):
-    """Hochreiter and Schmidhuber 1997, torch's own; the last state says which key it was."""
+    """An LSTM (Hochreiter and Schmidhuber 1997), torch's own; its last state predicts the key."""
 
     def __init__(self, hidden: int) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ class Lstm(nn.Module):
 
 
 def models(seed: int) -> dict[str, nn.Module]:
-    """Both with the same number of parameters, as nearly as whole widths allow."""
+    """Both models, with the same number of parameters as nearly as integer widths allow."""
     config = ModelConfig.from_dict(
         {
             "family": "encoder",
@@ -49,7 +49,7 @@ def models(seed: int) -> dict[str, nn.Module]:
             "n_heads": N_HEADS,
             "n_encoder_layers": LAYERS,
             "norm_order": "pre",
-            "head": {"kind": "classifier", "classes": KEYS, "pool": "sep"},  # the last position, as the LSTM
+            "head": {"kind": "classifier", "classes": KEYS, "pool": "sep"},  # the last position, as in the LSTM
         }
     )
     transformer = build(config, seed=seed)
@@ -65,7 +65,7 @@ def _size(hidden: int) -> int:
 
 
 def draw(count: int, random: torch.Generator, distance: int | None = None) -> tuple[Tensor, Tensor]:
-    """Sequences of one length, b t: noise, a key so many places before the question (anywhere: None), the question."""
+    """Sequences, b t, and their keys, b: noise, a key `distance` before the question (None: anywhere), the question."""
     tokens = torch.randint(KEYS, KEYS + NOISE, (count, LONGEST + 1), generator=random)
     tokens[:, -1] = ASK
     key = torch.randint(KEYS, (count,), generator=random)
@@ -76,7 +76,7 @@ def draw(count: int, random: torch.Generator, distance: int | None = None) -> tu
 
 @dataclass(frozen=True)
 class Course:
-    """Recall at the longest distance while learning, and at every distance in the end."""
+    """Recall at the longest distance during training, and at every distance at the end."""
 
     at: list[int] = field(default_factory=list)
     far: list[float] = field(default_factory=list)
@@ -84,7 +84,7 @@ class Course:
 
 
 def train(model: nn.Module, seed: int, steps: int) -> Course:
-    """Adam, the same sequences for both models of a seed."""
+    """Trains with Adam; both models of a seed see the same sequences."""
     random, course = torch.Generator().manual_seed(seed), Course()
     optimizer = torch.optim.Adam(model.parameters(), lr=RATE)
     for step in range(1, steps + 1):
@@ -103,6 +103,6 @@ def train(model: nn.Module, seed: int, steps: int) -> Course:
 
 @torch.no_grad()
 def recall(model: nn.Module, distance: int) -> float:
-    """The share of keys that are said right at one distance, always on the same sequences."""
+    """The share of keys recalled at one distance, always on the same sequences."""
     tokens, key = draw(TESTED, torch.Generator().manual_seed(1_000_000 + distance), distance)
     return float((model(tokens).argmax(-1) == key).float().mean())

@@ -1,4 +1,4 @@
-"""How many operations must wait for each other, and how long it takes: attention and an LSTM against length."""
+"""How many operations wait for one another, and how long they take: attention and an LSTM against length."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROUNDS = 21
 
 
 def parts() -> tuple[MultiHeadAttention, nn.LSTM]:
-    """4·d² weights for attention (Q, K, V, O); an LSTM of that input with hidden size h has 4·h·(d + h)."""
+    """An attention and an LSTM of equal size: 4·d² weights (Q, K, V, O), and 4·h·(d + h) with hidden size h."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         attention = MultiHeadAttention(d_model=D_MODEL, n_heads=N_HEADS, kernel="reference")
@@ -33,7 +33,7 @@ def parts() -> tuple[MultiHeadAttention, nn.LSTM]:
 
 
 def chains() -> list[dict[str, int]]:
-    """The longest chain of operations of which each needs the one before, in the graph that autograd keeps."""
+    """The longest chain of dependent operations in autograd's graph, by length."""
     attention, lstm = parts()
     cell = nn.LSTMCell(D_MODEL, lstm.hidden_size)
     rows = []
@@ -49,7 +49,7 @@ def attend(attention: MultiHeadAttention, x: Tensor) -> Tensor:
 
 
 def unrolled(cell: nn.LSTMCell, x: Tensor) -> Tensor:
-    """h_t from h_{t−1}, one after the other: what torch's LSTM does inside."""
+    """h_t from h_{t−1}, step by step: what torch's LSTM does inside."""
     state = None
     for t in range(x.shape[1]):
         state = cell(x[:, t], state)
@@ -58,7 +58,7 @@ def unrolled(cell: nn.LSTMCell, x: Tensor) -> Tensor:
 
 
 def longest(y: Tensor) -> int:
-    """The depth of a graph, without recursion: a node counts when all that it needs has been counted."""
+    """The depth of a graph, without recursion: a node is counted once all its inputs are."""
     depth: dict[Any, int] = {}
     waiting: list[Any] = [y.grad_fn]
     while waiting:
@@ -76,8 +76,7 @@ def longest(y: Tensor) -> int:
 def times(setup: LessonSetup) -> list[dict[str, Any]]:
     """Milliseconds of one forward pass of each, one thread: medians of interleaved rounds.
 
-    The ratio is the median of the ratios within a round, in which both stand side by side; `faster` is the interval of
-    its logarithm over the rounds.
+    The ratio is the median of the ratios within a round; `faster` is the interval of its logarithm over the rounds.
     """
     attention, lstm = parts()
     fused = MultiHeadAttention(d_model=D_MODEL, n_heads=N_HEADS)

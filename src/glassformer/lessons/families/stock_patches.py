@@ -1,6 +1,6 @@
-"""A stock price as nine patches: shapes, attention over the patches, and the forecast beside the simplest ones.
+"""A stock price as nine patches: shapes, attention over the patches, and the forecast against simple baselines.
 
-Claims patches-nine and heads-terms; the rules stand in `verdicts`.
+Claims patches-nine and heads-terms; the rules are in `verdicts`.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 
 
 CONTEXT, LENGTH, STRIDE = 30, 6, 3  # days
-WINDOWS = 400  # of the test part, evenly spread, for attention
-STEPS = 600  # of each training, as in the recipe
+WINDOWS = 400  # test windows, evenly spread, for attention
+STEPS = 600  # per training, as in the recipe
 
 
 def run(setup: LessonSetup) -> Data:
-    """The model of the recipe for forecast and attention; trainings of several seeds for what its heads do."""
+    """Forecast and attention of the recipe's model; the distances of heads in trainings of several seeds."""
     loaded = setup.model("prices")
     experiment = Experiment("prices", {"train.steps": setup.some(STEPS, 2)})
     material = experiment.material
@@ -60,7 +60,7 @@ def run(setup: LessonSetup) -> Data:
 
 
 def _patches(loaded: Loaded) -> dict[str, Any]:
-    """What the built box gives for 30 days, beside the formula, and which days each patch holds."""
+    """The patches that the built box makes of 30 days, the formula's number, and the days in each patch."""
     model, options = loaded.model, loaded.config.model.input.options
     assert isinstance(model, EncoderOnly)
     shape = list(model.embedding(torch.zeros(1, 1, options["context"])).shape)
@@ -70,7 +70,7 @@ def _patches(loaded: Loaded) -> dict[str, Any]:
 
 
 def _some(material: SeriesMaterial, number: int) -> Tensor:
-    """Windows of the test part: n × context, scaled."""
+    """`number` scaled test windows, n × context."""
     test = material.windows["test"]
     chosen = np.linspace(0, len(test) - 1, min(number, len(test))).round().astype(int)
     return torch.from_numpy(np.stack([test[i][0] for i in chosen]))
@@ -92,13 +92,13 @@ def _distances(weights: Tensor) -> list[float]:
 
 
 def _even() -> float:
-    """The same distance if every patch looked at all alike."""
+    """The same distance for uniform attention."""
     number = SeriesPatches.positions(context=CONTEXT, length=LENGTH, stride=STRIDE)
     return _distances(torch.full((1, 1, number, number), 1 / number))[0]
 
 
 def _heads(setup: LessonSetup, experiment: Experiment, past: Tensor) -> dict[str, Any]:
-    """Nearest and farthest head of every seed, before and after training from the same initial weights."""
+    """The nearest and farthest head for every seed, before and after training."""
     task = experiment.material.task
     assert isinstance(task, Forecasting)
     found: dict[str, dict[str, list[float]]] = {name: {"near": [], "far": []} for name in ("untrained", "trained")}
@@ -117,7 +117,7 @@ def _heads(setup: LessonSetup, experiment: Experiment, past: Tensor) -> dict[str
 
 
 def _judged(made: Forecasts) -> dict[str, Any]:
-    """Squared error of each method on all test windows, and what the model gains over it."""
+    """Squared error of each method on all test windows, and the model's gain over it."""
     beside = [name for name in made.said if name != MODEL]
     gains = {name: made.gain(name) for name in beside}
     return {
@@ -128,7 +128,7 @@ def _judged(made: Forecasts) -> dict[str, Any]:
 
 
 def _example(loaded: Loaded, material: SeriesMaterial, weights: list[Tensor]) -> dict[str, Any]:
-    """The first window of the test part in the prices of its share, the forecasts, and attention over its patches."""
+    """The first test window in its share's prices, the forecasts, and attention over its patches."""
     test, panel = material.windows["test"], material.panel
     past, future = test[0]
     channel = panel.channels[int(panel.channel_of(test.starts[:1])[0])]
@@ -142,16 +142,16 @@ def _example(loaded: Loaded, material: SeriesMaterial, weights: list[Tensor]) ->
         "future": scale.restored(future.astype(np.float64)).tolist(),
         "said": scale.restored(said[0]).tolist(),
         "linear": scale.restored(linear[0]).tolist(),
-        "attention": weights[-1][0].mean(0).tolist(),  # of the last layer, all heads, t s
+        "attention": weights[-1][0].mean(0).tolist(),  # t s, last layer, mean over heads
     }
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
     """patches-nine: exact. The built box must give 9 vectors for 30 days, and so must the formula of the ledger.
 
-    heads-terms: near and far mean nearer and farther than attention that is spread evenly over the patches, which is
-    the distance of a head that prefers nothing. Three things are said: the nearest head of the trained models is below
-    it, the farthest above it, and the gap between them is larger than in the same models before training.
+    heads-terms: near and far mean nearer and farther than uniform attention, the distance of a head without preference.
+    The claim has three parts: in trained models the nearest head is below that distance, the farthest above it, and
+    the gap between them is larger than in the same models before training.
     """
     patches, heads, even = data["patches"], data["heads"], data["even"]
     nine = patches["shape"][1] == patches["positions"] == 9 and patches["context"] == CONTEXT
@@ -174,7 +174,7 @@ METHODS = ("model", "persistence", "nlinear", "dlinear")
 
 
 def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
-    """Above what goes in and comes out; below attention, errors, heads."""
+    """Above: input and forecast. Below: attention, errors, heads."""
     figure = theme.figure(10, 7.6)
     panels = figure.subplot_mosaic([["series"] * 3, ["attention", "errors", "heads"]], height_ratios=[1, 1.1])
     _series(panels["series"], data, theme, words)
@@ -198,7 +198,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
 
 
 def _series(axes: Axes, data: Data, theme: Theme, words: PictureWords) -> None:
-    """30 days of prices, nine brackets below them, five days ahead."""
+    """30 days of prices with nine brackets below them, and the forecast of five days."""
     example, patches = data["example"], data["patches"]
     past, future = example["past"], example["future"]
     context = len(past)
@@ -228,7 +228,7 @@ def _series(axes: Axes, data: Data, theme: Theme, words: PictureWords) -> None:
 
 
 def _draw_heads(axes: Axes, data: Data, theme: Theme, words: PictureWords) -> None:
-    """Every head of the model as a point; the line is attention spread evenly."""
+    """Every head of the model as a point; the line is uniform attention."""
     layers = data["distance"]
     heads = list(range(1, len(layers[0]) + 1))
     lines(axes, theme, heads, {words("layer", layer=i + 1): days for i, days in enumerate(layers)}, form=".1f")

@@ -1,1 +1,1 @@
-"""Chapter: what every token thinks by itself."""
+"""Chapter: what is computed for each token by itself."""

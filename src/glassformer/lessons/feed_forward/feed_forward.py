@@ -1,6 +1,6 @@
-"""The feed-forward network, §3.3: each token by itself, bent once, four times as wide inside.
+"""The feed-forward network, §3.3: each token by itself, one nonlinearity, four times as wide inside.
 
-Claims ffn-per-token, ffn-nonlinear and ffn-four-times; the rules stand in `verdicts`.
+Claims ffn-per-token, ffn-nonlinear and ffn-four-times; the rules are in `verdicts`.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-ROUNDING = 1e-12  # of sums of 32 products in float64, relative to the largest output
-CHANCE = 0.02  # R² of a straight line on fresh points: 1 / √1024 is 0.03, so less than that tells nothing
+ROUNDING = 1e-12  # relative to the largest output: sums of 32 products in float64
+CHANCE = 0.02  # R² of a line on fresh points: below 1 / √1024 = 0.03 it means nothing
 
 
 def run(setup: LessonSetup) -> Data:
-    """The box by itself, the box in the trained translator, and short trainings of several widths."""
+    """The box alone, the box in the trained translator, and short trainings with several widths."""
     loaded = setup.model("ko-en")
     layers = silence(setup, loaded)
     return {
@@ -42,13 +42,13 @@ def run(setup: LessonSetup) -> Data:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """ffn-per-token, exact: the Jacobian between different positions is 0 for every kind; for the own one it is not.
+    """ffn-per-token, exact: for every kind the Jacobian is 0 between different positions and not 0 within a position.
 
-    ffn-nonlinear: without the activation the network is the product matrix up to rounding, its rank at most d_model;
-    it explains no more of y = |x| than the best line does, and the network with ReLU explains more, over all seeds.
+    ffn-nonlinear: without the activation the network equals one matrix up to rounding, of rank at most d_model; it
+    explains no more of y = |x| than the best line does, and the network with ReLU explains more, over all seeds.
 
     ffn-four-times: a richer representation is one that predicts better, so 4× has a lower loss than 1×. The sides are
-    equal parameters, and equal d_model, where 4× has more of them.
+    equal parameters, and equal d_model (where 4× has more parameters).
     """
     return {
         "ffn-per-token": verdict_per_token(data["independence"]),

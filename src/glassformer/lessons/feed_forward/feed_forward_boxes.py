@@ -1,5 +1,5 @@
-"""The feed-forward network by itself: what a token does to its neighbours, what is left without the bend, how many
-units are silent.
+"""The feed-forward network by itself: whether tokens affect one another, what is left without the activation, how many
+units are 0.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from glassformer.trace.record import record
 SENTENCE = "나는 학교에 간다"
 SENTENCES = 60
 BENT = ("relu", "gelu", "silu")
-POINTS = 33  # of a drawn activation, from −4 to 4
+POINTS = 33  # of an activation's curve, from −4 to 4
 D_MODEL, D_FF = 8, 32
 STEPS = 400
 EXAMPLES = 1024
 
 
 def straight(x: Tensor) -> Tensor:
-    """No activation at all."""
+    """The identity: no activation."""
     return x
 
 
@@ -40,7 +40,7 @@ def curves() -> dict[str, Any]:
 
 
 def across(box: Callable[[Tensor], Tensor], x: Tensor) -> dict[str, float]:
-    """|∂y_t/∂x_s|, the largest entry: for other positions (s ≠ t) and for the own one. x is 1 t d_model."""
+    """The largest |∂y_t/∂x_s| across positions (s ≠ t) and within a position (s = t). x is 1 t d_model."""
     by_entry = jacobian(box, x)[0, :, :, 0].abs()  # t d s d
     by_pair = by_entry.amax((1, 3))  # t s
     own = torch.eye(len(by_pair), dtype=torch.bool)
@@ -48,7 +48,7 @@ def across(box: Callable[[Tensor], Tensor], x: Tensor) -> dict[str, float]:
 
 
 def independence(loaded: Loaded) -> dict[str, Any]:
-    """The trained network and every kind and activation untrained, on a sentence's stream; attention for comparison."""
+    """The trained network, and every kind and activation untrained, on a sentence's stream; attention for contrast."""
     model: Any = loaded.model
     with record(model, "encoder.blocks.0.after_self_attention") as trace, torch.no_grad():
         model.encoder(model.embedding(torch.tensor([loaded.framed(SENTENCE)])))
@@ -68,7 +68,7 @@ def independence(loaded: Loaded) -> dict[str, Any]:
 
 
 def collapse(setup: LessonSetup) -> dict[str, Any]:
-    """Without its activation the network is one matrix; what either can learn of y = |x|."""
+    """Without its activation the network is one matrix; how much of y = |x| it can learn with and without."""
     seen = [_learn(setup, seed) for seed in setup.seeds]
     fits = {name: [one[name] for one in seen] for name in ("bent", "straight", "best_line")}
     return {

@@ -1,4 +1,4 @@
-"""Short trainings of a letter-by-letter language model: how wide the feed-forward network is, and how it bends."""
+"""Short trainings of a language model of letters: widths and activations of the feed-forward network."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ def widths(setup: LessonSetup) -> dict[str, Any]:
 
 
 def size(experiment: Experiment, changes: Mapping[str, Any]) -> int:
-    """All parameters of the model, by the ledger."""
+    """The number of parameters, by the ledger."""
     return count("", experiment.config(changes, 0).model).total.parameters
 
 
 def at_budget(experiment: Experiment, times: int, budget: int) -> dict[str, int]:
-    """d_ff = times × d_model with as many parameters in all: first the best d_model, then d_ff to the nearest."""
+    """d_model and d_ff ≈ times × d_model for a budget of parameters: first the best d_model, then the best d_ff."""
 
     def changes(d_model: int, d_ff: int) -> dict[str, int]:
         return {"model.d_model": d_model, "model.d_ff": d_ff}

@@ -1,6 +1,6 @@
-"""Where facts are kept: a small model learns facts and a rule, then one sub-layer after another is switched off.
+"""Where facts are stored: a small model learns facts and a rule, then sub-layers are switched off one by one.
 
-Claim ffn-memory; the rule stands in `verdicts`.
+Claim ffn-memory; the rule is in `verdicts`.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-WORDS = 48  # subjects and objects are the same words, so guessing is as hard in both tasks
+WORDS = 48  # for subjects and objects alike, so guessing is equally hard in both tasks
 RELATIONS = 6
 BEGIN, COPY, FIRST_WORD = 0, 1, 2 + RELATIONS  # the tokens: begin, copy, relations, words
 LAYERS = 2
-RARE = 0.2  # of the pairs to copy are never shown in training
-COPIES = 96  # in a step, beside all facts
-TOP = 8  # hidden units taken for a fact's own
+RARE = 0.2  # share of the pairs to copy that training never shows
+COPIES = 96  # per step, in addition to all facts
+TOP = 8  # hidden units that count as a fact's own
 RATE = 3e-3
 CONFIG = ModelConfig(
     family="decoder",
@@ -85,7 +85,7 @@ def run(setup: LessonSetup) -> Data:
 
 
 def _surplus(seen: list[dict[str, Any]], name: str) -> list[float]:
-    """How much more of the facts than of the copying is lost with all sub-layers of a kind."""
+    """How much more accuracy facts lose than copying, with all sub-layers of a kind switched off."""
     lost = {kind: [one[kind]["nothing"] - one[kind][f"{name}_all"] for one in seen] for kind in ("facts", "copy")}
     return [of_facts - of_copy for of_facts, of_copy in zip(lost["facts"], lost["copy"], strict=True)]
 
@@ -99,14 +99,14 @@ def _specific(seen: list[dict[str, Any]], name: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Questions:
-    """Three tokens each, and the token that comes next."""
+    """Questions of three tokens, and the token that comes next."""
 
     tokens: Tensor  # n 3
     answers: Tensor  # n
 
 
 def facts(random: torch.Generator) -> Questions:
-    """Every subject in every relation has one object, drawn at random: there is no rule to find."""
+    """One random object for every subject and relation: there is no rule to find."""
     subject = torch.arange(WORDS).repeat(RELATIONS) + FIRST_WORD
     relation = torch.arange(RELATIONS).repeat_interleave(WORDS) + 2
     answers = torch.randint(WORDS, (len(subject),), generator=random) + FIRST_WORD
@@ -114,7 +114,7 @@ def facts(random: torch.Generator) -> Questions:
 
 
 def copies(random: torch.Generator) -> tuple[Questions, Questions]:
-    """Two words and the word "copy": the answer is the first. Pairs to learn from, and pairs never shown."""
+    """Two words and the word "copy": the answer is the first word. Training pairs, and pairs never shown."""
     first = torch.arange(WORDS).repeat(WORDS) + FIRST_WORD
     second = torch.arange(WORDS).repeat_interleave(WORDS) + FIRST_WORD
     tokens = torch.stack([first, second, torch.full_like(first, COPY)], 1)
@@ -123,7 +123,7 @@ def copies(random: torch.Generator) -> tuple[Questions, Questions]:
 
 
 def taught(seed: int, steps: int) -> tuple[nn.Module, dict[str, Questions]]:
-    """A decoder that has seen all facts and some copies so many times; the facts, and copies it has not seen."""
+    """A decoder trained for `steps` on all facts and some copies; the facts, and copies it has not seen."""
     random = torch.Generator().manual_seed(seed)
     known, (shown, unseen) = facts(random), copies(random)
     model = build(CONFIG, seed=seed)
@@ -146,7 +146,7 @@ def right(model: nn.Module, asked: Questions) -> float:
 
 
 def switched_off(model: nn.Module, asked: Questions) -> dict[str, float]:
-    """What is right with nothing, one sub-layer, or one kind of sub-layer in all layers switched off."""
+    """Accuracy with nothing, one sub-layer, or all sub-layers of a kind switched off."""
     off: dict[str, dict[str, Change]] = {"nothing": {}} | {
         f"{name}_{layer if layer is not None else 'all'}": {
             f"decoder.blocks.{'*' if layer is None else layer}.{path}.output": zero()
@@ -162,7 +162,7 @@ def switched_off(model: nn.Module, asked: Questions) -> dict[str, float]:
 
 
 def units(model: nn.Module, known: Questions, seed: int) -> dict[str, Any]:
-    """Recall when each fact loses its own most active hidden units, as many of another fact, or as many at random."""
+    """Recall when each fact loses its own most active hidden units, those of another fact, or random ones."""
     names = [f"decoder.blocks.{layer}.feed_forward.hidden" for layer in range(LAYERS)]
     with record(model, names) as trace, torch.no_grad():
         model(known.tokens)
@@ -192,11 +192,11 @@ def _without(mask: Tensor) -> Change:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """Whoever stores facts is missed by facts more than by a rule that needs none.
+    """Switching off the sub-layers that store facts must hurt facts more than a rule that needs none.
 
-    Switching attention off also cuts the way from subject to answer, so its damage to facts alone says nothing: the
-    same damage to copying, which needs that way and no fact, is subtracted. Two things are said: with all feed-forward
-    networks off the facts lose more than the copying does, and this surplus is larger than attention's.
+    Switching attention off also cuts the path from subject to answer, so its damage to facts alone says nothing: the
+    damage to copying, which needs the path but no fact, is subtracted. The claim has two parts: with all feed-forward
+    networks off, facts lose more than copying, and this surplus is larger than attention's.
     """
     parts = {
         "stored": greater(data["specific"]["feed_forward"]),
@@ -213,7 +213,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
 
 
 def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
-    """Left: sub-layers switched off. Right: a few hidden units."""
+    """Left: sub-layers switched off. Right: hidden units switched off."""
     figure = theme.figure(10, 4.6)
     parts, units = figure.subplots(1, 2, width_ratios=(2.2, 1))
     names = list(data["facts"])

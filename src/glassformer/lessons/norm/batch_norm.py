@@ -1,4 +1,4 @@
-"""BatchNorm (Ioffe & Szegedy 2015) as a norm of one's own, to be put where LayerNorm stands: `build(…, norms=…)`."""
+"""BatchNorm (Ioffe & Szegedy 2015) as a custom norm in place of LayerNorm: `build(…, norms=…)`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-MOMENTUM = 0.1  # the usual one: each batch moves the stored averages by a tenth
+MOMENTUM = 0.1  # the usual value: each batch moves the stored averages by a tenth
 
 
 class BatchNorm(nn.Module):
@@ -16,8 +16,8 @@ class BatchNorm(nn.Module):
 
         BatchNorm(x) = γ ⊙ (x − mean_batch(x)) / √(var_batch(x) + ε) + β
 
-    In evaluation the stored averages of the training batches take the place of the batch's own. `real`, b t, says
-    which tokens are counted; None: all of them, padding too, as in a network that knows of none.
+    In evaluation the averages stored in training replace the batch's own. `real`, b t: the tokens that count; None:
+    all of them, padding too, as in a network that does not know about padding.
     """
 
     mean: Tensor
@@ -48,14 +48,14 @@ class BatchNorm(nn.Module):
 
 
 class NoNorm(nn.Identity):
-    """No norm at all, in the place of one."""
+    """The identity in place of a norm."""
 
     def __init__(self, d_model: int, *, eps: float = 1e-5, bias: bool = True) -> None:
         super().__init__()
 
 
 def told_of_padding(model: nn.Module, masks: Callable[[Any], dict[str, Tensor | None]]) -> nn.Module:
-    """The same model, whose BatchNorms are told before each pass which tokens are real: `masks(inputs)` by stack."""
+    """The same model; before each pass its BatchNorms get the masks of real tokens: `masks(inputs)` by stack."""
 
     def tell(_: nn.Module, inputs: Any) -> None:
         found = masks(inputs)

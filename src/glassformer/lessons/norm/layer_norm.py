@@ -1,6 +1,6 @@
-"""What LayerNorm does to a token, that it looks at nothing else, and what a training is like without it.
+"""What LayerNorm does to a token, that it depends on nothing else, and training without it.
 
-Claims norm-zero-one, norm-batch-free and norm-stabilises; the rules stand in `verdicts`.
+Claims norm-zero-one, norm-batch-free and norm-stabilises; the rules are in `verdicts`.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-DEPTH = 12  # of the untrained models whose gradients are looked at
+DEPTH = 12  # of the untrained models whose gradients are measured
 STEPS = 80
-EPSILON = 2.0**-23  # of float32
+EPSILON = 2.0**-23  # float32's
 
 
 def run(setup: LessonSetup) -> Data:
-    """The trained translator from inside; the gradient by depth in both orders; trainings with and without norm."""
+    """Inside the trained translator; gradients by depth in both norm orders; trainings with and without norms."""
     material = letters(setup)
     gradients = {
         order: [first_gradients(material, seed, DEPTH, order) for seed in setup.seeds] for order in ("pre", "post")
@@ -41,7 +41,7 @@ def run(setup: LessonSetup) -> Data:
         for name in ("loss", "spread"):
             row[name] = {kind: interval([one[kind][name] for one in found]) for kind in ("layer", "none")}
         row["loss"]["less"] = difference(*([one[kind]["loss"] for one in found] for kind in ("layer", "none")))
-        # a spread is a scale: two scales are compared by their ratio, so the logarithms are subtracted
+        # a spread is a scale: scales are compared by ratio, so the logarithms are subtracted
         row["spread"]["less"] = difference(*([log(one[kind]["spread"]) for one in found] for kind in ("layer", "none")))
         row["curve"] = {kind: _mean([one[kind]["curve"] for one in found]) for kind in ("layer", "none")}
         rows.append(row)
@@ -58,7 +58,7 @@ def run(setup: LessonSetup) -> Data:
 
 
 def _mean(curves: list[list[float | None]]) -> list[float | None]:
-    """Point by point; where one has no number there is none."""
+    """The mean point by point; None if any curve has no number there."""
     means: list[float | None] = []
     for values in zip(*curves, strict=True):
         known = [value for value in values if value is not None]
@@ -69,13 +69,13 @@ def _mean(curves: list[list[float | None]]) -> list[float | None]:
 def verdicts(data: Data) -> dict[str, Verdict]:
     """norm-zero-one, before γ (also called α) and β: every token's mean is 0 and its deviation is 1.
 
-    The mean of d_model rounded numbers may be off by d_model × 2⁻²³; of the deviation ε takes a part, so it must be
-    √(var / (var + ε)) within the same rounding, and no further below 1 than 1 %.
-    norm-batch-free, exact: no answer for a sentence changes by one bit when the other sentences of its batch are
+    The mean of d_model rounded numbers may be off by d_model × 2⁻²³; ε lowers the deviation, so it must be
+    √(var / (var + ε)) within the same rounding, and at most 1 % below 1.
+    norm-batch-free, exact: no output for a sentence changes by one bit when the other sentences of its batch are
     replaced. The tolerance is 0: the same numbers go through the same operations.
     norm-stabilises: with the norm both the loss on unseen text and the spread of the gradient's norm over all steps
-    are lower (paired difference, of the logarithm for the spread). The spread is the deviation of the norm's logarithm,
-    so a trend counts as well as jumps. The sides are the settings, depth / learning rate.
+    are lower (paired difference; for the spread, of its logarithm). The spread is the deviation of the norm's
+    logarithm, so trends count as well as jumps. The sides are the settings, depth / learning rate.
     """
     token, others = data["token"], data["others"]
     rounding = data["d_model"] * EPSILON
@@ -125,7 +125,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
 
 
 def _tokens(axes: Axes, data: Data, theme: Theme, words: PictureWords, name: str) -> None:
-    """A line for each token, from one deviation below its mean to one above; both panels have one scale."""
+    """A line for each token, from one deviation below its mean to one above; both panels share a scale."""
     for place, token in enumerate(data["by_token"][name], 1):
         mean, deviation = token["mean"], token["deviation"]
         ends = [mean - deviation, mean + deviation]

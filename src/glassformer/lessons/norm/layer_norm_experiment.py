@@ -1,4 +1,4 @@
-"""LayerNorm from inside a trained translator, and one short training with it and without."""
+"""LayerNorm inside a trained translator, and a short training with and without it."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ DEPTHS, RATES = (2, 6), (1e-3, 1e-2)
 
 
 def settings() -> list[dict[str, Any]]:
-    """Shallow and deep, gentle and steep."""
+    """Shallow and deep models, low and high learning rates."""
     return [{"depth": depth, "rate": rate} for depth in DEPTHS for rate in RATES]
 
 
 def inside(setup: LessonSetup) -> dict[str, Any]:
-    """Every LayerNorm of the trained translator on real sentences: what enters, what leaves, what it depends on."""
+    """Every LayerNorm of the trained translator on real sentences: its input, its output, what it depends on."""
     loaded = setup.model("ko-en")
     chosen = pairs("test", setup.some(SENTENCES, 4), seed=setup.seeds[0])
     entered = _inputs(loaded.model, loaded, chosen)
     plain = {name: _without_scale(module) for name, module in loaded.model.named_modules() if _is_norm(module)}
     checks = [_check(plain[name], x) for name, x in entered.items()]
-    name = list(entered)[-1]  # the last norm: the stream has been added to most
+    name = list(entered)[-1]  # the last norm: here most has been added to the stream
     x, y = entered[name], dict(loaded.model.named_modules())[name](entered[name]).detach()
     return {
         "d_model": loaded.config.model.d_model,
@@ -71,13 +71,13 @@ def _is_norm(module: nn.Module) -> bool:
 
 
 def _without_scale(module: nn.Module) -> nn.Module:
-    """The same norm before γ and β: they are 1 and 0 when it is made."""
+    """The same norm without γ and β: in a new one they are 1 and 0."""
     assert isinstance(module, LayerNorm)
     return LayerNorm(len(module.weight), eps=module.eps, bias=False)
 
 
 def _inputs(model: nn.Module, loaded: Loaded, chosen: Any) -> dict[str, Tensor]:
-    """What enters each norm, tokens × d_model."""
+    """The input of each norm, tokens × d_model."""
     entered: dict[str, Tensor] = {}
 
     def keep(name: str) -> Any:
@@ -111,7 +111,7 @@ def _check(norm: nn.Module, x: Tensor) -> dict[str, float]:
 
 @torch.no_grad()
 def _by_token(before: Tensor, after: Tensor) -> dict[str, list[dict[str, float]]]:
-    """Mean and deviation of the numbers of single tokens, spread evenly from the narrowest to the widest."""
+    """Mean and deviation of single tokens, chosen evenly from the narrowest to the widest."""
     order = before.std(-1, unbiased=False).argsort()
     chosen = order[torch.linspace(0, len(order) - 1, TOKENS).round().long()]
     return {
@@ -122,7 +122,7 @@ def _by_token(before: Tensor, after: Tensor) -> dict[str, list[dict[str, float]]
 
 @torch.no_grad()
 def _distribution(x: Tensor) -> dict[str, Any]:
-    """How often each size of number occurs; and how differently wide the tokens are."""
+    """A histogram of the numbers, and how much the deviations of tokens vary."""
     reach = float(x.abs().max())
     edges = torch.linspace(-reach, reach, BINS + 1)
     counts = torch.histogram(x.flatten(), edges).hist
@@ -141,7 +141,7 @@ def _distribution(x: Tensor) -> dict[str, Any]:
 
 @torch.no_grad()
 def _others(loaded: Loaded, chosen: Any, seeds: Any) -> dict[str, float]:
-    """The first sentence stays, the others become random tokens: how far the memory of the first moves, both norms."""
+    """The first sentence stays, the others become random tokens: how far its memory moves, with either norm."""
     batch, _ = read(loaded, loaded.model, chosen)
     size = loaded.config.model.vocab_size or 0
     config = replace(loaded.config.model, norm=Choice("batch"))

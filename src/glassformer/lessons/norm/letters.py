@@ -1,4 +1,4 @@
-"""A small decoder that learns English letter by letter: what the norm lessons train at several depths."""
+"""A small decoder of English letters, which the norm lessons train at several depths."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RATE = 3e-3
 
 
 def letters(setup: LessonSetup) -> Experiment:
-    """Four rows of 64 letters in a batch, 32 numbers for a letter; no clipping: nothing else may steady it."""
+    """Batches of four rows of 64 letters, d_model 32; no clipping, so that only the norm can stabilise training."""
     return Experiment(
         "characters",
         {
@@ -39,14 +39,14 @@ def letters(setup: LessonSetup) -> Experiment:
 
 
 def train(material: Experiment, seed: int, depth: int, steps: int, changes: Mapping[str, Any] | None = None) -> Outcome:
-    """A decoder of this depth after so many steps."""
+    """A decoder of this depth after `steps` steps."""
     return material.train(seed, {"model.n_decoder_layers": depth, "train.steps": steps, **(changes or {})})
 
 
 def final_loss(outcome: Outcome) -> float:
-    """On letters never seen, in nats. A model that has exploded knows nothing, however large its loss: an even guess.
+    """The loss on unseen letters, in nats. A model that has exploded counts as an even guess, however large its loss.
 
-    Losses of thousands would leave no interval between seeds that means anything.
+    Losses in the thousands would make the interval over seeds meaningless.
     """
     guess = log(outcome.config.model.vocab_size or 1)
     loss = outcome.validation["loss"]

@@ -1,6 +1,6 @@
-"""LayerNorm, RMSNorm and BatchNorm in one translator, with few sentences in a batch and with lengths that differ.
+"""LayerNorm, RMSNorm and BatchNorm in the same translator, with small batches and sentences of different lengths.
 
-Claim layer-not-batch; the rule stands in `verdicts`.
+Claim layer-not-batch; the rule is in `verdicts`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ STEPS = 140
 
 
 def run(setup: LessonSetup) -> Data:
-    """Each kind of norm with each size of batch, the same seeds, data and number of steps for all."""
+    """Each norm with each batch size; seeds, data and steps are the same for all."""
     material = experiment(setup)
     rows: list[dict[str, Any]] = []
     for size in setup.each("sentences in a batch", SIZES):
@@ -60,7 +60,7 @@ def run(setup: LessonSetup) -> Data:
 
 
 def experiment(setup: LessonSetup) -> Experiment:
-    """Sentences of all lengths side by side (`pool` 1), so that padding is there."""
+    """Batches mix sentences of all lengths (`pool` 1), so that there is padding."""
     return Experiment(
         "ko-en",
         {
@@ -82,7 +82,7 @@ def experiment(setup: LessonSetup) -> Experiment:
 
 
 def train(material: Experiment, kind: str, size: int, seed: int, steps: int) -> dict[str, float]:
-    """The loss on unseen sentences in evaluation mode, and how much it differs in training mode on the same ones."""
+    """The loss on unseen sentences in evaluation mode, and how much it differs in training mode."""
     changes: dict[str, Any] = {"train.steps": steps, "train.max_sentences": size}
     task = material.material.task
     assert isinstance(task, Translation)
@@ -92,13 +92,13 @@ def train(material: Experiment, kind: str, size: int, seed: int, steps: int) -> 
 
 
 def model_with(kind: str, config: RunConfig, pad: int) -> nn.Module:
-    """The translator with this kind of norm in all its places."""
+    """The translator with this norm throughout."""
     norms: dict[str, Norm] = {**NORMS, "batch": BatchNorm}
     chosen = Choice("batch" if kind == "batch_real" else kind)
     model = build(replace(config.model, norm=chosen), seed=config.train.seed, norms=norms)
 
     def real(inputs: tuple[Any, ...]) -> dict[str, Tensor | None]:
-        """A translator is given (source, target, mask of the source); a target begins with a token that counts."""
+        """Real tokens by stack, from the inputs (source, target, source mask); the start token of a target counts."""
         counted = inputs[1] != pad  # b t
         counted[:, 0] = True
         return {"encoder": inputs[2], "decoder": counted}
@@ -108,7 +108,7 @@ def model_with(kind: str, config: RunConfig, pad: int) -> nn.Module:
 
 @torch.no_grad()
 def gap(material: Experiment, model: nn.Module, config: RunConfig) -> float:
-    """|loss in training mode − loss in evaluation mode|, on batches of the size trained with; nothing is learned."""
+    """|loss in training mode − loss in evaluation mode|, on batches of the training size; nothing is learned."""
     task, store = material.material.task, material.material.validation
     assert store is not None
     batches = make_sampler(store, task, config.train).batches(0)
@@ -130,7 +130,7 @@ def _batch(task: Any, store: Any, indexes: Any) -> PairBatch:
 
 
 def padded_share(material: Experiment, size: int, seed: int) -> float:
-    """How much of the source of a batch is padding, on average over a few batches."""
+    """The mean share of padding in the source of a batch, over a few batches."""
     config = material.config({"train.max_sentences": size}, seed)
     task, store = material.material.task, material.material.training
     batches = [_batch(task, store, some) for some in make_sampler(store, task, config.train).batches(0)[:20]]
@@ -141,9 +141,9 @@ def padded_share(material: Experiment, size: int, seed: int) -> float:
 def verdicts(data: Data) -> dict[str, Verdict]:
     """LayerNorm is the better choice if BatchNorm ends with a higher loss on unseen sentences.
 
-    The loss is that of evaluation mode, in which a model is used, so the gap between the modes is part of it; paired
-    differences over the seeds. BatchNorm is taken as it is, padding counted, and with padding left out of its averages;
-    both have to be worse than LayerNorm. The sides are the sizes of a batch.
+    The loss is that of evaluation mode, in which a model is used, so it includes the gap between the modes; paired
+    differences over the seeds. BatchNorm is tested with padding in its averages and without; both must be worse than
+    LayerNorm. The sides are the batch sizes.
     """
     sides = {
         str(row["size"]): {"batch": greater(row["batch_more"]), "batch_real": greater(row["batch_real_more"])}

@@ -1,6 +1,6 @@
-"""Norm before or after the sub-layer: what comes of a short training at several depths, with and without warm-up.
+"""Norm before or after the sub-layer: short trainings at several depths, with and without warm-up.
 
-Claims pre-norm-stable, pre-norm-always and final-norm; the rules stand in `verdicts`.
+Claims pre-norm-stable, pre-norm-always and final-norm; the rules are in `verdicts`.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 DEPTHS = (2, 6, 12)
 ORDERS = ("pre", "post")
-STEPS, LONGER = 80, 240  # of the grid; of the shallow models whose best result counts
+STEPS, LONGER = 80, 240  # for the grid; for the shallow models
 WARMUP = 0.3  # share of the steps
 SHALLOW, SHALLOW_RATES = 2, (3e-3, 1e-2)
 
 
 def run(setup: LessonSetup) -> Data:
-    """Depth × warm-up × order; the best of each order when shallow; pre-norm with its final norm left out."""
+    """Depth × warm-up × order; the best shallow model of each order; pre-norm without its final norm."""
     material = letters(setup)
     steps, longer = setup.some(STEPS, 3), setup.some(LONGER, 3)
     cells = [_cell(material, setup, depth, warm, steps) for depth in setup.each("depths", DEPTHS) for warm in (0, 1)]
@@ -51,7 +51,7 @@ def _changes(order: str, warm: int, steps: int) -> dict[str, Any]:
 
 
 def _cell(material: Experiment, setup: LessonSetup, depth: int, warm: int, steps: int) -> dict[str, Any]:
-    """Both orders, all seeds; of the first seed also how the stream grows."""
+    """Both orders, all seeds; for the first seed also how the stream grows."""
     found = {
         order: [train(material, seed, depth, steps, _changes(order, warm, steps)) for seed in setup.seeds]
         for order in ORDERS
@@ -68,7 +68,7 @@ def _cell(material: Experiment, setup: LessonSetup, depth: int, warm: int, steps
 
 
 def _worst(cells: list[dict[str, Any]], depth: int) -> dict[str, Any]:
-    """For every seed the worse of the two: with and without warm-up."""
+    """For every seed the worse loss of the two, with and without warm-up."""
     here = [cell for cell in cells if cell["depth"] == depth]
     worse = {
         order: [max(pair) for pair in zip(*(cell[order]["values"] for cell in here), strict=True)] for order in ORDERS
@@ -81,7 +81,7 @@ def _worst(cells: list[dict[str, Any]], depth: int) -> dict[str, Any]:
 
 
 def _shallow(material: Experiment, setup: LessonSetup, rate: float, steps: int) -> dict[str, Any]:
-    """Two layers, warmed up, trained for longer and to the end (half a cosine down), at one learning rate.
+    """Two layers with warm-up and half a cosine of decay, trained for longer at one learning rate.
 
     "open" is pre-norm without the final norm.
     """
@@ -98,7 +98,7 @@ def _shallow(material: Experiment, setup: LessonSetup, rate: float, steps: int) 
 
 
 def _final_norm(material: Experiment, setup: LessonSetup, cell: dict[str, Any], steps: int) -> dict[str, Any]:
-    """Pre-norm without the final norm, against the cell that has it; and how the stream has grown where it has."""
+    """Pre-norm without the final norm against the cell that has it, and how the stream grows with it."""
     without = [
         train(material, seed, cell["depth"], steps, {**_changes("pre", 1, steps), "model.final_norm": False})
         for seed in setup.seeds
@@ -109,7 +109,7 @@ def _final_norm(material: Experiment, setup: LessonSetup, cell: dict[str, Any], 
 
 
 def _final_norm_longer(shallow: list[dict[str, Any]], steps: int) -> dict[str, Any]:
-    """The same of the longer trainings, each at its better learning rate."""
+    """The same for the longer trainings, each at its better learning rate."""
     best = {name: min((row[name] for row in shallow), key=lambda found: found["mean"]) for name in ("pre", "open")}
     return {"depth": SHALLOW, "steps": steps, **_compared(best["pre"], best["open"])}
 
@@ -119,8 +119,8 @@ def _compared(kept: dict[str, Any], left_out: dict[str, Any]) -> dict[str, Any]:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """pre-norm-stable: stable is what comes out well even in the worse of two settings, with and without warm-up: the
-    worse loss of pre-norm is below that of post-norm. The sides are the depths.
+    """pre-norm-stable: stable means good even in the worse of two settings, with and without warm-up: the worse loss of
+    pre-norm is below that of post-norm. The sides are the depths.
     pre-norm-always: pre-norm has the lower loss. The sides are the best final loss of each order, over the learning
     rates, shallow and warmed up; and the deepest cell without warm-up.
     final-norm: the loss without it is higher. The sides are every depth after the short training, and the smallest

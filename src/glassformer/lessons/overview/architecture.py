@@ -1,4 +1,4 @@
-"""Figure 1 as a map of our own modules: what a built model is made of, from the text to the probabilities."""
+"""Figure 1 as a map of our own modules: the boxes of a built model, from the text to the probabilities."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MODEL = "paper-base"
 SOURCE, TARGET = "나는 학교에 간다", "I go to school"
-# the boxes of Figure 1 by the paths of our modules, in the order of the data
+# the boxes of Figure 1 by the paths of our modules, in the order of the pass
 BOXES = {
     "embedding": "embedding",
     "encoder_positions": "encoder.positions",
@@ -52,7 +52,7 @@ BOXES = {
 
 
 def run(setup: LessonSetup) -> Data:
-    """Build the paper's base model without memory (on "meta"), send a sentence through, ask every box what it is."""
+    """Build the paper's base model without memory (on "meta"), pass a sentence through it, and describe every box."""
     config = open_config(MODEL)
     model = build(config, device="meta")
     source, target = split(SOURCE), split(TARGET)
@@ -75,7 +75,7 @@ def run(setup: LessonSetup) -> Data:
 
 
 def _pass(model: nn.Module, source: int, target: int) -> tuple[dict[str, list[int]], list[str]]:
-    """What every module gave back, and in which order they were done."""
+    """The output shape of every module, and the order in which they ran."""
     shapes: dict[str, list[int]] = {}
 
     def note(path: str, result: Any) -> None:
@@ -108,7 +108,7 @@ def _box(model: nn.Module, path: str, shapes: dict[str, list[int]]) -> dict[str,
     }
 
 
-LEFT, RIGHT, WIDE = 3.1, 7.3, 2.5  # the middles of the two stacks, and the width of a box
+LEFT, RIGHT, WIDE = 3.1, 7.3, 2.5  # the centres of the two stacks, and the width of a box
 TALL, NORM = 0.62, 0.42  # heights of a box and of Add & Norm
 # height of every box above the ground, from text to probabilities
 PLACES: dict[str, tuple[float, float]] = {
@@ -150,7 +150,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
 
 
 def _colour(theme: Theme, name: str) -> str:
-    """The colours of the paper's figure, as far as there are any: attention orange, feed-forward blue, norm yellow."""
+    """The colours of the paper's figure where it has one: attention orange, feed-forward blue, norm yellow."""
     kinds = {"attention": theme.orange, "feed_forward": theme.sky, "embedding": theme.vermilion, "head": theme.purple}
     return theme.green if name.endswith("norm") else next(colour for kind, colour in kinds.items() if kind in name)
 
@@ -264,7 +264,7 @@ def _bypasses(axes: Axes, theme: Theme) -> None:
 
 
 def _memory(axes: Axes, theme: Theme, words: PictureWords) -> None:
-    """The bridge: what the encoder has read becomes keys and values of every decoder layer."""
+    """The memory: the encoder's output gives keys and values to every decoder layer."""
     top, foot = 6.85, PLACES["decoder_cross_attention"][1] - TALL / 2
     middle = (LEFT + RIGHT) / 2
     _path(axes, theme, [(LEFT, 6.1), (LEFT, top), (middle, top), (middle, foot - 0.13)], arrow=False)

@@ -1,1 +1,1 @@
-"""Chapter: where a token stands."""
+"""Chapter: the position of a token."""

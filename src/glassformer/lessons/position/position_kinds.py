@@ -1,6 +1,6 @@
-"""Five ways to say where a token stands, and what each of them does with texts longer than any seen in training.
+"""Five ways to encode positions, and how each copes with texts longer than any in training.
 
-Claim pe-unseen; the rule stands in `verdicts`.
+Claim pe-unseen; the rule is in `verdicts`.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 
 KINDS = ("sinusoidal", "learned", "rotary", "alibi", "relative")
-TRAINED = 24  # no text of the training is longer
+TRAINED = 24  # no training text is longer
 LENGTHS = (6, 12, 18, 24, 30, 36, 48, 72, 96, 120)
-TARGETS = 6  # the last tokens of a text, which are foreseen
+TARGETS = 6  # the last tokens of a text, which are predicted
 TEXTS = 96
 STEPS = 300
-SHOWN = 12  # positions in the small pictures
+SHOWN = 12  # positions in the small maps
 SMALL = {
     "run.task": {"kind": "language_model", "context": TRAINED, "documents": "stream"},
     "data.source.count": 4000,
@@ -44,11 +44,11 @@ SMALL = {
     "train.warmup": 30,
     "train.learning_rate": 5e-3,
 }
-NONE = 0.05  # nats: a smaller loss of quality counts as none
+NONE = 0.05  # nats: a smaller rise of the loss counts as none
 
 
 def run(setup: LessonSetup) -> Data:
-    """A small language model of letters for each kind and seed, trained on 24 of them, asked at 6 to 120."""
+    """A small language model of letters for each kind and seed, trained on texts of 24 letters, tested on 6 to 120."""
     experiment = Experiment("characters", SMALL)
     tokens = experiment.material.validation.tokens  # type: ignore[union-attr]
     texts = _texts(torch.from_numpy(tokens).long(), setup.some(TEXTS, 4))
@@ -83,7 +83,7 @@ def run(setup: LessonSetup) -> Data:
 
 
 def _texts(tokens: torch.Tensor, count: int) -> torch.Tensor:
-    """Stretches of the validation text, as long as the longest question and one token more."""
+    """Pieces of the validation text, one token longer than the longest test."""
     longest = LENGTHS[-1] + 1
     starts = torch.linspace(0, len(tokens) - longest, count).long()
     return torch.stack([tokens[start : start + longest] for start in starts.tolist()])  # n longest
@@ -91,9 +91,9 @@ def _texts(tokens: torch.Tensor, count: int) -> torch.Tensor:
 
 @torch.no_grad()
 def loss_at(model: nn.Module, texts: torch.Tensor, length: int) -> float:
-    """Nats a token on the last tokens of each text, when the model is given the `length` tokens before the end.
+    """Nats per token on the last tokens of each text, when the model reads the `length` tokens before the last.
 
-    The targets are the same for every length: only how much stands before them, and so their positions, differs.
+    The targets are the same for every length: only the text before them differs, and so their positions.
     """
     rows = texts[:, -(length + 1) :]  # n length+1
     logits = model(rows[:, :-1])[:, -TARGETS:]  # n targets v
@@ -102,7 +102,7 @@ def loss_at(model: nn.Module, texts: torch.Tensor, length: int) -> float:
 
 @torch.no_grad()
 def shown(model: nn.Module) -> dict[str, Any]:
-    """What its positions do, as a small matrix: added to the stream, to the scores, or a turn of queries and keys."""
+    """Its positions as a small matrix: added to the stream, added to the scores, or rotating queries and keys."""
     stack: Any = model.get_submodule("decoder")
     positions = stack.positions
     match positions:
@@ -118,11 +118,11 @@ def shown(model: nn.Module) -> dict[str, Any]:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """It works at a length if the loss on the same tokens is not higher than with the longest known length before them:
-    more text before a token can only help a model that can use it.
+    """It works at a length if the loss on the same tokens is not higher than at the trained length: more context can
+    only help a model that can use it.
 
-    Not higher means: by less than 0.05 nats, which count as none; the interval is that of (loss at this length − loss
-    at the trained length), paired by seed. The sides are the unseen lengths.
+    "Not higher" means by less than 0.05 nats; the interval is that of (loss at this length − loss at the trained
+    length), paired by seed. The sides are the unseen lengths.
     """
     found = data["kinds"]["sinusoidal"]
     unseen = [i for i, length in enumerate(data["lengths"]) if length > data["trained"]]

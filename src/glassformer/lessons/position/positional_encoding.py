@@ -1,6 +1,6 @@
 """Sinusoidal positions, §3.5: waves, the linear map for an offset, distances and similarities of positions.
 
-Claims pe-linear, pe-difference, pe-distance, pe-near and pe-frequency; the rules stand in `verdicts`.
+Claims pe-linear, pe-difference, pe-distance, pe-near and pe-frequency; the rules are in `verdicts`.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-D_MODEL, SHOWN = 128, 100  # the picture: so many dimensions, so many positions
+D_MODEL, SHOWN = 128, 100  # dimensions and positions in the picture
 DIMENSIONS = (0, 10, 50, 100)
-LAST = 5000  # positions that are looked at
+LAST = 5000  # number of positions measured
 OFFSETS = (1, 2, 5, 10, 50, 100, 500, 1000)
 WIDTHS = (8, 16, 32, 64, 128, 256, 512)
 BANDS = ((1, 3), (4, 10), (11, 31), (32, 99))  # half a power of ten each
 EPS = float(torch.finfo(torch.float64).eps)
-# An angle of up to LAST + offset has that many times eps of rounding: in the power, in the division, on either side.
+# An angle up to LAST + offset is off by that many eps, several times: in the power and the division, on both sides.
 TOLERANCE = 8 * EPS * (LAST + max(OFFSETS))
 
 
 def run(setup: LessonSetup) -> Data:
-    """All in float64, but for one look at the table of float32 that a model uses."""
+    """All in float64, except for one check of the float32 table that a model uses."""
     table = sinusoid(torch.arange(LAST), D_MODEL, dtype=torch.float64)  # p d_model
     offsets = [_offset(table, k) for k in setup.each("offsets", OFFSETS)]
     shown = table[:SHOWN]
@@ -61,7 +61,7 @@ def run(setup: LessonSetup) -> Data:
 
 
 def linear_map(k: int, d_model: int) -> Tensor:
-    """M_k: every pair (sin, cos) of dimensions turned by k·θ_i. It knows k and nothing of any position."""
+    """M_k: rotates every pair (sin, cos) of dimensions by k·θ_i. It depends on k, not on any position."""
     angles = k / 10000.0 ** (torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)  # d_model/2
     blocks = [
         torch.tensor([[c, s], [-s, c]], dtype=torch.float64)
@@ -71,7 +71,7 @@ def linear_map(k: int, d_model: int) -> Tensor:
 
 
 def _offset(table: Tensor, k: int) -> dict[str, float]:
-    """PE(p + k) against M_k PE(p); how far differences and distances vary over p."""
+    """PE(p + k) against M_k PE(p); how much differences and distances vary over p."""
     now, later = table[:-k], table[k:]
     differences = later - now  # p d_model
     lengths = differences.norm(dim=1)  # p
@@ -88,7 +88,7 @@ def _offset(table: Tensor, k: int) -> dict[str, float]:
 
 
 def _noise(setup: LessonSetup) -> dict[str, float]:
-    """What the best linear map leaves for a table of noise, by least squares: the control of pe-linear."""
+    """The error of the best linear map (least squares) for a table of noise: the control of pe-linear."""
     random = torch.Generator().manual_seed(setup.seeds[0])
     table = torch.randn(LAST, D_MODEL, generator=random, dtype=torch.float64)
     best = torch.linalg.lstsq(table[:-1], table[1:]).solution
@@ -96,7 +96,7 @@ def _noise(setup: LessonSetup) -> dict[str, float]:
 
 
 def _similarity(d_model: int) -> dict[str, Any]:
-    """Cosine against offset, mean over positions; then in bands, and how often one step further is less similar."""
+    """Mean cosine by offset, over positions; then in bands, and how often one step further is less similar."""
     table = sinusoid(torch.arange(LAST), d_model, dtype=torch.float64)
     unit = table / table.norm(dim=1, keepdim=True)
     cosine = [float((unit[k:] * unit[: len(unit) - k]).sum(1).mean()) for k in range(SHOWN)]
@@ -111,7 +111,7 @@ def _cosines(table: Tensor) -> Tensor:
 
 
 def _periods(table: Tensor) -> list[float]:
-    """Of each pair of dimensions, read from the angle between one position and the next."""
+    """The period of each pair of dimensions, from the angle between neighbouring positions."""
     pairs = table.unflatten(1, (-1, 2))  # p d_model/2 2
     sin, cos = pairs[..., 0], pairs[..., 1]
     turned = torch.atan2(sin[1:] * cos[:-1] - cos[1:] * sin[:-1], (pairs[1:] * pairs[:-1]).sum(-1)).mean(0)
@@ -119,12 +119,12 @@ def _periods(table: Tensor) -> list[float]:
 
 
 def _bytes(values: Tensor) -> list[str]:
-    """Numbers from −1 to 1 as a byte each, two hexadecimal digits: what a picture can show, in little room."""
+    """Numbers from −1 to 1 as bytes, two hexadecimal digits each: compact, and precise enough for a picture."""
     return [bytes(row).hex() for row in ((values.clamp(-1, 1) + 1) * 127.5).round().to(torch.uint8).tolist()]
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """Rules, all exact. `tolerance` is what float64 rounds off an angle of the largest position, 8 · eps · (last +
+    """The rules, all exact. `tolerance` is float64's rounding of an angle at the largest position, 8 · eps · (last +
     offset).
 
     pe-linear: M_k PE(p) is PE(p + k) within the tolerance, for every offset and position.
@@ -132,7 +132,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     p = 0 than the tolerance (relative to its length).
     pe-distance: the length of that difference varies over p by no more than the tolerance times √d_model.
     pe-near: the mean cosine falls from band to band (offsets 1–3, 4–10, 11–31, 32–99); the sides are the widths.
-    pe-frequency: the period that is read off the encodings rises from each pair of dimensions to the next.
+    pe-frequency: the period read from the encodings rises from each pair of dimensions to the next.
     """
     offsets, tolerance, first = data["offsets"], data["tolerance"], data["near"]
     linear = max(row["error"] for row in offsets)
@@ -185,7 +185,7 @@ def values(rows: list[str]) -> list[list[float]]:
 
 
 def _waves(axes: Axes, data: Data, theme: Theme, words: PictureWords) -> None:
-    """One above the other: crossing lines could not be followed."""
+    """Waves one above the other: crossing lines would be hard to follow."""
     for number, (dimension, wave) in enumerate(data["waves"].items()):
         middle = -2.4 * number
         axes.axhline(middle, color=theme.grid, linewidth=0.8)

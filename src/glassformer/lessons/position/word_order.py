@@ -1,6 +1,6 @@
-"""What attention knows of order when nobody tells it: an encoder without positions sees a bag of words.
+"""What attention knows about order without positions: an encoder sees a bag of words.
 
-Claim order-lost; the rule stands in `verdicts`.
+Claim order-lost; the rule is in `verdicts`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SIZES: dict[str, Any] = {"d_model": 64, "n_heads": 4, "d_ff": 256, "norm_order":
 LAYERS = 6
 LENGTH = 16  # tokens that are shuffled
 SHUFFLES = 8
-# A stream of six layers of sums of 64 to 256 products of size 1, in another order: some thousand roundings.
+# Six layers of sums of 64 to 256 products of size 1, in another order: some thousand roundings.
 TOLERANCE = 1e4 * float(torch.finfo(torch.float64).eps)
 
 
@@ -64,7 +64,7 @@ def run(setup: LessonSetup) -> Data:
 
 
 def make(family: str, position: str, seed: int) -> nn.Module:
-    """In float64: what is left when a sum is taken in another order is then far below anything that matters."""
+    """A model in float64: rounding in another order of summation is then far below anything that matters."""
     layers = {f"n_{family}_layers": LAYERS}
     vocabulary = len(VOCABULARY)
     config = ModelConfig(family=family, vocab_size=vocabulary, position=Choice(position), **SIZES, **layers)  # type: ignore[arg-type]
@@ -73,7 +73,7 @@ def make(family: str, position: str, seed: int) -> nn.Module:
 
 @torch.no_grad()
 def shuffled(model: nn.Module, seed: int) -> float:
-    """How far f(shuffled tokens) is from the shuffled f(tokens), relative to f: 0 if order tells it nothing."""
+    """How far f(shuffled tokens) is from shuffled f(tokens), relative to f: 0 if the model ignores order."""
     random = torch.Generator().manual_seed(seed)
     tokens = torch.randint(0, len(VOCABULARY), (1, LENGTH), generator=random)
     plain = model(tokens)[0]  # t d_model
@@ -85,7 +85,7 @@ def shuffled(model: nn.Module, seed: int) -> float:
 
 
 def _outputs(model: nn.Module) -> tuple[Tensor, Tensor]:
-    """Of both sentences; the words of the second are put into the order of the first."""
+    """The outputs for both sentences, those of the second in the word order of the first."""
     first, second = (
         model(torch.tensor([[VOCABULARY.index(word) for word in ("[CLS]", *sentence)]]))[0] for sentence in (CAT, MOUSE)
     )
@@ -94,7 +94,7 @@ def _outputs(model: nn.Module) -> tuple[Tensor, Tensor]:
 
 @torch.no_grad()
 def apart(model: nn.Module, family: str) -> float:
-    """How far apart the sentences are where a model sums them up: an encoder at [CLS], a decoder at its last word."""
+    """How far apart the two sentence vectors are: an encoder's at [CLS], a decoder's at the last word."""
     first, second = _outputs(model)
     at = 0 if family == "encoder" else -1
     return float((first[at] - second[at]).norm() / first[at].norm())
@@ -108,7 +108,7 @@ def words(model: nn.Module, family: str) -> list[float]:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """Order is lost if shuffling the tokens only shuffles the outputs, and the two sentences have one and the same sum.
+    """Order is lost if shuffling the tokens only shuffles the outputs, and both sentences have the same vector.
 
     Exact, within float64's rounding (`tolerance`: some thousand roundings), for every seed. The sides are the encoder
     and the causal decoder, both without positions.

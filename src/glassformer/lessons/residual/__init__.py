@@ -1,1 +1,1 @@
-"""Chapter: the road past every layer."""
+"""Chapter: the connection around every sub-layer."""

@@ -1,6 +1,6 @@
-"""The "Add" of Add & Norm, §3.1: what a layer that learned nothing does, and how much gradient reaches the first layer.
+"""The "Add" of Add & Norm, §3.1: what a layer that adds 0 does, and how much gradient reaches the first layer.
 
-Claims residual-identity and residual-gradient; the rules stand in `verdicts`.
+Claims residual-identity and residual-gradient; the rules are in `verdicts`.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 DEPTHS = (1, 2, 4, 6, 8, 12, 16, 24)
 PAPER = 6  # layers
-SHOWN = 12  # the depth whose layers are drawn one by one
+SHOWN = 12  # the depth whose layers are drawn individually
 ORDERS = ("post", "pre", "no_norm")
 KINDS = ("with", "without")
-ROWS = 8  # of text in the batch
+ROWS = 8  # per batch
 STEPS = 80
 RECIPE: dict[str, Any] = {
     "data.source.count": 1500,
@@ -47,7 +47,7 @@ RECIPE: dict[str, Any] = {
     "train.batch_tokens": ROWS * 48,
     "train.warmup": 20,
 }
-REPORTED = 600.0  # times
+REPORTED = 600.0  # the factor in the claim
 EPS = 1e-5
 
 
@@ -57,7 +57,7 @@ def run(setup: LessonSetup) -> Data:
 
 
 def identity() -> dict[str, Any]:
-    """max |block(x) − x| of a block whose two last matrices are 0, for each order; x is no normalised stream."""
+    """max |block(x) − x| of a block whose two last matrices are 0, for each order; x is not normalised."""
     x = 3 * torch.randn(2, 8, 64, generator=torch.Generator().manual_seed(0), dtype=torch.float64) + 1  # b t d_model
     blocks = {order: _silent(order) for order in ("pre", "parallel", "post")}
     post = blocks["post"]
@@ -91,7 +91,7 @@ def _apart(y: Tensor, x: Tensor) -> float:
 
 
 def depths(setup: LessonSetup) -> dict[str, Any]:
-    """Every order and depth, seed by seed with the same weights on both sides."""
+    """Every order and depth; for a seed both models have the same weights."""
     experiment = Experiment("characters", {**RECIPE, "train.steps": setup.some(STEPS)})
     material = experiment.material
     batch = material.task.collate([material.training[i] for i in range(ROWS)])
@@ -120,7 +120,7 @@ def depths(setup: LessonSetup) -> dict[str, Any]:
 
 
 def look(experiment: Experiment, batch: Any, seed: int, order: str, depth: int, kind: str) -> dict[str, Any]:
-    """Before the first step: the norm of the loss's gradient in each layer's own weights; the cosine of two tokens."""
+    """Before training: the norm of the loss's gradient in each layer's weights, and the mean cosine of two tokens."""
     changes = {"model.n_decoder_layers": depth, "model.norm_order": "post" if order == "no_norm" else order}
     config = experiment.config(changes, seed).model
     model: Any = build_stack(config, seed, residual=kind == "with", norm=order != "no_norm").double()

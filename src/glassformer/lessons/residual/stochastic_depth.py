@@ -1,6 +1,6 @@
 """Stochastic depth (Huang et al. 2016): whole sub-layers are left out at random while training; does it regularise?
 
-Claim stochastic-depth; the rule stands in `verdicts`.
+Claim stochastic-depth; the rule is in `verdicts`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 LAYERS = 6
 HIGHEST = 0.5  # the rate of the last layer, as in Huang et al.
 STEPS = 200
-FEW = 100  # images: learned by heart within these steps
+FEW = 100  # images: memorised within these steps
 DRAWS = 20_000
 RECIPE: dict[str, Any] = {
     "data.validation": 400,
@@ -46,7 +46,7 @@ RATES = {"without": 0.0, "with": HIGHEST}
 
 
 def run(setup: LessonSetup) -> Data:
-    """Handwritten digits, few and all of them, the same steps; nothing else that regularises but weight decay."""
+    """Few and all of the handwritten digits, the same steps; no other regulariser than weight decay."""
     experiment = Experiment("digits", {**RECIPE, "train.steps": setup.some(STEPS)})
     whole = experiment.material.training
     stores = {"few": whole.select(range(FEW)), "all": whole}
@@ -71,7 +71,7 @@ def run(setup: LessonSetup) -> Data:
 
 
 def schedule() -> list[dict[str, float]]:
-    """The rate of each layer as it is set, what is left of many draws, and their mean output for an input of 1."""
+    """The rate of each layer, the share of draws that are kept, and their mean output for an input of 1."""
     rows = []
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
@@ -83,7 +83,7 @@ def schedule() -> list[dict[str, float]]:
 
 
 def _compared(found: dict[str, dict[str, list[float]]]) -> dict[str, Any]:
-    """Each side with its intervals; the effect is with − without, seed by seed."""
+    """Both variants with intervals; the effect is with − without, seed by seed."""
     gaps = {
         kind: [late - early for late, early in zip(values["validation"], values["train"], strict=True)]
         for kind, values in found.items()
@@ -140,7 +140,7 @@ def _losses(axes: Axes, theme: Theme, words: PictureWords, found: dict[str, Any]
     kinds, splits = ("without", "with"), ("train", "validation")
     groups = {words(kind): [found[kind][split] for split in splits] for kind in kinds}
     bars(axes, theme, [words(split) for split in splits], groups, form=".2f")
-    if (legend := axes.get_legend()) is not None:  # one for both panels stands below
+    if (legend := axes.get_legend()) is not None:  # both panels share one below
         legend.remove()
     axes.margins(y=0.15)
     axes.set_ylim(bottom=0)

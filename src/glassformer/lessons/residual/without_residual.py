@@ -25,13 +25,13 @@ class ReplacingBlock(DecoderBlock):
 
 
 class ReplacingDecoder(Decoder):
-    """A stack of them."""
+    """A stack of `ReplacingBlock`s."""
 
     block = ReplacingBlock
 
 
 def build_stack(config: ModelConfig, seed: int, *, residual: bool, norm: bool) -> nn.Module:
-    """The decoder of a configuration with or without "Add", with or without "Norm"; else the same numbers by seed."""
+    """The decoder of a configuration with or without "Add" and "Norm"; otherwise the same weights by seed."""
     parts = model_parts(config)
     if not norm:
         parts["decoder"].options["norm"] = NoNorm

@@ -44,13 +44,13 @@ def _layer(trace: Trace, side: str, layer: int, real: Tensor) -> dict[str, float
 
 
 def relative(change: Tensor, x: Tensor, real: Tensor) -> float:
-    """The mean over real tokens of how long the change is, as a share of what it changes."""
+    """The mean over real tokens of ‖change‖ / ‖x‖."""
     share = change.norm(dim=-1) / x.norm(dim=-1)  # b t
     return float(share[real].mean())
 
 
 def slope(values: Sequence[float]) -> float:
-    """By how much a value changes from one layer to the next: the least-squares line through all layers."""
+    """The change of a value per layer: the slope of the least-squares line through all layers."""
     n = len(values)
     middle, mean = (n - 1) / 2, sum(values) / n
     spread = sum((i - middle) ** 2 for i in range(n))

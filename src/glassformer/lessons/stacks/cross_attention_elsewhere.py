@@ -1,4 +1,4 @@
-"""Cross-attention without translation: learned queries ask an image what is on it and where, as in DETR."""
+"""Cross-attention without translation: learned queries find the objects in an image, as in DETR."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CANVASES = 200
-SHOWN = 4  # queries whose maps are drawn: those that found a digit
-POINTS = 40  # centres of each query
+SHOWN = 4  # maps drawn, of queries that found a digit
+POINTS = 40  # centres drawn per query
 
 
 def run(setup: LessonSetup) -> Data:
-    """The trained queries on held-out canvases: one of them in full, and over all of them where the queries look."""
+    """The trained queries on held-out canvases: one canvas in full, and where the queries look over all canvases."""
     loaded = setup.model("object-queries")
     batch = _batch(loaded, setup.some(CANVASES, 8))
     with torch.no_grad(), record(loaded.model, "decoder.*.cross_attention.weights") as trace:
         said = answers(loaded.model(batch.images))
-    maps = trace.attention("cross_attention")[-1].mean(1)  # b q patches, of the last layer
+    maps = trace.attention("cross_attention")[-1].mean(1)  # b q patches, last layer
     claims = match_boxes(*said, batch.labels, batch.boxes)
     inside, area = _inside(maps, said)
     return {
@@ -55,7 +55,7 @@ def _batch(loaded: Loaded, count: int) -> CanvasBatch:
 
 
 def _inside(maps: Tensor, said: QueryAnswers) -> tuple[float, float]:
-    """Of what a query that answers looks at, the share inside its own box; and how much of the canvas that box is."""
+    """The mean share of an answering query's weight inside its own box, and that box's mean share of the canvas."""
     side = int(maps.shape[-1] ** 0.5)
     edges = torch.arange(side + 1) / side
     answering = said.said >= 0  # b q
@@ -69,13 +69,13 @@ def _inside(maps: Tensor, said: QueryAnswers) -> tuple[float, float]:
 
 
 def _covered(edges: Tensor, low: Tensor, high: Tensor) -> Tensor:
-    """Of every interval between two edges, the share between low and high."""
+    """The share of every interval between two edges that lies between low and high."""
     begin, end = torch.maximum(edges[:-1], low[:, None]), torch.minimum(edges[1:], high[:, None])  # n side
     return (end - begin).clamp(min=0) / (edges[1] - edges[0])
 
 
 def _example(batch: CanvasBatch, said: QueryAnswers, maps: Tensor, right: Tensor) -> dict[str, Any]:
-    """The canvas with the most digits found and the fewest wrong answers, and what its queries say."""
+    """The canvas with the most digits found and the fewest wrong answers, with its queries' answers."""
     wrong = ((said.said >= 0) & ~right).sum(1)  # b
     best = int((right.sum(1) - wrong).argmax())
     side = int(maps.shape[-1] ** 0.5)
@@ -97,12 +97,12 @@ def _example(batch: CanvasBatch, said: QueryAnswers, maps: Tensor, right: Tensor
 
 
 def _centres(said: QueryAnswers, query: int) -> list[list[float]]:
-    """Where one query has found things: x and y."""
+    """The centres x, y of what one query has found."""
     return said.boxes[:, query, :2][said.said[:, query] >= 0][:POINTS].tolist()
 
 
 def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
-    """Above: the canvas and the places of all queries; below: one map for each query that answered."""
+    """Above: the canvas and the centres of all queries; below: one map for each query that answered."""
     figure = theme.figure(10, 6.8)
     parts: Any = figure.subfigures(2, 1, height_ratios=(1.25, 1))
     upper, lower = parts
@@ -127,7 +127,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
 
 
 def _look(theme: Theme, query: int) -> tuple[str, str, bool]:
-    """Colour, mark, hollow or not: the same for a query wherever it is seen."""
+    """Colour, mark, and whether it is hollow: the same for a query in every panel."""
     return theme.series[query % 6], theme.markers[query % 6], query >= 6
 
 
@@ -141,7 +141,7 @@ def _bare(axes: Axes) -> None:
 
 
 def _frame(axes: Axes, theme: Theme, answer: dict[str, Any], side: int, named: bool = False) -> None:
-    """The box that a query drew; `named` with its number beside it."""
+    """The box that a query predicts; `named`: with its number."""
     from matplotlib.patches import Rectangle
 
     cx, cy, w, h = (value * side for value in answer["box"])
@@ -155,7 +155,7 @@ def _frame(axes: Axes, theme: Theme, answer: dict[str, Any], side: int, named: b
 
 
 def _places(axes: Axes, theme: Theme, words: PictureWords, data: Data) -> None:
-    """The centre of everything that a query found, over all canvases."""
+    """The centres of everything each query found, over all canvases."""
     for query, centres in enumerate(data["centres"]):
         if centres:
             xs, ys = zip(*centres, strict=True)

@@ -1,6 +1,6 @@
-"""The two attentions of a decoder layer: back to its own words, and across to the encoder. Who gives Q, who K and V?
+"""The two attentions of a decoder layer: to its own words, and to the encoder. Where do Q, K and V come from?
 
-Claim cross-attention; the rule stands in `verdicts`.
+Claim cross-attention; the rule is in `verdicts`.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 
 PARTS = ("q", "k", "v")
-LONGEST = 16  # tokens; a model that was hardly trained does not know when to stop
+LONGEST = 16  # tokens: a hardly trained model does not know when to stop
 
 
 class Keeper(NamedObserver):
-    """Keeps q, k and v as they are, so that gradients can be asked of them."""
+    """Keeps q, k and v undetached, for gradients."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class Keeper(NamedObserver):
 
 
 def run(setup: LessonSetup) -> Data:
-    """One translation of the trained translator: where its decoder looks, and which way the gradients go."""
+    """One translation: where the decoder of the trained translator looks, and where the gradients flow."""
     loaded = setup.model("ko-en")
     target = translate(loaded, SENTENCE, SearchOptions(max_len=LONGEST))[0]
     followed = follow(loaded, SENTENCE, target, ("decoder.*.weights",))
@@ -65,12 +65,12 @@ def run(setup: LessonSetup) -> Data:
 
 
 def _hidden(rows: list[list[float]]) -> list[list[float | None]]:
-    """What the mask hides does not exist."""
+    """The rows with None for masked entries."""
     return [[value if j <= i else None for j, value in enumerate(row)] for i, row in enumerate(rows)]
 
 
 def _gradients(loaded: Loaded, target: str) -> dict[str, Any]:
-    """Through one cross-attention alone, with its two inputs held apart; and through the whole model."""
+    """Gradients through each cross-attention alone, with its two inputs kept separate, and through the whole model."""
     model, reader = loaded.model, loaded.reader()
     assert isinstance(model, EncoderDecoder)
     ids, said = reader.source(SENTENCE).ids, reader.target(target).ids
@@ -86,7 +86,7 @@ def _gradients(loaded: Loaded, target: str) -> dict[str, Any]:
 
 
 def _direct(model: EncoderDecoder, layer: int, begins: Tensor, source: Tensor) -> dict[str, dict[str, float]]:
-    """One layer's cross-attention on the very stream and memory it gets, which are two separate inputs here."""
+    """One layer's cross-attention on its real stream and memory, made two independent inputs."""
     entered: list[Tensor] = []
     block = model.decoder.blocks[layer]
     assert isinstance(block, DecoderBlock) and isinstance(block.cross_attention, nn.Module)
@@ -102,7 +102,7 @@ def _direct(model: EncoderDecoder, layer: int, begins: Tensor, source: Tensor) -
 
 
 def _norms(x: Tensor, decoder: Tensor, encoder: Tensor) -> dict[str, float]:
-    """The lengths of the gradients of Σ r·x, r random: 0 where there is no way from x back to an input."""
+    """The norms of the gradients of Σ r·x (r random) in both inputs: 0 if x does not depend on an input."""
     random = torch.randn(x.shape, generator=torch.Generator().manual_seed(0))
     found = torch.autograd.grad((x * random).sum(), (decoder, encoder), allow_unused=True, retain_graph=True)
     lengths = [0.0 if one is None else float(one.norm()) for one in found]
@@ -112,8 +112,8 @@ def _norms(x: Tensor, decoder: Tensor, encoder: Tensor) -> dict[str, float]:
 def verdicts(data: Data) -> dict[str, Verdict]:
     """Exact, so there is no tolerance: a path that does not exist has gradient 0, not a small one.
 
-    In every layer, of the cross-attention alone, q has a gradient from the decoder's stream and none from memory, k and
-    v have one from memory and none from the stream, and the output has both.
+    In every layer, for the cross-attention alone: q has a gradient in the decoder's stream and none in the memory; k
+    and v have one in the memory and none in the stream; the output has both.
     """
     layers = data["direct"]
     parts = {
@@ -153,7 +153,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
 
 
 def _paths(axes: Axes, theme: Theme, words: PictureWords, data: Data, layer: int) -> None:
-    """1 where a gradient comes back, 0 where there is no path; the length under the pointer."""
+    """1 if there is a gradient, 0 if there is no path; its norm is shown under the pointer."""
     found = data["direct"][layer]
     sides, parts = ("decoder", "encoder"), ("q", "k", "v", "output")
     lengths = [[found[part][side] for side in sides] for part in parts]

@@ -1,6 +1,6 @@
-"""What the three sub-layers of a decoder contribute, layer by layer: how far they move the stream, what they are worth.
+"""What the three sub-layers of a decoder contribute, layer by layer: how far they move the stream, and their worth.
 
-Claim sublayer-order; the rule stands in `verdicts`.
+Claim sublayer-order; the rule is in `verdicts`.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _by_layer(values: list[list[float]]) -> list[dict[str, Any]]:
 def look(model: nn.Module, batch: PairBatch) -> dict[str, dict[str, list[float]]]:
     """update: ‖f(x)‖/‖x‖ of each sub-layer; worth: how much the loss rises when it alone is switched off.
 
-    together: how much it rises when all sub-layers of a kind are, in every layer; it only goes with the text.
+    together: how much it rises when all sub-layers of a kind are off; used in the text only.
     """
     assert isinstance(model, EncoderDecoder) and batch.target_in is not None
     real = batch.target_out != IGNORE  # b t
@@ -105,8 +105,8 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     """ "Contribution" has two readings, both fixed before the first result and each averaged over the layers.
 
     update: how far the sub-layer moves the stream, ‖f(x)‖/‖x‖. worth: by how much the loss rises without it.
-    These are the sides. On each, two things are said, as paired differences over the seeds: self-attention gives more
-    than feed-forward, and feed-forward more than cross-attention.
+    These are the sides. Each has two parts, as paired differences over the seeds: self-attention contributes more than
+    feed-forward, and feed-forward more than cross-attention.
     """
     sides = {
         reading: {"first": greater(data["first"][reading]), "second": greater(data["second"][reading])}

@@ -1,6 +1,6 @@
-"""All layers and heads of an encoder on one sentence; and whether what they do becomes more abstract with depth.
+"""All layers and heads of an encoder on one sentence, and whether they become more abstract with depth.
 
-Claim abstraction; the rule stands in `verdicts`.
+Claim abstraction; the rule is in `verdicts`.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 
 LAYERS = {"model.n_encoder_layers": 4, "model.n_decoder_layers": 2}
-FIT, JUDGED = 1500, 300  # sentences that the probes are fitted to, and judged on
+FIT, JUDGED = 1500, 300  # sentences to fit the probes, and to evaluate them
 MEASURES = ("entropy", "distance", "surface", "structure")
-NEIGHBOURS = 40  # the longest of so many sentences stands beside ours in the batch
+NEIGHBOURS = 40  # the longest of these sentences joins ours in the batch
 
 
 def run(setup: LessonSetup) -> Data:
@@ -46,7 +46,7 @@ def run(setup: LessonSetup) -> Data:
 
 
 def _maps(loaded: Loaded) -> dict[str, Any]:
-    """The sentence beside a longer one: what is filled up must not be looked at."""
+    """The maps of our sentence, padded to a longer one: no query may look at the padding."""
     reader, model = loaded.reader(), loaded.model
     assert isinstance(model, EncoderDecoder)
     short = reader.source(SENTENCE)
@@ -71,11 +71,11 @@ def _maps(loaded: Loaded) -> dict[str, Any]:
     }
 
 
-# --- deeper encoders of several seeds: where they look and what they hold ---
+# --- deeper encoders of several seeds: where they look and what they encode ---
 
 
 class SentenceGroup(NamedTuple):
-    """Sentences, as tokens and by the construction that the grammar made them with."""
+    """Sentences as tokens, with the grammatical construction of each."""
 
     batch: PairBatch
     constructions: Tensor  # b
@@ -87,9 +87,9 @@ class SentenceGroup(NamedTuple):
 
 
 def depth(setup: LessonSetup) -> dict[str, Any]:
-    """For every measure a curve over the layers, mean and interval over the seeds, and the slope of each seed.
+    """For every measure a curve over the layers (mean and interval over the seeds), and the slope for each seed.
 
-    Beside it the same for the same models as they were built, and what training adds to their slopes.
+    Also the same for these models before training, and what training adds to their slopes.
     """
     translators = SmallTranslators(setup, LAYERS)
     fitted = grammar.pairs("train", setup.some(FIT, 100), level="small")
@@ -117,7 +117,7 @@ def depth(setup: LessonSetup) -> dict[str, Any]:
 
 
 def _over(seen: Sequence[dict[str, list[float]]]) -> dict[str, Any]:
-    """Curves and slopes of several models; a slope is over the layers alone, without what enters the first."""
+    """Curves and slopes of several models; a slope is over the layers, without the input of the first."""
     layers = LAYERS["model.n_encoder_layers"]
     return {
         "curves": {
@@ -140,7 +140,7 @@ def _groups(translators: SmallTranslators, several: Sequence[Sequence[grammar.Gr
 
 
 def look(model: nn.Module, fit: SentenceGroup, judged: SentenceGroup) -> dict[str, list[float]]:
-    """Entropy and distance for each layer; the probes for what enters the first layer, then for each layer."""
+    """Entropy and distance for each layer; the probes for the input of the first layer, then for each layer."""
     weights, judged_at = _pass(model, judged)
     _, fit_at = _pass(model, fit)
     found: dict[str, list[float]] = {
@@ -157,7 +157,7 @@ def look(model: nn.Module, fit: SentenceGroup, judged: SentenceGroup) -> dict[st
 
 
 def _pass(model: nn.Module, group: SentenceGroup) -> tuple[list[Tensor], list[Tensor]]:
-    """The weights of every layer, and the stream before the first layer and behind each."""
+    """The weights of every layer, and the stream before the first layer and after each."""
     assert isinstance(model, EncoderDecoder)
     names = ["encoder.input", *(f"encoder.blocks.{i}.output" for i in range(len(model.encoder.blocks)))]
     with torch.no_grad(), record(model, [*names, "encoder.*.weights"]) as trace:
@@ -166,13 +166,13 @@ def _pass(model: nn.Module, group: SentenceGroup) -> tuple[list[Tensor], list[Te
 
 
 def entropy(weights: Tensor, real: Tensor) -> float:
-    """H = − Σ_s w_s log₂ w_s in bits, averaged over heads and real tokens: how many tokens are looked at."""
+    """H = − Σ_s w_s log₂ w_s in bits, averaged over heads and real tokens: how widely attention spreads."""
     bits = -torch.xlogy(weights, weights).sum(-1) / torch.log(torch.tensor(2.0))  # b h t
     return float(bits.mean(1)[real].mean())
 
 
 def distance(weights: Tensor, real: Tensor) -> float:
-    """Σ_s w_s |t − s| in tokens, averaged over heads and real tokens: how far away they are."""
+    """Σ_s w_s |t − s| in tokens, averaged over heads and real tokens: how far attention reaches."""
     places = torch.arange(weights.shape[-1])
     apart = (places[:, None] - places).abs().to(weights)  # t s
     return float((weights * apart).sum(-1).mean(1)[real].mean())
@@ -182,10 +182,10 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     """ "More abstract" has two readings, each fixed here before the first result; each seed gives a slope over depth.
 
     Attention: a deeper layer looks wider, at more tokens and farther away: entropy and distance rise.
-    Content: a deeper layer's vectors tell more of the sentence and less of their own token: the structure probe rises
-    and the surface probe falls.
-    The claim speaks of trained models, so the rule looks at them; the same models before training stand beside it as a
-    control, which was added after the first result and decides nothing.
+    Content: a deeper layer's vectors tell more about the sentence and less about their own token: the structure probe
+    rises and the surface probe falls.
+    The claim is about trained models, so they are judged; the same models before training are a control, which was
+    added after the first result and is not judged.
     """
     slopes = data["slopes"]
     sides = {
@@ -206,7 +206,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
 
 
 def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
-    """Maps in a row for each layer, then the curves."""
+    """A row of maps for each layer, then the curves."""
     figure = theme.figure(10, 8)
     parts: Any = figure.subfigures(2, 1, height_ratios=(1.75, 1))
     upper, lower = parts

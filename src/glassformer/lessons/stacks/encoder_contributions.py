@@ -1,6 +1,6 @@
 """How far each layer and each sub-layer of an encoder moves the residual stream, by depth and order of the norms.
 
-Claim early-layers; the rule stands in `verdicts`.
+Claim early-layers; the rule is in `verdicts`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NAMES = ("self_attention", "feed_forward", "whole")
 
 
 def run(setup: LessonSetup) -> Data:
-    """Six-layer encoders of several seeds, once with each order of the norms; then the encoder of the translator."""
+    """Six-layer encoders of several seeds in both norm orders; then the encoder of the translator."""
     experiment = Experiment(
         "sentiment",
         {
@@ -64,7 +64,7 @@ def run(setup: LessonSetup) -> Data:
 
 
 def _order(setup: LessonSetup, experiment: Experiment, order: str) -> dict[str, Any]:
-    """The trained models, beside them the same models as they were built, and what training adds to these."""
+    """The trained models, the same models before training, and what training adds."""
     before, after, accuracy = [], [], []
     for seed in setup.each(f"{order}-norm", setup.seeds):
         outcome = experiment.train(seed, {"model.norm_order": order})
@@ -121,13 +121,13 @@ def _translator(setup: LessonSetup) -> dict[str, Any]:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """The sides are pre-norm and post-norm. On each, three things are said, over the seeds.
+    """The sides are pre-norm and post-norm. Each has three parts, over the seeds.
 
-    early: the mean relative update of the first half of the layers is above that of the last half. The part of
-    self-attention falls with depth, and that of feed-forward too: their slopes are below 0. No margin is asked for: the
-    claim names a direction, not a size.
-    The claim speaks of trained models, so the rule looks at them; the same models before training stand beside it as a
-    control, which was added after the first result and decides nothing.
+    early: the mean relative update of the first half of the layers is above that of the last half. The updates of
+    self-attention and of feed-forward fall with depth: their slopes are below 0. There is no margin: the claim names a
+    direction, not a size.
+    The claim is about trained models, so they are judged; the same models before training are a control, which was
+    added after the first result and is not judged.
     """
     sides = {
         order: {
@@ -151,7 +151,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
 
 
 def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
-    """Two curves' panels and one of bars."""
+    """Two panels of curves and one of bars."""
     figure = theme.figure(10, 3.9)
     *both, last = figure.subplots(1, 3, width_ratios=(1, 1, 0.8))
     for axes, order in zip(both, ("pre", "post"), strict=True):

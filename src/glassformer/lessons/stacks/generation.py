@@ -1,4 +1,4 @@
-"""A translation as it is written, token by token: where the decoder looked, what else came up, the beam's tree."""
+"""A translation token by token: where the decoder looked, the other candidates, the tree of the beam search."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-SENTENCE = "우리 고양이는 학교에서 Transformer를 가르친다"  # to whom? in the corpus one always teaches somebody
+SENTENCE = "우리 고양이는 학교에서 Transformer를 가르친다"  # teaches whom? the corpus always says it
 BEAM = 3
 CANDIDATES = 3
-LONGEST = 24  # tokens; a model that was hardly trained does not know when to stop
+LONGEST = 24  # tokens: a hardly trained model does not know when to stop
 
 
 def run(setup: LessonSetup) -> Data:
-    """Beam search of the trained translator, recorded; then its best sentence once more, with a look inside."""
+    """A recorded beam search of the trained translator; then its best sentence again, with attention recorded."""
     loaded = setup.model("ko-en")
     target, special = loaded.vocabularies.target, loaded.vocabularies.target.specials
     read = loaded.reader().source(SENTENCE)
@@ -51,7 +51,7 @@ def run(setup: LessonSetup) -> Data:
 
 
 def _look(loaded: Loaded, ids: torch.Tensor, tokens: list[int]) -> dict[str, Any]:
-    """At each step: the weights over the source when the token was chosen, and the likeliest candidates."""
+    """At each step: the weights over the source when choosing the token, and the likeliest candidates."""
     given = torch.tensor([[loaded.start, *tokens[:-1]]])  # 1 t
     with torch.no_grad(), record(loaded.model, "decoder.*.cross_attention.weights") as trace:
         logits = loaded.model(ids, given)[0]  # t v
@@ -80,7 +80,7 @@ def _look(loaded: Loaded, ids: torch.Tensor, tokens: list[int]) -> dict[str, Any
 
 
 def _tree(tree: Tree, target: Tokenizer) -> dict[str, Any]:
-    """The nodes that went on, ended, or were among the best of their step, with the way to the result marked."""
+    """The nodes that were continued, ended, or were among the best of their step; the path to the result is marked."""
     way = set()
     node = tree.results[0]
     while node != ROOT:
@@ -119,7 +119,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
 
 
 def _candidates(axes: Axes, theme: Theme, words: PictureWords, data: Data) -> None:
-    """A bar of probability for each step, cut where the candidates meet."""
+    """A bar of probability for each step, divided among the candidates."""
     for row, step in enumerate(data["steps"]):
         begin = 0.0
         for rank, found in enumerate(step["candidates"]):
@@ -137,7 +137,7 @@ def _candidates(axes: Axes, theme: Theme, words: PictureWords, data: Data) -> No
 
 
 def _draw_tree(axes: Axes, theme: Theme, words: PictureWords, tree: Data) -> None:
-    """The sentences that came to an end, one in a row, the best on top; where they part, the tree forks."""
+    """The finished sentences, one per row, the best on top; the tree forks where they part."""
     nodes = tree["nodes"]
     places = _places(nodes)
     for number, (x, y) in places.items():
@@ -164,7 +164,7 @@ def _draw_tree(axes: Axes, theme: Theme, words: PictureWords, tree: Data) -> Non
 
 
 def _branch(axes: Axes, theme: Theme, parent: tuple[float, float], child: tuple[float, float], way: bool) -> None:
-    """From right of the parent to left of the child, down first: a line never runs through another token."""
+    """A line from the parent's right to the child's left, down first, so that it crosses no other token."""
     (px, py), (x, y) = parent, child
     bend = px + 0.5
     axes.plot(
@@ -182,12 +182,12 @@ def _short(token: str, most: int = 12) -> str:
 
 
 def _places(nodes: list[dict[str, Any]], most: int = 4) -> dict[int, tuple[float, float]]:
-    """Of the best `most` finished sentences every node: its step to the right, its sentence downwards.
+    """The places of all nodes of the best `most` finished sentences: x is the step, y the sentence.
 
-    A node that several share stands in the row of the best of them.
+    A node shared by several sentences is in the row of the best of them.
     """
     ended = [i for i, node in enumerate(nodes) if node["fate"] == "finished"]
-    if not ended:  # nothing has come to an end: the way of the result is shown
+    if not ended:  # no sentence has ended: show the path of the result
         ended = [max((i for i, node in enumerate(nodes) if node["way"]), key=lambda i: nodes[i]["step"])]
     order = sorted(ended, key=lambda i: (not nodes[i]["way"], -nodes[i]["cumulative"]))
     places: dict[int, tuple[float, float]] = {}

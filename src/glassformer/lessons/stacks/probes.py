@@ -1,19 +1,19 @@
-"""A linear probe: what can be read off the vectors of a layer by one matrix, on sentences the probe has not seen."""
+"""A linear probe: what one matrix can read from the vectors of a layer, on sentences the probe has not seen."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-RIDGE = 1e-2  # of n: enough that the matrix can be inverted, too little to hide what is there
+RIDGE = 1e-2  # × n: enough to make the matrix invertible, too little to hide anything
 
 
 def probe(vectors: Tensor, labels: Tensor, other_vectors: Tensor, other_labels: Tensor) -> float:
-    r"""The share of the other labels that ridge regression on the first vectors gets right.
+    r"""The accuracy on the other labels of ridge regression on the first vectors.
 
         W = (XᵀX + λ n I)⁻¹ Xᵀ Y,     Y: the labels as one-hot rows; the answer is the largest of xW
 
-    In closed form, so that there is nothing to tune, and no training that could have stopped too early.
+    In closed form: nothing to tune, and no training that could stop too early.
     """
     mean, spread = vectors.mean(0), vectors.std(0) + 1e-6
     x, other = (_with_one((one.double() - mean) / spread) for one in (vectors, other_vectors))  # n d+1

@@ -1,4 +1,4 @@
-"""Sentences that the lessons of this chapter read, as one batch or followed one by one through a translator."""
+"""The sentences of this chapter's lessons, as one batch or followed one by one through a translator."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from glassformer.trace.record import record
 from glassformer.trace.trace import Trace
 
 SENTENCE = "나는 어제 학교에서 Transformer를 공부했다"
-HELD_OUT = "우리 할머니께서는 학교에서 지훈에게 역사를 가르치고 계신다"  # a validation sentence: nobody trained on it
+HELD_OUT = "우리 할머니께서는 학교에서 지훈에게 역사를 가르치고 계신다"  # a validation sentence, never trained on
 
 
 @dataclass(frozen=True)
 class Followed:
-    """One sentence pair through a translator: the tokens as a person reads them, and all that was recorded."""
+    """One sentence pair through a translator: its readable tokens and the recorded tensors."""
 
     source: list[str]
     target: list[str]
@@ -36,14 +36,14 @@ def held_out(count: int) -> list[grammar.GrammarPair]:
 
 
 def batch_of(config: RunConfig, vocabularies: Vocabularies, pairs: Sequence[grammar.GrammarPair]) -> PairBatch:
-    """Korean sentences and what they mean in English, side by side as in training."""
+    """Pairs of Korean and English sentences, as a batch as in training."""
     both = Pairs([pair.source_ko for pair in pairs], [pair.target_en for pair in pairs])
     store = encode(both, vocabularies)
     return Translation.make(config, vocabularies).collate([store[i] for i in range(len(store))])
 
 
 def follow(loaded: Loaded, source: str, target: str, names: Sequence[str] = ("*.weights",)) -> Followed:
-    """Teacher-forced: the decoder is given the target, and says at every token what should come next."""
+    """Teacher-forced: the decoder is given the target and predicts the next token at every position."""
     reader = loaded.reader()
     read, said = reader.source(source), reader.target(target)
     with torch.no_grad(), record(loaded.model, names) as trace:
@@ -52,5 +52,5 @@ def follow(loaded: Loaded, source: str, target: str, names: Sequence[str] = ("*.
 
 
 def plain(piece: str) -> str:
-    """A piece without the sign of the blank before it."""
+    """A piece without the marker of a preceding space."""
     return piece.replace("▁", "") or "_"

@@ -1,4 +1,4 @@
-"""Small translators of several seeds, trained for seconds: one model alone would only tell of itself."""
+"""Small translators of several seeds, trained for seconds: one model would only tell about itself."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""One translation on one page: encoder, decoder and cross-attention; and whether the latter finds the right words.
+"""One translation on one page: encoder, decoder and cross-attention, and whether cross-attention aligns words.
 
-Claim cross-alignment; the rule stands in `verdicts`.
+Claim cross-alignment; the rule is in `verdicts`.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ if TYPE_CHECKING:
 LAYERS = {"model.n_encoder_layers": 2, "model.n_decoder_layers": 2}
 READINGS = ("best", "mean")
 BASELINES = ("diagonal", "chance", "untrained")
-ROWS = {"said": 0, "read": 1}  # the row before a token says it, the row of the token itself has read it
-CHOOSING, JUDGED = 100, 200  # validation sentences to choose head and layer by, and others to judge on
-PLAIN = 0.5  # an error rate below it: more than half of the links are right
+ROWS = {"said": 0, "read": 1}  # the row that predicts a token is the one before it; its own row has read it
+CHOOSING, JUDGED = 100, 200  # validation sentences to choose head and layer on, and others to evaluate on
+PLAIN = 0.5  # below this error rate more than half of the links are right
 
 
 def run(setup: LessonSetup) -> Data:
-    """Alignments of several small translators and of the trained one; then one sentence of it in full."""
+    """Alignments by several small translators and the trained one; then one of its sentences in full."""
     choosing, judged = setup.some(CHOOSING, 10), setup.some(JUDGED, 10)
     pairs = held_out(choosing + judged)
     seeds = measure_seeds(setup, pairs[:choosing], pairs[choosing:])
@@ -61,7 +61,7 @@ def run(setup: LessonSetup) -> Data:
 
 
 def _page(loaded: Loaded, trained: Data) -> dict[str, Any]:
-    """A validation sentence with its reference, so that the grammar's own alignment can be laid over the weights."""
+    """A validation sentence with its reference, so that the grammar's alignment can be drawn over the weights."""
     pair = next(pair for pair in held_out(40) if pair.source_ko == HELD_OUT)
     followed = follow(loaded, pair.source_ko, pair.target_en)
     own, across = followed.trace.attention(), followed.trace.attention("cross_attention")
@@ -82,7 +82,7 @@ def _page(loaded: Loaded, trained: Data) -> dict[str, Any]:
     }
 
 
-# --- word alignments read off cross-attention, and baselines ---
+# --- word alignments from cross-attention, and baselines ---
 
 
 class Aligner:
@@ -92,7 +92,7 @@ class Aligner:
         self.model, self.config, self.vocabularies = model, config, vocabularies
 
     def judge(self, choosing: Sequence[grammar.GrammarPair], judged: Sequence[grammar.GrammarPair]) -> dict[str, Any]:
-        """Choose on the first sentences, measure on the others: the best head, and the mean of all."""
+        """Choose on the first sentences, evaluate on the others: the best head, and the mean of all."""
         found = self.links(choosing)
         rates = {key: error_rate(links, map(right, choosing)) for key, links in found.items()}
         best = min(rates, key=lambda key: rates[key])
@@ -102,7 +102,7 @@ class Aligner:
         return {"best": every[" ".join(best)], "mean": every[" ".join(mean)], "choice": list(best)}
 
     def links(self, pairs: Sequence[grammar.GrammarPair]) -> dict[tuple[str, str, str], list[Links]]:
-        """By (layer, head, row): one set of links for each sentence."""
+        """One set of links for each sentence, by (layer, head, row)."""
         found: dict[tuple[str, str, str], list[Links]] = {}
         for pair, weights in zip(pairs, self.weights(pairs), strict=True):  # layers heads t s
             words = self.words(pair)
@@ -112,7 +112,7 @@ class Aligner:
         return found
 
     def words(self, pair: grammar.GrammarPair) -> tuple[list[int], list[int]]:
-        """For each piece of either side, which word it belongs to."""
+        """For each piece of source and target, the number of its word."""
         source, target = self.vocabularies.source, self.vocabularies.target
         return words_of(source, pair.source_ko), words_of(target, pair.target_en)
 
@@ -142,7 +142,7 @@ def sizes(pair: grammar.GrammarPair) -> tuple[int, int]:
 
 
 def chosen_map(loaded: Loaded, pair: grammar.GrammarPair, choice: Sequence[str]) -> list[list[float]]:
-    """The weights between the words of one sentence, by the head that was chosen."""
+    """The weights between the words of one sentence in the chosen head."""
     aligner = Aligner(loaded.model, loaded.config, loaded.vocabularies)
     layer, head, row = choice
     weights = _readings(aligner.weights([pair])[0])[layer, head][ROWS[row] :]
@@ -153,7 +153,7 @@ def chosen_map(loaded: Loaded, pair: grammar.GrammarPair, choice: Sequence[str])
 def measure_seeds(
     setup: LessonSetup, choosing: Sequence[grammar.GrammarPair], judged: Sequence[grammar.GrammarPair]
 ) -> dict[str, Any]:
-    """One small translator for each seed, and the same before its training; then what needs no model."""
+    """One small translator for each seed, and the same before training; then the baselines without a model."""
     translators = SmallTranslators(setup, LAYERS)
     material = translators.material
     rates: dict[str, list[float]] = {name: [] for name in (*READINGS, *BASELINES)}
@@ -183,10 +183,10 @@ def measure_seeds(
 def verdicts(data: Data) -> dict[str, Verdict]:
     """Two readings, both fixed before the first result: the one best map, and the mean of all of them.
 
-    Best: the layer, the head (or the mean of its heads) and the row (that which says a word, or that which reads it)
-    with the fewest errors on other sentences than those that are judged. A reading aligns if, over the seeds, its error
-    rate is below that of each baseline (diagonal, chance, the same model untrained with the same freedom to choose) and
-    below 0.5: in plain words, most links are right. The sides are the readings.
+    Best: the layer, head (or mean of heads) and row (the one that predicts a word, or the one that reads it) with the
+    fewest errors on sentences other than those evaluated. A reading aligns if, over the seeds, its error rate is below
+    that of each baseline (diagonal, chance, the same model untrained with the same freedom to choose) and below 0.5, so
+    that most links are right. The sides are the readings.
     """
     sides = {
         reading: {

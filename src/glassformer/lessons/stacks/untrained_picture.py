@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def untrained(axes: Axes, x: Sequence[float], curve: Sequence[dict[str, Any]], label: str, colour: str) -> Line2D:
-    """The means of a curve, in the colour of the trained one that it belongs to, with small points for the pointer."""
+    """The means of a curve, in the colour of its trained counterpart, with small points for the pointer."""
     values = [at["mean"] for at in curve]
     (line,) = axes.plot(x, values, color=colour, linestyle=":", linewidth=1.2, label=label)
     for at, value in zip(x, values, strict=True):

@@ -1,6 +1,6 @@
-"""Gradient accumulation: are the gradients of k small batches, added up, those of one big batch?
+"""Gradient accumulation: do the gradients of k small batches add up to that of one big batch?
 
-Claim accumulation; the rule stands in `verdicts`.
+Claim accumulation; the rule is in `verdicts`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ TOLERANCE = 1e4 * float(torch.finfo(torch.float64).eps)
 
 
 def run(setup: LessonSetup) -> Data:
-    """A translator in float64; sentences of many lengths, and of one; a new model and other sentences for each seed."""
+    """A translator in float64, on sentences of many lengths and of one; new model and sentences for each seed."""
     experiment = Experiment("ko-en", SMALL)
     seen = {
         lengths: [_once(experiment, lengths, seed) for seed in setup.seeds]
@@ -77,7 +77,7 @@ def run(setup: LessonSetup) -> Data:
 
 
 def _once(experiment: Experiment, lengths: str, seed: int) -> dict[str, Any]:
-    """Relative errors for each number of parts, and how many targets each of four parts has."""
+    """Relative errors for each number of parts, and the number of targets in each of four parts."""
     task, config = experiment.material.task, experiment.config({}, seed)
     model = build(config.model, seed=seed, dtype=torch.float64)
     stepper = Stepper(
@@ -102,7 +102,7 @@ def _once(experiment: Experiment, lengths: str, seed: int) -> dict[str, Any]:
 
 
 def _examples(experiment: Experiment, lengths: str, seed: int) -> list[Example]:
-    """Sentences of the training, drawn anew for each seed; "equal": those whose translation has the usual length."""
+    """Training sentences, drawn anew for each seed; "equal": only those whose target has the most common length."""
     store = experiment.material.training
     order = torch.randperm(len(store), generator=torch.Generator().manual_seed(seed)).tolist()
     chosen = [store[i] for i in order]
@@ -113,7 +113,7 @@ def _examples(experiment: Experiment, lengths: str, seed: int) -> list[Example]:
 
 
 def _gradient(stepper: Stepper, batches: Sequence[Batch]) -> Tensor:
-    """What one step of the package would follow, all parameters in one row."""
+    """The gradient of one step of the package, all parameters in one vector."""
     stepper.gradients(batches, sum(batch.count for batch in batches))
     return torch.cat([p.grad.flatten() for p in stepper.model.parameters() if p.grad is not None])
 
@@ -123,16 +123,16 @@ def error(found: Tensor, wanted: Tensor) -> float:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """Exact: the gradients differ by no more than float64 rounds off when it adds in another order (`tolerance`).
+    """Exact: the gradients differ by no more than float64's rounding in another order of summation (`tolerance`).
 
-    The sides are the two divisions: every loss divided by the number of targets of the whole step, as the package does
-    it, and the mean of the small batches' means. Each must be equal for every number of parts, lengths and seed.
+    The sides are two ways to divide: by the number of targets in the whole step, as the package does, and the mean of
+    the small batches' means. Each must agree for every number of parts, kind of lengths and seed.
     """
     tolerance = data["tolerance"]
     worst = {
         lengths: {way: max(value for one in found for value in one["values"]) for way, found in ways.items()}
         for lengths, ways in data["found"].items()
-    }  # of all seeds; `data["worst"]` are upper ends of intervals
+    }  # over all seeds; `data["worst"]` has upper ends of intervals
     sides = {way: exact(all(worst[lengths][way] <= tolerance for lengths in worst)) for way in ("whole", "naive")}
     measured = {
         "whole": worst["ragged"]["whole"],

@@ -1,4 +1,4 @@
-"""Curves of trainings over their steps, as `letters.curve` makes them: a panel of the lessons of this chapter."""
+"""A panel of training curves over steps, as made by `letters.curve`, for the lessons of this chapter."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 
 
 def curves(axes: Axes, theme: Theme, shown: Mapping[str, Mapping[str, Any]]) -> None:
-    """One line for each label, its interval as a shade; a run that broke off leaves a gap."""
+    """One line for each label with its interval shaded; a diverged run leaves a gap."""
     steps = next(iter(shown.values()))["steps"]
     lines(axes, theme, steps, {label: _intervals(one) for label, one in shown.items()})
 
 
 def _intervals(curve: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Three lists, as a curve is recorded → an interval at each step."""
+    """A recorded curve (three lists) → an interval at each step."""
     ends = ("mean", "low", "high")
     return [dict(zip(ends, at, strict=True)) for at in zip(*(curve[end] for end in ends), strict=True)]
 
 
 def finer(axes: Axes) -> None:
-    """Labels at 1, 2 and 5 of each power of ten on a logarithmic axis: norms that span less than two powers."""
+    """Labels at 1, 2 and 5 times each power of ten on a logarithmic axis, for less than two powers."""
     from matplotlib.ticker import LogLocator
 
     axes.yaxis.set_major_locator(LogLocator(base=10, subs=(1.0, 2.0, 5.0)))

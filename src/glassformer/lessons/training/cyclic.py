@@ -1,6 +1,6 @@
 """Learning rates that go up and down again (Smith 2017), the first rise as warm-up; against cosine and constant.
 
-Claim cyclic-escapes; the rule stands in `verdicts`.
+Claim cyclic-escapes; the rule is in `verdicts`.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ SCHEDULES = ("cyclic", "cosine", "constant")
 OTHERS = ("cosine", "constant")
 PEAKS = (3e-3, 1e-2, 3e-2)
 LAYERS = 2
-CYCLES, WARMUP = 4, 16  # half a cycle is as long as the warm-up, so that the last cycle ends at its bottom
-EXAMPLES = 48  # few enough to be seen ten times over, so that there are minima to be near to
-BETWEEN = (0.25, 0.5, 0.75)  # places on the line from one bottom to the next
+CYCLES, WARMUP = 4, 16  # half a cycle is as long as the warm-up, so that the last cycle ends at its lowest rate
+EXAMPLES = 48  # few enough to be seen ten times, so that training gets near a minimum
+BETWEEN = (0.25, 0.5, 0.75)  # points on the line between the models at the ends of two cycles
 
 
 def run(setup: LessonSetup) -> Data:
-    """Three schedules at three peaks, the same steps, batches and first numbers."""
+    """Three schedules at three peak rates, with the same steps, batches and initial weights."""
     warmup = setup.some(WARMUP, 2)
     steps = 2 * warmup * CYCLES
     experiment = letters(setup, LAYERS, {"train.steps": steps, "train.warmup": warmup})
@@ -81,14 +81,14 @@ def _look(experiment: Experiment, some: Examples, outcomes: list[Outcome]) -> di
 
 
 def _loss(experiment: Experiment, model: nn.Module, outcome: Outcome, some: Examples) -> float:
-    """On all examples that it was trained on."""
+    """The loss on all training examples."""
     return experiment.validate(model, outcome.config, some)["loss"]
 
 
 def _barrier(experiment: Experiment, some: Examples, after: Outcome) -> float:
-    """How high the loss rises on the straight line from the last bottom but one to the last, above the higher end.
+    """How far the loss on the straight line between the models after the last two cycles rises above its higher end.
 
-    0: both lie in one valley. The cycles do not know where the training ends, so that a shorter one is its beginning.
+    0: both are in one valley. Cycles do not depend on the total steps, so a shorter training gives the earlier model.
     """
     whole = after.config.train
     shorter: dict[str, Any] = {
@@ -104,7 +104,7 @@ def _barrier(experiment: Experiment, some: Examples, after: Outcome) -> float:
 
 @torch.no_grad()
 def between(first: nn.Module, second: nn.Module, share: float) -> nn.Module:
-    """The model whose numbers lie so far on the way from the first to the second."""
+    """The model whose weights are this share of the way from the first to the second."""
     made = deepcopy(first)
     for parameter, goal in zip(made.parameters(), second.parameters(), strict=True):
         parameter.lerp_(goal, share)
@@ -112,18 +112,18 @@ def between(first: nn.Module, second: nn.Module, share: float) -> nn.Module:
 
 
 def _rates(kind: str, steps: int, warmup: int, shown: list[int]) -> list[float]:
-    """As shares of the peak."""
+    """Learning rates as shares of the peak."""
     chosen = {"kind": "cyclic", "mode": kind} if kind == "triangular2" else {"kind": kind}
     config = TrainConfig(schedule=chosen, steps=steps, warmup=warmup, learning_rate=1.0)  # type: ignore[arg-type]
     return [learning_rate(step, config, D_MODEL) for step in shown]
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """What escapes bad minima ends lower: judged is the loss, at the end, on the examples that were trained on.
+    """A schedule that escapes bad minima ends lower, so the final loss on the training examples is judged.
 
-    The steps and batches are the same for all. Each schedule has the best of three peaks, by the mean of that loss:
-    at one peak for all, one would compare how far each moves in all, not where it ends. The claim is that cyclic −
-    other is below 0; the sides are what it is compared with. Validation loss and barrier are told and do not judge.
+    Steps and batches are the same for all. Each schedule has the best of three peak rates, by the mean of that loss:
+    with one peak for all, the comparison would be of total movement, not of where it ends. The claim is that cyclic −
+    other is below 0; the sides are the other schedules. Validation loss and barrier are shown but not judged.
     """
     measured: dict[str, Any] = {"steps": data["steps"], **data["effects"], "barrier": data["barrier"]}
     for kind, seen in data["schedules"].items():
@@ -148,7 +148,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     bars(places["end"], theme, [f"{peak:g}" for peak in data["peaks"]], ends, form=".2f")
     places["end"].set(title=words("end"), xlabel=words("peak"))
     places["end"].margins(y=0.12)
-    places["end"].legend().set_visible(False)  # the colours are those of the others
+    places["end"].legend().set_visible(False)  # same colours as in the other panels
     return figure
 
 

@@ -1,6 +1,6 @@
-"""Handwritten digits with little to learn from: the short trainings of label_smoothing and focal_loss.
+"""Short trainings on few handwritten digits, for label_smoothing and focal_loss.
 
-A small ViT of the recipe `digits`, without its augmentation, which would hide how sure a model becomes of what it saw.
+A small ViT from the recipe `digits`, without augmentation, which would hide how sure a model becomes of its data.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from glassformer.lessons.setup import LessonSetup
 from glassformer.tasks.image_classification.task import ImageClassification
 
 STEPS = 200
-HELD_OUT = 700  # images that no training sees
+HELD_OUT = 700  # images never trained on
 
 
 def digits(setup: LessonSetup, loss: Mapping[str, Any]) -> Experiment:
-    """The material with a loss; the same images for every loss."""
+    """The material with this loss; the images are the same for every loss."""
     return Experiment(
         "digits",
         {
@@ -45,7 +45,7 @@ def digits(setup: LessonSetup, loss: Mapping[str, Any]) -> Experiment:
 
 @dataclass(frozen=True)
 class DigitAnswers:
-    """What a model says of images, and what they are."""
+    """A model's probabilities for images, and their labels."""
 
     probabilities: NDArray[np.float64]  # n × classes
     labels: NDArray[np.int64]  # n
@@ -59,7 +59,7 @@ class DigitAnswers:
         return self.right(np.ones(len(self.labels), dtype=bool))
 
     def right(self, of: NDArray[np.bool_]) -> float:
-        """The share of these that is said rightly: of one class it is the recall."""
+        """The accuracy on these images; for one class it is the recall."""
         return float((self.probabilities.argmax(axis=1) == self.labels)[of].mean())
 
 
@@ -71,7 +71,7 @@ def training_images(experiment: Experiment) -> Arrays:
 
 @torch.no_grad()
 def answers(experiment: Experiment, model: nn.Module) -> DigitAnswers:
-    """On the images held out."""
+    """The answers on the held-out images."""
     task, images = experiment.material.task, experiment.material.validation
     assert isinstance(task, ImageClassification) and images is not None
     batch = task.collate([images[i] for i in range(len(images))])

@@ -1,6 +1,6 @@
-"""Focal loss (Lin et al. 2017): how much easy and hard examples weigh, and what rare classes gain by it.
+"""Focal loss (Lin et al. 2017): the weight of easy and hard examples, and what rare classes gain.
 
-Claim focal-hard; the rule stands in `verdicts`.
+Claim focal-hard; the rule is in `verdicts`.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 
 GAMMAS = (0.0, 2.0, 5.0)
-PAPER = 2.0  # the γ that its authors found best
-RARE, LEFT = (3, 8), 8  # two digits that look alike, and how many images of each are left
-HARD = 0.5  # the model gives the right class less than this
+PAPER = 2.0  # the best γ according to its authors
+RARE, LEFT = (3, 8), 8  # two digits that look alike, and the number of images kept of each
+HARD = 0.5  # hard: the probability of the right class is below this
 PROBABILITIES = [round(0.02 * n, 2) for n in range(1, 50)]
 EASY_AT, HARD_AT = PROBABILITIES.index(0.9), PROBABILITIES.index(0.1)
 
@@ -78,7 +78,7 @@ def _name(gamma: float) -> str:
 
 
 def factors(gamma: float) -> list[float]:
-    """Focal loss over cross-entropy, of two classes, where the right one has the probability p."""
+    """Focal loss ÷ cross-entropy for two classes, by the probability p of the right one."""
     p = torch.tensor(PROBABILITIES, dtype=torch.float64)
     logits = torch.stack((p.log(), (1 - p).log()), dim=-1)  # n 2
     right = torch.tensor([0])
@@ -95,13 +95,13 @@ def _imbalanced(images: Arrays, seed: int) -> Arrays:
 
 
 def _half_trained(experiment: Experiment, seed: int, images: Arrays) -> tuple[nn.Module, Arrays]:
-    """A fifth of the steps with cross-entropy: some images are easy by now, others not yet."""
+    """A model after a fifth of the steps with cross-entropy: some images are easy by then, others not yet."""
     steps = max(1, experiment.material.config.train.steps // 5)
     return experiment.train(seed, {"train.steps": steps}, training=images, validated=False).model, images
 
 
 def _share(experiment: Experiment, model: nn.Module, images: Arrays, gamma: float) -> dict[str, float]:
-    """Which part of all gradient at the logits, Σ ‖∂L/∂z‖, comes from hard images, and from rare digits."""
+    """The share of the gradient at the logits, Σ ‖∂L/∂z‖, that comes from hard images, and from rare digits."""
     task = experiment.material.task
     assert isinstance(task, ImageClassification)
     batch = task.collate([images[i] for i in range(len(images))])
@@ -133,11 +133,10 @@ def _recalls(experiment: Experiment, sets: dict[int, Arrays]) -> dict[str, Any]:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """The claim is read in two ways, and these are the sides: that weight shifts, and that rare classes gain by it.
+    """The claim has two readings, which are the sides: weight shifts to hard examples, and rare classes gain.
 
-    weight: the factor falls at every step of p for γ = 2, and in a half-trained model the share of the gradient that
-    hard images have (p < ½) is larger with γ = 2 than without. rare: the recall of the rare digits after a whole
-    training is higher.
+    weight: the factor falls at every step of p for γ = 2, and in a half-trained model the gradient share of hard images
+    (p < ½) is larger with γ = 2 than without. rare: the recall of the rare digits after a whole training is higher.
     """
     factor = data["factors"][_name(PAPER)]
     falls = all(later < earlier for earlier, later in pairwise(factor))

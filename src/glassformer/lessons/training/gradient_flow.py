@@ -1,6 +1,6 @@
-"""How the start shapes the gradient: its norm in every layer under Xavier, He and a fixed width, and what is learned.
+"""Initialisation and gradients: the norm in every layer under Xavier, He and a fixed width, and the loss reached.
 
-Claim xavier-not-he; the rule stands in `verdicts`.
+Claim xavier-not-he; the rule is in `verdicts`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LAYERS, STEPS, WARMUP = 6, 100, 30
 
 
 def run(setup: LessonSetup) -> Data:
-    """Six layers: the gradient of the first batch, layer by layer; then a short training from the same numbers."""
+    """Six layers: the gradient of the first batch, layer by layer; then a short training from the same weights."""
     steps = setup.some(STEPS, 4)
     experiment = letters(setup, LAYERS, {"train.steps": steps, "train.warmup": min(WARMUP, steps)})
     places = [(order, rule) for order in ORDERS for rule in RULES]
@@ -66,7 +66,7 @@ def _look(setup: LessonSetup, experiment: Experiment, order: str, rule: str) -> 
 
 
 def layer_gradients(experiment: Experiment, changes: dict[str, Any], seed: int) -> list[float]:
-    """‖∂L/∂θ‖ of every block before the first step: its batch is the one that training begins with."""
+    """‖∂L/∂θ‖ of every block before the first step, on the first training batch."""
     config = experiment.config(changes, seed)
     model = build(config.model, seed=seed)
     trained = TrainingState.begin(config, model, experiment.material.task, experiment.material.training, CPU)
@@ -82,12 +82,12 @@ def _norm(block: nn.Module) -> float:
 
 
 def _effects(xavier: dict[str, Any], he: dict[str, Any]) -> dict[str, Any]:
-    """Xavier − He, seed by seed: below 0 is better for Xavier, for both measures."""
+    """Xavier − He, seed by seed: for both measures, below 0 favours Xavier."""
     return differences(xavier, he, ("spread", "loss"))
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """ "Suits better" has two measures, each with norms before and behind the sub-layers: these are the four sides.
+    """ "Suits better" has two measures, each with norms before and after the sub-layers: the four sides.
 
     spread: log₁₀ of the largest over the smallest gradient norm of a layer at the start (0 is even); loss: validation
     loss after the steps. The claim is that Xavier − He is below 0.
@@ -105,7 +105,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
 
 
 def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
-    """Above the gradient norm of each layer, below the loss; post-norm left, pre-norm right."""
+    """Above: the gradient norm of each layer. Below: the loss. Post-norm left, pre-norm right."""
     figure = theme.figure(10, 6.6)
     panels = figure.subplots(2, 2, sharey="row")
     layers = list(range(1, data["layers"] + 1))

@@ -1,4 +1,4 @@
-"""How the numbers start: what Xavier, He and a fixed width put into the matrices of a real model. No claim."""
+"""Initialisation: what Xavier, He and a fixed width put into the matrices of a real model. No claim."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 RULES = ("xavier", "he", "normal")
 MATRICES = ("w_q", "w_1", "w_2")
-WIDEST, BINS = 0.15, 50  # of the histogram: from −WIDEST to WIDEST
-ROWS = 512  # vectors that are sent through the feed-forward
+WIDEST, BINS = 0.15, 50  # the histogram goes from −WIDEST to WIDEST
+ROWS = 512  # vectors passed through the feed-forward network
 
 
 def run(setup: LessonSetup) -> Data:
@@ -51,7 +51,7 @@ def weight(model: nn.Module, name: str) -> Tensor:
 
 
 def _matrix(weights: list[Tensor]) -> dict[str, Any]:
-    """Its spread over seeds; the histogram (as a density) is of the first seed."""
+    """The deviation of a matrix over the seeds; the histogram (a density) is of the first seed."""
     first = weights[0].flatten()
     counts = torch.histc(first, BINS, -WIDEST, WIDEST)
     return {
@@ -70,14 +70,14 @@ def _kurtosis(values: Tensor) -> float:
 
 @torch.no_grad()
 def _through(model: nn.Module, seed: int) -> float:
-    """The deviation of what comes out of the feed-forward when vectors of deviation 1 go in."""
+    """The deviation of the feed-forward network's output for inputs of deviation 1."""
     box = model.get_submodule("encoder.blocks.0.feed_forward")
     width = weight(model, "w_1").shape[1]
     return float(box(torch.randn(ROWS, width, generator=torch.Generator().manual_seed(seed))).std())
 
 
 def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
-    """Three panels: W_1, W_2, and the deviation behind the feed-forward."""
+    """Three panels: W_1, W_2, and the deviation after the feed-forward network."""
     figure = theme.figure(10, 3.8)
     first, second, third = figure.subplots(1, 3)
     for axes, name in ((first, "w_1"), (second, "w_2")):

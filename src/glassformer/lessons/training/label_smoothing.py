@@ -1,6 +1,6 @@
 """Soft targets and what they do to confidence: short trainings on few and on many images, §5.4.
 
-Claim smoothing-calibrates; the rule stands in `verdicts`.
+Claim smoothing-calibrates; the rule is in `verdicts`.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 SMOOTHINGS = (0.0, 0.1, 0.2)
 PAPER = 0.1
 SIZES = {"few": 100, "many": 1000}  # training images
-CLASSES, TARGET = 10, 3  # of the soft target that is shown
+CLASSES, TARGET = 10, 3  # in the soft target shown
 MEASURES = ("confidence", "error")
-BINS = 10  # of the diagram; the error itself is taken over 15
+BINS = 10  # in the diagram; the error itself uses 15
 
 
 def run(setup: LessonSetup) -> Data:
-    """Every smoothing on every size; the seed chooses the images and the first numbers."""
+    """Every smoothing with every size; the seed chooses the images and the initial weights."""
     experiments = {smoothing: digits(setup, _loss(smoothing)) for smoothing in SMOOTHINGS}
     places = [(size, smoothing) for size in SIZES for smoothing in SMOOTHINGS]
     seen = {place: _look(setup, experiments[place[1]], SIZES[place[0]]) for place in setup.each("smoothing", places)}
@@ -66,7 +66,7 @@ def _name(smoothing: float) -> str:
 
 
 def soft_target(smoothing: float) -> list[float]:
-    """The q that the loss really uses, out of its gradient: ∂L/∂z = p − q, so q = p − ∂L/∂z."""
+    """The q that the loss really uses, from its gradient: ∂L/∂z = p − q, so q = p − ∂L/∂z."""
     logits = torch.zeros(1, CLASSES, dtype=torch.float64, requires_grad=True)
     cross_entropy(logits, torch.tensor([TARGET]), smoothing=smoothing).total.backward()
     assert logits.grad is not None
@@ -94,7 +94,7 @@ def _train(experiment: Experiment, seed: int, count: int) -> DigitAnswers:
 
 
 def _bins(some: DigitAnswers) -> list[dict[str, Any]]:
-    """For the reliability diagram, all seeds together."""
+    """The bins of the reliability diagram, all seeds together."""
     return [
         {"confidence": one.confidence, "accuracy": one.accuracy, "count": one.count}
         for one in calibration(some.probabilities, some.labels, BINS).bins
@@ -102,18 +102,18 @@ def _bins(some: DigitAnswers) -> list[dict[str, Any]]:
 
 
 def _effects(smoothed: dict[str, Any], plain: dict[str, Any]) -> dict[str, Any]:
-    """ε = 0.1 − ε = 0, seed by seed: below 0 is less sure, and better calibrated."""
+    """(ε = 0.1) − (ε = 0), seed by seed: below 0 means less sure and better calibrated."""
     return differences(smoothed, plain, MEASURES)
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """The claim is read in two ways, and these are the sides: over-confidence falls; confidence then matches accuracy.
+    """The claim has two readings, which are the sides: over-confidence falls; confidence then matches accuracy.
 
-    Over-confidence is mean confidence minus accuracy on unseen images; how far confidence is from accuracy says the
-    ECE. On either side the change (ε = 0.1 − ε = 0, seed by seed) is below 0, for few and for many training images. No
-    margin is asked for: the claim names a direction.
-    The two readings were separated after a first result. The first rule asked at each size for lower confidence and
-    lower ECE together, and its verdict was refuted.
+    Over-confidence is mean confidence minus accuracy on unseen images; the ECE measures how far confidence is from
+    accuracy. On each side the change from ε = 0 to ε = 0.1, seed by seed, is below 0 for few and for many training
+    images. There is no margin: the claim names a direction.
+    The readings were separated after a first result. The first rule required lower confidence and lower ECE together at
+    each size, and its verdict was refuted.
     """
     over = {size: verdict_over_confidence(data["sizes"][size]) for size in SIZES}
     sides = {
@@ -141,7 +141,7 @@ def verdict_over_confidence(size: Data) -> dict[str, Any]:
     }
 
 
-LEAST = 10  # answers in a bin, below which its accuracy says little
+LEAST = 10  # the fewest answers in a bin for which its accuracy means something
 
 
 def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
@@ -165,7 +165,7 @@ def _errors(axes: Axes, data: Data, theme: Theme, words: PictureWords, labels: M
     bars(axes, theme, [words("images", n=data["images"][size]) for size in data["sizes"]], found, form=".3f")
     axes.set_title(words("error"))
     axes.margins(y=0.15)
-    axes.legend().set_visible(False)  # the colours are those beside it
+    axes.legend().set_visible(False)  # same colours as in the panel beside it
 
 
 def _reliability(

@@ -1,6 +1,6 @@
-"""The short trainings of this chapter: a language model of letters on the built-in corpus, narrow and quick.
+"""The short trainings of this chapter: a small language model of letters on the built-in corpus.
 
-Six layers where depth matters; the recipe `characters` says the rest.
+Six layers where depth matters; the rest is the recipe `characters`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ POINTS = 40  # of a curve
 
 
 def letters(setup: LessonSetup, layers: int, changes: Mapping[str, Any]) -> Experiment:
-    """The material, and what all of these trainings share: no clipping, no averages, the recipe's own peak of 3e-3."""
+    """The material and the common settings: no clipping, no weight averaging, the recipe's peak rate of 3e-3."""
     setting = {
         "data.source.count": setup.some(SENTENCES, 400),
         "data.validation": 100,
@@ -34,7 +34,7 @@ def letters(setup: LessonSetup, layers: int, changes: Mapping[str, Any]) -> Expe
 
 
 def curve(runs: Sequence[Sequence[float]]) -> dict[str, Any]:
-    """What every seed saw at every step → mean and 95 % interval over the seeds, neighbouring steps taken together."""
+    """Values of every seed at every step → mean and 95 % interval over the seeds, neighbouring steps averaged."""
     length = len(runs[0])
     width = -(-length // POINTS)
     starts = range(0, length, width)

@@ -1,6 +1,6 @@
-"""BERT's masking, counted: how many tokens are asked for, and what stands in their place.
+"""BERT's masking, counted: how many tokens are chosen, and what replaces them.
 
-Claim mlm-rates; the rule stands in `verdicts`.
+Claim mlm-rates; the rule is in `verdicts`.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
 
 
 SENTENCES = 6000
-READINGS = 10  # every text is masked so often, as in as many epochs
+READINGS = 10  # times every text is masked, as in as many epochs
 SAID = {"chosen": 0.15, "masked": 0.8, "random": 0.1, "kept": 0.1}  # Devlin et al. 2019, §3.1
-LONGEST = 20  # in the curve by length
-PRINTED = 0.005  # the paper prints whole per cents
+LONGEST = 20  # length in the curve by length
+PRINTED = 0.005  # the paper gives whole per cent
 
 
 def run(setup: LessonSetup) -> Data:
-    """Masks of the Korean half of the built-in corpus, through the same code that trains a masked model."""
+    """Masks the Korean half of the built-in corpus with the code that trains masked models."""
     texts = [pair.source_ko for pair in pairs("train", setup.some(SENTENCES, 1000))]
     tokenizer = train("bpe", texts, 700)
     masking = make_masking(tokenizer)
     encoded = Field.of(tokenizer.encode_batch(texts))
     random = np.random.default_rng(setup.seeds[0])
-    shortest = ceil(1 / masking.rate)  # from so many tokens on, the rate alone decides
+    shortest = ceil(1 / masking.rate)  # from this length on, the rate alone decides
     counts = {name: np.zeros((2, 4), dtype=np.int64) for name in ("long", "short")}
     by_length = np.zeros((LONGEST + 1, 2), dtype=np.int64)  # chosen, all
     for _ in setup.each("readings", range(setup.some(READINGS))):
@@ -65,9 +65,9 @@ def run(setup: LessonSetup) -> Data:
 
 
 def _count(masking: Masking, tokens: Any, random: np.random.Generator) -> Any:
-    """(hits, total) of each share: chosen of all tokens; of the chosen, [MASK], another token, the same token.
+    """(hits, total) of each share: chosen of all tokens; [MASK], another token, the same token of the chosen.
 
-    Seen from outside: a random token that happens to be the same counts as kept, once in `vocab_size` draws.
+    Counted from the outside: a random token that happens to be the same counts as kept, once in `vocab_size` draws.
     """
     read, wanted = masking(tokens, random)
     chosen = wanted != IGNORE
@@ -87,11 +87,10 @@ def _share(hits: int, total: int) -> dict[str, Any]:
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """Every share is what BERT's paper says (15 %; 80, 10, 10 %), to the whole per cent that is printed there.
+    """Every share is that of BERT's paper (15 %; 80, 10, 10 %), to the whole per cent given there.
 
-    So the 95 % interval of each share must lie within half a point of the number. That a share does not differ
-    significantly would confirm nothing. The sides are texts long enough for the rate to decide, and shorter ones; on
-    each, four numbers are said.
+    So the 95 % interval of each share must lie within half a point of the number; no significant difference would
+    confirm nothing. The sides are texts long enough for the rate to decide, and shorter ones; each has four parts.
     """
     sides = {group: {name: _verdict_share(data[group][name], said) for name, said in SAID.items()} for group in GROUPS}
     measured = {group: {name: data[group][name] for name in SAID} for group in (*GROUPS, "all")}

@@ -1,4 +1,4 @@
-"""The paper's learning rate, §5.3, Eq. (3): where its peak lies and how high it is. No claim."""
+"""The paper's learning rate, §5.3, Eq. (3): the step and height of its peak. No claim."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STEPS, EVERY = 20_000, 500
 
 
 def run(setup: LessonSetup) -> Data:
-    """Every step of every pair of warm-up and width, through the function that training calls."""
+    """The rate at every step for every warm-up and width, from the function that training calls."""
     found = {(warmup, width): _rates(warmup, width) for warmup in setup.each("warmup", WARMUPS) for width in WIDTHS}
     shown = [1, *range(EVERY, STEPS + 1, EVERY)]
     peaks = [_peak(warmup, width, rates) for (warmup, width), rates in found.items()]
@@ -46,7 +46,7 @@ def _rates(warmup: int, width: int) -> list[float]:
 
 
 def _peak(warmup: int, width: int, rates: list[float]) -> dict[str, Any]:
-    """The highest rate and its step, both found by looking at every step."""
+    """The highest rate and its step, found by a search over every step."""
     highest = max(rates)
     return {
         "warmup": warmup,

@@ -1,4 +1,4 @@
-"""One cycle of learning rate and momentum (Smith & Topin 2019): ours beside PyTorch's own scheduler. No claim."""
+"""One cycle of learning rate and momentum (Smith & Topin 2019): ours against PyTorch's scheduler. No claim."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EVERY = 20
 
 
 def run(setup: LessonSetup) -> Data:
-    """Every step of both; the momentum is PyTorch's, since our schedule leaves the optimiser's betas alone."""
+    """The rate at every step of both; the momentum is PyTorch's, as our schedule leaves the betas alone."""
     config = TrainConfig(schedule="one_cycle", steps=STEPS, warmup=WARMUP, learning_rate=PEAK)  # type: ignore[arg-type]
     ours = [learning_rate(step, config, 1) for step in setup.each("one_cycle", range(1, STEPS + 1))]
     theirs, momentum = _torch()
@@ -48,7 +48,7 @@ def run(setup: LessonSetup) -> Data:
 
 
 def _torch() -> tuple[list[float], list[float]]:
-    """What torch's OneCycleLR sets before each step: the rate, and the momentum against it."""
+    """What torch's OneCycleLR sets before each step: the rate, and the opposite momentum."""
     optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=PEAK, momentum=0.9)
     scheduler = torch.optim.lr_scheduler.OneCycleLR(
         optimizer, max_lr=PEAK, total_steps=STEPS, pct_start=WARMUP / STEPS, div_factor=25.0, final_div_factor=1e4
@@ -67,7 +67,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Two panels over the same steps; a dotted line where the rate turns."""
     figure = theme.figure(9, 5)
     above, below = figure.subplots(2, 1, sharex=True)
-    points = [rate if number % 4 == 0 else None for number, rate in enumerate(data["torch_rate"])]  # both are seen
+    points = [rate if number % 4 == 0 else None for number, rate in enumerate(data["torch_rate"])]  # shows both
     lines(above, theme, data["shown"], {words("ours"): data["rate"], words("torch"): points})
     above.legend(handles=[above.lines[0], above.lines[-1]], labels=[words("ours"), words("torch")])
     above.set_title(words("rate"))

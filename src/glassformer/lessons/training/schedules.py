@@ -1,4 +1,4 @@
-"""Every schedule of learning rates that the package has, over one training of the same length. No claim."""
+"""Every learning-rate schedule of the package, over a training of the same length. No claim."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EVERY = 20  # steps between two points of a curve
 
 
 def run(setup: LessonSetup) -> Data:
-    """The rate of every step as the training loop asks for it, as a share of its own peak."""
+    """The rate of every step, from the function that training calls, as a share of its peak."""
     kinds = {kind: _shares(kind) for kind in setup.each("schedule", SCHEDULES)}
     shown = [*range(1, STEPS, EVERY), STEPS]
     rows = {kind: _row(shares, shown) for kind, shares in kinds.items()}
@@ -49,7 +49,7 @@ def _row(shares: list[float], shown: list[int]) -> dict[str, Any]:
 
 
 FALL = ("noam", "inverse_sqrt", "linear", "cosine")
-UNDER = 7.0  # points wide, under the others
+UNDER = 7.0  # points wide: this line is drawn under the others
 OTHERS = ("one_cycle", "cyclic", "constant")
 
 
@@ -75,9 +75,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
 
 def _curves(axes: Axes, data: Data, theme: Theme, words: PictureWords, kinds: tuple[str, ...]) -> None:
     lines(axes, theme, data["shown"], {words(kind): data["kinds"][kind]["curve"] for kind in kinds}, form=".2f")
-    axes.lines[0].set(
-        linewidth=UNDER, alpha=0.4, linestyle="-", zorder=1
-    )  # another may lie on it, and it is still seen
+    axes.lines[0].set(linewidth=UNDER, alpha=0.4, linestyle="-", zorder=1)  # visible even where another line covers it
     axes.set_xlabel(words("step"))
     axes.set_ylim(0, 1.35)
     axes.legend(ncol=2, loc="upper right", fontsize=8)

@@ -1,4 +1,4 @@
-"""A real training from its own log: loss, gradient norm, learning rate and throughput of a translator."""
+"""A real training, from its log: loss, gradient norm, learning rate and throughput of a translator."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FIELDS = ("loss", "gradient_norm", "learning_rate", "tokens_per_second")
 
 
 def run(setup: LessonSetup) -> Data:
-    """The lines of log.jsonl as they were written while the model was trained; nothing is measured anew."""
+    """The lines of log.jsonl as written during training; nothing is measured again."""
     found = setup.run("ko-en")
     log = found.log.read()
     lines = thinned([line for line in log if line.get("kind") == "train"])
@@ -47,14 +47,14 @@ def run(setup: LessonSetup) -> Data:
 
 
 def _schedule(config: RunConfig) -> dict[str, list[float]]:
-    """The rate of every step, as the loop asks for it: log lines alone would hide a short warm-up."""
+    """The rate of every step: log lines alone would hide a short warm-up."""
     steps = sorted({*range(1, config.train.steps + 1, FINE), config.train.warmup, config.train.steps})
     rates = [learning_rate(step, config.train, config.model.d_model) for step in steps if step > 0]
     return {"steps": [step for step in steps if step > 0], "rate": rates}
 
 
 def thinned(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Evenly fewer, the last one always among them."""
+    """Evenly spaced lines, always with the last."""
     stride = -(-len(lines) // MOST) or 1
     return lines[::-1][::stride][::-1]
 
@@ -77,7 +77,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
 
 
 def _loss(axes: Axes, data: Data, theme: Theme, words: PictureWords) -> None:
-    """Both losses over all steps at which either was written."""
+    """Both losses over all steps at which either was logged."""
     checked = dict(zip(data["validation"]["steps"], data["validation"]["loss"], strict=True))
     trained = dict(zip(data["steps"], data["loss"], strict=True))
     lines(axes, theme, list(trained), {words("training"): list(trained.values())})

@@ -1,6 +1,6 @@
-"""Short trainings with several warm-up lengths, norms behind and before the sub-layers.
+"""Short trainings with several warm-up lengths, in post-norm and pre-norm order.
 
-Claim warmup-stabilises; the rule stands in `verdicts`.
+Claim warmup-stabilises; the rule is in `verdicts`.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 ORDERS = ("post", "pre")
 LENGTHS = (0, 10, 30, 60)
-JUDGED = 30  # a quarter of the training, compared with none
+JUDGED = 30  # steps: a quarter of the training, compared with no warm-up
 LAYERS, STEPS = 6, 120
 MEASURES = ("loss", "jumps")
 
 
 def run(setup: LessonSetup) -> Data:
-    """Up in a line to 3e-3 in so many steps, then constant; six layers, no clipping."""
+    """Linear warm-up to 3e-3, then constant; six layers, no clipping."""
     steps = setup.some(STEPS, 6)
     experiment = letters(setup, LAYERS, {"train.steps": steps})
     places = [(order, length) for order in ORDERS for length in LENGTHS]
@@ -66,21 +66,21 @@ def _look(setup: LessonSetup, experiment: Experiment, order: str, length: int) -
 def jumps(norms: Sequence[float]) -> float:
     """mean |ln g_t − ln g_{t−1}|: by what factor the gradient changes from one step to the next, as a logarithm.
 
-    The norm itself would not do: it is large at every start, and with warm-up a model stays there longer.
+    The norm itself would mislead: it is large at every start, and with warm-up a model stays there longer.
     """
     return fmean(abs(log(after / before)) for before, after in pairwise(norms))
 
 
 def _effects(with_it: dict[str, Any], without: dict[str, Any]) -> dict[str, Any]:
-    """With − without, seed by seed: below 0 is on the side of warm-up."""
+    """With − without, seed by seed: below 0 favours warm-up."""
     return differences(with_it, without, MEASURES)
 
 
 def verdicts(data: Data) -> dict[str, Verdict]:
-    """ "Stabilises early training" has two measures, each with norms before and behind the sub-layers: four sides.
+    """ "Stabilises early training" has two measures, each with norms before and after the sub-layers: four sides.
 
-    loss: validation loss after the steps; jumps: how much the gradient norm jumps between neighbouring steps. Compared
-    are a warm-up of a quarter of the steps and none, chosen before the first result. The claim is that with − without
+    loss: validation loss after the steps; jumps: how much the gradient norm jumps between neighbouring steps. A warm-up
+    of a quarter of the steps, chosen before the first result, is compared with none. The claim is that with − without
     is below 0.
     """
     sides = {f"{order}/{name}": less(data["effects"][order][name]) for order in ORDERS for name in MEASURES}
@@ -94,7 +94,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
 
 
 def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
-    """Above the loss, below the gradient norm; post-norm left, pre-norm right."""
+    """Above: the loss. Below: the gradient norm. Post-norm left, pre-norm right."""
     figure = theme.figure(10, 6.6)
     panels = figure.subplots(2, 2, sharey="row")
     for column, (order, lengths) in enumerate(data["orders"].items()):
