@@ -1,7 +1,7 @@
-"""The kinds of panels that lessons are drawn with: lines with their spread, bars, heat maps. All of them show values.
+"""The kinds of panels in lessons: lines with their spread, bars, heat maps. All of them show values.
 
-Heat maps are a colour more or less transparent, so that one drawing is right on light and on dark paper; each has a bar
-beside it that says what its colours mean, its own or one for several.
+Heat maps vary the transparency of one colour, so that a drawing works on light and dark pages; each has a colour bar,
+its own or one shared by several.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MOST_POINTS = 60  # more are a line, not points
-MOST_CELLS = 1600  # more are an image, without values under the pointer
-MOST_NUMBERS = 100  # more cells than these hold no printed number
-PLAIN = (1e-4, 1e5)  # an axis of powers within these has plain numbers, any other 10ⁿ: one notation on an axis
-MAY = 0.45  # the strength of a cell of a mask that is open
-SHADES = 16  # blocks of a colour bar
-# what the parts of a figure are called, for whoever looks them up
+MOST_POINTS = 60  # with more points only the line is drawn
+MOST_CELLS = 1600  # with more cells an image is drawn, without values under the pointer
+MOST_NUMBERS = 100  # with more cells no numbers are printed
+PLAIN = (1e-4, 1e5)  # a logarithmic axis within these has plain numbers, any other 10ⁿ: one notation per axis
+MAY = 0.45  # opacity of an allowed cell of a mask
+SHADES = 16  # blocks in a colour bar
+# labels of the parts of a figure, by which other modules find them
 HEAT, BAR, BREAK, TINT, MARK = "heat map", "<colorbar>", "_axis break", "tint:", "hover:"
-LONG = 10_000  # from here on thousands are parted by a comma
-Value = float | Mapping[str, Any] | None  # a number, an interval of `statistics`, or what was not finite
+LONG = 10_000  # from here on thousands are separated by commas
+Value = float | Mapping[str, Any] | None  # a number, an interval of `statistics`, or None: not finite
 
 
 def hover(artist: Any, text: str) -> None:
-    """Say `text` where the pointer rests on the artist: the SVG turns the mark into a <title>. A PNG shows nothing."""
+    """Show `text` under the pointer: the SVG turns the mark into a <title>. A PNG shows nothing."""
     artist.set_gid(MARK + typeset(text))
 
 
@@ -41,7 +41,7 @@ def lines(
     *,
     form: str = ".3g",
 ) -> None:
-    """Curves over the same x, each with its own colour, pattern and mark; a curve of intervals has a band."""
+    """Curves over the same x, each with its own colour, pattern and mark; intervals are drawn as a band."""
     for number, (label, values) in enumerate(curves.items()):
         colour, pattern = theme.series[number % 6], theme.lines[number % 6]
         marker = theme.markers[number % 6] if len(x) <= MOST_POINTS else ""
@@ -70,12 +70,12 @@ def _ends(value: Value) -> tuple[float | None, float | None]:
 
 
 def _or_gap(value: float | None) -> float:
-    """What was not finite leaves a gap in a curve."""
+    """None → NaN, which leaves a gap in a curve."""
     return float("nan") if value is None else value
 
 
 def logarithmic(axes: Axes, which: str = "y", base: int = 10) -> None:
-    """A scale of powers, one notation beside it: plain numbers, or 10ⁿ where they would be long; call after drawing."""
+    """A logarithmic scale in one notation: plain numbers, or 10ⁿ if they would be long. Call it after drawing."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
     (axes.set_yscale if which == "y" else axes.set_xscale)("log", base=base)
@@ -105,7 +105,7 @@ def bars(
 ) -> None:
     """A bar for each label and group, its value at its end; an interval is a line across the end of its bar.
 
-    `colours` gives each label its own, where another panel of the picture has given it one.
+    `colours`: one for each label, to match another panel of the picture.
     """
     width = 0.8 / len(groups)
     for number, (group, values) in enumerate(groups.items()):
@@ -157,8 +157,8 @@ def heat(
 ) -> None:
     """A matrix, row 0 on top: 0 is paper, `most` (default: the largest) is full colour; below 0 it is orange.
 
-    `rows` and `columns` are tokens or names beside it. None is a cell that does not exist (masked): hatched. `bar` is
-    what stands along its colour bar; None where `colour_bar` draws one for several maps.
+    `rows` and `columns`: tokens or names as labels. None is a masked cell: hatched. `bar`: the label of its colour bar;
+    None if `colour_bar` draws one for several maps.
     """
     numbers = [[0.0 if value is None else float(value) for value in row] for row in matrix]
     largest = (most if most is not None else max((abs(value) for row in numbers for value in row), default=1.0)) or 1.0
@@ -187,7 +187,7 @@ def heat(
 def colour_bar(
     panels: Sequence[Axes], theme: Theme, most: float, *, least: float = 0.0, label: str = "", share: bool = False
 ) -> Axes:
-    """What the colours of heat maps mean, right of them: from `least` (below 0 in the other colour) up to `most`."""
+    """A colour bar to the right of heat maps: from `least` (below 0 in the other colour) up to `most`."""
     from matplotlib.colorbar import make_axes
     from matplotlib.patches import Rectangle
     from matplotlib.ticker import MaxNLocator
@@ -247,7 +247,7 @@ def _cells(
 
 
 def _images(axes: Axes, theme: Theme, numbers: list[list[float]], largest: float) -> None:
-    """Two images, what is above 0 and what is below: `as_svg` has the page tint each in the colour of its theme."""
+    """Two images, above 0 and below 0: in an SVG the page tints each in the colour of its theme."""
     import numpy as np
     from matplotlib.colors import to_rgb
 
@@ -268,7 +268,7 @@ def mask(
     rows: Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
 ) -> None:
-    """Who may look at whom: one pale colour for yes, hatched for no; `mask_legend` says so."""
+    """Which query may look at which key: a pale colour for yes, hatched for no; `mask_legend` explains them."""
     matrix = [[MAY if may else None for may in row] for row in allowed]
     heat(axes, theme, matrix, rows=rows, columns=columns, most=1.0, bar=None)
     axes.set_label("mask")
@@ -283,7 +283,7 @@ def mask_legend(figure: Figure, theme: Theme, may: str, may_not: str) -> None:
 
 
 def pixels(axes: Axes, theme: Theme, image: Sequence[Sequence[float]], strength: float = 1.0) -> None:
-    """A small grey picture, 0 … 1, in ink on paper: no heat map, so it has no colour bar."""
+    """A small greyscale image, 0 … 1, in ink on paper; it is no heat map, so it has no colour bar."""
     from matplotlib.patches import Rectangle
 
     for i, row in enumerate(image):

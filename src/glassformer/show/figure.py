@@ -1,4 +1,4 @@
-"""The last look at a figure, and what becomes of it: an SVG for a page, whose style sheet colours it, or a PNG."""
+"""Finishes a figure and writes it: as an SVG coloured by the page's style sheet, or as a PNG."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _SIZE = re.compile(r'<svg ([^>]*?)\bwidth="[^"]*"([^>]*?)\bheight="[^"]*"')
 _HEIGHT_FIRST = re.compile(r'<svg ([^>]*?)\bheight="[^"]*"([^>]*?)\bwidth="[^"]*"')
 
 _PLACES = re.compile(r' (?:d|points|x|y|x1|x2|y1|y2|width|height)="[^"]*"| transform="rotate\([^"]*"')
-_FONT = re.compile(r"font-family: [^;\"]+")  # the font that the places were computed with
+_FONT = re.compile(r"font-family: [^;\"]+")  # the font that the layout was computed with
 _DIGITS = re.compile(r"(\.\d\d)\d+")  # a hundredth of a point is finer than any screen
-FAR = 0.02  # of the highest number: an axis that begins above this begins far from 0
+FAR = 0.02  # share of the highest number: an axis that begins above it begins far from 0
 
 
 def finish(figure: Figure) -> Figure:
-    """The same for all, so that no drawing has to think of it."""
+    """Finishing touches for every figure, so that no drawing has to add them."""
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
@@ -44,7 +44,7 @@ def finish(figure: Figure) -> Figure:
 
 
 def begins_high(axes: Axes) -> bool:
-    """Whether a reader may take the lower edge for 0, and it is not: curves over numbers, not rows of a table."""
+    """Whether a reader may mistake the lower edge for 0: in curves over numbers, not in rows of a table."""
     low, high = axes.get_ylim()
     numbered = axes.axison and len(axes.get_yticks()) > 1 and axes.get_yscale() == "linear"
     return numbered and bool(axes.lines) and axes.get_label() != BAR and low > FAR * high > 0
@@ -62,7 +62,7 @@ def _break(axes: Axes) -> None:
 
 
 def _part_thousands(axes: Axes) -> None:
-    """10,000 where an axis reaches so far; below that 1000 is read as easily."""
+    """Commas, as in 10,000, if an axis reaches that far; shorter numbers need none."""
     from matplotlib.ticker import ScalarFormatter
 
     for axis in (axes.xaxis, axes.yaxis):
@@ -71,7 +71,7 @@ def _part_thousands(axes: Axes) -> None:
 
 
 def as_svg(figure: Figure, name: str, lang: str, alternative: str, theme: Theme = LIGHT) -> str:
-    """Ready to stand inside a page. `name` keeps the ids of several pictures apart, `alternative` says what is seen."""
+    """SVG to embed in a page. `name` keeps the ids of several pictures apart; `alternative` is the alt text."""
     text = StringIO()
     with styled(theme, lang):
         figure.savefig(text, format="svg", metadata={"Date": None}, facecolor="none")
@@ -80,7 +80,7 @@ def as_svg(figure: Figure, name: str, lang: str, alternative: str, theme: Theme 
     svg = _PLACES.sub(lambda found: _DIGITS.sub(r"\1", found[0]), svg)
     for pattern, made in ((r' id="', f' id="{name}-'), (r"url\(#", f"url(#{name}-"), (r'href="#', f'href="#{name}-')):
         svg = re.sub(pattern, made, svg)
-    svg = _FONT.sub(r"\g<0>, var(--sans, sans-serif)", svg)  # where it is missing, that of the page
+    svg = _FONT.sub(r"\g<0>, var(--sans, sans-serif)", svg)  # if it is missing, the page's font
     svg = _tinted(svg, name, theme.colours)
     for role, colour in theme.colours.items():
         svg = re.sub(re.escape(colour), f"var(--{role}, {colour})", svg, flags=re.IGNORECASE)
@@ -90,7 +90,7 @@ def as_svg(figure: Figure, name: str, lang: str, alternative: str, theme: Theme 
 
 
 def _tinted(svg: str, name: str, colours: dict[str, str]) -> str:
-    """Images have no variables: a filter gives what is opaque in them the colour of a role."""
+    """Raster images cannot use CSS variables: a filter gives their opaque parts the colour of a role."""
     for role in dict.fromkeys(role for role, _ in _TINTED.findall(svg)):
         flood = f'<feFlood style="flood-color: {colours[role]}"/><feComposite in2="SourceAlpha" operator="in"/>'
         made = f'<filter id="{name}-tint-{role}" color-interpolation-filters="sRGB">{flood}</filter>'
@@ -99,7 +99,7 @@ def _tinted(svg: str, name: str, colours: dict[str, str]) -> str:
 
 
 def as_png(figure: Figure, lang: str, theme: Theme = LIGHT, dpi: int = 130) -> bytes:
-    """For Markdown, and wherever an image is wanted."""
+    """PNG, for Markdown and other uses."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     image = BytesIO()

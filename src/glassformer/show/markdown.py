@@ -1,4 +1,4 @@
-"""The tables of a Markdown text as the one table: rich's own would part a number where a terminal is narrow."""
+"""Tables in a Markdown text, shown with our `Table`: rich's own would split numbers in a narrow terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MARKS = re.compile(r"(\*\*|__|\*|`)(?=\S)(.+?)(?<=\S)\1")
 
 
 def prose_and_tables(text: str, lang: str | None = None) -> Iterator[str | Table]:
-    """The parts of a text in order: what is no table stays Markdown."""
+    """The parts of a text in order: tables become `Table`s, the rest stays Markdown."""
     end = 0
     for found in _TABLE.finditer(text):
         yield from _prose(text[end : found.start()])
@@ -39,6 +39,6 @@ def _table(text: str, lang: str | None) -> Table:
 
 
 def _cells(line: str) -> list[str]:
-    """A terminal shows no marks: `code` and **bold** are their words."""
+    """The cells of a row, without the marks of `code` and **bold**, which a terminal does not show."""
     inside = line.strip()[1:-1]
     return [_MARKS.sub(r"\2", cell.strip()).replace("\\|", "|").replace("<br>", "\n") for cell in _BAR.split(inside)]

@@ -1,4 +1,4 @@
-"""Sentences and tables below each other: what a result shows in a terminal, at a prompt and in a notebook."""
+"""Sentences and tables below one another: how a result is shown in a terminal and in a notebook."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Part = str | Styled | Table | Any  # Any: whatever else rich can show
 
 
 class Sheet:
-    """Parts in the order in which they are read. Sentences are wrapped at blanks: a path or a number stays whole."""
+    """Parts in reading order. Sentences are wrapped at spaces only: a path or a number stays whole."""
 
     def __init__(self, *parts: Part) -> None:
         self.parts = parts
@@ -59,7 +59,7 @@ def _html(part: Part) -> Markup:
 
 
 def as_text(shown: Any, columns: int | None = None) -> str:
-    """What a terminal would show, without colours; as wide as the one there is, unless told otherwise."""
+    """What a terminal would show, without colours; as wide as the current terminal unless `columns` is given."""
     console = Console(
         file=StringIO(),
         width=columns or room(),

@@ -1,7 +1,7 @@
-"""The one table. A number in it is never cut, nor a name that one types: a narrow terminal gets another layout.
+"""The table that all results use. It never cuts a number or a name to type: a narrow terminal gets another layout.
 
-In this order: prose is wrapped at blanks; columns that may go are left out, and named below; sizes are rounded and
-marked (≈ 2.33 T); or each row becomes a block of lines. Totals that this hides stand below, exact.
+In this order: prose is wrapped at spaces; optional columns are left out and named below; sizes are rounded and marked
+(≈ 2.33 T); or each row becomes a block of lines. Totals hidden by this are given exactly below the table.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 Kind = Literal["name", "text", "number", "size", "series"]
-READABLE = 16  # columns that prose gets at least: less is a word in a line
-FEWEST = 26  # columns that a series gets at least: three numbers and a sign that there are more
+READABLE = 16  # least width of prose: less would be one word per line
+FEWEST = 26  # least width of a series: three numbers and a sign that there are more
 UNITS = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
 
 
@@ -40,11 +40,11 @@ Cell = str | int | Styled
 
 @dataclass(frozen=True)
 class Column:
-    """A title and what stands below it.
+    """The title of a column, its kind, and when to leave it out.
 
-    `name`: what one types or looks a row up by, never parted. `text`: prose or a formula, parted at blanks. `number`:
-    never parted. `size`: a whole number, rounded where there is no room. `series`: lines of numbers, of which the first
-    few are shown where there is no room. `drop`: columns that may be left out, 1 goes first; 0 always stays.
+    Kinds. `name`: what users type or look a row up by, never split. `text`: prose or a formula, split at spaces.
+    `number`: never split. `size`: an integer, rounded if there is no room. `series`: lines of numbers, shortened to the
+    first few if there is no room. `drop`: 1 is left out first; 0 always stays.
     """
 
     title: str = ""
@@ -57,7 +57,7 @@ class Column:
 
 
 class Row(NamedTuple):
-    """The cells of a line, as they are written."""
+    """The cells of a line, as printed."""
 
     cells: tuple[Cell, ...]
     bold: bool = False
@@ -84,7 +84,7 @@ class Table:
         self.rows.append(Row(cells, bold))
 
     def total(self, *cells: Cell) -> None:
-        """A sum over the rows: below a line, in bold, and always shown."""
+        """Adds a sum over the rows: below a line, in bold, always shown."""
         assert len(cells) == len(self.columns)
         self.totals.append(Row(cells, bold=True))
 
@@ -109,7 +109,7 @@ class Table:
             yield _text("\n".join(wrap(note, columns)), "dim")
 
     def layout(self, columns: int) -> TableLayout | None:
-        """The first way that fits into so many columns; None: only blocks do."""
+        """The first layout that fits this width; None: only blocks fit."""
         kept = tuple(range(len(self.columns)))
         ways = [TableLayout(kept, ())]
         for level in sorted({column.drop for column in self.columns if column.drop}):
@@ -123,9 +123,9 @@ class Table:
         return None
 
     def _widths(self, way: TableLayout, columns: int) -> tuple[int, ...] | None:
-        """Each column gets what it needs at least; what is left goes to those that want more, the narrow ones first."""
+        """Each column gets its least width; the rest goes to those that want more, narrow ones first."""
         least, most = zip(*(self._bounds(i, way.rounded) for i in way.columns), strict=True)
-        left = columns - 3 * len(least) - 1  # a border and two blanks for each
+        left = columns - 3 * len(least) - 1  # a border and two spaces for each
         if sum(least) > left:
             return None
         level = max(most)
@@ -134,7 +134,7 @@ class Table:
         return tuple(_between(low, level, high) for low, high in zip(least, most, strict=True))
 
     def _bounds(self, index: int, rounded: bool) -> tuple[int, int]:
-        """The width that a column needs at least, and the one that it would like to have."""
+        """The least and the preferred width of a column."""
         column = self.columns[index]
         cells = [self._said(row, index, rounded) for row in (*self.rows, *self.totals)]
         most = max(map(width, cells), default=0)
@@ -178,7 +178,7 @@ class Table:
         return Text(said, style=cell.style if isinstance(cell, Styled) else "")
 
     def _notes(self, layout: TableLayout) -> Iterator[str]:
-        """What a layout leaves out: named, and with the exact totals of what is left out or rounded."""
+        """Notes on what a layout leaves out, with the exact totals of columns left out or rounded."""
         gone = [column.title for i, column in enumerate(self.columns) if i not in layout.columns]
         if gone:
             yield say("table.dropped", self.lang, columns=", ".join(gone))
@@ -190,7 +190,7 @@ class Table:
                 yield "; ".join((self._said(row, 0).strip(), *hidden))
 
     def _hides(self, row: Row, index: int, layout: TableLayout) -> bool:
-        """Whether a total stands in a column that is left out, or is rounded."""
+        """Whether a total is rounded, or in a column that is left out."""
         gone = index not in layout.columns
         rounded = layout.rounded and self.columns[index].kind == "size"
         return self.columns[index].right and (gone or rounded) and bool(self._said(row, index).strip())
@@ -227,7 +227,7 @@ class Table:
     # --- elsewhere ---
 
     def to_html(self, *, caption: bool = True) -> Markup:
-        """For a notebook or a page: every column, exact. Without `caption` where a heading says the title."""
+        """For a notebook or a page: every column, exact. `caption=False` if a heading has the title already."""
 
         def cells(row: Row) -> list[tuple[Markup, str]]:
             styles = (_style(column.right, row.bold) for column in self.columns)
@@ -253,7 +253,7 @@ class Table:
 
 
 def about(number: int) -> str:
-    """≈ 2.33 T: three digits and a unit. A number of three digits is exact."""
+    """≈ 2.33 T: three digits and a unit; numbers of up to three digits stay exact."""
     for size, unit in UNITS:
         if abs(number) >= size:
             digits = f"{number / size:.3g}"
@@ -262,7 +262,7 @@ def about(number: int) -> str:
 
 
 def first_of(line: str, room: int) -> str:
-    """As many whole numbers of a line as fit, and a sign where there are more."""
+    """As many complete numbers of a line as fit, and a sign if there are more."""
     if width(line) <= room:
         return line
     kept = ""
@@ -287,7 +287,7 @@ def _style(right: bool, bold: bool) -> str:
 
 
 def _html(said: str) -> Markup:
-    """Indented as it is in a terminal."""
+    """A cell as HTML, indented as in a terminal."""
     from markupsafe import Markup
 
     inset = len(said) - len(said.lstrip(" "))

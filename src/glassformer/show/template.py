@@ -1,7 +1,7 @@
-"""HTML from templates: markup stands in files of its own, and whatever is put into it is escaped.
+"""HTML from templates: markup is in separate files, and inserted values are escaped.
 
-Line breaks in a template are for its reader. Beside a tag they vanish, between words they are a blank, so that a page
-can be laid out line by line without a blank creeping into it.
+Line breaks in a template are for readers of the template: next to a tag they vanish, between words they become a
+space, so that no unwanted space gets into a page.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-TEMPLATES = Path(__file__).parent / "templates"  # of what shows itself in a notebook
+TEMPLATES = Path(__file__).parent / "templates"  # for results in a notebook
 _BESIDE_A_TAG = re.compile(r"(?<=[>}])\s*\n\s*|\s*\n\s*(?=[<{])")
 _BETWEEN_WORDS = re.compile(r"\s*\n\s*")
 
 
 def joined(source: str) -> str:
-    """A template without its line breaks."""
+    """A template with its line breaks resolved."""
     return _BETWEEN_WORDS.sub(" ", _BESIDE_A_TAG.sub("", source))
 
 
 @cache
 def _environment(folder: Path) -> Environment:
-    """jinja2 is imported on first use. A name that a template does not know is an error, not an empty text."""
+    """jinja2 is imported on first use. An undefined name in a template is an error, not an empty string."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
     def load(name: str) -> str:
@@ -38,14 +38,14 @@ def _environment(folder: Path) -> Environment:
 
 
 def broken(text: str) -> Markup:
-    """A text whose line breaks are seen."""
+    """A text whose line breaks stay visible."""
     from markupsafe import Markup, escape
 
     return escape(text).replace("\n", Markup("<br>"))
 
 
 def render(template: Path, values: Mapping[str, Any]) -> Markup:
-    """The whole template; only what is `Markup` already is taken as it is."""
+    """The filled-in template; values are escaped unless they are `Markup`."""
     from markupsafe import Markup
 
     return Markup(_environment(template.parent).get_template(template.name).render(values))

@@ -1,4 +1,4 @@
-"""How all pictures look: colours that everybody tells apart, on a light or dark page or in a file; a Hangul font."""
+"""How all pictures look: colours that everybody can tell apart, for light and dark pages and files; a Hangul font."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ SHARED: dict[str, Any] = {
 
 
 def families(lang: str) -> list[str]:
-    """The fonts of a picture. The one with Hangul comes second in English: Korean sentences are shown there too."""
+    """The fonts of a picture. In English the Hangul font comes second, for Korean example sentences."""
     hangul = [font] if (font := hangul_font()) else []
     return [*hangul, OWN] if lang == "ko" else [OWN, *hangul]
 
 
 @dataclass(frozen=True)
 class Theme:
-    """Colours by what they are for. The series are those of Okabe and Ito (2008), told apart by the colour-blind too.
+    """Colours by their role. The series are those of Okabe and Ito (2008), safe for colour-blind readers.
 
     In a web page each of them becomes a variable of the style sheet, so one drawing serves light and dark.
     """
@@ -52,18 +52,18 @@ class Theme:
     vermilion: str
     purple: str
     sky: str
-    heat: str  # the full colour of a heat map: ink is readable on it, and so on everything paler
+    heat: str  # the full colour of a heat map; ink is readable on it and on all paler cells
     below: str  # the same for numbers below 0
-    grey: str = ""  # stands in for purple in a series, where there is no page that gives purple meaning
+    grey: str = ""  # replaces purple in a series outside a page, where purple has no meaning
 
     @property
     def series(self) -> tuple[str, ...]:
-        """In the order in which they are taken."""
+        """The colours of series, in order of use."""
         return (self.blue, self.vermilion, self.green, self.orange, self.grey or self.purple, self.sky)
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """A pattern beside each colour, for those who print in grey."""
+        """A line pattern for each colour, for printing in grey."""
         return ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))  # type: ignore[return-value]
 
     @property
@@ -72,11 +72,11 @@ class Theme:
 
     @property
     def colours(self) -> dict[str, str]:
-        """Name → colour, for whoever turns colours into variables."""
+        """Name → colour, for code that turns colours into variables."""
         return {name: value for name, value in vars(self).items() if name not in ("name", "grey")}
 
     def style(self, lang: str) -> dict[str, Any]:
-        """matplotlib's settings on a page. Titles are never bold: a Hangul font may have no bold, and would say so."""
+        """matplotlib's settings on a page. Titles are never bold: a Hangul font without bold would cause a warning."""
         return {
             **SHARED,
             "font.family": families(lang),
@@ -105,7 +105,7 @@ class Theme:
         return {**SHARED, "grid.color": self.grid, "font.family": families(lang), **bold}
 
     def figure(self, width: float = 9.0, height: float = 4.5) -> Figure:
-        """An empty figure that nothing else holds on to (no pyplot); sizes in inches, at most 10 wide."""
+        """An empty figure without pyplot, which would keep it alive; sizes in inches, at most 10 wide."""
         from matplotlib.figure import Figure
 
         return Figure(figsize=(width, height), layout="constrained")
@@ -141,8 +141,8 @@ DARK = Theme(
     heat="#1d6a9e",
     below="#9c4d1c",
 )
-THEMES = {"light": LIGHT, "dark": DARK}  # of a page
-FILE = Theme(  # of a picture in a file: the colours as Okabe and Ito have them, on white
+THEMES = {"light": LIGHT, "dark": DARK}  # for a page
+FILE = Theme(  # for a picture in a file: the colours of Okabe and Ito, on white
     name="file",
     ink="#1B1F24",
     paper="#FFFFFF",
@@ -162,9 +162,9 @@ FILE = Theme(  # of a picture in a file: the colours as Okabe and Ito have them,
 
 @contextmanager
 def styled(theme: Theme, lang: str) -> Iterator[None]:
-    """matplotlib under a theme. It says of every Hangul font without a bold that it takes another weight: not here.
+    """matplotlib under a theme, without its warnings about a Hangul font that has no bold.
 
-    Where no font has Hangul it would say so of every letter; the command line says it once.
+    Without a Hangul font it would warn about every letter; the command line warns once.
     """
     from matplotlib import rc_context
 
@@ -173,7 +173,7 @@ def styled(theme: Theme, lang: str) -> Iterator[None]:
     fonts.setLevel(logging.ERROR)
     try:
         with rc_context(theme.style(lang)), warnings.catch_warnings():  # type: ignore[arg-type]
-            warnings.filterwarnings("ignore", message="Creating legend with loc")  # said on slow machines only
+            warnings.filterwarnings("ignore", message="Creating legend with loc")  # appears on slow machines only
             if hangul_font() is None:
                 warnings.filterwarnings("ignore", message="Glyph .* missing from font")
             yield

@@ -1,4 +1,4 @@
-"""What stands in the report, in order, for both of its forms: pages, chapters with lessons, claims, a run."""
+"""The contents of the report in order, for HTML and Markdown: pages, chapters with lessons, claims, a run."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ LAST = (
     *("summary", "families", "misunderstandings", "tips", "remarks", "open_questions"),
     *("conclusion", "history", "reading", "glossary"),
 )
-PAGES = Path(__file__).parent / "templates"  # the HTML of all that stands here
-PARTS = ("map", "tally", "paths", "claims")  # what a page may hold beside its text: {{map}}
-Insert = Callable[[str], str]  # one of PARTS, or a claim's id → what stands in its place
+PAGES = Path(__file__).parent / "templates"  # HTML templates of the report
+PARTS = ("map", "tally", "paths", "claims")  # what a page may contain besides text: {{map}}
+Insert = Callable[[str], str]  # one of PARTS, or a claim's id → its replacement
 
 
 @dataclass(frozen=True)
@@ -37,21 +37,21 @@ class Say:
         return say(f"report.{key}", self.lang, **values)
 
     def verdict(self, verdict: str) -> str:
-        """In a word; "" is the verdict of a claim that was not measured."""
+        """The verdict in a word; "": not measured."""
         return say(f"verdicts.{verdict}", self.lang) if verdict else self("unmeasured")
 
     def mark(self, verdict: str) -> str:
-        """As a sign."""
+        """The verdict as a sign."""
         return MARKS[verdict][0] if verdict else "○"
 
     def meaning(self, verdict: str) -> str:
-        """The rule by which a verdict is given."""
+        """What a verdict means."""
         return say(f"meanings.{verdict}", self.lang)
 
 
 @dataclass(frozen=True)
 class Page:
-    """A page that is no lesson: words/LANG/pages/NAME.toml."""
+    """A page other than a lesson: words/LANG/pages/NAME.toml."""
 
     name: str
     lang: str
@@ -66,13 +66,13 @@ class Page:
 
     @property
     def terms(self) -> Mapping[str, Mapping[str, str]]:
-        """Of the glossary: term, the same in the other language, meaning."""
+        """For the glossary: term, its translation, meaning."""
         found: Mapping[str, Mapping[str, str]] = self.table.get("terms", {})
         insert = partial(LessonResults().insert, self.lang)
         return {key: {**term, "meaning": fill_numbers(term["meaning"], {}, insert)} for key, term in found.items()}
 
     def text(self, results: LessonResults, insert: Insert) -> str:
-        """Markdown with the numbers, claims as `insert` gives them."""
+        """Markdown with numbers filled in, and claims as returned by `insert`."""
 
         def others(of: str, hole: str) -> str:
             return (
@@ -99,7 +99,7 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Stop:
-    """A place in the book that one can go to."""
+    """A place in the book that can be linked to."""
 
     anchor: str
     title: str
@@ -107,21 +107,21 @@ class Stop:
 
 @dataclass(frozen=True)
 class Turn:
-    """What comes before a place and what comes after it; None at the ends."""
+    """The places before and after a place; None at the ends."""
 
     previous: Stop | None
     next: Stop | None
 
 
 def turns(stops: Sequence[Stop]) -> dict[str, Turn]:
-    """Of every place in a row, by its anchor."""
+    """The turn of every place in a sequence, by its anchor."""
     around: list[Stop | None] = [None, *stops, None]
     return {stop.anchor: Turn(around[at], around[at + 2]) for at, stop in enumerate(stops)}
 
 
 @dataclass(frozen=True)
 class Book:
-    """All of it, in one language."""
+    """The whole report in one language."""
 
     lang: str
     results: LessonResults = field(default_factory=LessonResults)
@@ -132,7 +132,7 @@ class Book:
 
     @cached_property
     def last(self) -> list[Page]:
-        """Pages that nobody has put in order come before the glossary."""
+        """The pages after the lessons; those without a set order come before the glossary."""
         there = _pages(self.lang)
         others = sorted(set(there) - set(FIRST) - set(LAST))
         return [Page(name, self.lang) for name in [*LAST[:-1], *others, LAST[-1]] if name in there]
@@ -151,12 +151,12 @@ class Book:
 
     @cached_property
     def stops(self) -> dict[str, Stop]:
-        """Every lesson as a place to go to, by its name."""
+        """Every lesson as a place, by its name."""
         return {view.name: Stop(view.name, f"{NUMBERS[view.name]} {view.title}") for view in self.lessons}
 
     @cached_property
     def turns(self) -> dict[str, Turn]:
-        """From page to lesson to page, and from chapter to chapter: the order of the contents, turned like leaves."""
+        """Previous and next for all pages and lessons, and for all chapters, in the order of the contents."""
         pages = {page: Stop(f"page-{page.name}", page.title) for page in [*self.first, *self.last]}
         row = [*(pages[page] for page in self.first), *self.stops.values(), *(pages[page] for page in self.last)]
         return turns(row) | turns([chapter.stop for chapter in self.chapters])
@@ -168,12 +168,12 @@ class Book:
 
     @cached_property
     def answers(self) -> dict[str, JudgedClaim | None]:
-        """Every claim; None: not measured yet."""
+        """Every claim with its answer; None: not measured yet."""
         return {claim: self.results.answer(claim, self.lang) for claim in index.claims()}
 
     @cached_property
     def tally(self) -> dict[str, list[str]]:
-        """The claims of each verdict, in the order of reading; under "" those that were not measured."""
+        """The claims of each verdict, in reading order; under "" those not measured."""
         found: dict[str, list[str]] = {verdict: [] for verdict in MARKS}
         for claim, answer in self.answers.items():
             found.setdefault("" if answer is None else answer.verdict, []).append(claim)
@@ -181,7 +181,7 @@ class Book:
 
     @cached_property
     def sources(self) -> dict[str, str]:
-        """The files that lessons speak of, each once: path → text."""
+        """The source files that lessons name, each once: path → text."""
         paths = dict.fromkeys(path for view in self.lessons for path in view.lesson.sources)
         root = Path(glassformer.words.__file__).parents[1]
         return {path: (root / path).read_text(encoding="utf-8") for path in paths if (root / path).is_file()}

@@ -1,4 +1,4 @@
-"""Gathers everything, writes it early without pictures, draws these, and writes the whole: HTML and Markdown."""
+"""Builds the report: first without pictures, so that it can be read early, then whole; HTML and Markdown."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from glassformer.words import LANGUAGES
 
 @dataclass(frozen=True)
 class Order:
-    """What is wanted: where, in which languages, of which results, with which run."""
+    """What to build: where, in which languages, from which results, with which run."""
 
     out: Path
     langs: Sequence[str] = LANGUAGES
@@ -43,7 +43,7 @@ class Report:
 
     @property
     def card(self) -> Card | None:
-        """This machine is measured for it, once; not while a run goes on: that would disturb it, and be disturbed."""
+        """Predicted against measured; measures this machine once. None during a run: each would disturb the other."""
         return None if self.chapter is None or self.chapter.running else self._card
 
     @cached_property
@@ -52,9 +52,9 @@ class Report:
         return predicted(self.chapter)
 
     def build(self, watch: Watch = nobody, readable: Callable[[list[Path]], None] = lambda paths: None) -> list[Path]:
-        """report.LANG.html and report.LANG.md with pictures/LANG/*.png and numbers/*.json; their paths.
+        """Writes report.LANG.html and report.LANG.md with pictures/LANG/*.png and numbers/*.json; returns their paths.
 
-        `readable` is told as soon as there is something to read, pictures or not.
+        `readable` is called as soon as there is something to read, with or without pictures.
         """
         with disk(self.order.out):
             self.order.out.mkdir(parents=True, exist_ok=True)
@@ -64,13 +64,13 @@ class Report:
             try:
                 pictures.draw(every, self.order.workers, watch)
             except KeyboardInterrupt:
-                self._write(None)  # a page must not go on waiting for pictures that nobody draws
+                self._write(None)  # otherwise the page would wait for pictures that nobody draws
                 raise
         written = self.write()
         return [*written, *(write_markdown(book, self.order.out, self.chapter, self.card) for book in self.books)]
 
     def refresh(self) -> bool:
-        """Read the run again and write the pages; whether it still goes on."""
+        """Reads the run again and writes the pages; returns whether it is still running."""
         assert self.order.run is not None
         self.chapter = RunChapter(self.order.run)
         self.write()

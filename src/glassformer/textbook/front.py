@@ -1,4 +1,4 @@
-"""What the first page shows beside its text: the map with its boxes as links, and paths by hours."""
+"""What the first page shows besides its text: the map with its boxes as links, and reading paths by hours."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from glassformer.lessons.catalogue import PATHS
 from glassformer.lessons.texts import PictureWords
 from glassformer.textbook.book import Book, Stop
 
-MAP = "architecture"  # the lesson whose picture it is
+MAP = "architecture"  # the lesson whose picture is the map
 
 
 @dataclass(frozen=True)
 class MapBox:
-    """A box of the map: its label in the picture, the modules that it stands for, the lessons that open it."""
+    """A box of the map: its label in the picture, its modules, and the lessons about it."""
 
     label: str
     modules: tuple[str, ...]
@@ -41,26 +41,26 @@ BOXES = (
 
 
 def boxes(book: Book) -> dict[str, list[Stop]]:
-    """Each box by its label in the picture, and the lessons that open it."""
+    """The lessons about each box, by its label in the picture."""
     label = PictureWords(MAP, book.lang)
     return {label(box.label).replace("\n", " "): [book.stops[name] for name in box.lessons] for box in BOXES}
 
 
 def paths(book: Book) -> dict[int, list[Stop]]:
-    """What to read in so many hours."""
+    """What to read in a number of hours."""
     return {hours: [book.stops[name] for name in names] for hours, names in PATHS.items()}
 
 
 def picture(book: Book) -> Markup:
-    """The map; "" where it is not drawn."""
+    """The map; "" if it is not drawn."""
     drawn = book.pictures.get(MAP)
     return Markup() if drawn is None or not drawn.svg else linked(drawn.svg, book)
 
 
 def linked(svg: str, book: Book) -> Markup:
-    """The picture of the lesson with names of its own and a link around every box.
+    """The lesson's picture with ids of its own and a link around every box.
 
-    A picture (`role="img"`) has no parts for a reader aloud; one with links is a group.
+    A screen reader sees no parts in `role="img"`, so with links it becomes a group.
     """
     titles = {view.name: view.title for view in book.lessons}
     svg = re.sub(rf'(id="|url\(#|href="#){MAP}-', r"\1map-", svg).replace('role="img"', 'role="group"', 1)

@@ -1,4 +1,4 @@
-"""The report as Markdown: the same texts, pictures as PNG files under the names that reports know them by."""
+"""The report as Markdown: the same texts, with pictures as PNG files."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _page(page: Page, book: Book) -> Iterator[str]:
 
 
 def _claim(name: str, book: Book) -> str:
-    """What stands for a claim, or for one of the parts that a page may hold."""
+    """The Markdown of a claim, or of one of the parts that a page may contain."""
     words = Say(book.lang)
     match name:
         case "map":

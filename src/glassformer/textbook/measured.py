@@ -1,6 +1,6 @@
-"""One training step of full size, measured: FLOPs as torch counts them, bytes of all tensors alive at the worst moment.
+"""One training step of full size, measured: FLOPs as torch counts them, and peak bytes of all tensors.
 
-It stands beside what the ledger says about the same step.
+Compared with what the ledger predicts for the same step.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from glassformer.ledger.costs import Pass, costs
 from glassformer.ledger.memory import memory
 from glassformer.models.build import build, free_memory
 
-MOST_FLOPS = 10**12  # of a step that is worth the wait
-STEPS = 3  # the optimiser's state is there from the second on
+MOST_FLOPS = 10**12  # of the largest step worth waiting for
+STEPS = 3  # the optimiser has its state from the second on
 
 
 @dataclass(frozen=True)
 class MeasuredStep:
-    """Both sides; None: too large to be tried here."""
+    """Predicted and measured; None: too large to measure here."""
 
     predicted_flops: int
     predicted_bytes: int
@@ -44,7 +44,7 @@ def step(config: ModelConfig, size: Pass) -> MeasuredStep:
 
 
 def _flops(config: ModelConfig, size: Pass) -> int:
-    """Through the reference kernel: torch counts nothing for its own on a CPU."""
+    """FLOPs with the reference kernel: torch counts none for its own kernel on a CPU."""
     model = build(config, seed=0, kernel="reference").train()
     given = inputs(config, size)
     with FlopCounterMode(display=False) as counter:
@@ -53,7 +53,7 @@ def _flops(config: ModelConfig, size: Pass) -> int:
 
 
 def _bytes(config: ModelConfig, size: Pass) -> int:
-    """What is alive before the step, and the highest that the step adds to it."""
+    """Bytes alive before the step, plus the most that the step adds."""
     model = build(config, seed=0).train()
     optimizer = torch.optim.AdamW(model.parameters())
     given = inputs(config, size)
@@ -61,7 +61,7 @@ def _bytes(config: ModelConfig, size: Pass) -> int:
         _advance(model, optimizer, given)
     state: list[Any] = [value for values in optimizer.state.values() for value in values.values()]
     before = [*model.parameters(), *model.buffers(), *(value for value in state if isinstance(value, Tensor))]
-    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # else it writes its own lines between ours
+    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # otherwise it writes its own lines between ours
     cpu = [torch.profiler.ProfilerActivity.CPU]
     with torch.profiler.profile(activities=cpu, profile_memory=True, acc_events=True) as profile:
         _advance(model, optimizer, given)
@@ -80,7 +80,7 @@ def _advance(model: nn.Module, optimizer: torch.optim.Optimizer, given: tuple[Te
 
 
 def _loss(output: Any) -> Tensor:
-    """Of logits the cross-entropy against some tokens; of whatever else a number that depends on all of it."""
+    """The cross-entropy of logits against some tokens; for other outputs a number that depends on all of it."""
     logits = output if isinstance(output, Tensor) else next(iter(output))
     if logits.dim() == 3:
         return F.cross_entropy(logits.flatten(0, 1), torch.zeros(logits.shape[:2], dtype=torch.long).flatten())
@@ -88,7 +88,7 @@ def _loss(output: Any) -> Tensor:
 
 
 def inputs(config: ModelConfig, size: Pass) -> tuple[Tensor, ...]:
-    """Something of this size that the model takes."""
+    """An input of this size for the model."""
     options, kind = config.input.options, config.input.kind
     if kind == "tokens":
         source = torch.randint(config.vocab_size or 1, (size.batch, size.length))

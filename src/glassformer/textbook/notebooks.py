@@ -1,6 +1,6 @@
 """Ten notebooks in each language, made from the lessons: text, something to try, each lesson with picture and verdict.
 
-`python -m glassformer.textbook.notebooks` writes them again into notebooks/LANG; a test compares, and runs them.
+`python -m glassformer.textbook.notebooks` writes them into notebooks/LANG; a test compares and runs them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from glassformer.lessons.record import RECORDED, LessonResult
 from glassformer.lessons.texts import fill_numbers, tables
 from glassformer.words import LANGUAGES, say
 
-# the chapters of each notebook; its first gives it title, introduction and something to try
+# the chapters of each notebook; the first gives its title, introduction and something to try
 NOTEBOOKS: dict[str, tuple[str, ...]] = {
     "01-text": ("overview", "data"),
     "02-embedding": ("embedding",),
@@ -38,7 +38,7 @@ except ModuleNotFoundError:
 
 
 def notebook(name: str, lang: str) -> dict[str, Any]:
-    """One notebook without outputs, in the format that Jupyter and Colab read."""
+    """One notebook without outputs, for Jupyter and Colab."""
     chapters = NOTEBOOKS[name]
     opening = tables(lang, "notebooks", "cells")[chapters[0]]
     cells = [
@@ -56,7 +56,7 @@ def notebook(name: str, lang: str) -> dict[str, Any]:
 
 
 def _lesson(name: str, lang: str) -> list[dict[str, Any]]:
-    """Title, question and easy text; the recorded result; the same measured again, at once or when it is asked for."""
+    """Title, question and easy text; the recorded result; the same measured again, at once or on request."""
     texts = tables(lang, "lessons", name)
     result = LessonResult.read(RECORDED / f"{name}.json")
     easy = fill_numbers(texts["easy"], result.data).strip()
@@ -79,7 +79,7 @@ def _code(source: str) -> dict[str, Any]:
 
 
 def write(folder: Path) -> list[Path]:
-    """All of them."""
+    """Writes all notebooks."""
     paths = []
     for lang in LANGUAGES:
         (folder / lang).mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The report as one HTML file: everything is inside it, nothing is fetched. Its HTML stands in templates/."""
+"""The report as one self-contained HTML file: nothing is fetched. Its HTML is in templates/."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ from glassformer.words import LANGUAGES, say
 RELOAD = 8  # seconds, while there is something to wait for
 MOST_NUMBERS = 60  # rows
 INTERVAL = {"mean", "low", "high", "n"}
-MARK = "\ue000{}\ue001"  # where a claim stands in a text, until it is HTML
+MARK = "\ue000{}\ue001"  # placeholder of a claim in a text until the text is HTML
 
 
 @cache
 def asset(name: str) -> Markup:
-    """Style and script, which stand on the page as they are."""
+    """A style sheet or script, inserted unescaped."""
     return Markup((PAGES / name).read_text(encoding="utf-8"))
 
 
 class Printer:
-    """Makes the page of a book; what does not depend on the run is made once."""
+    """Makes the page of a book; parts that do not depend on the run are made once."""
 
     def __init__(self, book: Book, others: tuple[str, ...] = ()) -> None:
-        """`others` are languages whose report stands beside this one."""
+        """`others`: languages of the reports beside this one."""
         self.book, self.words = book, Say(book.lang)
         self.languages = {lang: say("report.language", lang) for lang in others if lang != book.lang}
 
     @cached_property
     def text(self) -> Markup:
-        """Pages and lessons, with the pictures that are drawn by now."""
+        """Pages and lessons, with the pictures drawn so far."""
         return self.body()
 
     def page(self, run: RunChapter | None = None, card: Card | None = None, *, unfinished: bool = False) -> str:
-        """The whole page. `unfinished`: pictures are still being drawn, so it loads itself again; so does a run's."""
+        """The whole page. It reloads itself while pictures are being drawn (`unfinished`) or a run is going on."""
         words, again = self.words, unfinished or (run is not None and run.running)
         script = {key: words(f"script.{key}") for key in ("found", "nothing", "light", "dark", "sideways")}
         values = {
@@ -65,7 +65,7 @@ class Printer:
         return self._made("page.html", values) + "\n"
 
     def body(self, *, unfinished: bool = False) -> Markup:
-        """What is read: pages, chapters with their lessons, pages, sources."""
+        """The text: pages, chapters with their lessons, more pages, sources."""
         parts = [
             *map(self.page_html, self.book.first),
             *(self.chapter_html(chapter, unfinished) for chapter in self.book.chapters),
@@ -78,7 +78,7 @@ class Printer:
         inserts: dict[str, str] = {}
 
         def insert(name: str) -> str:
-            """A mark now, HTML once the text around it is HTML."""
+            """A placeholder, replaced by HTML once the text around it is HTML."""
             inserts[MARK.format(name)] = self.insert(name)
             return MARK.format(name)
 
@@ -87,7 +87,7 @@ class Printer:
         return self._made("text.html", {"page": page, "text": text, "other": other, "line": line})
 
     def insert(self, name: str) -> Markup:
-        """A part that a page may hold beside its text, or a claim inside it."""
+        """A part that a page may contain besides text, or a claim in the text."""
         book, claims, first = self.book, self.macros("claims.html"), self.macros("front.html")
         parts: dict[str, Callable[[], Markup]] = {
             "map": lambda: first.map(front.boxes(book), front.picture(book)),
@@ -113,7 +113,7 @@ class Printer:
         return self._made("lesson.html", values)
 
     def macros(self, template: str) -> Any:
-        """Parts of the page, each a function."""
+        """The macros of a template: parts of the page as functions."""
         return macros(PAGES / template, {"words": self.words})
 
     def _made(self, template: str, values: Mapping[str, Any]) -> Markup:
@@ -121,12 +121,12 @@ class Printer:
 
 
 def source_id(path: str) -> str:
-    """The anchor of a file of the source."""
+    """The anchor of a source file."""
     return "source-" + path.removesuffix(".py").replace("/", "-")
 
 
 def colours() -> Markup:
-    """The themes of the pictures as variables, so that page and pictures are of one piece."""
+    """The themes of the pictures as variables, so that page and pictures match."""
 
     def variables(theme: Theme) -> str:
         return "".join(f"--{name}:{value};" for name, value in theme.colours.items())

@@ -18,7 +18,7 @@ from glassformer.show.figure import as_png, as_svg
 
 
 def paint(name: str, lang: str, data: dict[str, Any], alternative: str, to: Path) -> None:
-    """TO.svg and TO.png; each appears whole or not at all, the .png first."""
+    """Writes TO.png, then TO.svg; each appears whole or not at all."""
     words = PictureWords(name, lang)
     figure = drawn(lesson(name), data, words)
     svg, png = as_svg(figure, name, lang, alternative), as_png(figure, lang)
@@ -32,7 +32,7 @@ def main() -> None:
         try:
             paint(order["name"], order["lang"], order["data"], order["alternative"], Path(order["to"]))
             said = ""
-        except Exception as error:  # one picture that cannot be drawn is no reason to draw no other
+        except Exception as error:  # a picture that cannot be drawn does not stop the others
             said = f"{type(error).__name__}: {error}".splitlines()[0]
         sys.stdout.write(json.dumps({"error": said}) + "\n")
         sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""The pictures of all lessons, drawn side by side and kept in the cache: what has not changed is drawn once."""
+"""The pictures of all lessons, drawn in parallel and cached: an unchanged picture is drawn once."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from glassformer.lessons.trained_models import cache
 from glassformer.lessons.view import LessonView
 from glassformer.textbook.painter import paint
 
-FEW = 3  # pictures that this process draws itself: starting another takes as long
+FEW = 3  # so few are drawn in this process: starting another takes as long
 KEPT = 30 * 24 * 3600  # seconds
 PACKAGE = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
 class Picture:
-    """The picture of a lesson in a language; `file` has no ending, there is a .svg and a .png."""
+    """The picture of a lesson in a language; `file` is without suffix, for .svg and .png."""
 
     name: str
     lang: str
@@ -46,7 +46,7 @@ class Picture:
 
     @property
     def svg(self) -> str:
-        """ "" where it is not drawn."""
+        """The SVG; "" if it is not drawn."""
         path = self.file.with_suffix(".svg")
         return path.read_text(encoding="utf-8") if path.is_file() else ""
 
@@ -57,7 +57,7 @@ class Picture:
 
 
 def picture(view: LessonView) -> Picture | None:
-    """None where there are no numbers to draw."""
+    """The picture of a lesson; None if there are no numbers to draw."""
     if view.result is None:
         return None
     alternative = view.part("alt")
@@ -68,7 +68,7 @@ def picture(view: LessonView) -> Picture | None:
 
 @once
 def _way() -> str:
-    """How pictures are drawn: the code of lessons and panels, matplotlib, the font."""
+    """What every picture depends on: the code of lessons and panels, matplotlib, the font."""
     from matplotlib import __version__
 
     digest = hashlib.sha256(f"{__version__} {hangul_font()}".encode())
@@ -85,7 +85,7 @@ def _words(view: LessonView) -> str:
 
 
 def draw(pictures: Iterable[Picture], workers: int, watch: Callable[[str, float], None]) -> dict[str, str]:
-    """Draw what is not drawn yet; returns what could not be, and why."""
+    """Draws missing pictures; returns those that failed, and why."""
     waiting: SimpleQueue[Picture] = SimpleQueue()
     missing = [picture for picture in pictures if not picture.is_drawn]
     for each in missing:
@@ -103,7 +103,7 @@ def draw(pictures: Iterable[Picture], workers: int, watch: Callable[[str, float]
 
 
 def _tidy() -> None:
-    """Pictures of code and results that there no longer are do not stay for ever."""
+    """Deletes old pictures, of code and results that no longer exist."""
     folder = cache() / "drawn"
     with disk(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -121,7 +121,7 @@ def _by_ourselves(
         try:
             paint(each.name, each.lang, each.data, each.alternative, each.file)
             drawn.put((each, ""))
-        except Exception as error:  # the page says that there is no picture
+        except Exception as error:  # the page notes the missing picture
             drawn.put((each, f"{type(error).__name__}: {error}"))
     yield
 
@@ -139,7 +139,7 @@ def _by_others(waiting: SimpleQueue[Picture], drawn: SimpleQueue[tuple[Picture, 
 
 
 class _Painter:
-    """Another process that draws: picture after picture, each answered before the next."""
+    """Another process that draws pictures one by one, answering each before the next."""
 
     def __init__(self) -> None:
         self.process = _start()
@@ -153,14 +153,14 @@ class _Painter:
                 return
             try:
                 drawn.put((each, self.ask(each)))
-            except (OSError, ValueError) as error:  # the process is gone: with it what it was drawing
+            except (OSError, ValueError) as error:  # the process is gone, and its picture with it
                 drawn.put((each, f"{type(error).__name__}: {error}"))
                 if not self.closed:
                     self._end()
                     self.process = _start()
 
     def ask(self, each: Picture) -> str:
-        """What went wrong; "" when it is drawn."""
+        """Draws a picture; returns the error, "" if there is none."""
         assert self.process.stdin is not None and self.process.stdout is not None
         order = {"name": each.name, "lang": each.lang, "data": each.data, "alternative": each.alternative}
         self.process.stdin.write(json.dumps({**order, "to": str(each.file)}) + "\n")
@@ -168,7 +168,7 @@ class _Painter:
         return str(json.loads(self.process.stdout.readline())["error"])
 
     def close(self) -> None:
-        """For good: whoever still works with it starts no other process."""
+        """Closes it for good: later calls start no new process."""
         self.closed = True
         self._end()
 
@@ -191,5 +191,5 @@ def _start() -> subprocess.Popen[str]:
         text=True,
         encoding="utf-8",
         env=environment,
-        start_new_session=True,  # Ctrl-C in a terminal is for the command, which ends its painters
+        start_new_session=True,  # Ctrl-C goes to the command only, which ends its painters
     )

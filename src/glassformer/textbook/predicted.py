@@ -1,4 +1,4 @@
-"""Predicted and measured: what the ledger says about a run from its configuration alone, and what its log says."""
+"""Predicted and measured: a run according to the ledger, from its configuration alone, and according to its log."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class PredictedRow:
 
     @property
     def error(self) -> float | None:
-        """How far the prediction was off, as a share of what was measured."""
+        """The error of the prediction, as a share of the measured value."""
         if self.predicted is None or not self.measured:
             return None
         return self.predicted / self.measured - 1
@@ -35,7 +35,7 @@ class PredictedRow:
 
 @dataclass(frozen=True)
 class Card:
-    """All rows, and what they assume."""
+    """All rows and their assumptions."""
 
     rows: tuple[PredictedRow, ...]
     batch: int
@@ -44,7 +44,7 @@ class Card:
 
 
 def card(chapter: RunChapter, device: Device | None = None) -> Card | None:
-    """None where the ledger cannot tell. Time is predicted only for a run of this machine, which is measured now."""
+    """The card of a run; None if the ledger cannot predict it. Time is predicted only for a run of this machine."""
     config, log = chapter.run.config, [r for r in chapter.records if r.get("kind") == "train"]
     try:
         job = full_batch(config)
@@ -64,7 +64,7 @@ def card(chapter: RunChapter, device: Device | None = None) -> Card | None:
 
 
 def _counted(config: RunConfig, size: Pass) -> tuple[str, int]:
-    """What the log of a task counts, and how many a full batch has of it; 0 where the sizes alone do not tell."""
+    """What the log of a task counts, and its number in a full batch; 0 if the sizes do not determine it."""
     match kind_of(config).task.unit:
         case "tokens":
             return "tokens", size.batch * (size.target_length or size.length)
@@ -80,14 +80,14 @@ def _plan(config: RunConfig, job: Job, device: Device) -> Plan:
 
 
 def _any(job: Job) -> Device:
-    """FLOPs and memory do not depend on the device; seconds are then not shown."""
+    """Any device: FLOPs and memory do not depend on it, and seconds are not shown."""
     from glassformer.ledger.devices import DEVICES
 
     return next(device for device in DEVICES.values() if (job.dtype or "") in device.peaks)
 
 
 def _measured(chapter: RunChapter) -> Device:
-    """This machine with as many threads as the run had."""
+    """This machine, measured now with as many threads as the run had."""
     import torch
 
     threads = torch.get_num_threads()
@@ -99,7 +99,7 @@ def _measured(chapter: RunChapter) -> Device:
 
 
 def is_of_this_machine(chapter: RunChapter) -> bool:
-    """By what the run wrote down when it began."""
+    """Whether the run was made on this machine, by what it recorded at its start."""
     import torch
 
     environment = chapter.run.environment

@@ -1,6 +1,6 @@
-"""Texts as HTML: Markdown, equations, Korean words on an English page, and where a line must not end.
+"""Texts as HTML: Markdown, equations, Korean words on an English page, and places where a line must not break.
 
-HTML inside a text is shown as text. All functions return `Markup`, which a template takes as it is.
+HTML inside a text is escaped. All functions return `Markup`, which templates insert unescaped.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 
 from glassformer.lessons.catalogue import NUMBERS
 
-BOX = '<div class="scroll" tabindex="0" role="group">'  # a table scrolls in it; a keyboard reaches it
+BOX = '<div class="scroll" tabindex="0" role="group">'  # lets a table scroll, also by keyboard
 
 
 # --- Markdown ---
@@ -22,7 +22,7 @@ BOX = '<div class="scroll" tabindex="0" role="group">'  # a table scrolls in it;
 
 @cache
 def _reader() -> Any:
-    """CommonMark with tables."""
+    """The Markdown parser: CommonMark with tables."""
     from markdown_it import MarkdownIt
 
     reader = MarkdownIt("commonmark", {"html": False}).enable("table")
@@ -34,7 +34,7 @@ def _reader() -> Any:
 
 
 def _code(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
-    """The name of a lesson leads to it."""
+    """Inline code; the name of a lesson becomes a link."""
     text = tokens[at].content
     code = Markup("<code>{}</code>").format(text)
     number = NUMBERS.get(text)
@@ -48,7 +48,7 @@ def _block(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
 
 
 def html(text: str, *, level: int = 3, inserts: Mapping[str, str] | None = None) -> Markup:
-    """A text with its highest heading at `level`; `inserts` are marks in it and the HTML that takes their place."""
+    """A text with its highest heading at `level`; `inserts`: placeholders in it and the HTML that replaces them."""
     tokens = _reader().parse(text)
     highest = min((int(token.tag[1]) for token in tokens if token.type == "heading_open"), default=level)
     for token in tokens:
@@ -73,9 +73,9 @@ _LETTER = re.compile(r">(\w)<")
 
 
 def mathml(latex: str, formula: str) -> Markup:
-    """LaTeX → MathML, which every browser draws by itself, on a line of its own.
+    """LaTeX → MathML, which every browser draws natively, on its own line.
 
-    `formula`, the same in Unicode, is what a reader aloud gets.
+    `formula`, the same in Unicode, is for screen readers.
     """
     from latex2mathml.converter import convert
 
@@ -90,28 +90,27 @@ _PARTS = re.compile(r"(<svg\b.*?</svg>|<math\b.*?</math>|<[^>]*>)", re.DOTALL)
 _HANGUL = re.compile(r"[가-힣]+(?:[ ,.·!?]+[가-힣]+)*[.!?]?")
 JOINER = "\u2060"  # no width, no break
 _ENDING = re.compile(r"(?<=[)\]}%”’])(?=[가-힣])")
-_TYPED = re.compile(r"(?<!\S)(?=\S{2,32}(?!\S))[^\s-]*-\S*")  # a longer one would not fit on a phone
+_TYPED = re.compile(r"(?<!\S)(?=\S{2,32}(?!\S))[^\s-]*-\S*")  # longer ones would not fit on a phone
 
 
 def marked(page: str, lang: str) -> Markup:
-    """Korean words on a page in another language are marked as such: a reader aloud and a font need to know.
+    """Marks Korean words on a page in another language, for screen readers and fonts.
 
     Pictures and formulas stay as they are.
     """
     if lang == "ko":
         return Markup(page)
     parts = _PARTS.split(page)
-    for at in range(0, len(parts), 2):  # texts; what stands between them are tags
+    for at in range(0, len(parts), 2):  # every second part is text, the others are tags
         parts[at] = _HANGUL.sub(r'<span lang="ko">\g<0></span>', parts[at])
     return Markup("".join(parts))
 
 
 def kept(page: str) -> Markup:
-    """The same HTML, held together where a browser would end a line and must not.
+    """The same HTML without line breaks where a browser must not break.
 
-    Two places: between a bracket or a per cent sign and the Korean ending that belongs to it, (차이 0.3)입니다; and at
-    the hyphens of what one types, glassformer claims pe-linear --fresh. Blocks of code, pictures and formulas stay as
-    they are.
+    Two places: between a bracket or a per cent sign and its Korean ending, (차이 0.3)입니다; and at the hyphens of
+    commands, glassformer claims pe-linear --fresh. Blocks of code, pictures and formulas stay as they are.
     """
     parts = _PARTS.split(page)
     code = block = 0

@@ -1,4 +1,4 @@
-"""The chapter of a run: how it stands, what it says, where it looks, what it takes for what. Read from its folder."""
+"""The chapter of a run, read from its folder: its state, samples, attention and confusions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from glassformer.training.status import LogSummary, rows
 
 
 class RunChapter:
-    """A run as it stands now: its log is read once."""
+    """The current state of a run; its log is read once."""
 
     def __init__(self, folder: str | Path) -> None:
         self.run = Run.open(folder)
@@ -31,17 +31,17 @@ class RunChapter:
 
     @cached_property
     def running(self) -> bool:
-        """A run that says so, and whose process is still there: it holds the kernel's lock."""
+        """Whether its status is running and its process is alive: it holds the kernel's lock."""
         return self.run.status.get("state", "running") == "running" and _held(self.run.folder / LOCK)
 
     def story(self, lang: str) -> RunHistory:
-        """All that its pictures show."""
+        """The data of its pictures."""
         return replace(RunHistory.of(self.run, lang, self.records), looked=self.looked)
 
     def status(self, lang: str) -> Mapping[str, str]:
         return rows(self.run, LogSummary(self.records), lang=lang)
 
-    # --- what it says ---
+    # --- samples ---
 
     @cached_property
     def sampled(self) -> tuple[int, list[dict[str, str]]]:
@@ -50,7 +50,7 @@ class RunChapter:
 
     @cached_property
     def loaded(self) -> Loaded | None:
-        """The model, where there is one that can be loaded; not while it is being trained."""
+        """The model, if it can be loaded and is not being trained."""
         if self.running or not self.run.has_weights:
             return None
         try:
@@ -58,7 +58,7 @@ class RunChapter:
         except GlassformerError:
             return None
 
-    # --- where it looks ---
+    # --- attention ---
 
     @cached_property
     def looked(self) -> KeptAttention | None:
@@ -69,7 +69,7 @@ class RunChapter:
             return None
         try:
             return self._within(next(iter(samples[0].values())))
-        except GlassformerError:  # a sample that is too long for a pass, for example
+        except GlassformerError:  # for example a sample too long for the model
             return None
 
     def _within(self, text: str) -> KeptAttention:
@@ -83,10 +83,10 @@ class RunChapter:
 
     @cached_property
     def forecast(self) -> Shown | None:
-        """Of a forecaster: the first window of its last samples."""
+        """For a forecaster: the first window of its last samples."""
         return read_forecast(self.run, self.sampled[0])
 
-    # --- what it takes for what ---
+    # --- confusions ---
 
     @cached_property
     def confused(self) -> ConfusionTable | None:
@@ -94,7 +94,7 @@ class RunChapter:
 
 
 def _held(path: Path) -> bool:
-    """Whether another process holds the lock of a run; one that was killed holds none."""
+    """Whether another process holds the lock of a run; a killed process holds none."""
     try:
         handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except OSError:

@@ -58,7 +58,7 @@ def _about(chapter: RunChapter, words: Say) -> str:
     return words("run.going" if chapter.running else "run.ended")
 
 
-# --- tables: their titles are headings of the page ---
+# --- tables, with headings of the page as titles ---
 
 
 def _status_table(chapter: RunChapter, words: Say) -> Table:
@@ -74,12 +74,12 @@ def samples_table(chapter: RunChapter, words: Say) -> Table:
     title = words("run.samples", step=f"{step:,}")
     table = Table(*(Column(say(f"watch.sample.{key}", words.lang)) for key in keys), title=title)
     for sample in samples[:MOST_SAMPLES]:
-        table.add(*map(str.strip, sample.values()))  # what a model goes on with begins with a blank
+        table.add(*map(str.strip, sample.values()))  # a model's continuation begins with a space
     return table
 
 
 def card_table(card: Card, words: Say) -> Table:
-    """What the ledger predicted, what was measured, and by how much it was off."""
+    """What the ledger predicted, what was measured, and the error."""
     columns = (Column(words(f"predicted.{column}")) for column in ("what", "before", "after", "error"))
     table = Table(*columns, title=words("predicted.title"))
     for row in card.rows:
@@ -109,7 +109,7 @@ def _error(row: PredictedRow) -> str:
 
 
 def pictures(chapter: RunChapter, lang: str) -> dict[str, str]:
-    """Each as SVG."""
+    """Every picture as SVG."""
     found = {}
     with styled(LIGHT, lang):
         for name, make in Draughtsman(chapter, lang).figures().items():
@@ -118,7 +118,7 @@ def pictures(chapter: RunChapter, lang: str) -> dict[str, str]:
 
 
 def write_pictures(chapter: RunChapter, lang: str, out: Path) -> list[str]:
-    """pictures/LANG/loss_curves.png …; their names."""
+    """Writes pictures/LANG/loss_curves.png …; returns their names."""
     folder, names = out / "pictures" / lang, []
     with disk(folder), styled(LIGHT, lang):
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The pictures of a run in the theme of the textbook: the panels of its folder, and what only the report has."""
+"""The pictures of a run in the theme of the textbook: the panels in its folder, and those only in the report."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Draughtsman:
         self.words = PanelWords(lang, kind_of(chapter.run.config).task)
 
     def figures(self) -> dict[str, Callable[[], Figure]]:
-        """What there is to draw, by the names that reports know the pictures by."""
+        """The figures that can be drawn, by their names in reports."""
         found: dict[str, Callable[[], Figure]] = {}
         if self.chapter.records:
             found |= {"training_dashboard": self.dashboard, "loss_curves": self.losses, "learning_rate": self.rate}
@@ -57,7 +57,7 @@ class Draughtsman:
         return figure
 
     def dashboard(self) -> Figure:
-        """The same page as in the folder of the run; the map in cells that a theme can colour."""
+        """The same page as in the folder of the run, with the map in cells that a theme can colour."""
         figure = self.theme.figure(10, 9.5)
         looked = {} if self.chapter.looked is None else {"attention": lambda axes, *_: self._map(axes, printed=False)}
         draw_board(figure.subplot_mosaic(BOARD), self.story, self.words, self.theme, {**PANELS, **looked})

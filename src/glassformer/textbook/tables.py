@@ -1,9 +1,9 @@
-"""Tables of README and docs: those of the benchmarks, and the verdicts of the lessons; nobody types a number in.
+"""Tables of README and docs: benchmarks and verdicts of the lessons; no number is typed by hand.
 
 <!-- verdicts -->
 <!-- end -->
 
-The four words of a verdict stand in <!-- meanings --> … <!-- end -->.
+The four words of a verdict go between <!-- meanings --> and <!-- end -->.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def verdicts(lang: str) -> str:
 
 
 def meanings(lang: str) -> str:
-    """What each word means, from the one place that says so."""
+    """What each word of a verdict means."""
     return "".join(f"- **{say(f'verdicts.{word}', lang)}**: {say(f'meanings.{word}', lang)}\n" for word in WORDS)
 
 

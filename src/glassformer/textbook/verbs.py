@@ -17,7 +17,7 @@ from glassformer.words import LANGUAGES, language
 
 @runtime_checkable
 class RunWithFolder(Protocol):
-    """What training gave back: a run that knows its folder."""
+    """What training returns: a run that knows its folder."""
 
     @property
     def folder(self) -> Path: ...
@@ -26,7 +26,7 @@ class RunWithFolder(Protocol):
 def lesson(name: str, *, lang: str | None = None, fresh: bool = False) -> LessonView:
     """A lesson with its result: `.text("deep")`, `.verdicts`, `.data`, `.figure()`. It shows itself in a notebook.
 
-    Measured now where there is no result, or with `fresh`; models that it looks into are trained on first use.
+    Measured now if there is no result, or with `fresh`; models that it uses are trained on first use.
     """
     module_of(word("name", name))
     spoken = _spoken(lang)
@@ -45,7 +45,7 @@ def claims(*ids: str, lang: str | None = None) -> Claims:
 def report(
     run: str | Path | RunWithFolder | None = None, *, out: str | Path = "report", lang: str = "both"
 ) -> list[Path]:
-    """Write the textbook, with a chapter on a run where one is given; the files that were written."""
+    """Write the textbook, with a chapter on a run if one is given; returns the files written."""
     folder = None if run is None else run.folder if isinstance(run, RunWithFolder) else path_of("run", run)
     langs = LANGUAGES if word("lang", lang) == "both" else (one_of("lang", lang, LANGUAGES),)
     return Report(Order(path_of("out", out), langs, run=folder, workers=cores())).build()
