@@ -112,7 +112,7 @@ def _hidden_logits(model: nn.Module, ids: Tensor, folder: Path) -> Tensor:
 def _against_transformers(
     features: Path, masked: Path, ids: Tensor, fingerprint: Tensor, logits: Tensor
 ) -> dict[str, float] | None:
-    """The largest differences from the same weights in `transformers`; None where it is not installed."""
+    """The largest differences from the same weights in `transformers`; None if it is not installed."""
     if importlib.util.find_spec("transformers") is None:
         return None
     from transformers import BertForMaskedLM, BertModel

@@ -1,4 +1,4 @@
-"""What each task reaches with its built-in default, trained from scratch; the test part is read once, at the end."""
+"""What each task reaches with its built-in default, trained from scratch; tested once, at the end."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ def run() -> dict[str, Any]:
     for compiled in (True, False) if device == "cuda" else (False,):
         torch.compiler.reset()
         steps = {"glassformer": ours(setting, device, compiled)}
-        rivals = [name for name in PEERS if not compiled or name == "marian"]  # compiling gains nn.Transformer nothing
+        rivals = [name for name in PEERS if not compiled or name == "marian"]  # compiling does not help nn.Transformer
         steps |= {name: peer(name, setting, device, compiled) for name in rivals}
         seconds = interleaved(steps, rounds=setting.rounds, warm_up=4, device=device)
         rows.append({"compiled": compiled, "seconds": {name: summary(times) for name, times in seconds.items()}})

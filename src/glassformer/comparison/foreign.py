@@ -108,7 +108,7 @@ def is_theirs(side: object) -> bool:
 
 
 def theirs(model: Any) -> TheirsClosed:
-    """A model in memory, in the type that it has."""
+    """A model in memory, in its own type."""
     held = Theirs(model, _family(model.config))
     return TheirsClosed(type(model).__name__, _reads(model.config), lambda dtype: held)
 

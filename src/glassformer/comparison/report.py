@@ -85,7 +85,7 @@ class Comparison:
             "taps": [tap.to_json() for tap in self.taps],
         }
 
-    # --- how it shows itself ---
+    # --- display ---
 
     def _title(self) -> str:
         return say("compare.title", a=self.a, b=self.b, inputs=times(self.inputs))

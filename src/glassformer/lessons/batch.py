@@ -41,7 +41,7 @@ class Began:
 
 @dataclass(frozen=True)
 class Moved:
-    """How far a job is."""
+    """The progress of a job."""
 
     job: WorkerJob
     what: str
@@ -122,7 +122,7 @@ def _seconds(name: str) -> float:
 
 
 def measure_all(names: Sequence[str], folder: Path, workers: int, journal: Journal) -> Generator[Happening]:
-    """Measure lessons into a folder, `workers` at a time; a lesson that fails stops no other.
+    """Measure lessons into a folder, `workers` at a time; a failed lesson does not stop the others.
 
     Results in the journal are not measured again; if nothing fails, it is closed at the end. Closing the generator
     stops the processes.

@@ -1,4 +1,4 @@
-"""What a lesson is: a value with three functions. Report, command line, notebooks and tests use the same three."""
+"""A lesson: a value with three functions. Report, command line, notebooks and tests use the same three."""
 
 from __future__ import annotations
 

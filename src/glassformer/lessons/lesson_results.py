@@ -171,7 +171,7 @@ def source(result: LessonResult) -> dict[str, Any]:
 
 
 def tally() -> dict[str, int]:
-    """How many claims there are, and how many verdicts chance alone would give if no effect existed."""
+    """The number of claims, and how many would be decided by chance alone if there were no effects."""
     claims = len(index.claims())
     return {"all": claims, "chance": round((1 - LEVEL) * claims)}
 

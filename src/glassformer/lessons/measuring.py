@@ -31,7 +31,7 @@ class Audience(Protocol):
 
 
 class NoAudience:
-    """Nobody watches."""
+    """An audience that ignores everything."""
 
     def lesson(self, title: str) -> AbstractContextManager[Watch]:
         return nullcontext(nobody)

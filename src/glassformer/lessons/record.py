@@ -63,7 +63,7 @@ def current(name: str) -> str:
 
 
 def setup_of(name: str, watch: Watch = nobody) -> LessonSetup:
-    """What a lesson is measured with: as many seeds as it asks for."""
+    """The setup of a lesson, with its number of seeds."""
     return LessonSetup(seeds=tuple(range(lesson(name).seeds)), watch=watch)
 
 

@@ -97,7 +97,7 @@ def within(effect: Mapping[str, Any], low: float, high: float) -> Word:
     return together(greater(effect, low), less(effect, high))
 
 
-# --- several of them ---
+# --- several verdicts together ---
 
 
 def together(*parts: Word) -> Word:
@@ -118,5 +118,5 @@ def over(sides: Iterable[Word]) -> Word:
 
 
 def listed(names: Iterable[str]) -> str:
-    """For a sentence: "2, 6, 12"."""
+    """Names joined for a sentence: "2, 6, 12"."""
     return ", ".join(names) or NOTHING

@@ -129,7 +129,7 @@ class LessonView:
         write_bytes(path, image)
         return path
 
-    # --- how it shows itself ---
+    # --- display ---
 
     def to_json(self) -> dict[str, Any]:
         found, result = self.lesson, self.result

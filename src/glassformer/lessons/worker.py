@@ -1,4 +1,4 @@
-"""One lesson or one model in a process of its own: `python -m glassformer.lessons.worker lesson NAME FOLDER`.
+"""Runs one lesson or trains one model in its own process: `python -m glassformer.lessons.worker lesson NAME FOLDER`.
 
 Progress goes to standard output as lines of JSON; an error is one line on standard error.
 """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _HEAD = re.compile(r"^.*?(?=<svg)", re.DOTALL)
 _METADATA = re.compile(r"\s*<metadata>.*?</metadata>", re.DOTALL)
-_MARKED = re.compile(r"<g id=([\"'])" + MARK + r"(.*?)\1>")  # matplotlib writes 'a "b"' where a text holds a quote
+_MARKED = re.compile(r"<g id=([\"'])" + MARK + r"(.*?)\1>")  # matplotlib writes 'a "b"' if a text has a quote
 _TINTED = re.compile(rf'<a xlink:href="{TINT}(\w+)"[^>]*>(.*?)</a>', re.DOTALL)
 _SIZE = re.compile(r'<svg ([^>]*?)\bwidth="[^"]*"([^>]*?)\bheight="[^"]*"')
 _HEIGHT_FIRST = re.compile(r'<svg ([^>]*?)\bheight="[^"]*"([^>]*?)\bwidth="[^"]*"')

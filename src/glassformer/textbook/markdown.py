@@ -19,7 +19,7 @@ from glassformer.words import say
 
 
 def write_markdown(book: Book, out: Path, run: RunChapter | None = None, card: Card | None = None) -> Path:
-    """report.LANG.md, pictures/LANG/*.png, numbers/*.json."""
+    """Writes report.LANG.md, pictures/LANG/*.png and numbers/*.json."""
     folder = out / "pictures" / book.lang
     with disk(folder):
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Draws pictures of lessons in a process of its own: a line of JSON in, two files and a line out.
+"""Draws pictures of lessons in its own process: reads lines of JSON, writes two files and a line for each.
 
 `python -m glassformer.textbook.painter`
 """

@@ -115,7 +115,7 @@ class Editor(NamedObserver):
 def edit(model: nn.Module, edits: Mapping[str, Change]) -> Iterator[Editor]:
     """Every pass of the model inside the `with` is changed: `{"decoder.blocks.2.cross_attention.heads": zero(head=3)}`.
 
-    Names may be patterns. Changing scores or weights takes the reference kernel in that layer; `notes` says so.
+    Names may be patterns. Changing scores or weights switches that layer to the reference kernel; `notes` says so.
     """
     known = taps(model)
     if not isinstance(edits, Mapping):

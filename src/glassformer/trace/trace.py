@@ -97,7 +97,7 @@ class Trace:
             raise FileError("file_unreadable", path=path, why=error.strerror or str(error)) from error
         return trace
 
-    # --- how it shows itself ---
+    # --- display ---
 
     def shown(self) -> Table:
         """Every name with its shape and type."""

@@ -97,7 +97,7 @@ def watching(model: nn.Module, watcher: NamedObserver) -> Iterator[None]:
 
 
 def _modules(module: nn.Module, watcher: NamedObserver, path: str = "") -> Iterator[tuple[str | None, nn.Module]]:
-    """The modules that can hold a tap, with their paths; of those skipped only the outermost, without a path."""
+    """The modules that can hold a tap, with their paths; of skipped modules only the outermost, without a path."""
     if path and watcher.passes_over(path):
         yield None, module
         return

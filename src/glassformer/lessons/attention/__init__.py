@@ -1,1 +1,1 @@
-"""Chapter: who looks at whom."""
+"""Chapter: which token looks at which."""

@@ -54,7 +54,7 @@ def run(setup: LessonSetup) -> Data:
 
 
 def _padding(sampler: Sampler) -> dict[str, Any]:
-    """waste = 1 − real tokens / places, over all batches of an epoch and both sides."""
+    """waste = 1 − real tokens / positions, over all batches of an epoch, source and target."""
     batches = sampler.batches(0)
     real = sum(int(sampler.lengths[batch].sum()) for batch in batches)
     places = sum(int(sampler.lengths[batch].max(axis=0).sum()) * len(batch) for batch in batches)

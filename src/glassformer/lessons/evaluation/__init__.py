@@ -1,1 +1,1 @@
-"""Chapter: how well it has learned."""
+"""Chapter: how well a model has learned."""

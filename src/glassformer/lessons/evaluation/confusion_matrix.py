@@ -1,4 +1,4 @@
-"""Which digit is taken for which: the confusion matrix of a classifier that learned from few images.
+"""Which digits are confused: the confusion matrix of a classifier that learned from few images.
 
 The model of the recipe `digits` is nearly always right, and four mistakes teach little. This one has seen too few
 images, so its mistakes show what it confuses.

@@ -1,1 +1,1 @@
-"""Chapter: one skeleton, many families."""
+"""Chapter: families of models from the same boxes."""

@@ -207,7 +207,7 @@ def _verdict_part(data: Data, part: str) -> Verdict:
 
 
 def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
-    """Left: how large. Right: how much accuracy is left."""
+    """Left: each part's share of the parameters. Right: the accuracy without it."""
     figure = theme.figure(10, 4)
     size, lost = figure.subplots(1, 2, width_ratios=(1, 1.9), sharey=True)
     labels = [words(part) for part in PARTS]

@@ -120,7 +120,7 @@ def explained(said: Tensor, true: Tensor) -> float:
 
 
 def silence(setup: LessonSetup, loaded: Loaded) -> list[dict[str, Any]]:
-    """The share of hidden units that ReLU sets to 0, layer by layer, trained and as it was before training."""
+    """The share of hidden units that ReLU sets to 0, layer by layer, before and after training."""
     pairs = pair_corpus(loaded.config.data).validation
     chosen = list(pairs)[: setup.some(SENTENCES, least=2)]
     trained = _silent(loaded, loaded.model, chosen)

@@ -1,1 +1,1 @@
-"""Chapter: keeping numbers in order."""
+"""Chapter: normalisation."""

@@ -12,7 +12,7 @@ MOMENTUM = 0.1  # the usual value: each batch moves the stored averages by a ten
 
 
 class BatchNorm(nn.Module):
-    r"""Each feature over all tokens of the batch.
+    r"""Normalises each feature over all tokens of the batch.
 
         BatchNorm(x) = γ ⊙ (x − mean_batch(x)) / √(var_batch(x) + ε) + β
 

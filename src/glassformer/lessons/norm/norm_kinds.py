@@ -166,7 +166,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
 
 
 def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
-    """Above the loss, below the gap."""
+    """Above: the loss. Below: the gap."""
     figure = theme.figure(8.5, 6.4)
     labels = [words("size", n=row["size"]) for row in data["rows"]]
     for axes, name in zip(figure.subplots(2, 1), ("loss", "gap"), strict=True):

@@ -110,7 +110,7 @@ def _box(model: nn.Module, path: str, shapes: dict[str, list[int]]) -> dict[str,
 
 LEFT, RIGHT, WIDE = 3.1, 7.3, 2.5  # the centres of the two stacks, and the width of a box
 TALL, NORM = 0.62, 0.42  # heights of a box and of Add & Norm
-# height of every box above the ground, from text to probabilities
+# where every box is drawn, from text to probabilities
 PLACES: dict[str, tuple[float, float]] = {
     "encoder_self_attention": (LEFT, 3.55),
     "encoder_self_attention_norm": (LEFT, 4.25),
@@ -250,7 +250,7 @@ def _path(axes: Axes, theme: Theme, points: Sequence[tuple[float, float]], arrow
 
 
 def _bypasses(axes: Axes, theme: Theme) -> None:
-    """The residual connections: past every sub-layer, into its Add & Norm; and the three-pronged forks below them."""
+    """The residual connections around every sub-layer into its Add & Norm, and the forks to Q, K and V."""
     for name, (x, y) in PLACES.items():
         if name.endswith("norm"):
             below = PLACES[name.removesuffix("_norm")][1] - TALL / 2 - 0.22

@@ -1,4 +1,4 @@
-"""From cross-attention to word alignment, and how wrong it is: the alignment error rate (Och & Ney 2003)."""
+"""Word alignment from cross-attention, and its alignment error rate (Och & Ney 2003)."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
 
 
 def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
-    """Three panels; a schedule has its colour in all of them."""
+    """Three panels; each schedule keeps its colour."""
     figure = theme.figure(10, 6.6)
     places = figure.subplot_mosaic([["rate", "rate"], ["loss", "end"]], height_ratios=(2, 3))
     lines(places["rate"], theme, data["shown"], {words(kind): rates for kind, rates in data["rates"].items()})

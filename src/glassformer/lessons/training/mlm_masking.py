@@ -130,7 +130,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
 
 
 def _counted(share: Data) -> Data:
-    """A share of a count, as an interval."""
+    """A counted share with its interval."""
     return {**share, "mean": share["value"]}
 
 
