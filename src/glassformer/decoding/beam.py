@@ -60,7 +60,7 @@ class Finished:
 
 
 class BeamSearch:
-    """One beam search over a batch: `run` it, then ask for the results."""
+    """One beam search over a batch: call `run`, then `best`."""
 
     def __init__(
         self, model: Decodable, start: DecodingStart, bounds: Bounds, rules: Beams, *, record: bool = False
@@ -68,12 +68,12 @@ class BeamSearch:
         self.model, self.bounds, self.rules, self.record = model, bounds, rules, record
         self.state = start.state
         longest, device = bounds.longest(start), start.tokens.device
-        self.logits = accumulated(model.step(start.tokens, start.state))  # b v; its type is that of the scores
-        self.sentences = torch.arange(len(longest), device=device)  # b: those that go on
+        self.logits = accumulated(model.step(start.tokens, start.state))  # b v, in the type of the scores
+        self.sentences = torch.arange(len(longest), device=device)  # b: those still searched
         self.limit = torch.tensor(longest, device=device)  # b
         self.norm_at_limit = self.logits.new_tensor([rules.norm(length) for length in longest])  # b
         self.sums = self.logits.new_zeros(len(longest), 1)  # b w: log-probabilities of the w beams that go on
-        self.nodes = torch.full((len(longest), 1), ROOT, device=device)  # b w: where they end
+        self.nodes = torch.full((len(longest), 1), ROOT, device=device)  # b w: their last nodes
         self.finished = self.results = Finished.none(len(longest), rules.width, self.logits)
         self.growth = Growth()
 
@@ -91,7 +91,7 @@ class BeamSearch:
         k, over = min(self.rules.width, numbers.shape[1]), self.limit <= length  # b
         ends = self.bounds.ended(candidates.tokens) | over[:, None]  # b m
         sums, norm = candidates.cumulative, self.rules.norm(length)
-        # Only the k best may finish; the others replace beams that end.
+        # Only the k best may finish; the others replace beams that have ended.
         scores = sums[:, :k].masked_fill(~ends[:, :k], NEVER) / norm
         self.finished = self.finished.merged(scores, numbers[:, :k])
         going = sums.masked_fill(ends, NEVER).topk(k)  # b w
@@ -108,7 +108,7 @@ class BeamSearch:
     def candidates(self, length: int) -> tuple[Candidates, Tensor]:
         """The best continuations of each sentence, b m, and the beams they continue.
 
-        m = width × (1 + number of ends): so that `width` of them go on even if every beam ends.
+        m = width × (1 + number of end tokens), so that `width` of them go on even if every beam ends.
         """
         b, w = self.sums.shape
         m = self.rules.width * max(2, 1 + len(self.bounds.ends))
@@ -124,7 +124,7 @@ class BeamSearch:
         return Candidates(tokens.gather(1, best.indices), parents, logs.gather(1, best.indices), best.values), beams
 
     def go_on(self, tokens: Tensor, beams: Tensor, done: Tensor) -> Tensor | None:
-        """Finished sentences leave with their results; the cache follows the beams. None: no sentence is left."""
+        """Finished sentences leave with their results; the cache follows the beams. None if no sentence is left."""
         before = self.state.cache.beams
         rows = beams + before * torch.arange(beams.shape[0], device=beams.device)[:, None]  # b w
         keep = None
@@ -140,7 +140,7 @@ class BeamSearch:
         return tokens.view(-1, 1)  # b·w 1
 
     def put(self, results: Finished) -> Finished:
-        """The results with what has been found so far for the sentences still being searched."""
+        """`results`, updated with what has been found so far for the sentences still being searched."""
         scores = results.scores.index_copy(0, self.sentences, self.finished.scores)
         return Finished(scores, results.nodes.index_copy(0, self.sentences, self.finished.nodes))
 
@@ -191,8 +191,8 @@ def beam_search(
 
         best = argmax_Y log p(Y | x) / norm(|Y|), over the `width` best prefixes of every length
 
-    The `n_best` hypotheses of each sentence, the best first. What is forbidden is left out, and the probabilities of
-    the other tokens stay as the model gave them.
+    The `n_best` hypotheses of each sentence, the best first. Forbidden tokens are left out; the probabilities of
+    the others are not renormalised.
     Differs from the paper: nothing by default; `length_norm="power"` is Hugging Face's search, token for token.
     """
     search = _searched(model, source, mask, limits, beams, n_best, record=False)

@@ -1,4 +1,4 @@
-"""What a search may produce: which tokens end it, which are never or always produced, and how many at most."""
+"""The limits of a search: which tokens end it, which are forbidden or forced, and how many there may be."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Limits:
     not before it has `min_len` new tokens. It gets at most `max_len` of them; by default as many as the source has
     and 50 more, as in §6.1. `forbidden` tokens (padding, the beginning) are never produced.
     `first` is forced as the first new token even if it is forbidden (BART: bos), `last` as the last one of a sentence
-    that has reached its longest length (BART, Marian: eos); both count as certain.
+    that has reached its maximum length (BART, Marian: eos); both have probability 1.
     """
 
     eos: int | Collection[int] | None
@@ -89,7 +89,7 @@ class Bounds:
         return torch.where(longest == before + 1, self.last, free)
 
     def forbid(self, scores: Tensor, before: int) -> Tensor:
-        """−∞ for what is forbidden after `before` new tokens, b v."""
+        """The scores, b v, with −∞ for tokens forbidden after `before` new ones."""
         return scores if self.forbidden is None and before >= self.min_len else self.forbid_(scores.clone(), before)
 
     def forbid_(self, scores: Tensor, before: int) -> Tensor:

@@ -27,8 +27,8 @@ def none(length: int, alpha: float) -> float:
     return 1.0
 
 
-# The score of a hypothesis is its log-probability divided by the norm. |Y| counts the new tokens, the end included and
-# the beginning (or the prompt) not: so do Hugging Face and tensor2tensor.
+# The score of a hypothesis is its log-probability divided by the norm. |Y| counts the new tokens including the end, but
+# not the beginning or the prompt, as in Hugging Face and tensor2tensor.
 LENGTH_NORMS: dict[str, Callable[[int, float], float]] = {
     "gnmt": gnmt,
     "power": power,
@@ -41,27 +41,27 @@ class SearchProgress:
     """How far the search has come in each sentence."""
 
     running: Tensor  # b: log-probability of the best hypothesis that goes on
-    worst: Tensor  # b: score of the worst finished one, −∞ while there are fewer than beams
+    worst: Tensor  # b: score of the worst finished one, −∞ while there are fewer of them than beams
     norm: float  # the length norm now
     longest: Tensor  # b: the length norm at the sentence's longest possible length
     alpha: float
 
 
 def first(at: SearchProgress) -> Tensor:
-    """As soon as there are as many finished hypotheses as beams (Hugging Face: early_stopping=True)."""
+    """Stop as soon as there are as many finished hypotheses as beams (Hugging Face: early_stopping=True)."""
     return at.worst > float("-inf")
 
 
 def bound(at: SearchProgress) -> Tensor:
-    """… and none that goes on would be better than the worst of them if it ended now (early_stopping=False).
+    """As `first`, and no running hypothesis would beat the worst of them if it ended now (early_stopping=False).
 
-    Exact without a length norm, because a sum of logarithms only falls; with one, a longer hypothesis could still win.
+    Exact without a length norm, because a sum of log-probabilities only falls; with one, a longer one could still win.
     """
     return first(at) & (at.running / at.norm <= at.worst)
 
 
 def exhaustive(at: SearchProgress) -> Tensor:
-    """… and none would be, even if it kept its log-probability up to its longest length (early_stopping="never")."""
+    """As `bound`, but even if it kept its log-probability up to its longest length (early_stopping="never")."""
     norm = at.longest if at.alpha > 0.0 else at.norm
     return first(at) & (at.running / norm <= at.worst)
 
@@ -80,7 +80,7 @@ def largest(x: Float[Tensor, "b v"], k: int) -> tuple[Float[Tensor, "b k"], Int[
     """The k largest of each row, in order, and their positions.
 
     On a CPU a partial sort of the whole row takes longer than the rest of the step. The k largest lie in the
-    k groups with the largest maxima, and maxima are fast: so choose groups first, and sort what is in them.
+    k groups with the largest maxima, and maxima are fast, so groups are chosen first, and only their content is sorted.
     """
     groups = x.shape[1] // GROUP
     if x.device.type != "cpu" or groups <= 2 * k:

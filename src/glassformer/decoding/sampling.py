@@ -1,4 +1,4 @@
-"""Sampling: the next token is drawn by its probability, after filters that cut off what is unlikely."""
+"""Sampling: the next token is drawn by its probability, after filters that remove unlikely ones."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def keep_top_k(logits: Logits, k: int) -> Logits:
 def keep_top_p(logits: Logits, p: float) -> Logits:
     """The nucleus (Holtzman et al. 2020): the fewest tokens, the most probable first, whose sum is at least p.
 
-    A token goes when it and all less probable ones together have at most 1 − p. The most probable one always stays.
+    A token is dropped if it and all less probable ones together have at most 1 − p. The most probable one always stays.
     """
     ascending = logits.sort(1)
     gone = ascending.values.softmax(1).cumsum(1) <= 1.0 - p  # b v
@@ -122,7 +122,7 @@ def sample(
 
 
 def share(key: str, value: object) -> float:
-    """A probability above 0."""
+    """Returns a probability above 0; raises for any other value."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise wrong_type(key, value, "rate")
     if not 0.0 < value <= 1.0:  # NaN fails this too

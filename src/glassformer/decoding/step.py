@@ -76,7 +76,7 @@ class DecodingStart:
     tokens: Tensor  # b 1: what the first step is given
     state: State
     lengths: list[int]  # real tokens of each source
-    room: list[int] | None  # how many tokens fit after each source; None: the model has no table of positions
+    room: list[int] | None  # number of tokens that fit after each source; None: no table of positions
 
     def repeated(self, n: int) -> DecodingStart:
         """Each sentence n times in a row."""
@@ -89,7 +89,7 @@ class DecodingStart:
 
 
 class Decodable(Protocol):
-    """All that a search needs to know of a model."""
+    """Everything that a search needs to know about a model."""
 
     @property
     def vocab_size(self) -> int: ...
@@ -138,7 +138,7 @@ class DecodableDecoder:
         if source.shape[1] > 1:
             past = None if mask is None else mask[:, :-1]
             self.model.decoder(self.model.embedding(source[:, :-1]), real=past, cache=cache)
-        # The last token of the prompt takes position length - 1, and the last new one is never read again.
+        # The last token of the prompt has position length - 1, and the last new one is never fed to the model.
         left = None if room is None else [room - length + 1 for length in lengths]
         return DecodingStart(source[:, -1:], State(cache, mask=None if mask is None else mask[:, :-1]), lengths, left)
 
@@ -184,7 +184,7 @@ def padding_of(source: Tensor, mask: Tensor | None) -> Tensor | None:
 def align_right(source: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor | None, list[int]]:
     """Shift prompts so that all end in the same column, wherever their padding was; returns the mask and lengths too.
 
-    New tokens then follow without a gap, which relative positions and windows would notice.
+    New tokens then follow without a gap, which would disturb relative positions and windows.
     """
     if source.dim() != 2:
         raise InputError("tokens_shape", shape=tuple(source.shape), dtype=str(source.dtype).removeprefix("torch."))
@@ -202,7 +202,7 @@ def align_right(source: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor | N
 
 @contextmanager
 def evaluating(model: nn.Module) -> Iterator[None]:
-    """No dropout inside; afterwards every module is in the mode it was in."""
+    """Inside, the model is in evaluation mode; afterwards every module is in its previous mode."""
     training = [module for module in model.modules() if module.training]
     try:
         for module in training:

@@ -44,7 +44,7 @@ class Tree:
         return tokens[::-1]
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
+        """As values that fit into JSON."""
         return {"nodes": [asdict(node) for node in self.nodes], "results": list(self.results)}
 
     @classmethod
@@ -54,7 +54,7 @@ class Tree:
 
 @dataclass(frozen=True)
 class Candidates:
-    """The candidates of one step, b m, best first: which node they continue, and what they add to it."""
+    """The candidates of one step, b m, best first: the nodes they continue, and what they add to them."""
 
     tokens: Tensor
     parents: Tensor  # numbers of nodes, over all sentences
@@ -67,7 +67,7 @@ class Growth:
 
     def __init__(self) -> None:
         self.steps: list[Candidates] = []
-        self.fates: list[tuple[Tensor, Tensor]] = []  # of each step: whose candidates, b, and their fate, b m
+        self.fates: list[tuple[Tensor, Tensor]] = []  # per step: sentences, b; fates of their candidates, b m
         self.size = 0
 
     def add(self, candidates: Candidates) -> Tensor:
@@ -83,7 +83,7 @@ class Growth:
         self.fates.append((sentences, fates))
 
     def flat(self, name: str) -> list[Any]:
-        """One value of all nodes, on the host."""
+        """One field of all nodes, on the host."""
         values: list[Tensor] = [getattr(step, name).flatten() for step in self.steps]
         return torch.cat(values).tolist()
 

@@ -22,7 +22,7 @@ class DecodingStep:
 
     sentences: Tensor  # b: which ones
     tokens: Tensor  # b
-    log_probabilities: Tensor  # b: under the model as it is, before any filter; 0 for a token that is forced
+    log_probabilities: Tensor  # b: the model's own, before any filter; 0 for a forced token
 
 
 def walk(model: Decodable, start: DecodingStart, bounds: Bounds, choose: Choose) -> Iterator[DecodingStep]:

@@ -84,7 +84,7 @@ class TokenEmbedding(nn.Module):
 def first_outside(ids: Tensor, size: int) -> int | None:
     """An id that is not one of 0 … size-1, if there is one.
 
-    Reading the values is free on the CPU; it would break a compiled graph, and wait for an accelerator.
+    Checked on the CPU only: reading the values would break a compiled graph, and make the host wait for an accelerator.
     """
     if ids.device.type != "cpu" or torch.compiler.is_compiling() or not ids.numel():
         return None
@@ -106,7 +106,7 @@ class Vectors(nn.Module):
 
 
 def check_vectors(x: Tensor, d_model: int) -> Tensor:
-    """b t d_model with at least one position, or an error that says so."""
+    """Returns x if it is b t d_model with at least one position; else raises."""
     if not isinstance(x, Tensor):
         raise InputError("not_a_tensor", given=shown(x), d_model=d_model)
     if x.dim() != 3 or x.shape[-1] != d_model:
@@ -119,7 +119,7 @@ def check_vectors(x: Tensor, d_model: int) -> Tensor:
 
 
 def check_precision(x: Tensor, box: nn.Module) -> None:
-    """Double precision in, where the box has less: torch multiplies no two types, and autocast leaves doubles alone."""
+    """Raises for float64 input to a box of lower precision: torch cannot multiply them, not even under autocast."""
     if x.dtype == torch.float64 and (held := next(box.parameters()).dtype) != torch.float64:
         raise InputError("vectors_precision", dtype=str(held).removeprefix("torch."))
 

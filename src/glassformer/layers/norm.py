@@ -53,7 +53,7 @@ class RMSNorm(nn.Module):
         return tap("output", (at_least_32 * scale).to(x.dtype) * self.weight)
 
 
-Norm = Callable[..., nn.Module]  # (d_model, *, eps, bias) → module; a lesson may bring one of its own
+Norm = Callable[..., nn.Module]  # (d_model, *, eps, bias) → module; a lesson may bring its own
 
 NORMS: dict[str, type[LayerNorm] | type[RMSNorm]] = {
     "layer": LayerNorm,

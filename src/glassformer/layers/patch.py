@@ -13,19 +13,19 @@ from glassformer.tap import tap
 
 
 def _refuse_nan(x: Tensor) -> None:
-    # As with token ids: reading the values is free on the CPU only.
+    # As with token ids, values are checked on the CPU only, where reading them is free.
     if x.device.type == "cpu" and not torch.compiler.is_compiling() and not bool(torch.isfinite(x).all()):
         raise InputError("patch_not_finite", count=int((~torch.isfinite(x)).sum()), total=x.numel())
 
 
 def check_image(size: int, patch: int) -> None:
-    """Patches cover the whole image: no border is dropped."""
+    """Patches must cover the whole image, without a border left over."""
     if whole("input.size", size) % whole("input.patch", patch):
         raise ConfigError("image_patch", size=size, patch=patch)
 
 
 def check_series(context: int, length: int, stride: int) -> None:
-    """At least one patch fits into the series."""
+    """At least one patch must fit into the series."""
     whole("input.stride", stride)
     if whole("input.length", length) > whole("input.context", context):
         raise ConfigError("series_patch", length=length, context=context)
@@ -63,7 +63,7 @@ class ImagePatches(nn.Module):
 
     @staticmethod
     def positions(*, size: int, patch: int, class_tokens: int = 1) -> int:
-        """How many vectors come out: the patches and the class tokens."""
+        """The number of vectors: patches and class tokens."""
         return (size // patch) ** 2 + class_tokens
 
 
@@ -73,7 +73,7 @@ class SeriesPatches(nn.Module):
         x_n = s[n·stride … n·stride + length] W + b,   n = 0 … (context − length)/stride
 
     30 days in patches of 6 days with stride 3 are 9 patches. `pad_end` repeats the last value `stride` times first,
-    so that one patch more ends at the present. Several channels become part of each patch; for channel
+    so that one more patch ends at the present. Several channels become part of each patch; for channel
     independence put them into the batch.
     Differs from the paper: it replaces the token embedding.
     """
@@ -106,5 +106,5 @@ class SeriesPatches(nn.Module):
 
     @staticmethod
     def positions(*, context: int, length: int, stride: int, pad_end: bool = False) -> int:
-        """How many patches come out."""
+        """The number of patches."""
         return (context + (stride if pad_end else 0) - length) // stride + 1

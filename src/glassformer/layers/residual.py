@@ -23,7 +23,7 @@ def add_norm(
         pre   x + Dropout(f(LayerNorm(x)))      GPT-2, LLaMA: the stream itself is never normalised,
                                                 so the gradient reaches every layer unchanged
 
-    Differs from the paper: nothing for "post". ("parallel" is a matter of the whole block: see models/block.py.)
+    Differs from the paper: nothing for "post". ("parallel" concerns the whole block: see models/block.py.)
     """
     if order == "post":
         return norm(x + drop(sublayer(x)))

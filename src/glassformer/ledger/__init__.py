@@ -1,1 +1,1 @@
-"""Exact accounts from the configuration alone."""
+"""The ledger: parameters, FLOPs and memory, counted exactly from the configuration alone."""

@@ -14,7 +14,7 @@ _AMOUNT = re.compile(r"([0-9][0-9_,]*(?:\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]{1,3})?\
 
 
 def amount(key: str, value: object) -> int:
-    """The whole number that is meant, at least 1; anything else is refused in one line."""
+    """The whole number that is meant, at least 1; raises for anything else."""
     number: int | None = None
     match value:
         case bool():

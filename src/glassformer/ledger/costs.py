@@ -1,7 +1,7 @@
 """What one pass costs: FLOPs of the matrix products and bytes kept for the backward pass, by part, by formula.
 
-One multiply-add is two FLOPs. Attention is counted as the full square, or with `causal="triangle"` only where a
-look-ahead mask lets it look. The real `forward` is run, in symbols: nothing is computed and nothing is allocated.
+One multiply-add is two FLOPs. Attention is counted as the full square, or with `causal="triangle"` only where the
+look-ahead mask allows it. The real `forward` is run, in symbols: nothing is computed and nothing is allocated.
 """
 
 from __future__ import annotations
@@ -74,9 +74,9 @@ class Cost:
 
     @cached_property
     def backward(self) -> int:
-        """Each product has two gradients, of both its sides; that of an input of the model is not computed.
+        """FLOPs of the gradients: one product for each factor, except for an input of the model.
 
-        With activation checkpointing the product itself is computed a second time.
+        With activation checkpointing the forward product is computed a second time.
         """
         return sum(entry.amount * (entry.backward + entry.again) for entry in self.products)
 
@@ -113,11 +113,11 @@ class Cost:
 
 
 def check_lengths(config: ModelConfig, run: Pass) -> None:
-    """A pass longer than the table of positions cannot be run, so it is not counted either."""
+    """Raises if the pass is longer than the table of positions: it could not be run."""
     if config.position.kind not in WITH_TABLE or input_positions(config) is not None:
         return
     longest = run.length + run.past
-    if config.family == "encoder-decoder":  # the cache is the decoder's
+    if config.family == "encoder-decoder":  # the cache belongs to the decoder
         longest = max(run.length, 0 if config.queries else (run.target_length or run.length) + run.past)
     if longest > config.max_len:
         raise ConfigError("too_long", length=longest, max_len=config.max_len)
@@ -153,7 +153,7 @@ def costs(config: ModelConfig, run: Pass) -> dict[str, Cost]:
 
 
 def distinct_costs(config: ModelConfig, run: Pass) -> tuple[InSymbols, dict[str, Cost]]:
-    """The costs of the distinct layers, and the model, which knows which layers they stand for."""
+    """The model, and the costs of its distinct layers; the model knows which layers equal them."""
     done = passed(config, run)
     accounts = read_rows(done.found, done.symbols.steps, recompute=run.recompute, triangle=CONVENTIONS[run.causal])
     cached = _cached(done.cache, done.symbols)
@@ -161,7 +161,7 @@ def distinct_costs(config: ModelConfig, run: Pass) -> tuple[InSymbols, dict[str,
 
 
 def _cost(part: str, account: Account, cached: tuple[CostEntry, ...], run: Pass) -> Cost:
-    """Decoding has no backward pass: it has no gradients and keeps nothing."""
+    """The cost of one part. Decoding has no backward pass, so no gradients and nothing kept."""
     if not run.training:
         return Cost(part, tuple(replace(entry, backward=0) for entry in account.products), (), (), cached)
     once, again = (tuple(entry for entry in account.kept if entry.again is twice) for twice in (False, True))
@@ -169,7 +169,7 @@ def _cost(part: str, account: Account, cached: tuple[CostEntry, ...], run: Pass)
 
 
 def _cached(cache: Cache | None, symbols: SymbolicRun) -> dict[str, tuple[CostEntry, ...]]:
-    """Keys and values as the pass left them, by the part that computes them."""
+    """Keys and values in the cache after the pass, by the part that computes them."""
     found: dict[str, tuple[CostEntry, ...]] = {}
     for number, layer in enumerate(cache.layers if cache else ()):
         for box, held in (("self_attention", layer.past), ("cross_attention", layer.memory)):

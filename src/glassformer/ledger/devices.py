@@ -20,15 +20,15 @@ MEASURED = "this-machine"
 
 @dataclass(frozen=True, kw_only=True)
 class Device:
-    """One device and the system around it. An empty source means: assumed."""
+    """One device and the system around it. An empty `sheet` or `system` means that the values are assumed."""
 
     name: str
     peaks: Mapping[str, float]  # FLOP/s of matrix products, by type
     memory: float  # bytes
     bandwidth: float  # bytes/s, of its memory
-    link: float  # bytes/s in one direction to the others of its node
+    link: float  # bytes/s in one direction to the other devices of its node
     node: int  # devices in a node
-    network: float  # bytes/s in one direction and for each device, from node to node
+    network: float  # bytes/s per device in one direction, from node to node
     sheet: str  # where peaks, memory, bandwidth and link come from
     system: str = ""  # where node and network come from
 
@@ -47,7 +47,7 @@ class Device:
 
 
 def _peaks(*, half: float, float32: float, tf32: float | None = None, bfloat16: bool = True) -> dict[str, float]:
-    """In TFLOP/s, as data sheets print them."""
+    """Peaks given in TFLOP/s, as data sheets print them."""
     found = {"bfloat16": half} if bfloat16 else {}
     found |= {"float16": half, "float32": float32}
     found |= {"tf32": tf32} if tf32 else {}

@@ -23,7 +23,7 @@ class Item:
     bytes: int
     formula: str
     numbers: str
-    counted: bool = True  # of two that never exist at once, the smaller is not counted
+    counted: bool = True  # of two items that never exist at once, only the larger is counted
 
     def to_json(self) -> dict[str, Any]:
         return vars(self)
@@ -46,7 +46,7 @@ def peak(items: Iterable[Item]) -> int:
 
 
 def _states(job: Job, done: Work) -> list[Item]:
-    """What stays from step to step, and the gradients."""
+    """Memory that lasts from step to step, and the gradients."""
     values = _values(job, done)
     share = "÷devices" if job.shards > 1 else ""
     weights = [_item("weights", f"parameters×{job.state_width}{share}", values)]
@@ -66,7 +66,7 @@ def _states(job: Job, done: Work) -> list[Item]:
 
 
 def _buffers(job: Job, done: Work) -> list[Item]:
-    """FSDP: what is gathered at once, and the gradients of a block on their way. DDP: its buckets, a second copy."""
+    """FSDP: the weights gathered at once and the gradients of a block being sent. DDP: its buckets, a second copy."""
     if job.devices == 1:
         return []
     values = _values(job, done)
@@ -99,7 +99,7 @@ def _uncounted(item: Item) -> Item:
 
 
 def remedies(plan: Plan) -> tuple[str, ...]:
-    """Command-line options with which it would fit; empty if it fits already or nothing helps."""
+    """Command-line options that would make it fit; empty if it fits already or nothing helps."""
     if plan.fits:
         return ()
     job = plan.job
@@ -119,6 +119,6 @@ def remedies(plan: Plan) -> tuple[str, ...]:
 
 
 def _enough(plan: Plan) -> list[int]:
-    """The smallest number of devices of the curve with which it fits, if any."""
+    """The smallest number of devices on the curve with which it fits; empty if there is none."""
     more = [each.job.devices for each in plan.curve if each.job.devices >= plan.job.devices and each.fits]
     return more[:1]

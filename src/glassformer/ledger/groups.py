@@ -1,7 +1,7 @@
 """Which modules and functions of a box share a row of the ledger, and what the row is called.
 
-A box that is not named here has one row, with the name that its registry gives it: a new norm, network, kind of
-position or head needs no entry.
+A box not listed here has one row, named as in its registry: a new norm, network, kind of position or head needs no
+entry.
 """
 
 from __future__ import annotations

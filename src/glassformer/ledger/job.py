@@ -1,4 +1,4 @@
-"""One training job on one or many devices, and the largest micro-batch of a recipe as such a job."""
+"""A training job on one or many devices, and the fullest micro-batch of a recipe as such a job."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from glassformer.models.check import input_positions
 PARALLELS = ("ddp", "fsdp")
 PRECISIONS = ("mixed", "pure")
 CHECKPOINTINGS = ("none", "selective", "full")
-OPTIMIZERS = {"adamw": 2, "adam": 2, "momentum": 1, "lion": 1, "sgd": 0}  # numbers that it keeps for each parameter
+OPTIMIZERS = {"adamw": 2, "adam": 2, "momentum": 1, "lion": 1, "sgd": 0}  # numbers kept for each parameter
 MOST_DEVICES = 1_000_000
 DEFAULT_LENGTH = 2048  # where max_len is longer
 
@@ -24,9 +24,9 @@ DEFAULT_LENGTH = 2048  # where max_len is longer
 class Job:
     """One way to train. `batch` is the micro-batch of one device; an optimiser step takes `accumulate` of them.
 
-    precision: mixed keeps float32 weights, gradients and optimiser state beside 16-bit computation; pure keeps all in
-    `dtype`. checkpointing: full keeps the input of each block and computes the rest again; selective also keeps what
-    attention and every second product give. `no_sync`: FSDP reduces gradients once a step, whole until then.
+    precision: mixed computes in 16 bits and keeps weights, gradients and optimiser state in float32; pure keeps all in
+    `dtype`. checkpointing: full keeps the input of each block and recomputes the rest; selective also keeps the results
+    of attention and of every second product. `no_sync`: FSDP reduces gradients once a step, unsharded until then.
     """
 
     devices: int = 1
@@ -60,7 +60,7 @@ class Job:
 
     @property
     def shards(self) -> int:
-        """Over how many devices weights, gradients and optimiser state are spread."""
+        """The number of devices over which weights, gradients and optimiser state are spread."""
         return self.devices if self.parallel == "fsdp" else 1
 
     @property
@@ -88,11 +88,11 @@ def lengths(config: ModelConfig, job: Job) -> tuple[int, int]:
     return source, target
 
 
-TYPES = {"float32": "float32", "bf16": "bfloat16", "fp16": "float16"}  # a recipe's name of a type → the ledger's
+TYPES = {"float32": "float32", "bf16": "bfloat16", "fp16": "float16"}  # a recipe's name for a type → the ledger's
 
 
 def full_batch(config: RunConfig) -> Job:
-    """`batch_tokens` on either side, in the longest examples."""
+    """The micro-batch that needs most memory: `batch_tokens` on either side, in the longest examples."""
     train, model = config.train, config.model
     given = config.data.max_length or model.max_len
     length = input_positions(model) or min(model.max_len, given, train.batch_tokens)

@@ -1,6 +1,6 @@
 """Where the bytes of a training step are: weights, gradients, optimiser state, activations, and the peak, by formula.
 
-What a part holds is exact. The peak is an estimate: the largest of three moments of the step, each with all that is
+What each part holds is exact. The peak is an estimate: the largest of three moments of a step, each with everything
 alive then, for a loop that frees the gradients after each update and does not keep the logits.
 """
 
@@ -22,7 +22,7 @@ from glassformer.models.in_symbols import InSymbols
 
 @dataclass(frozen=True)
 class Bytes:
-    """An amount of memory: what it is (a key of words/), its formula in symbols and in numbers, and the number."""
+    """An amount of memory: its name (a key of words/), its formula in symbols and in numbers, and its value."""
 
     name: str
     formula: str
@@ -42,7 +42,7 @@ class Bytes:
 
 @dataclass(frozen=True)
 class PartMemory:
-    """One part of the model: what it holds always, for the backward pass, and in the KV cache when decoding."""
+    """One part of the model: what it holds permanently, for the backward pass, and in the KV cache when decoding."""
 
     part: str
     held: tuple[Bytes, ...]
@@ -57,7 +57,7 @@ class MemoryUse:
 
     model: InSymbols
     held: dict[str, tuple[Bytes, ...]]  # by part of the distinct layers: rows of the ledger first, then the others
-    rows: int  # how many of them are rows
+    rows: int  # how many of them are rows of the ledger
     moments: dict[str, tuple[Bytes, ...]]
 
     @cached_property
@@ -119,7 +119,7 @@ def _total(model: InSymbols, held: dict[str, tuple[Bytes, ...]], name: str) -> i
 
 
 def _serving(model: InSymbols, held: dict[str, tuple[Bytes, ...]]) -> dict[str, tuple[Bytes, ...]]:
-    """Decoding: the weights and what the cache holds after this pass."""
+    """Decoding: the weights, and the cache after this pass."""
     sums = {name: _total(model, held, name) for name in ("weights", "buffers", "cache")}
     return {"decoding": tuple(Bytes(name, name, f"{amount}", amount) for name, amount in sums.items())}
 
@@ -129,9 +129,9 @@ def _moments(
 ) -> dict[str, tuple[Bytes, ...]]:
     """What is alive at three moments of a step.
 
-    loss    its gradient is being computed, and all activations are still there
-    block   the backward pass enters the last block: the head's gradient is there, the head's inputs are gone
-    update  all gradients are there, and no activations
+    loss    its gradient is being computed, and all activations are still in memory
+    block   the backward pass enters the last block: the head's gradient exists, the head's inputs are freed
+    update  all gradients exist, and no activations
     """
     w = WIDTHS[run.dtype]
     n = sum(row.parameters * model.times(row.name) for row in rows.values())

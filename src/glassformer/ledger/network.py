@@ -16,7 +16,7 @@ BUCKET = 25 * 2**20  # bytes that DDP reduces at once
 
 @dataclass(frozen=True)
 class Traffic:
-    """Seconds of network time: in each micro-batch, and once more at the end of a step."""
+    """Seconds of network time: in each micro-batch, and once at the end of a step."""
 
     micro: float
     last: float
@@ -27,7 +27,7 @@ class Traffic:
 
 
 def ring(device: Device, devices: int) -> float:
-    """Bytes/s at which a ring through all devices moves: a node's network cards work side by side, one for each."""
+    """Bytes/s at which a ring through all devices moves: a node's network cards work side by side, one per device."""
     return device.link if devices <= device.node else min(device.link, device.node * device.network)
 
 
@@ -48,7 +48,7 @@ def reduced(device: Device, devices: int, size: float, calls: int) -> float:
 def traffic(device: Device, job: Job, done: Work) -> Traffic:
     """DDP: an all-reduce of the gradients, once a step. FSDP: weights gathered twice, gradients scattered once.
 
-    FSDP does so in every micro-batch, block by block; with `no_sync` gradients are sent once per step.
+    FSDP does this in every micro-batch, block by block; with `no_sync` it sends gradients once per step.
     """
     n, parameters = job.devices, done.parameters
     if n == 1:

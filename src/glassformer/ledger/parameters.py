@@ -22,14 +22,14 @@ from glassformer.symbols.run import Step
 class Ledger:
     """What a model holds. Prints as a table, in a notebook too; `to_json()` is what `--json` prints.
 
-    With a pass also `costs`, `memory` and `steps`: every torch function that the real `forward` calls, see `Step`.
+    With a pass, also `costs`, `memory` and `steps`: every torch function that the real `forward` calls, see `Step`.
     """
 
     model: str
     config: ModelConfig
     found: InSymbols  # the model, with its distinct layers
     rows: Mapping[str, ParameterRow]  # of these layers
-    run: Pass | None = None  # with a pass: its FLOPs and bytes, too
+    run: Pass | None = None  # if given, its FLOPs and bytes are counted too
 
     @cached_property
     def parts(self) -> tuple[ParameterRow, ...]:
@@ -42,12 +42,12 @@ class Ledger:
 
     @cached_property
     def _costs(self) -> dict[str, Cost]:
-        """Of the distinct layers."""
+        """The costs of the distinct layers."""
         return {} if self.run is None else distinct_costs(self.config, self.run)[1]
 
     @cached_property
     def costs(self) -> dict[str, Cost]:
-        """FLOPs and kept bytes of the pass, by part; empty without one."""
+        """FLOPs and kept bytes of the pass, by part; empty without a pass."""
         return {part: self._costs[like].like(part) for part, like in self.found.everywhere(self._costs)}
 
     @cached_property
@@ -106,7 +106,7 @@ class Ledger:
         }
 
     def shown(self) -> Sheet:
-        """Parameters; with a pass its costs and its memory too."""
+        """The table of parameters; with a pass, also of its costs and its memory."""
         parameters = show.table(self.model, self.found, self.rows, None)
         if self.run is None or self.memory is None:
             return Sheet(parameters)

@@ -22,7 +22,7 @@ from glassformer.ledger.work import Work, work
 from glassformer.models.check import check
 from glassformer.show import Sheet, as_html, as_text
 
-UTILISATION = 0.4  # share of the peak that all products reach, unless given
+UTILISATION = 0.4  # assumed share of the peak that the products reach
 CHINCHILLA = 20  # tokens for each parameter
 CURVE = (*(2**power for power in range(14)), 10_000)
 
@@ -37,8 +37,8 @@ class Plan:
     device: Device
     tokens: int
     work: Work
-    utilisation: float | None  # of the peak, over everything that is computed
-    mfu: float | None  # or: of the peak, over the model's own FLOPs and the whole step, as reports state it
+    utilisation: float | None  # share of the peak, for everything that is computed
+    mfu: float | None  # or as reports state it: the model's own FLOPs in a whole step, as a share of the peak
     price: float | None = None  # of a device for an hour
 
     # --- memory ---
@@ -63,20 +63,20 @@ class Plan:
 
     @property
     def compute(self) -> float:
-        """Matrix products of one micro-batch."""
+        """Seconds for the matrix products of one micro-batch."""
         if self.mfu is not None:
             return self.work.model / (self.peak_flops * self.mfu)
         return (self.work.model + self.work.again) / (self.peak_flops * (self.utilisation or UTILISATION))
 
     @cached_property
     def activation_traffic(self) -> float:
-        """Of one micro-batch: activations are written and read once, the weights are read three times."""
+        """Seconds per micro-batch: activations are written and read once, the weights are read three times."""
         kept = self.work.sums["activations"].bytes + self.work.sums["logits"].bytes
         return (2 * kept + 3 * self.job.width * self.work.parameters) / self.device.bandwidth
 
     @property
     def update(self) -> float:
-        """The optimiser reads weight, gradient and state of every parameter and writes weight and state."""
+        """Seconds for the optimiser: for every parameter it reads weight, gradient and state and writes two of them."""
         numbers = 3 + 2 * OPTIMIZERS[self.job.optimizer]
         share = self.work.parameters / self.job.shards
         return numbers * self.job.state_width * share / self.device.bandwidth
@@ -87,7 +87,7 @@ class Plan:
 
     @property
     def step_flops(self) -> dict[str, float]:
-        """Of one device in a step: the model's own, those that checkpointing repeats, and both."""
+        """FLOPs of one device in a step: the model's own, those repeated by checkpointing, and their sum."""
         model, again = (flops * self.job.accumulate for flops in (self.work.model, self.work.again))
         return {"model": model, "again": again, "all": model + again}
 
@@ -120,7 +120,7 @@ class Plan:
 
     @cached_property
     def step(self) -> float:
-        if self.mfu is not None:  # a stated utilisation is that of a whole step, waiting included
+        if self.mfu is not None:  # an MFU refers to a whole step, waiting included
             return max(self.limits.values())
         return max(self.compute, self.activation_traffic) * self.job.accumulate + self.exposed + self.update
 

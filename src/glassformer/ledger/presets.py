@@ -1,4 +1,4 @@
-"""The models that have a name, each with its size: `glassformer presets` and `gf.presets()`."""
+"""The named models and their sizes: `glassformer presets` and `gf.presets()`."""
 
 from __future__ import annotations
 

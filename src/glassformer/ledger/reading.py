@@ -1,4 +1,4 @@
-"""The costs of a pass, read off its steps: products and kept bytes by row, each storage charged once."""
+"""The costs of a pass, read off its steps: products and kept bytes by row, each storage counted once."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from glassformer.symbols.tensor import Storage
 
 @dataclass(frozen=True)
 class CostEntry:
-    """A product (FLOPs of the forward pass) or a kept tensor (bytes): what, and its formula."""
+    """A product (FLOPs of the forward pass) or a kept tensor (bytes): its name and its formula."""
 
     name: str
     formula: str
     values: dict[str, int]
-    backward: int = 0  # products that the backward pass computes for this one: gradients of both sides, or of one
-    again: bool = False  # in a block that is computed a second time: kept only while the backward pass is in it
-    takes: str = ""  # of a product with a matrix: the bytes of what it is given,
-    gives: str = ""  # and of what comes out
+    backward: int = 0  # products that the backward pass computes for this one: gradients of two factors, or of one
+    again: bool = False  # in a recomputed block: kept only while the backward pass is in it
+    takes: str = ""  # of a product with a matrix: the bytes of its input,
+    gives: str = ""  # and of its output
 
     @cached_property
     def amount(self) -> int:
@@ -40,7 +40,7 @@ class Account:
 
 
 def read_rows(found: InSymbols, steps: Iterable[Step], *, recompute: bool, triangle: bool) -> dict[str, Account]:
-    """The rows in order of their first step; a layer stands for all that are identical to it."""
+    """The rows in order of their first step; a layer represents all that are identical to it."""
     reader = _RowReader(found, recompute, triangle)
     for step in steps:
         reader.step(step)
@@ -70,14 +70,14 @@ class _RowReader:
                     self._product(part, step, product)
 
     def _enter(self, step: Step) -> None:
-        """A recomputed block keeps its inputs; what it computes inside is kept only for a while."""
+        """A recomputed block keeps its inputs; everything inside is kept only for a while."""
         if self.recompute:
             for x in step.operands:
                 self._keep(f"{step.path}.input", "block.input", x.storage_)
             self._again = True
 
     def _leave(self) -> None:
-        """Recomputing stops as soon as everything kept is there again: later products are not repeated."""
+        """Recomputing stops as soon as all kept tensors are restored: later products are not repeated."""
         if self.recompute:
             for account, number in self._since:
                 account.products[number] = replace(account.products[number], again=False)
@@ -108,6 +108,6 @@ class _RowReader:
         )
 
     def _looks_back(self, step: Step) -> bool:
-        """Is it a product under a look-ahead mask? The product comes before the mask, so the stack is asked."""
+        """Is it a product under a look-ahead mask? The mask comes after it, so the stack must tell."""
         stack, _, inside = step.path.partition(".blocks.")
         return inside.endswith(".self_attention") and bool(getattr(self.boxes.modules[stack], "causal", False))

@@ -54,7 +54,7 @@ class ParameterRow:
     kind: str  # what it is: the key of its name in words/
     own: tuple[NamedTensor, ...]  # its tensors, named from inside the box
     values: Mapping[str, int] = field(default_factory=dict)
-    tied: str = ""  # the path of the tensor that it shares instead of holding its own
+    tied: str = ""  # the path of the tensor that it shares, if it has none of its own
     box: str = ""  # the path of the box
 
     @property
@@ -64,12 +64,12 @@ class ParameterRow:
 
     @cached_property
     def formula(self) -> str:
-        """In symbols: the parameters, or the buffers of a row that has no parameters."""
+        """The formula in symbols: of the parameters, or of the buffers if there are no parameters."""
         return total(self._terms)
 
     @property
     def numbers(self) -> str:
-        """In numbers: terms that have become equal are written once."""
+        """The formula in numbers; equal terms are combined."""
         return total(in_numbers(term, self.values) for term in self._terms)
 
     @property
@@ -83,7 +83,7 @@ class ParameterRow:
 
     @property
     def trained(self) -> int:
-        """Those that require a gradient: every parameter, since what is fixed is a buffer."""
+        """Parameters that require a gradient: all of them, since fixed values are buffers."""
         return self.parameters
 
     @cached_property
@@ -114,7 +114,7 @@ class ParameterRow:
 class Total:
     """A sum over rows."""
 
-    parameters: int  # values of nn.Parameter, tied ones once
+    parameters: int  # values in parameters, tied ones counted once
     trained: int  # those that require a gradient
     buffers: int  # registered tensors that are not trained
 
@@ -135,7 +135,7 @@ T = TypeVar("T")
 def copied(one: T, **changes: object) -> T:
     """A copy of a frozen value with some fields changed; cached properties are copied too.
 
-    A model may have thousands of identical layers, and what they cost is computed once.
+    A model may have thousands of identical layers, whose cost is computed once.
     """
     copy: T = object.__new__(type(one))
     vars(copy).update(vars(one), **changes)
@@ -149,7 +149,7 @@ def _terms(tensors: Iterable[NamedTensor]) -> list[str]:
 
 
 def within(path: str, rows: Iterable[ParameterRow]) -> tuple[ParameterRow, ...]:
-    """The same rows as named in the box around them: the path is put in front."""
+    """The same rows named from the outside: with the path in front."""
     return tuple(row.inside(path) for row in rows)
 
 
@@ -164,7 +164,7 @@ def rows(config: ModelConfig) -> tuple[ParameterRow, ...]:
 
 
 def distinct_rows(config: ModelConfig) -> tuple[InSymbols, dict[str, ParameterRow]]:
-    """The rows of the distinct layers, by name, and the model, which knows which layers they stand for."""
+    """The model, and the rows of its distinct layers by name; the model knows which layers equal them."""
     found = in_symbols(config, SymbolicRun())
     model: Any = found.model
     shared = "embedding" if getattr(model, "target_embedding", None) is None else "target_embedding"
@@ -188,7 +188,7 @@ def _walk(module: nn.Module, path: str, shared: str) -> Iterator[ParameterRow]:
 
 
 def _box_rows(box: nn.Module, shared: str) -> Iterator[ParameterRow]:
-    """The rows of one box, named from inside it; `shared` is whose matrix a tied head uses."""
+    """The rows of one box, named from inside it; `shared` is the path of the matrix that a tied head uses."""
     tensors: dict[str, list[NamedTensor]] = {}
     sizes: dict[str, int] = {}
     for name, x in _tensors(box):
@@ -220,7 +220,7 @@ def _text(size: int) -> str:
 
 
 def _size(box: nn.Module, size: int) -> int:
-    """h·d_k is d_model in the paper, and is written so; any other width of heads is written as heads × size."""
+    """h·d_k is d_model in the paper and written so; any other total width is written as heads × size."""
     if not isinstance(box, MultiHeadAttention) or not isinstance(size, Dim) or "heads" not in size.written:
         return size
     d_model, n_heads = box.w_q.in_features, box.n_heads

@@ -86,7 +86,7 @@ def sums(found: InSymbols, rows: Mapping[str, ParameterRow]) -> list[dict[str, A
 
 
 def share(part: int, whole: int) -> float:
-    """Of all parameters, from 0 to 1."""
+    """A part as a share of the whole, from 0 to 1."""
     return part / whole if whole else 0.0
 
 
@@ -165,7 +165,7 @@ def about(run: Pass, lang: str | None) -> str:
 
 
 def costs_table(found: InSymbols, costs: Mapping[str, Cost], run: Pass, lang: str | None) -> Table:
-    """Under the table of parameters."""
+    """The table of costs, shown under that of the parameters."""
     table = Table(
         Column(say("ledger.part", lang)),
         Column(say("ledger.formula", lang), drop=1),
@@ -194,7 +194,7 @@ def _formula(cost: Cost) -> str:
 
 
 def memory_about(run: Pass, lang: str | None) -> str:
-    """One line on whose memory it is."""
+    """One line on the type, the kernel and the optimiser of the pass."""
     dtype = say("memory.autocast", lang, dtype=run.dtype) if run.autocast else run.dtype
     about = say(
         "memory.training" if run.training else "memory.decoding",

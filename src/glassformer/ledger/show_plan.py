@@ -37,7 +37,7 @@ def gib(size: float) -> str:
 
 
 def duration(seconds: float, lang: str | None) -> str:
-    """In the largest unit that leaves a number of at least 1."""
+    """A duration in the largest unit that gives a number of at least 1."""
     for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60), ("seconds", 1)):
         if seconds >= size:
             return say(f"plan.{unit}", lang, n=f"{seconds / size:,.1f}")
@@ -125,7 +125,7 @@ def _network(plan: Plan, lang: str | None) -> str:
         return say("plan.how.network_one", lang)
     rate = f"{plan.network_rate / 1e9:,.0f}"
     sent = say(f"plan.how.network_{plan.job.parallel}", lang, size=f"{plan.traffic.bytes / 1e9:,.1f}", rate=rate)
-    if plan.mfu is not None:  # a stated utilisation says nothing about overlap
+    if plan.mfu is not None:  # an MFU says nothing about overlap
         return sent
     return f"{sent}; {say('plan.how.network_exposed', lang, time=duration(plan.exposed, lang))}"
 

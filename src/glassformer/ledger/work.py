@@ -56,7 +56,7 @@ class Work:
 
     @property
     def outside(self) -> int:
-        """Parameters outside of the blocks."""
+        """Parameters outside the blocks."""
         return self.parameters - self.inside
 
     @cached_property
@@ -70,7 +70,7 @@ class Work:
 
     @cached_property
     def triangle(self) -> int:
-        """The same, attention counted only where the look-ahead mask allows it."""
+        """The same, with attention counted only where the look-ahead mask allows it."""
         return _flops(*distinct_costs(self.config, replace(self.run, causal="triangle")))
 
     @cached_property
@@ -87,7 +87,7 @@ class Work:
 
     @cached_property
     def _linear(self) -> dict[tuple[str, str], list[CostEntry]]:
-        """The products with a matrix of each block, in order."""
+        """Block → its products with a weight matrix, in order."""
         found: dict[tuple[str, str], list[CostEntry]] = defaultdict(list)
         for cost in self.costs.values():
             stack, layer, _ = part_location(cost.part)
@@ -116,7 +116,7 @@ class Work:
         return tuple((entry, self._times(block)) for block, entries in blocks.items() for entry in entries)
 
     def _checkpoints(self, block: tuple[str, str]) -> list[CostEntry]:
-        """What a block keeps that is recomputed, in full or in part."""
+        """What a block keeps if it is recomputed, in full or in part."""
         products = self._linear[block]
         kept = [replace(products[0], name="input", formula=products[0].takes)]
         if self.checkpointing == "selective":
@@ -126,7 +126,7 @@ class Work:
 
     @cached_property
     def at_work(self) -> tuple[CostEntry, ...]:
-        """The block whose backward pass runs: all it keeps, if it was computed again, and two gradients inside it."""
+        """Memory of the block whose backward pass runs: all it keeps, if recomputed, and two gradients inside it."""
         blocks = {block: entries for block, entries in self._kept_by_block.items() if block[0]}
         if not blocks:
             return ()

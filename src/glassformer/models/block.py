@@ -27,9 +27,9 @@ class Block(nn.Module):
         post, pre   x ← add_norm(x, SelfAttention), [x ← add_norm(x, CrossAttention)], x ← add_norm(x, FFN)
         parallel    y = Norm(x);  x ← x + SelfAttention(y) [+ CrossAttention(y)] + FFN(y)     (GPT-J, PaLM)
 
-    `bias` names what has a bias, of q, k, v, o, feed_forward and norm. `attention_dropout` (on the weights) and
+    `bias` lists which of q, k, v, o, feed_forward and norm have a bias. `attention_dropout` (on the weights) and
     `feed_forward_dropout` (between the products) follow `dropout` (on each sub-layer's output) unless given.
-    Differs from the paper: nothing by default, but for dropout inside the sub-layers, which the paper leaves out.
+    Differs from the paper: nothing by default, except for dropout inside the sub-layers, which the paper does not have.
     """
 
     recompute = False  # see `recompute` below
@@ -126,7 +126,7 @@ class Block(nn.Module):
 
 
 class BlockOptions(TypedDict, total=False):
-    """The keywords of `Block`, for the stacks that pass them on; the defaults stand there."""
+    """The keywords of `Block`, for the stacks that pass them on; the defaults are in `Block`."""
 
     d_model: int
     n_heads: int
@@ -213,7 +213,7 @@ def recompute(model: nn.Module, on: bool = True) -> nn.Module:
 
 
 def _run(block: Block, x: Tensor, context: Context) -> Tensor:
-    """The block's sub-layers, recomputed if asked for. Under an observer nothing is: it sees each tensor once."""
+    """The block's sub-layers, recomputed if asked for, but not under an observer, which must see each tensor once."""
     if block.recompute and torch.is_grad_enabled() and context.cache is None and not observed():
         again: Tensor = checkpoint(block.sublayers, x, context, use_reentrant=False)
         return again

@@ -27,10 +27,10 @@ def build(
     kernel: str = "fused",
     norms: Mapping[str, Norm] = NORMS,
 ) -> nn.Module:
-    """The model, initialised. `device="meta"` builds any size without memory; `norms` adds kinds of one's own."""
+    """The model, initialised. `device="meta"` builds any size without memory; `norms` adds your own kinds."""
     check(config, norms=tuple(norms))
     choose("kernel", kernel, KERNELS)
-    if config.norm.kind in NORMS:  # a norm of one's own may use functions that have no rule
+    if config.norm.kind in NORMS:  # a norm of your own may use functions without a rule
         _refuse_too_large(config, device, dtype)
     parts = model_parts(config)
     for stack in (parts[side] for side in ("encoder", "decoder") if side in parts):

@@ -1,4 +1,5 @@
-"""Is this configuration a model? Kinds and options against the boxes' own signatures, and sizes against each other."""
+"""Is this configuration a model? Kinds and options are checked against the signatures of the boxes, sizes against
+each other."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ INPUTS: dict[str, Any] = {
     "series": SeriesPatches,
 }
 
-# Options that a person does not set because the configuration's own keys give them.
+# Keywords of boxes that are not options, because keys of the configuration give them.
 GIVEN = {
     "d_model",
     "vocab_size",
@@ -48,10 +49,10 @@ GIVEN = {
     "special_tokens",
     "segments",
 }
-OWN = {"head": {"scale", "activation"}}  # exceptions that are options
+OWN = {"head": {"scale", "activation"}}  # exceptions: options of this box
 BOXES: dict[str, Mapping[str, Any]] = {"position": POSITIONS, "input": INPUTS, "head": HEADS}
-BARE = ("norm", "feed_forward")  # all that these boxes take are keys of [model]
-OPTION_RULES: dict[str, dict[str, Rule]] = {  # where the declared type of a box says too little
+BARE = ("norm", "feed_forward")  # these boxes have no options: all their keywords are keys of [model]
+OPTION_RULES: dict[str, dict[str, Rule]] = {  # where the type in the signature says too little
     "position": {"offset": count},
     "input": {"class_tokens": count},
     "head": {"classes": count, "dropout": rate, "activation": partial(one_of, known=ACTIVATIONS)},
@@ -88,7 +89,7 @@ def _kinds(config: ModelConfig, norms: Collection[str]) -> None:
 
 
 def box_options(config: ModelConfig) -> dict[str, Schema]:
-    """What a person may set of the boxes that a model is made of: their keywords, read off `__init__`."""
+    """The options of the boxes that a model is made of: their keywords, read off `__init__`."""
     found: dict[str, Schema] = {key: _box_schema(key, getattr(config, key).kind) for key in BOXES}
     return found | {key: {} for key in BARE}
 
@@ -103,7 +104,7 @@ def _keywords(key: str, box: Any) -> Schema:
 
 
 def all_options(key: str, choice: Choice) -> dict[str, Any]:
-    """The options of a choice among boxes, those that it does not set as the box has them by default."""
+    """The options of a box that was chosen, completed by the defaults of the box."""
     schema = _box_schema(key, choice.kind)
     return {name: each.default for name, each in schema.items() if each.default is not REQUIRED} | dict(choice.options)
 
@@ -167,7 +168,7 @@ def _target(config: ModelConfig) -> None:
 
 
 def input_positions(config: ModelConfig) -> int | None:
-    """How many positions patches give; None where the length of the input is free."""
+    """The number of positions that patches give; None where the input may have any length."""
     options = all_options("input", config.input)
     match config.input.kind:
         case "image":

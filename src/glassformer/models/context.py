@@ -20,7 +20,7 @@ class PositionEffect:
 
 @dataclass(frozen=True)
 class Memory:
-    """The encoder's output, b s d_model, and who may look at which part of it."""
+    """The encoder's output, b s d_model, and which query may look at which part of it."""
 
     x: Tensor
     mask: Mask
@@ -31,7 +31,7 @@ NOWHERE = PositionEffect()
 
 @dataclass(frozen=True)
 class Context:
-    """All of this for one block. Decoding is handled here, so that a block need not know of it."""
+    """All of this for one block. Decoding is handled here, so that a block need not know about it."""
 
     mask: Mask
     memory: Memory | None = None

@@ -15,10 +15,10 @@ from glassformer.models.stack import Stack, places
 
 
 class Decoder(Stack):
-    """The decoder, §3.1, on vectors: every position looks at those before it, N times, and at `memory` if it has one.
+    """The decoder, §3.1, on vectors: every position looks at those before it, N times, and at `memory` if given.
 
-    `cross_attention=True` gives the paper's decoder, without it the block of GPT. With `causal=False` all positions
-    look at each other, as object queries do: there is no order in which to decode them. See `Stack`.
+    `cross_attention=True` gives the paper's decoder; without it, blocks are GPT's. With `causal=False` all positions
+    look at each other, as object queries do, so they cannot be decoded one by one. See `Stack`.
     """
 
     block = DecoderBlock
@@ -40,9 +40,9 @@ class Decoder(Stack):
         """`mask` (besides the look-ahead mask) and `memory_mask`, True = may look: t s, b t s or b h t s.
 
         `real` and `memory_real`, True = a token, not padding: b s.
-        With a cache, x holds the new positions only, `mask` and `real` cover the past ones too; the cache grows by t.
-        `documents`: the number of the document that a token belongs to, if several are packed in a row. None looks
-        into another, and positions restart in each.
+        With a cache, x holds only the new positions, `mask` and `real` cover the past ones too; the cache grows by t.
+        `documents`: the number of the document that a token belongs to, if several are packed in a row. No token sees
+        another document, and positions restart in each.
         """
         b, t, _ = check_vectors(x, self.d_model).shape
         if not self.causal and not (prefix is None and cache is None):
@@ -58,7 +58,7 @@ class Decoder(Stack):
         source = None
         if memory is not None:
             self._check_memory(memory, b, beams)
-            # the beams of a sentence are as many queries of one memory: see `Context.look_at_memory`
+            # the beams of a sentence become queries of one memory: see `Context.look_at_memory`
             seen = as_allowed(memory_mask, memory_real, b // beams, t * beams, memory.shape[1])
             source = Memory(memory, Mask(allowed=seen))
         for layer, block in enumerate(self.blocks):
@@ -87,7 +87,7 @@ class Decoder(Stack):
         return places(real, s, 0, prefix.device) < prefix[:, None]  # b s
 
     def _packed(self, documents: Tensor, b: int, t: int, past: int) -> Tensor:
-        """Who shares a document with whom, b 1 t s. What is generated continues one text: there is nothing to pack."""
+        """Which tokens share a document, b 1 t s. Refused with a cache: generation continues a single text."""
         fits = isinstance(documents, Tensor) and documents.shape == (b, t) and not documents.is_floating_point()
         if not fits or past:
             raise InputError("documents_shape", batch=b, length=t)
@@ -113,7 +113,7 @@ class DecoderOnly(nn.Module):
         documents: Int[Tensor, "b t"] | None = None,
         cache: Cache | None = None,
     ) -> Float[Tensor, "b t ..."]:
-        """`real`, True = a token, not padding. `prefix`: so many tokens at the start see each other in both directions.
+        """`real`, True = a token, not padding. `prefix`: this many first tokens see each other in both directions.
 
         `documents`: which of several packed texts a token belongs to; see `Decoder`.
         """

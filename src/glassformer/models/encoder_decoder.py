@@ -1,4 +1,4 @@
-"""The whole of Figure 1: encoder and decoder joined by cross-attention. The paper's model, T5, BART, Marian; DETR."""
+"""The whole of Figure 1: encoder and decoder joined by cross-attention. The paper's model, T5, BART, Marian, DETR."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from glassformer.models.encoder import Encoder
 class EncoderDecoder(nn.Module):
     """Source → encoder → memory; target → decoder, looking at memory → head.
 
-    `embedding` serves both sides when `target_embedding` is None; a tied head shares the target's matrix. Where
-    `target_embedding` is `LearnedQueries` there is no target: `model(images)`.
+    `embedding` serves both sides when `target_embedding` is None; a tied head shares the target's matrix. If
+    `target_embedding` is `LearnedQueries`, there is no target: `model(images)`.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class EncoderDecoder(nn.Module):
         *,
         cache: Cache | None = None,
     ) -> Float[Tensor, "b t ..."]:
-        """With a cache, `target` holds the new tokens only."""
+        """With a cache, `target` holds only the new tokens."""
         embedding = self.embedding if self.target_embedding is None else self.target_embedding
         has_queries = isinstance(embedding, LearnedQueries)
         if has_queries != (target is None):

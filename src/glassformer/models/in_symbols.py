@@ -1,7 +1,7 @@
 """A model in symbols: the same plan and the same boxes, built from sizes that keep their names, and a pass through it.
 
-Only the layers of a stack that differ are built: the first two before `window_from` and the first two behind it. What a
-layer keeps first (tables that all layers share) the second need not keep again, and all others are like the second.
+Only the layers of a stack that differ are built: the first two before `window_from` and the first two from it on. The
+first layer also pays for tables that all layers share, so it differs from the second; all others equal the second.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ DTYPES = {
 
 @dataclass(frozen=True)
 class InSymbols:
-    """A model with its distinct layers, and for each layer of the whole model which of them it equals."""
+    """A model with its distinct layers, and for each layer of the whole model the one that it equals."""
 
     model: nn.Module
     layers: dict[str, list[int]]
@@ -80,7 +80,7 @@ class InSymbols:
 
 
 def in_symbols(config: ModelConfig, run: SymbolicRun, kernel: str = "fused") -> InSymbols:
-    """The model of a configuration. `run` is what its tensors are made in."""
+    """The model of a configuration. `run` creates its tensors."""
     check(config)
     parts, layers = model_parts(config), {}
     for name, box in parts.items():
@@ -94,14 +94,14 @@ def in_symbols(config: ModelConfig, run: SymbolicRun, kernel: str = "fused") -> 
 
 @lru_cache(maxsize=1024)
 def numbers(config: ModelConfig) -> int:
-    """How many numbers a model holds, in parameters and buffers."""
+    """The number of values in parameters and buffers of a model."""
     found = in_symbols(config, SymbolicRun())
     tensors = (*found.model.named_parameters(), *found.model.named_buffers())
     return sum(int(x.numel()) * found.times(path) for path, x in tensors)
 
 
 def _shorten(stack: dict[str, Any]) -> list[int]:
-    """Leave only the distinct layers; returns for each layer which of these it equals."""
+    """Leave only the distinct layers; return for each layer the one that it equals."""
     far = min(stack["window_from"], stack["n_layers"]) if stack["window"] is not None else 0
     near = stack["n_layers"] - far
     first = min(far, 2)
@@ -111,7 +111,7 @@ def _shorten(stack: dict[str, Any]) -> list[int]:
 
 
 def named_sizes(box: Box) -> dict[str, Any]:
-    """The keywords of a box, its sizes under their own names: d_model=512 as 512 that is called d_model."""
+    """The keywords of a box with named sizes: d_model=512 becomes a 512 that is called d_model."""
     options = _complete(box.make, box.options)
     if "n_heads" in options and "d_model" in options:  # heads of the default size have names too
         options["n_kv_heads"] = options.get("n_kv_heads") or options["n_heads"]
@@ -139,7 +139,7 @@ def _dims(options: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Lengths:
-    """How much text: rows, positions of the source and of the target, and how many are in the cache already."""
+    """How much text: rows, positions of the source and of the target, positions already in the cache."""
 
     batch: int
     source: int
@@ -148,14 +148,14 @@ class Lengths:
 
 
 def lengths(config: ModelConfig, batch: int, length: int, target_length: int | None, past: int) -> Lengths:
-    """Patches have a length of their own, and so have learned queries."""
+    """The lengths of a pass. Patches and learned queries have a fixed number of positions."""
     source = input_positions(config) or length
     target = source if config.family == "decoder" else config.queries or target_length or length
     return Lengths(batch, source, target, past)
 
 
 def letters(config: ModelConfig, cached: bool) -> Any:
-    """Which axis has which letter where: what enters a stack has t positions, what is looked at has s."""
+    """Which letter an axis gets where: the input of a stack has t positions, keys and values have s."""
 
     def rename(name: str, x: Symbolic) -> Symbolic:
         path, _, last = name.rpartition(".")
@@ -170,7 +170,7 @@ def letters(config: ModelConfig, cached: bool) -> Any:
 
 
 def _renamed(x: Symbolic, axis: int, letter: str, *, whole: bool = False) -> Symbolic:
-    """`whole`: the memory that it lies in is all its own, and is written with the letter too."""
+    """The same tensor with a letter for an axis. `whole`: it fills its storage, whose size gets the letter too."""
     old, new = x.shape[axis], Dim(letter, x.shape[axis])
     if whole:
         x.storage_.size = tuple(each.renamed(old, new) if isinstance(each, Dim) else each for each in x.storage_.size)
@@ -180,7 +180,7 @@ def _renamed(x: Symbolic, axis: int, letter: str, *, whole: bool = False) -> Sym
 def run_pass(
     config: ModelConfig, run: SymbolicRun, found: InSymbols, sizes: Lengths, *, training: bool
 ) -> Cache | None:
-    """One pass from inputs to outputs, recorded in `run.steps`. Decoding: returns the cache after it."""
+    """One pass from inputs to outputs, recorded in `run.steps`. When decoding, returns the cache after it."""
     model: Any = found.model.train(training)
     may_decode = config.family != "encoder" and config.causal
     sizes = sizes if may_decode else replace(sizes, past=0)  # a model that sees everything at once has no past
@@ -203,7 +203,7 @@ def run_pass(
 
 
 def _mark(run: SymbolicRun, path: str) -> Any:
-    """The inputs of a block: the stream, the memory, and what positions give to attention."""
+    """A hook that records the inputs of a block: the stream, the memory, and what positions give to attention."""
 
     def enter(block: nn.Module, given: tuple[Any, ...], keywords: dict[str, Any]) -> None:
         place: PositionEffect = keywords["place"]
@@ -216,7 +216,7 @@ def _mark(run: SymbolicRun, path: str) -> Any:
 
 
 def _fill(run: SymbolicRun, model: Any, cache: Cache, b: int, t: int, sizes: Lengths) -> None:
-    """Keys and values that were computed before: s − t of the past, so that with the new ones there are s."""
+    """Fill the cache with s − t past keys and values, so that with the t new ones there are s."""
     for layer, block in zip(cache.layers, model.decoder.blocks, strict=True):
         own, cross = block.self_attention, block.cross_attention
         layer.past = _known(run, own, b, Dim("s", sizes.past + sizes.target) - t)
@@ -272,5 +272,5 @@ def _vectors(run: SymbolicRun, config: ModelConfig, b: int, t: int) -> Symbolic:
 
 
 def _given(run: SymbolicRun, shape: tuple[int, ...], dtype: torch.dtype) -> Symbolic:
-    """An input of the model: never charged, and no gradient goes into it."""
+    """An input of the model: not counted as kept memory, and without a gradient."""
     return Symbolic(shape, dtype, Storage((), given=True), trained=False)

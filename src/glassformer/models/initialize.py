@@ -1,4 +1,4 @@
-"""How the numbers start: every rule in one table. A rule gives each kind of matrix its standard deviation."""
+"""Initialisation: every rule in one table. A rule gives each kind of matrix its standard deviation."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _depth_scaled(m: Matrix) -> float:  # GPT-2: what adds to the stream is divi
     return 0.02 / math.sqrt(2 * m.n_layers)
 
 
-def _t5_query(m: Matrix) -> float:  # T5 has no 1/√d_k in its scores: the initialisation carries it
+def _t5_query(m: Matrix) -> float:  # T5 has no 1/√d_k in its scores: the initialisation includes it
     return (m.d_model * m.d_k) ** -0.5
 
 
@@ -104,7 +104,7 @@ def initialize(model: nn.Module, rule: str, *, d_model: int, n_layers: int, gene
 
 
 def _matrices(model: nn.Module) -> list[tuple[str, Tensor, int]]:
-    """Every matrix of the model once: its role, itself, and d_k where it belongs to an attention."""
+    """Every matrix of the model once: its role, the matrix, and d_k if it belongs to an attention."""
     found: list[tuple[str, Tensor, int]] = []
     for path, module in model.named_modules():
         match module:

@@ -46,7 +46,7 @@ def model_parts(config: ModelConfig) -> dict[str, Box]:
 
 
 def _stack(config: ModelConfig, n_layers: int) -> dict[str, Any]:
-    """The keys that a stack or its blocks take under the same name, of a choice its kind; `causal` is the decoder's."""
+    """The keys that a stack or its blocks take under the same name, a choice by its kind; without `causal`."""
     names = {*parameters(Stack), *BlockOptions.__annotations__} - {"causal"}
     keys = {name: getattr(config, name) for name in config.schema() if name in names}
     kinds = {name: key.kind for name, key in keys.items() if isinstance(key, Choice)}

@@ -1,4 +1,4 @@
-"""A model of images for images of another size: the positions are interpolated, the patches too where they grow."""
+"""A model of images for images of another size: positions are interpolated, and patches too if they grow."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ PROJECTION = "embedding.projection.weight"
 
 
 def resized_config(config: ModelConfig, size: int, patch: int | None = None) -> ModelConfig:
-    """The same model for images of size × size; `patch` by default as it is, so that there are more patches."""
+    """The same model for images of size × size; `patch` stays the same by default, so there are more patches."""
     if config.input.kind != "image":
         raise ConfigError("resize_input", input=config.input.kind)
     if config.position.kind != "learned":
         raise ConfigError("resize_positions", position=config.position.kind)
     options = {**config.input.options, "size": size, "patch": patch or config.input.options["patch"]}
     wider = replace(config, input=Choice("image", options))
-    check(replace(wider, position=Choice("none")))  # sizes first: the table is made to fit
+    check(replace(wider, position=Choice("none")))  # sizes only: the table of positions is made to fit
     return replace(wider, max_len=input_positions(wider) or config.max_len)
 
 
@@ -62,7 +62,7 @@ def resized(
 def resized_projection(
     weight: Float[Tensor, "d_model old"], channels: int, old: int, new: int
 ) -> Float[Tensor, "d_model new"]:
-    r"""The projection of patches of `new` × `new` pixels that answers B x with what it answered x.
+    r"""The projection of `new` × `new` patches that gives for the enlarged patch B x what the old one gave for x.
 
     W′ = W B⁺,     B: new² × old², bilinear interpolation of a patch;     so W′ B x = W x where new ≥ old
     """

@@ -28,9 +28,9 @@ class Stack(nn.Module):
 
     A pre-norm stream is never normalised on its way, so the stack normalises it at the end: `final_norm` is on for
     "pre" and "parallel" and off for "post" unless given. Stochastic depth rises evenly from 0 to its rate.
-    `embedding_norm` normalises what enters, as BERT and BART do; `window` lets a token see no further than that,
-    in the layers from `window_from` on (Qwen2: the lower layers see everything). `causal`: may a position see those
-    before it only? By default so in a decoder (but object queries see each other); in an encoder all see all.
+    `embedding_norm` normalises what enters, as BERT and BART do; `window` limits how far a token sees
+    in the layers from `window_from` on (Qwen2: the lower layers see everything). `causal`: does a position see only
+    those before it? By default yes in a decoder (except object queries), no in an encoder.
     """
 
     block: type[Block]
@@ -78,8 +78,8 @@ class Stack(nn.Module):
     ) -> tuple[Tensor, PositionEffect]:
         """Give the tokens their positions: in the stream, in queries and keys, or in the scores.
 
-        Positions count real tokens only: padding before a sentence does not shift it. In each of several `documents`
-        of a row they restart.
+        Positions count real tokens only: padding before a sentence does not shift it. If a row
+        holds several `documents`, positions restart in each.
         """
         x = check_vectors(x, self.d_model)
         check_precision(x, self)
@@ -130,14 +130,14 @@ def _check_keywords(block: BlockOptions) -> None:
 
 
 def places(real: Tensor | None, t: int, past: int, device: torch.device) -> Tensor:
-    """The positions of the last t of past + t tokens: t, or b t where b s says which are real."""
+    """The positions of the last t of past + t tokens: t, or b t if `real` (b s) marks padding."""
     if real is None:
         return torch.arange(past, past + t, device=device)  # t
     return (real.long().cumsum(1) - 1).clamp(min=0)[:, -t:]  # b t
 
 
 def places_in(documents: Tensor) -> Tensor:
-    """The positions of tokens in their documents, each of which is a run of one number: b t."""
+    """The position of each token in its document, b t; a document is a run of equal numbers."""
     at = torch.arange(documents.shape[1], device=documents.device).expand_as(documents)  # b t
     begins = torch.ones_like(documents, dtype=torch.bool)
     begins[:, 1:] = documents[:, 1:] != documents[:, :-1]

@@ -1,1 +1,1 @@
-"""A pass in symbols: sizes that keep their names, tensors without numbers, one rule per function, steps."""
+"""A pass in symbols: sizes that keep their names, tensors without numbers, one rule per torch function, steps."""

@@ -24,7 +24,7 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Symbolic:
-    """On the CPU torch has no such kernel for dropout, for d_v ≠ d_k or for a bias that is trained."""
+    """Eq. (1) in one call. On the CPU, torch has no fused kernel for dropout, d_v ≠ d_k or a trained bias."""
     q, k, v = (narrowed(run, x) for x in (q, k, v))
     trained_bias = attn_mask is not None and attn_mask.trained
     b, n_heads, t, d_k = q.shape
@@ -39,9 +39,9 @@ def scaled_dot_product_attention(
 
 
 def _flash(run: SymbolicRun, q: Symbolic, k: Symbolic, v: Symbolic, attn_mask: Symbolic | None) -> Symbolic:
-    """q, k, v and the heads as they are, and one number for each row of the scores: their log-sum-exp.
+    """Keeps q, k, v and the heads, and one number for each row of the scores: its log-sum-exp.
 
-    A mask of truth values is kept as numbers, 0 or −∞. The heads lie in memory as q does.
+    A boolean mask is kept as numbers, 0 or −∞. The heads have the memory order of q.
     """
     for x, name in ((q, "q"), (k, "k"), (v, "v")):
         run.keep(x, name)
@@ -55,7 +55,7 @@ def _flash(run: SymbolicRun, q: Symbolic, k: Symbolic, v: Symbolic, attn_mask: S
 
 
 def _fallback(run: SymbolicRun, q: Symbolic, k: Symbolic, v: Symbolic, dropout: float) -> Symbolic:
-    """torch's own three lines, in at least float32; q and k are scaled copies, with keys and values for every head."""
+    """torch's own three lines, in at least float32: q and k are scaled copies, k and v repeated for every head."""
     (b, n_heads, t, d_k), s, d_v = q.shape, k.shape[2], v.shape[3]
     wide = torch.float32 if q.dtype.itemsize < 4 else q.dtype
     weights = run.new((b, n_heads, t, s), wide)

@@ -36,7 +36,7 @@ def tensor(run: SymbolicRun, data: Any, *, dtype: torch.dtype | None = None, **_
 
 
 def as_it_is(run: SymbolicRun, x: Any = None, *_: Any, tensor: Any = None, **__: Any) -> Any:
-    """Initialisation changes numbers, and there are none."""
+    """Initialisation: nothing to do, since a symbolic tensor has no numbers."""
     return tensor if x is None else x
 
 
@@ -51,7 +51,7 @@ def requires_grad(run: SymbolicRun, x: Symbolic, on: bool = True) -> Symbolic:
 
 
 def set_grad_enabled(run: SymbolicRun, on: bool) -> None:
-    """`torch.no_grad` around an initialisation: not a function of tensors at all."""
+    """`torch.no_grad` around an initialisation; it involves no tensors."""
     torch._C._set_grad_enabled(on)
 
 

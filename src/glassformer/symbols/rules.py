@@ -1,7 +1,7 @@
 """One rule for each torch function that the boxes use: what comes out, which products it costs, what autograd keeps.
 
 A rule takes the run and the arguments of the function. Nothing is guessed: a function without a rule raises, and
-so does one whose rule covers only untrained tensors (positions, masks) when it is given a trained one.
+so does a trained tensor where the rule covers only untrained ones (positions, masks).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Rule = Callable[..., Any]
 
 
 def called(function: Any) -> str:
-    """The name of a function without the marks of an operator or of a change in place: `__mul__`, `mul_` → mul."""
+    """The name of a function without underscores of operators and in-place forms: `__mul__`, `mul_` → mul."""
     name = str(function.__name__).strip("_")
     if name == "get":  # an attribute that a symbolic tensor does not have
         return str(function.__self__.__name__)
@@ -42,7 +42,7 @@ def _operands(*xs: Any) -> list[Symbolic]:
 
 
 def broadcast(*xs: Symbolic) -> tuple[int, ...]:
-    """The shape of all together; if a size has two names, that of the tensor with more axes."""
+    """The broadcast shape; if a size has two names, that of the tensor with more axes is used."""
     xs = tuple(sorted(xs, key=lambda x: -x.dim()))
 
     def size(axis: int) -> int:
@@ -71,7 +71,7 @@ def _expanded(x: Symbolic, shape: tuple[int, ...]) -> bool:
 
 
 def add(run: SymbolicRun, a: Any, b: Any, **_: Any) -> Symbolic:
-    """A sum or a difference: both gradients are the one that comes in."""
+    """A sum or a difference: the incoming gradient is passed on to both, so nothing is kept."""
     return like(run, a, b)
 
 
@@ -129,22 +129,22 @@ def _keeping_result(run: SymbolicRun, x: Symbolic, name: str) -> Symbolic:
 
 
 def relu(run: SymbolicRun, x: Symbolic, inplace: bool = False) -> Symbolic:
-    """The gradient is 0 or 1, which the result shows."""
+    """The derivative is 0 or 1, read off the result, which is kept."""
     return _keeping_result(run, x, "relu")
 
 
 def sigmoid(run: SymbolicRun, x: Symbolic) -> Symbolic:
-    """y (1 − y)."""
+    """Derivative: y (1 − y)."""
     return _keeping_result(run, x, "sigmoid")
 
 
 def tanh(run: SymbolicRun, x: Symbolic) -> Symbolic:
-    """1 − y²."""
+    """Derivative: 1 − y²."""
     return _keeping_result(run, x, "tanh")
 
 
 def rsqrt(run: SymbolicRun, x: Symbolic) -> Symbolic:
-    """−y³/2."""
+    """Derivative: −y³/2."""
     return _keeping_result(run, x, "scale")
 
 
@@ -157,7 +157,7 @@ def silu(run: SymbolicRun, x: Symbolic, inplace: bool = False) -> Symbolic:
 
 
 def dropout(run: SymbolicRun, x: Symbolic, p: float = 0.5, training: bool = True, inplace: bool = False) -> Symbolic:
-    """On the CPU the mask is kept as numbers, already divided by 1 − p; on an accelerator as truth values."""
+    """On the CPU the mask is kept as numbers, already divided by 1 − p; on an accelerator as booleans."""
     if p == 0.0 or not training:
         return x
     if x.trained:
@@ -203,7 +203,7 @@ def mean(run: SymbolicRun, x: Symbolic, dim: int, keepdim: bool = False) -> Symb
 
 
 def amax(run: SymbolicRun, x: Symbolic, dim: int, keepdim: bool = False) -> Symbolic:
-    """Keeps both: together they show where the largest was."""
+    """Keeps input and result: together they show where the largest entry is."""
     y = run.new(_reduced(x, dim, keepdim), x.dtype, trained=x.trained)
     if x.trained:
         run.keep(x, "pool.input")
@@ -221,7 +221,7 @@ def maximum(run: SymbolicRun, x: Symbolic) -> Symbolic:
 
 
 def linear(run: SymbolicRun, x: Symbolic, weight: Symbolic, bias: Symbolic | None = None) -> Symbolic:
-    """x Wᵀ + b: the gradient of W needs x as one matrix; that of x is computed if x has one."""
+    """x Wᵀ + b: the gradient of W needs x as one matrix; the gradient of x is computed only if x is trained."""
     operand = narrowed(run, x)
     run.keep(operand if operand.joins(range(x.dim() - 1)) else copied(run, operand), f"{run.here}.input")
     d_out, d_in = weight.shape
@@ -246,7 +246,7 @@ def matmul(run: SymbolicRun, a: Symbolic, b: Symbolic) -> Symbolic:
 
 
 def embedding(run: SymbolicRun, tokens: Symbolic, weight: Symbolic, *_: Any, **__: Any) -> Symbolic:
-    """Rows of a table; the gradient needs to know which."""
+    """Rows of a table; the gradient needs the tokens, to know which rows."""
     run.keep(tokens, "tokens")
     return run.new((*tokens.shape, weight.shape[1]), weight.dtype, trained=weight.trained)
 

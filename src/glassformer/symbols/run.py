@@ -46,14 +46,14 @@ class Step:
     function: str
     operands: tuple[Any, ...]
     result: Any
-    path: str  # of the module that called it: "decoder.blocks.0.self_attention.w_q"
+    path: str  # path of the calling module: "decoder.blocks.0.self_attention.w_q"
     tap: str = ""  # the name under which its result is shown
     products: list[Product] = field(default_factory=list)
     kept: list[tuple[str, Storage]] = field(default_factory=list)  # for the backward pass
 
     @property
     def formula(self) -> str:
-        """The FLOPs of its products; "" where there is none."""
+        """The FLOPs of its products; "" if there are none."""
         return "+".join(product.formula for product in self.products)
 
     @property
@@ -115,11 +115,11 @@ class SymbolicRun(TorchFunctionMode):
         return self.width if dtype == self.dtype else dtype.itemsize
 
     def keep(self, x: Symbolic, name: str) -> None:
-        """The backward pass needs x."""
+        """Record that the backward pass needs x."""
         self._step.kept.append((name, x.storage_))
 
     def product(self, *factors: int, gradients: int, name: str = "") -> None:
-        """Count a product; one multiply-add is two FLOPs. Without a name it gets that of its tap."""
+        """Count a product; one multiply-add is two FLOPs. Without a name, it gets that of its tap."""
         self._step.products.append(Product(name, (2, *factors), gradients))
 
     @property
@@ -146,12 +146,12 @@ class SymbolicRun(TorchFunctionMode):
                 handle.remove()
 
     def _leave(self, result: Any) -> Any:
-        """The result of a module may have another letter outside it."""
+        """Rename the axes of a module's result: it may have other letters outside the module."""
         path = self._path.pop()
         return self.letters(path, result) if isinstance(result, Symbolic) else result
 
     def mark(self, function: str, path: str, operands: tuple[Any, ...]) -> None:
-        """A step that is not a torch function: the beginning or the end of a block."""
+        """Record a step that is not a torch function: the beginning or the end of a block."""
         self.steps.append(Step(function, operands, None, path))
 
     def see(self, name: str, x: Tensor) -> Tensor:

@@ -1,6 +1,6 @@
 """A size that remembers how it is written: 512 under the name d_model, a product as n_heads×d_k.
 
-A box takes plain integers, so it takes these too, unchanged; its result can then be read in symbols.
+A box takes integers, so it takes these without any change; its result can then be read in symbols.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-Atom = tuple[str, int]  # a symbol and what it stands for: t may be 7 in the encoder and 5 in the decoder
+Atom = tuple[str, int]  # a symbol and its value: t may be 7 in the encoder and 5 in the decoder
 Powers = tuple[tuple[Atom, int], ...]  # n_heads¹ d_k¹, in the order in which they were written
 Terms = dict[frozenset[tuple[Atom, int]], tuple[Any, Powers]]  # a sum: each product with its factor
 
@@ -35,14 +35,14 @@ class Dim(int):
 
     @property
     def is_product(self) -> bool:
-        """Can it stand in a product without brackets?"""
+        """Can it be a factor of a product without brackets?"""
         if len(self.terms) > 1:
             return False
         ((factor, powers),) = self.terms.values()
         return factor == 1 and all(power > 0 for _, power in powers)
 
     def renamed(self, old: int, new: int) -> int:
-        """The same number, `new` written wherever it was exactly `old`."""
+        """`new` if this is exactly `old`, else itself."""
         return new if isinstance(old, Dim) and self.terms.keys() == old.terms.keys() else self
 
     def __add__(self, other: Any) -> Any:
@@ -65,7 +65,7 @@ class Dim(int):
         return _dim(int(self) * int(other), terms)
 
     def __floordiv__(self, other: Any) -> Any:
-        """Exact if it divides evenly; else the quotient under a symbol of its own."""
+        """Exact if it divides evenly; else the quotient becomes a symbol of its own."""
         if not isinstance(other, int):
             return NotImplemented
         if len(_terms(other)) == 1 and all(_value({k: each}) % int(other) == 0 for k, each in self.terms.items()):
@@ -130,7 +130,7 @@ def _polynomial(x: int) -> dict[frozenset[tuple[Atom, int]], Any]:
 
 
 def _dim(value: int, terms: Terms) -> Any:
-    """A sum that has been reduced to a number is that number."""
+    """The sum as a Dim; a plain integer if no symbols are left."""
     terms = {key: each for key, each in terms.items() if each[0]}
     if not any(terms):
         return value

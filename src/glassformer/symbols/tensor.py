@@ -13,7 +13,7 @@ META = torch.device("meta")
 
 @dataclass(eq=False, slots=True)
 class Storage:
-    """A piece of memory. Views share it; what is given (inputs, parameters, buffers) is charged to nobody."""
+    """A piece of memory. Views share it; what is given (inputs, parameters, buffers) does not count as kept."""
 
     size: tuple[int, ...]  # bytes, as a product: b×t×d_model×w
     given: bool = False
@@ -44,13 +44,13 @@ class Symbolic(torch.Tensor):
         order: tuple[int, ...] | None = None,
         dense: bool = True,
     ) -> Symbolic:
-        # For torch its size is empty: with the true size the number of entries could overflow.
+        # torch is told that it is empty: with the true size, the number of entries could overflow.
         self: Symbolic = torch.Tensor._make_wrapper_subclass(cls, (), device=META)
         self._shape, self._dtype, self.storage_, self.trained = tuple(shape), dtype, storage, trained
         self.order, self.dense, self.step = tuple(range(len(shape))) if order is None else order, dense, -1
         return self
 
-    # --- what a box may ask of a tensor without computing anything ---
+    # --- what a box reads from a tensor without computing ---
 
     shape = property(lambda self: self._shape)
     dtype = property(lambda self: self._dtype)
@@ -80,7 +80,7 @@ class Symbolic(torch.Tensor):
     # --- where it lies ---
 
     def joins(self, axes: Sequence[int]) -> bool:
-        """Can these neighbouring axes be viewed as one without a copy? Axes of one entry do not count."""
+        """Can these neighbouring axes be viewed as one without a copy? Axes of size 1 do not matter."""
         large = [axis for axis in axes if not self._is_single(axis)]
         if len(large) < 2:
             return True
@@ -89,7 +89,7 @@ class Symbolic(torch.Tensor):
         return self.dense and place[first : first + len(large)] == large
 
     def _is_single(self, axis: int) -> bool:
-        """One entry, and not a size that happens to be 1 today."""
+        """Is its size the number 1, and not a symbol whose value happens to be 1?"""
         return type(self._shape[axis]) is int and self._shape[axis] == 1
 
     @property

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def copied(run: SymbolicRun, x: Symbolic, shape: Sequence[int] | None = None) -> Symbolic:
-    """The same numbers, in the order of the shape."""
+    """A contiguous copy."""
     return run.new(x.shape if shape is None else shape, x.dtype, trained=x.trained)
 
 
@@ -72,7 +72,7 @@ def contiguous(run: SymbolicRun, x: Symbolic) -> Symbolic:
 
 
 def expand(run: SymbolicRun, x: Symbolic, *sizes: int) -> Symbolic:
-    """Axes of one entry, and new ones in front, are repeated without being stored."""
+    """Repeat axes of size 1, and new ones in front, without storing the copies."""
     new = len(sizes) - x.dim()
     own = (*sizes[:new], *(old if size == -1 else size for size, old in zip(sizes[new:], x.shape, strict=True)))
     return x.view_of(own, (*range(new), *(axis + new for axis in x.order)), dense=False)
@@ -110,21 +110,21 @@ def chunk(run: SymbolicRun, x: Symbolic, chunks: int, dim: int = 0) -> tuple[Sym
 
 
 def unfold(run: SymbolicRun, x: Symbolic, dim: int, size: int, step: int) -> Symbolic:
-    """Pieces of a series become its positions; they have no gaps if they are adjacent up to the end."""
+    """Pieces of a series become its positions; dense if the pieces are adjacent up to the end."""
     whole = x.shape[dim]
     count = Dim("t", (int(whole) - int(size)) // int(step) + 1)
     return x.view_of((*x.shape[:dim], count, size), None, dense=int(whole) == int(step) * int(count) == size * count)
 
 
 def image_patches(run: SymbolicRun, x: Symbolic, patch: int, *, stride: int, **_: Any) -> Symbolic:
-    """b c·patch·patch patches, each pixel once."""
+    """Square patches, b c·patch·patch n: each pixel once."""
     b, channels, height, width = x.shape
     count = Dim("patches", (int(height) // int(stride)) * (int(width) // int(stride)))
     return run.new((b, channels * patch * patch, count), x.dtype)
 
 
 def pad(run: SymbolicRun, x: Symbolic, pad: Sequence[int], mode: str = "constant", **_: Any) -> Symbolic:
-    """Only the last axis."""
+    """Padding of the last axis only."""
     before, after = pad
     return run.new((*x.shape[:-1], before + x.shape[-1] + after), x.dtype, trained=x.trained)
 
@@ -133,7 +133,7 @@ def pad(run: SymbolicRun, x: Symbolic, pad: Sequence[int], mode: str = "constant
 
 
 def to(run: SymbolicRun, x: Symbolic, *target: Any, dtype: torch.dtype | None = None, **_: Any) -> Symbolic:
-    """Another type is a copy, the same type is the tensor itself; all devices are one."""
+    """Another type gives a copy, the same type the tensor itself; devices make no difference."""
     for each in target:
         dtype = each if isinstance(each, torch.dtype) else each.dtype if isinstance(each, Symbolic) else dtype
     if dtype is None or dtype == x.dtype:
@@ -166,7 +166,7 @@ def getitem(run: SymbolicRun, x: Symbolic, index: Any) -> Symbolic:
         dense, axis = dense and part == slice(None), axis + 1
     order = [place[old] for old in x.order if old in place]
     for new in range(len(shape)):
-        if new not in order:  # an axis of one entry has no place in memory
+        if new not in order:  # an axis of size 1 has no place in memory
             order.insert(new, new)
     return x.view_of(shape, tuple(order), dense=dense)
 

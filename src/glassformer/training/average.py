@@ -15,7 +15,7 @@ from glassformer.training.checkpoint import save_folder
 
 
 def mean(weights: Iterable[Mapping[str, Tensor]]) -> dict[str, Tensor]:
-    r"""w̄ = (1/n) Σ_i w_i, summed in float64; one set of weights is held at a time besides the sum."""
+    r"""w̄ = (1/n) Σ_i w_i, summed in float64; besides the sum, only one set of weights is in memory at a time."""
     total: dict[str, Tensor] = {}
     kinds: dict[str, torch.dtype] = {}
     n = 0

@@ -1,4 +1,4 @@
-"""From a recipe to a training: the task's material, a model and a run folder; or from a run folder, to resume."""
+"""From a recipe to a `Training`: the task's material, a model and a run folder; or from a run folder, to resume."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ BeforeReading = Callable[[RunConfig], None]
 
 
 def quietly(config: RunConfig) -> None:
-    """The default from Python: nothing is reported about how the data is read."""
+    """The default when called from Python: report nothing."""
 
 
 def begin(config: RunConfig, out: str | Path, reading: BeforeReading = quietly) -> Training:
-    """A new run: read the data, learn what is to be kept, write the folder, build the model.
+    """A new run: read the data, learn the vocabulary or scales, write the folder, build the model.
 
-    `reading` hears of it when all that can be refused without the data has been, just before the data is read.
+    `reading` is called just before the data is read, after everything that can be checked without it.
     """
     _refuse_early(Path(out))
     given, config = config, absolute(config)
@@ -53,7 +53,7 @@ def begin(config: RunConfig, out: str | Path, reading: BeforeReading = quietly) 
 
 
 def ready(config: RunConfig) -> Loaded | None:
-    """Refuse what can be refused before the data is read; return the weights to start from, if any."""
+    """Check everything that does not need the data; return the weights to start from, if any."""
     sketch = kind_of(config).task.sketch(config).model
     check(sketch)
     judged = kind_of(config).task.judged
@@ -88,10 +88,10 @@ def begin_or_again(
 
 
 def again(folder: str | Path, changes: Mapping[str, Any] | None = None) -> Training:
-    """A run that was begun before: what it has learned, the same data. Its config.toml counts, not the recipe.
+    """A run that was begun before, with its vocabulary and its data. Its config.toml counts, not the recipe.
 
-    `changes` may repeat what stands there. Only `train.steps` may be more than before: config.toml is then rewritten,
-    and a schedule that ends with the last step, cosine for example, goes on along the longer curve.
+    `changes` may repeat values of config.toml; only `train.steps` may grow. config.toml is then rewritten, and a
+    schedule that ends with the last step, such as cosine, follows the longer curve.
     """
     run = Run.open(folder)
     with locked(run.folder):
@@ -104,9 +104,9 @@ def again(folder: str | Path, changes: Mapping[str, Any] | None = None) -> Train
 
 
 def changed(run: Run, changes: Mapping[str, Any]) -> RunConfig:
-    """The configuration of a run with more steps; any other change would make another run of it.
+    """The configuration of a run with more steps; any other change would make it a different run.
 
-    All changes count together: `data.source=files` alone is another source than the same with its files behind it.
+    Changes are compared together: `data.source=files` alone differs from the same with its file names.
     """
     config, tables = run.config, run.config.to_dict()
     for key, value in changes.items():
@@ -155,10 +155,10 @@ def _refuse_early(out: Path) -> None:
 
 
 def job(run: Run, material: Material) -> Training:
-    """Without validation examples there is no evaluation."""
+    """The `Training` of a run. Without validation examples there is no evaluation."""
     config, validation = run.config, material.validation
     if validation is not None:
-        make_sampler(validation, material.task, config.train)  # one longer than a batch is said now, not after hours
+        make_sampler(validation, material.task, config.train)  # refuses too long examples now, not after hours
     model = build(config.model, seed=config.train.seed)
     return Training(
         run=run,

@@ -16,7 +16,7 @@ LINES = ("loss", "learning_rate", "gradient_norm", "tokens_per_second")
 
 
 class Board:
-    """One session of training. What an earlier one wrote beyond `step` is withdrawn: no step appears twice."""
+    """One session of training. Values that an earlier one wrote after `step` are dropped, so no step appears twice."""
 
     def __init__(self, folder: Path, step: int) -> None:
         from torch.utils.tensorboard import SummaryWriter

@@ -1,6 +1,6 @@
 """Checkpoints: a folder written under another name, synced, checked off in a manifest, then renamed.
 
-A kill at any moment leaves the whole checkpoint or the one before; a damaged or foreign one is refused, never guessed.
+A kill at any moment leaves the whole checkpoint or the one before; a damaged or foreign one is refused, never repaired.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ REFUSED = "refused-"
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """All that training needs to resume: tensors, and values that fit into JSON."""
+    """Everything needed to resume training: tensors, and values that fit into JSON."""
 
     model: Mapping[str, Tensor]
     optimizer: Mapping[str, Tensor]
@@ -64,7 +64,7 @@ def save_folder(folder: Path, files: Mapping[str, Mapping[str, Tensor]], state: 
     draft = folder.with_name(TEMPORARY + folder.name)
     try:
         with disk(folder):
-            shutil.rmtree(draft, ignore_errors=True)  # of a save that was killed
+            shutil.rmtree(draft, ignore_errors=True)  # left by a save that was killed
             draft.mkdir(parents=True)
             for name, tensors in files.items():
                 _write_tensors(draft / name, tensors)
@@ -83,7 +83,7 @@ def save_folder(folder: Path, files: Mapping[str, Mapping[str, Tensor]], state: 
 def _write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
     try:
         save_file({name: x.detach().contiguous() for name, x in tensors.items()}, path)
-    except SafetensorError as error:  # its own form of what the disk said
+    except SafetensorError as error:  # how safetensors reports an error of the disk
         raise OSError(errno.EIO, str(error).splitlines()[0]) from error
 
 
@@ -98,7 +98,7 @@ def retire(run: Run, *, keep: int, every: int, best: int | None) -> None:
 
 
 def set_aside(path: Path) -> None:
-    """Rename a refused checkpoint, so that it is no longer taken for one but its files are kept."""
+    """Rename a refused checkpoint, so that it is no longer found as one but its files are kept."""
     aside = path.with_name(REFUSED + path.name)
     with disk(path):
         shutil.rmtree(aside, ignore_errors=True)

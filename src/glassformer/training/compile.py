@@ -1,4 +1,4 @@
-"""Compiling: the stacks of blocks and the loss, in place, so that no key of the weights changes."""
+"""Compiling: the stacks of blocks and the loss, in place, so that the names of the weights stay the same."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from glassformer.tasks import Task
 
 
 def compile_parts(model: nn.Module, task: Task[Any], *, backend: str = "inductor") -> Task[Any]:
-    """The model's stacks are compiled in place; the task comes back with a compiled loss."""
+    """Compile the model's stacks in place; return the task with a compiled loss."""
     for module in model.modules():
         if isinstance(module, Stack):
             module.compile(backend=backend)

@@ -32,14 +32,14 @@ from glassformer.training.precision import autocast
 from glassformer.training.validate import make_sampler
 from glassformer.words import say
 
-TIMED = 2 * 10**12  # FLOPs of a step that is tried out here; a longer one is left to `glassformer plan`
+TIMED = 2 * 10**12  # steps of more FLOPs are not tried out here but left to `glassformer plan`
 SHOWN = 4  # examples of the first batch
-WIDEST = 160  # characters of one of them
+WIDEST = 160  # characters of each
 
 
 @dataclass(frozen=True)
 class DryRun:
-    """Everything that is known before the first step. `seconds`: measured on two steps whose result is thrown away."""
+    """Everything known before the first step. `seconds`: measured on two steps whose result is discarded."""
 
     config: RunConfig
     device: str
@@ -118,7 +118,7 @@ def dry_run(config: RunConfig, reading: BeforeReading = quietly) -> DryRun:
 
 
 def _plan(config: RunConfig) -> Plan:
-    """Memory and FLOPs do not depend on the device: any that has the type will do."""
+    """The plan for memory and FLOPs. They do not depend on the device, so any that has the type will do."""
     job = full_batch(config)
     device = next(device for device in DEVICES.values() if (job.dtype or "") in device.peaks)
     return plan(config.name, config.model, tokens=1, device=device, job=job)

@@ -14,7 +14,7 @@ class MovingAverage:
 
         a ← d·a + (1 − d)·w,     d = min(decay, (1 + n) / (10 + n)) at update n
 
-    The second form lets the average leave its start quickly. Training never sees it; evaluation uses it.
+    The second form lets the average move away from its start quickly. Training never sees it; evaluation uses it.
     """
 
     def __init__(self, model: nn.Module, decay: float) -> None:

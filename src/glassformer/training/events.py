@@ -50,7 +50,7 @@ class EnvironmentChanged:
 
 @dataclass(frozen=True)
 class StepDone:
-    """One optimiser step. Without its loss, which an accelerator may still be computing."""
+    """One optimiser step, without its loss, which an accelerator may still be computing."""
 
     step: int
     epoch: int
@@ -60,7 +60,7 @@ class StepDone:
 
 @dataclass(frozen=True)
 class Logged:
-    """A line of log.jsonl: means over the steps since the line before."""
+    """A line of log.jsonl: means over the steps since the previous line."""
 
     step: int
     epoch: int

@@ -1,4 +1,4 @@
-"""A forecast as a picture: the past, what the model says, what stands beside it, and which patches were looked at."""
+"""A forecast as a picture: the past, the forecast, baselines for comparison, and the attention between patches."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ KINDS = (".png", ".svg")
 
 
 def check_picture(path: Path) -> None:
-    """Before anything is computed: can it be drawn into this file?"""
+    """Check that this file can hold a picture, before anything is computed."""
     if path.suffix.lower() not in KINDS:
         raise InputError("picture_kind", path=path)
 
 
 def draw_forecast(found: Forecast, path: Path) -> None:
-    """The whole file or the old one. Korean labels where there is a font for them."""
+    """Write the whole file, or leave the old one. Labels are Korean only if there is a font."""
     check_picture(path)
     lang = spoken()
     with styled(lang):
@@ -67,7 +67,7 @@ def forecast_figure(found: Forecast, lang: str, named: bool = True) -> Figure:
 
 
 def brackets(axes: Axes, spans: Sequence[tuple[Any, Any]], values: Sequence[float], theme: Theme) -> None:
-    """A bracket on the curve for each patch, numbered from 1, in as many rows as keep them apart."""
+    """A bracket on the curve for each patch, numbered from 1, in as many rows as are needed to keep them apart."""
     low, high = min(values), max(values)
     step = 0.075 * ((high - low) or 1.0)
     lasts: list[Any] = []
@@ -84,7 +84,7 @@ def brackets(axes: Axes, spans: Sequence[tuple[Any, Any]], values: Sequence[floa
 
 
 def draw_sample(axes: Axes, sample: Shown, words: PanelWords, theme: Theme) -> None:
-    """One window of a run: what it saw, what came, what it said; positions are counted from 1."""
+    """One window of a run: the past, the true future, the forecast; positions are counted from 1."""
     seen = len(sample.past)
     axes.plot(range(1, seen + 1), sample.past, color=theme.ink, label=words("past"))
     ahead = list(range(seen, seen + len(sample.future) + 1))
@@ -101,5 +101,5 @@ def draw_sample(axes: Axes, sample: Shown, words: PanelWords, theme: Theme) -> N
 
 
 def _plain(name: str, font: str | None) -> bool:
-    """Whether a name can be drawn: Hangul only with a font for it; a `$` would begin a formula."""
+    """Whether a name can be drawn: Hangul needs a font, and a `$` would begin a formula."""
     return "$" not in name and (font is not None or name.isascii())

@@ -1,6 +1,6 @@
 """The training loop: steps, log lines, evaluations and checkpoints in a fixed order, reported as events.
 
-Asked to stop in the middle of an accumulation it finishes that step first, so a checkpoint always lies between steps.
+If asked to stop in the middle of an accumulation, it finishes that step first: a checkpoint is always between steps.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Training:
     validation: Examples | None = None
     measure: Measure | None = None
     config: RunConfig | None = None  # default: the run's own
-    start: TakenWeights | None = None  # what the model was given before its first step
+    start: TakenWeights | None = None  # the weights that the model started from
 
     @property
     def recipe(self) -> RunConfig:
@@ -56,7 +56,7 @@ class Training:
 def train(job: Training, *, resume: bool = False) -> Iterator[Event]:
     """Train to the end or until asked to stop, yielding every event as it happens.
 
-    A new run begins at step 0. With `resume` the newest whole checkpoint is taken, or the beginning if there is none.
+    A new run begins at step 0. With `resume` it continues from the newest whole checkpoint, if there is one.
     """
     config = job.recipe.train
     chosen = settings(deterministic=config.deterministic, threads=config.threads)
@@ -70,7 +70,7 @@ def train(job: Training, *, resume: bool = False) -> Iterator[Event]:
         try:
             came_from = (yield from state.restore(job.run)) if resume else None
             job.run.log.cut(state.progress.step, finished=job.run.averaged is not None and bool(loop.over()))
-            loop.write_best()  # a kill may have come between a checkpoint and this
+            loop.write_best()  # a kill may have come after the checkpoint and before this
             yield from _compare_environments(job.run, device)
             yield events.Started(
                 step=state.progress.step,
@@ -126,7 +126,7 @@ class _Loop:
                 best = evaluated.best
                 paused = time.monotonic()
                 yield evaluated
-                self.line_began += time.monotonic() - paused  # whoever listens may draw pictures
+                self.line_began += time.monotonic() - paused  # the listener may have drawn pictures
             if best or progress.step % config.save_every == 0:
                 yield from self._save()
             reason = self.over()
@@ -189,7 +189,7 @@ class _Loop:
         self.job.run.write_status({**status, "elapsed": progress.elapsed, "best": best, **more})
 
     def say_failed(self, error: BaseException) -> None:
-        """Best effort: the disk that made training fail may refuse this too."""
+        """Write the failure into the status, if possible: a full disk, for example, may refuse this too."""
         try:
             self._status("failed", error=str(error) or type(error).__name__)
         except FileError:
@@ -254,7 +254,7 @@ class _Loop:
             self.job.run.write_best(best)
 
     def _average(self) -> Iterator[Event]:
-        """The checkpoints that were due, so that a run that was interrupted in between averages the same ones."""
+        """Average the checkpoints that were due, so that a run that was interrupted averages the same ones."""
         run, model = self.job.run, self.job.model
         due = sorted(step for step in run.checkpoints_by_step() if step % self.config.save_every == 0)
         steps = tuple(due[-self.config.average :])

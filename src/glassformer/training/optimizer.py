@@ -1,6 +1,6 @@
-"""Optimisers, §5.3: torch's own, always the fused form, which takes clipping and skipping along at no cost.
+"""Optimisers, §5.3: torch's own, always the fused form, which clips and skips at no extra cost.
 
-Their state goes to a file by the names of the parameters, and comes back bit for bit.
+Their state is saved by parameter name and restored bit for bit.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ def adam(
 def adamw(
     groups: ParameterGroups, *, beta1: float, beta2: float, eps: float, weight_decay: float
 ) -> torch.optim.Optimizer:
-    """AdamW (Loshchilov & Hutter 2019): the decay shrinks the weights themselves, not by way of the gradient."""
+    """AdamW (Loshchilov & Hutter 2019): the decay shrinks the weights directly, not through the gradient."""
     return torch.optim.AdamW(groups, betas=(beta1, beta2), eps=eps, weight_decay=weight_decay, fused=True)
 
 
 def sgd(groups: ParameterGroups, *, momentum: float, weight_decay: float) -> torch.optim.Optimizer:
     """Gradient descent with momentum."""
     made = torch.optim.SGD(groups, momentum=momentum, weight_decay=weight_decay, fused=True)
-    if momentum:  # else a first step that is skipped would leave it filled with whatever was in memory
+    if momentum:  # else, if the first step is skipped, it would hold uninitialised memory
         for parameter in (p for group in made.param_groups for p in group["params"]):
             made.state[parameter]["momentum_buffer"] = torch.zeros_like(parameter)
     return made
@@ -50,7 +50,7 @@ OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
 def make_optimizer(model: nn.Module, config: TrainConfig) -> torch.optim.Optimizer:
     """The optimiser over two groups: matrices decay; norms, biases and embeddings do not.
 
-    A norm's γ has no scale to shrink towards 0 for, and the row of a rare word would decay between its uses.
+    There is no reason to pull a norm's γ towards 0, and the row of a rare word would decay between its uses.
     """
     tables = {id(p) for name, p in model.named_parameters() if "embedding" in name or "positions" in name}
     trained = [p for p in model.parameters() if p.requires_grad]
@@ -72,7 +72,7 @@ def state_tensors(optimizer: torch.optim.Optimizer, model: nn.Module) -> dict[st
 
 
 def load_state(optimizer: torch.optim.Optimizer, model: nn.Module, tensors: Mapping[str, Tensor]) -> None:
-    """Put a state back; one that belongs to other parameters, or to another optimiser, is refused."""
+    """Restore a state; raises if it belongs to other parameters or to another optimiser."""
     parameters = dict(model.named_parameters())
     known = {id(p) for group in optimizer.param_groups for p in group["params"]}
     for path, value in tensors.items():

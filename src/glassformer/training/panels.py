@@ -26,24 +26,24 @@ if TYPE_CHECKING:
 
 Records = Sequence[Mapping[str, Any]]
 Points = tuple[Sequence[float], Sequence[float]]
-MOST_POINTS = 60  # of a curve, each marked
-FINE = 400  # points of the schedule behind its warm-up
-WIDE = 10.0  # largest loss over smallest, from which an axis of powers shows more
-WIDTH = 62  # letters of a line of samples
+MOST_POINTS = 60  # of a curve; each is marked
+FINE = 400  # points of the schedule after its warm-up
+WIDE = 10.0  # from this ratio of largest to smallest loss on, a logarithmic axis shows more
+WIDTH = 62  # characters of a line of samples
 STATUS_WIDTH = 34  # characters of a value in the status
 MACHINE = ("device", "cores", "threads", "ranks", "torch", "python")
 LEFT_OUT = ("updated", "checkpoints")  # of the status: a time and a path say nothing about the run
 
 
 def mark(artist: Any, text: str, theme: Theme) -> None:
-    """What an artist shows under the pointer of a page; a file knows of no pointer."""
+    """The text that an artist shows under the pointer on a page; ignored in a picture file."""
     if theme is not FILE:
         hover(artist, text)
 
 
 @dataclass(frozen=True)
 class PanelWords:
-    """What stands in a picture, in the language of its words: "loss", "step" …"""
+    """The words of a picture in its language: "loss", "step" …"""
 
     lang: str
     task: TaskClass
@@ -65,7 +65,7 @@ class PanelWords:
 
 @dataclass(frozen=True)
 class RunHistory:
-    """What is known of a run: its log, and what its folder says besides."""
+    """What is known about a run: its log, and the other files of its folder."""
 
     records: Records
     config: RunConfig | None = None
@@ -103,7 +103,7 @@ Panel = Callable[["Axes", RunHistory, PanelWords, Theme], None]
 
 
 def draw_loss(axes: Axes, story: RunHistory, words: PanelWords, theme: Theme) -> None:
-    """Both losses, every validation marked, the best of them starred; powers where the loss falls far."""
+    """Both losses, every validation marked, the best one starred; logarithmic where the loss falls far."""
     training, validation = (curve(story.records, kind, "loss") for kind in ("train", "evaluation"))
     _line(axes, theme, 0, words("training"), training)
     _line(axes, theme, 1, words("validation"), validation)
@@ -123,7 +123,7 @@ def draw_loss(axes: Axes, story: RunHistory, words: PanelWords, theme: Theme) ->
 
 
 def draw_rate(axes: Axes, story: RunHistory, words: PanelWords, theme: Theme) -> None:
-    """The schedule itself, step by step, and on it what the log says was used."""
+    """The schedule itself, step by step, and the rates in the log on top of it."""
     logged, last = curve(story.records, "train", "learning_rate"), story.last
     if story.config is not None:
         steps, rates = schedule(story.config)
@@ -141,7 +141,7 @@ def draw_rate(axes: Axes, story: RunHistory, words: PanelWords, theme: Theme) ->
 
 
 def schedule(config: RunConfig) -> tuple[list[int], list[float]]:
-    """Every step of the warm-up, then evenly to the last: a short warm-up is seen."""
+    """Every step of the warm-up, so that a short one is visible, then evenly to the last."""
     train, d_model = config.train, config.model.d_model
     stride = max(1, train.steps // FINE)
     steps = sorted({*range(1, min(train.warmup, train.steps) + 1), *range(1, train.steps + 1, stride), train.steps})
@@ -166,7 +166,7 @@ def draw_speed(axes: Axes, story: RunHistory, words: PanelWords, theme: Theme) -
 
 
 def draw_quality(axes: Axes, story: RunHistory, words: PanelWords, theme: Theme) -> None:
-    """The metrics that a task shows; shares and percentages as a number from 0 to 100."""
+    """The metrics that a task shows; shares become percentages, from 0 to 100."""
     for number, (name, scale) in enumerate(words.task.shown.items()):
         steps, values = curve(story.records, "evaluation", name)
         points = steps, [100 * value for value in values] if scale == "share" else values
@@ -183,10 +183,10 @@ def draw_quality(axes: Axes, story: RunHistory, words: PanelWords, theme: Theme)
 
 
 def draw_status(axes: Axes, story: RunHistory, words: PanelWords, theme: Theme) -> None:
-    """How it stands, and on what it runs."""
+    """The status of the run, and the device it runs on."""
     values = [*story.status.items(), *((words(f"machine.{key}"), str(value)) for key, value in story.machine.items())]
     lines: list[tuple[str, str]] = []
-    for label, value in values:  # a long one goes on below: a number is never cut
+    for label, value in values:  # a long value continues on the next line: a number is never cut
         first, *rest = wrap(value, STATUS_WIDTH) or [""]
         lines += [(label, first), *(("", more) for more in rest)]
     for number, (label, line) in enumerate(lines):
@@ -213,7 +213,7 @@ def draw_samples(axes: Axes, story: RunHistory, words: PanelWords, theme: Theme)
 
 
 def draw_attention(axes: Axes, story: RunHistory, words: PanelWords, theme: Theme) -> None:
-    """Where the first sample looked: a map with its bar, or a word that there is none."""
+    """The attention of the first sample: a map with its scale, or a note that there is none."""
     looked = story.looked
     if looked is None:
         axes.set_title(words("no_attention"))
@@ -224,7 +224,7 @@ def draw_attention(axes: Axes, story: RunHistory, words: PanelWords, theme: Them
 
 
 def attention_map(axes: Axes, looked: KeptAttention, theme: Theme) -> None:
-    """The darker, the more a row looks at a column; the bar says how much."""
+    """The darker a cell, the more its row attends to its column; the bar gives the scale."""
     from matplotlib.colors import LinearSegmentedColormap
 
     most = max(max(row) for row in looked.weights)
@@ -241,7 +241,7 @@ def attention_map(axes: Axes, looked: KeptAttention, theme: Theme) -> None:
 
 
 def plain(token: str) -> str:
-    """A `$` would begin a formula; the mark of a word's beginning says nothing to a reader."""
+    """A token as a label: `$` would begin a formula, and the mark of a word's beginning means nothing to a reader."""
     return token.replace("▁", "").replace("$", "\\$")
 
 
@@ -254,14 +254,14 @@ def cut(text: str, most: int) -> str:
 
 
 def curve(records: Records, kind: str, name: str) -> tuple[list[int], list[float]]:
-    """Steps and values of one number; what was not finite is null in the log, and left out here."""
+    """Steps and values of one number; values that were not finite are null in the log and left out here."""
     points = [(record["step"], record[name]) for record in records if record.get("kind") == kind and name in record]
     points = [(step, value) for step, value in points if isinstance(value, int | float)]
     return [step for step, _ in points], [value for _, value in points]
 
 
 def thinned(steps: Sequence[int], values: Sequence[float]) -> tuple[list[int], list[float]]:
-    """At most so many points, evenly spread, the last among them."""
+    """At most MOST_POINTS points, evenly spread, including the last."""
     every = -(-len(steps) // MOST_POINTS) or 1
     kept = sorted({*range(0, len(steps), every), *([len(steps) - 1] if steps else [])})
     return [steps[i] for i in kept], [values[i] for i in kept]
@@ -272,7 +272,7 @@ MARKERS = "os^Dvp"
 
 
 def _line(axes: Axes, theme: Theme, number: int, label: str, points: tuple[Sequence[int], Sequence[float]]) -> None:
-    """All of a curve; as many of its points as can be told apart are marked."""
+    """A whole curve; only as many points are marked as can be told apart."""
     pattern: Any = PATTERNS[number]
     axes.plot(*points, color=theme.series[number], linestyle=pattern, linewidth=1.5, label=label)
     for step, value in zip(*thinned(*points), strict=True):
@@ -281,7 +281,7 @@ def _line(axes: Axes, theme: Theme, number: int, label: str, points: tuple[Seque
 
 
 def powers(axes: Axes) -> None:
-    """An axis of powers with plain numbers, at 1, 2 and 5 of each where there are few."""
+    """A logarithmic axis with plain numbers, at 1, 2 and 5 of each power where it spans few."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
     axes.set_yscale("log")
@@ -292,7 +292,7 @@ def powers(axes: Axes) -> None:
 
 
 def _finish(axes: Axes, last: int, words: PanelWords, title: str) -> None:
-    """The same steps below every panel."""
+    """Title, and the same axis of steps, for every panel."""
     from matplotlib.ticker import MaxNLocator
 
     axes.set_title(title)

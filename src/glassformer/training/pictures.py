@@ -1,4 +1,4 @@
-"""The three pictures of a run, drawn from its folder: a resumed run redraws the same."""
+"""The three pictures of a run, drawn from its folder, so a resumed run redraws the same."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ def spoken() -> str:
 
 @contextmanager
 def styled(lang: str) -> Iterator[None]:
-    """matplotlib as our pictures want it. Of letters that no font has it would say so one by one: here one line does.
+    """matplotlib with the style of our pictures. One warning replaces its warnings about each letter that no font has.
 
-    The samples of a run are in any script, whatever the language of the words around them.
+    The samples of a run may be in any script, whatever the language of the words around them.
     """
     from matplotlib import rc_context
 
@@ -86,12 +86,12 @@ def styled(lang: str) -> Iterator[None]:
 
 @cache
 def _say_of_letters() -> None:
-    """Once, however often a run is drawn."""
+    """Warn once, however often a run is drawn."""
     warn("letters_missing")
 
 
 def figures(story: RunHistory, lang: str, task: TaskClass) -> dict[str, Figure]:
-    """Loss, learning rate, and the dashboard, as figures that nothing else holds on to (no pyplot)."""
+    """Loss, learning rate, and the dashboard, as figures without pyplot, which would keep them in memory."""
     from matplotlib.figure import Figure
 
     words = PanelWords(lang, task)
@@ -108,7 +108,7 @@ def figures(story: RunHistory, lang: str, task: TaskClass) -> dict[str, Figure]:
 def draw_board(
     places: Mapping[str, Axes], story: RunHistory, words: PanelWords, theme: Theme, panels: Mapping[str, Panel] = PANELS
 ) -> None:
-    """All of a run on one page: curves above, status and samples below, where it looks beside them."""
+    """All of a run on one page: curves above, status and samples below, attention beside them."""
     for name, panel in panels.items():
         panel(places[name], story, words, theme)
 
@@ -117,7 +117,7 @@ def draw_board(
 
 
 def save(figure: Figure, path: Path) -> None:
-    """The whole file, or the one that was there before."""
+    """Write the whole file, or leave the one that was there before."""
     with disk(path):
         path.parent.mkdir(exist_ok=True)
     write_figure(path, figure, durable=False)

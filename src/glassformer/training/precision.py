@@ -1,6 +1,6 @@
-"""Numbers of fewer bits: matrix products in bf16 or fp16 while the weights stay in float32.
+"""Mixed precision: matrix products in bf16 or fp16 while the weights stay in float32.
 
-fp16 reaches down to 6·10⁻⁸ only: the loss is scaled up before backward, and the gradient down after it.
+fp16 has no positive numbers below 6·10⁻⁸, so the loss is scaled up before backward and the gradient down after it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def autocast(precision: str, device: torch.device) -> AbstractContextManager[obj
 
 
 class LossScale:
-    r"""The factor of the loss for fp16 (Micikevicius et al. 2018), found by trying; 1 for all else.
+    r"""The factor of the loss for fp16 (Micikevicius et al. 2018), found by trial; 1 for other types.
 
         not finite: scale ← scale / 2, the step is skipped        2,000 good steps in a row: scale ← scale · 2
 

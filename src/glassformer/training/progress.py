@@ -16,14 +16,14 @@ from glassformer.data.sampler import EpochPosition
 
 @dataclass
 class Progress:
-    """Updated by the loop at every step."""
+    """The counters of training, updated at every step."""
 
     step: int = 0
     epoch: int = 0
-    position: int = 0  # batches of this epoch that are behind
+    position: int = 0  # batches of this epoch already used
     tokens: int = 0  # targets seen
     elapsed: float = 0.0  # seconds of training, over all sessions
-    line_seconds: float = 0.0  # of them, since the last line of the log
+    line_seconds: float = 0.0  # seconds since the last line of the log
     best_step: int | None = None
     best_value: float | None = None
     since_best: int = 0  # evaluations

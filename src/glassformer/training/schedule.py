@@ -26,7 +26,7 @@ def noam(step: int, span: Span, *, factor: float = 1.0) -> float:
 
         lrate = d_model^−0.5 · min(step^−0.5, step · warmup^−1.5)
 
-    Rises in a line during warm-up, then falls with the square root of the step; wide models learn in smaller steps.
+    Rises linearly during warm-up, then falls with the square root of the step; wide models learn in smaller steps.
     Its peak is (d_model · warmup)^−0.5. Differs from the paper: `factor` multiplies it; a recipe's `learning_rate` is
     not used, for Eq. (3) has no such number.
     """
@@ -40,7 +40,7 @@ def inverse_sqrt(step: int, span: Span) -> float:
 
 
 def linear(step: int, span: Span, *, floor: float = 0.0) -> float:
-    """Up in a line, down in a line: floor + (1 − floor)(1 − p), p = share of the steps behind after warm-up."""
+    """Up linearly, down linearly: floor + (1 − floor)(1 − p), p = share of the steps after warm-up that are done."""
     return _rise(step, span) or floor + (1.0 - floor) * (1.0 - _share(step, span))
 
 
@@ -60,7 +60,7 @@ def one_cycle(step: int, span: Span, *, start: float = 25.0, final: float = 1e4)
 
 
 def cyclic(step: int, span: Span, *, low: float = 0.1, mode: str = "triangular") -> float:
-    """Triangles (Smith 2017): up from `low` in `warmup` steps and down again, for ever; "triangular2" halves each."""
+    """Triangles (Smith 2017): up from `low` in `warmup` steps and down again, repeatedly; "triangular2" halves each."""
     half = max(span.warmup, 1)
     cycle = (step - 1) // (2 * half)
     height = 1.0 - abs((step - 1) / half - 2 * cycle - 1.0)
@@ -68,7 +68,7 @@ def cyclic(step: int, span: Span, *, low: float = 0.1, mode: str = "triangular")
 
 
 def constant(step: int, span: Span) -> float:
-    """Up in a line, then as it is."""
+    """Up linearly, then constant."""
     return _rise(step, span) or 1.0
 
 
@@ -78,7 +78,7 @@ def _rise(step: int, span: Span) -> float:
 
 
 def _share(step: int, span: Span) -> float:
-    """How much of the way down is behind before this step: 0 for the first, never quite 1, so no step is wasted."""
+    """The share of the way down that is done before this step: 0 for the first, below 1 for the last."""
     return min((step - 1 - span.warmup) / max(span.steps - span.warmup, 1), 1.0)
 
 
@@ -98,11 +98,11 @@ SCHEDULES: dict[str, Callable[..., float]] = {
 
 
 SMALLEST = 1e-5  # a highest rate below this hardly moves a weight
-FADED = 1e-3  # of the highest rate: what is left of it in the last quarter of a run
+FADED = 1e-3  # a rate below this share of the highest for a whole last quarter has faded
 
 
 def heed(config: TrainConfig, d_model: int) -> None:
-    """Say what nobody can have wanted of a schedule: never warmed up, hardly moving, over long before the end."""
+    """Warn of a schedule that nobody can have wanted: never warmed up, hardly moving, over long before the end."""
     kind, steps = config.schedule.kind, config.steps
     if kind == "noam" and config.learning_rate is not None:
         warn("rate_unused", rate=config.learning_rate, peak=f"{learning_rate(config.warmup or 1, config, d_model):.2e}")

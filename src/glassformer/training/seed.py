@@ -50,7 +50,7 @@ def set_random_state(state: Mapping[str, Tensor], device: torch.device) -> None:
 
 @contextmanager
 def kept_random_state(device: torch.device) -> Iterator[None]:
-    """Restores the generators afterwards, so that evaluating more often does not change what is learned."""
+    """Restore the generators afterwards, so that evaluating more often does not change training."""
     before = random_state(device)
     try:
         yield
@@ -60,9 +60,9 @@ def kept_random_state(device: torch.device) -> Iterator[None]:
 
 @contextmanager
 def settings(*, deterministic: bool, threads: int | None) -> Iterator[None]:
-    """Threads, and only kernels that give the same bits every time, for as long as this lasts.
+    """Inside, set the number of threads, and allow only kernels that give the same bits every time.
 
-    An operation that has no such kernel is then an error, not a surprise.
+    An operation without such a kernel then raises.
     """
     before = torch.are_deterministic_algorithms_enabled(), torch.get_num_threads()
     try:

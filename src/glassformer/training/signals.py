@@ -1,6 +1,6 @@
-"""Ctrl-C, SIGTERM, and SIGHUP when a terminal is closed: training finishes its step, saves, and says so.
+"""Ctrl-C, SIGTERM, and SIGHUP when a terminal is closed: training finishes its step, saves, and reports it.
 
-Asked twice, it stops at once.
+A second signal stops it at once.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ REASONS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SI
 
 
 class Asked:
-    """Why training should stop; "" while nobody has asked."""
+    """Why training should stop; "" as long as no signal has come."""
 
     reason: str = ""
 
 
 @contextmanager
 def listening() -> Iterator[Asked]:
-    """Signals are noted instead of obeyed, while this lasts. Only the main thread can listen."""
+    """Inside, signals are noted instead of obeyed. Only the main thread can listen."""
     asked = Asked()
     if threading.current_thread() is not threading.main_thread():
         yield asked

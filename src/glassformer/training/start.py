@@ -44,7 +44,7 @@ def take(loaded: Loaded, config: ModelConfig) -> tuple[TakenWeights, dict[str, T
     """Every tensor whose name and shape match the model to be trained. Raises if no matrix matches."""
     theirs, ours = loaded.model.state_dict(), build(config, device="meta").state_dict()
     taken = {name: x for name, x in theirs.items() if name in ours and ours[name].shape == x.shape}
-    if not any(x.dim() > 1 for x in taken.values()):  # a bias that happens to fit is no start
+    if not any(x.dim() > 1 for x in taken.values()):  # a bias that happens to fit is not enough
         raise ConfigError("start_nothing", start=loaded.folder, name=next(iter(ours)))
     start = TakenWeights(
         model=str(loaded.folder),
@@ -57,7 +57,7 @@ def take(loaded: Loaded, config: ModelConfig) -> tuple[TakenWeights, dict[str, T
 
 
 def keep(run: Run, start: TakenWeights, tensors: Mapping[str, Tensor]) -> None:
-    """A copy in the run folder: a run that is killed before its first checkpoint begins again just so, even if the
+    """Keep a copy in the run folder: a run killed before its first checkpoint can start again from it, even if the
     other model is gone by then."""
     save_folder(run.folder / FOLDER, {MODEL: tensors}, start.to_json())
 

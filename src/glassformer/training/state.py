@@ -123,7 +123,7 @@ class TrainingState:
             except FileError as error:
                 refused.append((path, error))
                 continue
-            for other, why in refused:  # only now: where nothing fits, it may be the recipe that is the wrong one
+            for other, why in refused:  # only now: if no checkpoint fits, the recipe may be the wrong one
                 set_aside(other)
                 yield CheckpointRefused(other, why, path)
             return path

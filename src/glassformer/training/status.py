@@ -39,7 +39,7 @@ class Lowest:
 
 
 class LogSummary:
-    """A running summary of log.jsonl, line by line: a log of a million lines is read once."""
+    """A running summary of log.jsonl, line by line, so that a log of a million lines is read only once."""
 
     def __init__(self, records: Iterable[Mapping[str, Any]] = ()) -> None:
         self.training, self.validation = Lowest(), Lowest()
@@ -55,7 +55,7 @@ class LogSummary:
             return
         self.training.see(record["loss"], record["step"])
         self.learning_rate = record["learning_rate"]
-        if record["epoch"] > self.epoch:  # the first line of an epoch: its step is that of the beginning, nearly
+        if record["epoch"] > self.epoch:  # the first line of an epoch: its step is close to the epoch's first
             self.epoch, self.steps_per_epoch = record["epoch"], record["step"] // record["epoch"]
 
 
@@ -89,7 +89,7 @@ def rows(
 
 
 def _updated(run: Run, status: Mapping[str, Any], now: Mapping[str, Any] | None) -> datetime:
-    """When the run last changed: now while it is trained, else as status.json says, in whatever file it is shown."""
+    """When the run last changed: now while it is being trained, else the time in status.json."""
     if now is not None and status["state"] == "running":
         return datetime.now().astimezone()
     if isinstance(status.get("time"), str):
@@ -107,11 +107,11 @@ def block(run: Run, standing: LogSummary, now: Mapping[str, Any] | None = None) 
 
 
 def write_block(run: Run, standing: LogSummary, now: Mapping[str, Any] | None = None) -> None:
-    """Written often and easy to recreate, so it is not synced."""
+    """Write status.txt. It is written often and easy to recreate, so it is not synced."""
     write_text(run.folder / "status.txt", block(run, standing, now), durable=False)
 
 
 def duration(seconds: float) -> str:
-    """3:25:45."""
+    """As hours, minutes, seconds: 3:25:45."""
     minutes, rest = divmod(int(seconds), 60)
     return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"

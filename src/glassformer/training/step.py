@@ -22,8 +22,8 @@ class Stepper:
         g = ∇ Σ_i L_i / Σ_i n_i      over the micro-batches i of the step: their losses L_i and targets n_i
         g ← g · min(1, clip / ‖g‖)   (Pascanu et al. 2013)
 
-    The counts are known before the first pass, so each loss is divided by the whole sum as it comes: accumulating
-    is one big batch, whatever the lengths. A step whose loss or gradient is not finite changes nothing and is counted.
+    The counts are known before the first pass, so each loss is divided by their sum at once: accumulating equals
+    one big batch, whatever the lengths. A step whose loss or gradient is not finite changes nothing and is counted.
     """
 
     model: nn.Module

@@ -24,7 +24,7 @@ from glassformer.training.begin import again, begin
 from glassformer.training.events import Event, Stopped
 from glassformer.training.watch import NotShown, train_watched
 
-OVER = ("finished", "early")  # states in which there is nothing more to train
+OVER = ("finished", "early")  # states of runs that need no more training
 UNSAFE = re.compile(r"[^\w.=,+-]")
 LONGEST_NAME = 100
 MOST_SEEDS = 1000
@@ -38,12 +38,12 @@ class Variant:
 
     @property
     def name(self) -> str:
-        """As it stands in a table: norm_order=pre, learning_rate=0.001."""
+        """As in the table: norm_order=pre, learning_rate=0.001."""
         return ", ".join(f"{key.rpartition('.')[2]}={value}" for key, value in self.settings.items()) or "–"
 
     @property
     def file_name(self) -> str:
-        """A folder of that name; where characters had to go, a mark of the whole keeps two variants apart."""
+        """The name of its folder; if characters had to be replaced, a hash keeps two variants apart."""
         text = ",".join(f"{key}={value}" for key, value in self.settings.items()) or "recipe"
         safe = UNSAFE.sub("_", text)[:LONGEST_NAME]
         return safe if safe == text else f"{safe}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
@@ -65,12 +65,12 @@ class Trial:
 
 @dataclass(frozen=True)
 class Skipped:
-    """A trial that had been finished before."""
+    """A trial that was finished before."""
 
 
 @dataclass(frozen=True)
 class Diverged:
-    """A trial whose loss did not stay finite: a result too, so the sweep goes on."""
+    """A trial whose loss did not stay finite. This is a result too, so the sweep goes on."""
 
     error: InputError
 
@@ -98,7 +98,7 @@ def plan_trials(
 
 
 def sweep(trials: Sequence[Trial]) -> Iterator[tuple[Trial, Event | Skipped | Diverged]]:
-    """Train one after another; whatever happens is told with its trial. Stops when it is asked to."""
+    """Train one trial after another, yielding every event with its trial. Stops when asked to."""
     for trial in trials:
         if (trial.folder / "config.toml").is_file():
             _same_recipe(trial)
@@ -124,7 +124,7 @@ def sweep(trials: Sequence[Trial]) -> Iterator[tuple[Trial, Event | Skipped | Di
 
 
 def _same_recipe(trial: Trial) -> None:
-    """A folder of an older sweep under the same name, with another recipe, would be a wrong row in the table."""
+    """Raises if the folder holds a run of another recipe, from an older sweep: its row in the table would be wrong."""
     task, config = kind_of(trial.config).task, Run.open(trial.folder).config
     if config.task.kind != task.name or task.sketch(trial.config).to_dict() != task.sketch(config).to_dict():
         raise FileError("sweep_changed", path=trial.folder)

@@ -1,4 +1,4 @@
-"""The curves of a sweep as a picture: a line for each variant, the median over its seeds, in a band from end to end."""
+"""The curves of a sweep as a picture: a line for each variant, the median over its seeds, in a band of all seeds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def band(curves: list[Curve]) -> list[tuple[int, float, float, float]]:
 
 
 def draw(comparison: SweepComparison, path: Path) -> None:
-    """Validation losses, or training losses where nothing was validated. The whole file or the old one."""
+    """Validation losses, or training losses if nothing was validated. Writes the whole file or leaves the old one."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -1,4 +1,4 @@
-"""What a sweep has found: the metrics of every run at its best step, mean and spread of each variant, the curves."""
+"""The results of a sweep: the metrics of every run at its best step, mean and spread of each variant, the curves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from glassformer.show import Column, Table
 from glassformer.training.sweep import OVER, Trial
 from glassformer.words import say
 
-ABOUT = ("kind", "step", "best")  # keys of an evaluation that are no metrics
+ABOUT = ("kind", "step", "best")  # keys of an evaluation that are not metrics
 Curve = list[tuple[int, float]]
 
 
@@ -56,7 +56,7 @@ def _curve(records: Sequence[dict[str, Any]]) -> Curve:
 
 @dataclass(frozen=True)
 class VariantResults:
-    """A variant with its runs; only those that were trained to the end count, a diverged one has no best step."""
+    """A variant with its runs; only those trained to the end count, since a diverged run has no best step."""
 
     name: str
     settings: dict[str, Any]
@@ -77,7 +77,7 @@ class VariantResults:
 
 @dataclass(frozen=True)
 class SweepComparison:
-    """The whole sweep. Prints as a table; `to_json()` is what stands in sweep.json."""
+    """The whole sweep. Prints as a table; `to_json()` is the content of sweep.json."""
 
     recipe: str
     seeds: int
@@ -85,7 +85,7 @@ class SweepComparison:
 
     @property
     def metrics(self) -> list[str]:
-        """All that any run was measured by, in the order of the log."""
+        """The names of all metrics of any run, in the order of the log."""
         return list(dict.fromkeys(name for row in self.rows for one in row.results for name in one.metrics))
 
     def to_json(self) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def _shown(mean: float | None, spread: float | None) -> str:
 
 
 def compare_trials(recipe: str, trials: Sequence[Trial]) -> SweepComparison:
-    """What the trials that were begun have found so far."""
+    """The results so far of all trials that were begun."""
     rows = []
     for variant, group in groupby(trials, key=lambda trial: trial.variant):
         begun = [trial for trial in group if (trial.folder / "config.toml").is_file()]

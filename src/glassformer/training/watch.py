@@ -29,7 +29,7 @@ def train_watched(job: Training, *, resume: bool = False) -> Iterator[Event | No
     with closing(train(job, resume=resume)) as happening:  # type: ignore[type-var]
         try:
             for event in happening:
-                if isinstance(event, events.Started):  # the folder is locked, the log cut: now it is ours
+                if isinstance(event, events.Started):  # now the folder is locked and the log cut back, so it is ours
                     watcher = RunWatcher(job.run)
                 if watcher is not None:
                     yield from watcher.see(event)

@@ -1,4 +1,4 @@
-"""Attention: the equation (kernel), who may look at whom (mask), many heads (multi_head), what is kept (cache)."""
+"""Attention: the equation (kernel), who may look at whom (mask), many heads (multi_head), the KV cache (cache)."""
 
 from glassformer.layers.attention.cache import Cache, KeyValues, LayerCache
 from glassformer.layers.attention.kernel import KERNELS

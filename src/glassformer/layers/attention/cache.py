@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor
 
-SPARE = 32  # positions that are reserved ahead, so that most steps copy nothing
+SPARE = 32  # positions reserved in advance, so that most steps copy nothing
 
 Pair = tuple[Tensor, Tensor]
 
@@ -22,9 +22,9 @@ class KeyValues:
 
     k: Tensor | None = None  # b g s d_k
     v: Tensor | None = None  # b g s d_v
-    fixed: bool = False  # the memory of an encoder: once there, it does not grow
-    _space: Pair | None = field(default=None, init=False, repr=False, compare=False)  # holds k and v, and is longer
-    _other: Pair | None = field(default=None, init=False, repr=False, compare=False)  # where they go when reordered
+    fixed: bool = False  # the memory of an encoder: computed once, it never grows
+    _space: Pair | None = field(default=None, init=False, repr=False, compare=False)  # the buffer behind k and v
+    _other: Pair | None = field(default=None, init=False, repr=False, compare=False)  # the buffer for `reorder`
 
     @property
     def complete(self) -> bool:
@@ -35,9 +35,9 @@ class KeyValues:
         return self.k, self.v
 
     def append(self, k: Tensor, v: Tensor) -> Pair:
-        """Append the new ones and return all. An earlier copy stays valid.
+        """Append the new keys and values and return all of them. An earlier copy stays valid.
 
-        Without gradients they are written into space reserved in advance, and the old ones are not copied.
+        Without gradients they are written into space reserved in advance, so the old ones are not copied.
         """
         if self.fixed or not _may_write():
             if self.k is not None and self.v is not None:
@@ -79,25 +79,25 @@ class KeyValues:
         self.k, self.v = (space[:b, :, :s] for space in self._space)
 
     def copy(self) -> KeyValues:
-        """A copy with the same content. Neither writes into memory that they share."""
+        """A copy with the same content. Neither of the two writes into memory that both share."""
         self._space = self._other = None
         return replace(self)
 
 
 def remembered(cache: KeyValues | None, compute: Callable[[], Pair]) -> Pair:
-    """Keys and values of one attention: the new ones after those of the cache; those of a memory are computed once."""
+    """Keys and values of one attention: those in the cache, then the new ones. Those of a memory are computed once."""
     if cache is None:
         return compute()
     return cache.whole() if cache.complete else cache.append(*compute())
 
 
 def _may_write() -> bool:
-    """Writing in place would break a backward pass, and stop a compiled graph."""
+    """Whether the cache may be written in place: it would break a backward pass or a compiled graph."""
     return not torch.is_grad_enabled() and not torch.compiler.is_compiling()
 
 
 def _is_closed(space: Pair) -> bool:
-    """A tensor made in inference mode may not be written to outside of it."""
+    """Whether writing is forbidden: a tensor made in inference mode cannot be changed outside of it."""
     return space[0].is_inference() and not torch.is_inference_mode_enabled()
 
 
@@ -116,7 +116,7 @@ class LayerCache:
 
     @property
     def length(self) -> int:
-        """How many positions of the past are in it."""
+        """The number of past positions in it."""
         return 0 if self.past.k is None else self.past.k.shape[2]
 
 
@@ -136,7 +136,7 @@ class Cache:
 
     @property
     def length(self) -> int:
-        """How many positions are already in it."""
+        """The number of positions already in it."""
         return self.layers[0].length if self.layers else 0
 
     def copy(self) -> Cache:
@@ -151,7 +151,7 @@ class Cache:
     def reorder(self, rows: Tensor, sentences: Tensor | None = None, beams: int = 1) -> None:
         """Continue with these rows of the past, `beams` of them for each of these `sentences` of the memory.
 
-        The memory is never copied for a beam; None: all sentences continue, and it is left as it is.
+        The memory is never copied for a beam. `sentences=None`: all continue, and the memory is left as it is.
         """
         for layer in self.layers:
             layer.past.reorder(rows)

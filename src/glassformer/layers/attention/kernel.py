@@ -1,4 +1,4 @@
-"""Scaled dot-product attention, Figure 2 left: the same equation twice, to be read and to be fast.
+"""Scaled dot-product attention, Figure 2 left: the same equation twice, once to be read and once to be fast.
 
 This is the only place where the mathematics is written twice. Both kernels have the same signature and the same result.
 """
@@ -42,7 +42,7 @@ def attention_weights(q: Tensor, k: Tensor, mask: Mask, *, bias: Tensor | None, 
         return tap("weights", scores.softmax(-1))  # b h t s
     blocked = ~allowed
     weights = torch.where(blocked, torch.finfo(scores.dtype).min, scores).softmax(-1)
-    if not mask.is_plainly_causal:  # a row may be masked altogether; under a look-ahead mask each sees itself
+    if not mask.is_plainly_causal:  # a row may be masked completely; under a look-ahead mask each query sees itself
         weights = weights.masked_fill(blocked, 0.0)
     return tap("weights", weights)  # b h t s
 
@@ -56,7 +56,7 @@ def fused(q: Tensor, k: Tensor, v: Tensor, mask: Mask, *, bias: Tensor | None, s
         _show_weights(q, share_heads(k, q.shape[1]), mask, bias=bias, scale=scale)
     t, s = q.shape[-2], k.shape[-2]
     is_causal, allowed = False, None
-    if mask.is_plainly_causal and bias is None and t == s:  # an `if`: compiled lengths may be symbols, the flag may not
+    if mask.is_plainly_causal and bias is None and t == s:  # an `if`: when compiled, t == s is not a plain bool
         is_causal = True
     else:
         allowed = mask.dense(t, s, q.device)
@@ -70,7 +70,7 @@ def fused(q: Tensor, k: Tensor, v: Tensor, mask: Mask, *, bias: Tensor | None, s
 
 
 def _show_weights(q: Tensor, k: Tensor, mask: Mask, *, bias: Tensor | None, scale: float) -> None:
-    """Scores and weights for the observer, of the heads and rows it asked for only."""
+    """Scores and weights for the observer, only of the heads and rows it asked for."""
     heads, rows = selection() or Selection()
     check_within("heads", heads, q.shape[1])
     check_within("rows", rows, q.shape[2])
@@ -94,7 +94,7 @@ def check_within(what: str, asked: Sequence[int] | None, size: int) -> None:
 
 
 def share_heads(x: Tensor, n_heads: int) -> Tensor:
-    """Grouped key-value heads (Ainslie et al. 2023): g heads of keys serve h heads of queries, h/g of them each.
+    """Grouped key-value heads (Ainslie et al. 2023): g heads of keys and values serve h heads of queries, h/g each.
 
     h = 4, g = 4 (multi-head)   g = 2 (grouped-query)   g = 1 (multi-query)
       q 0 1 2 3                   q 0 1 2 3                q 0 1 2 3

@@ -29,18 +29,18 @@ def sliding_window(t: int, s: int, window: int, device: torch.device | None = No
 
 
 def check_window(window: int | None, window_from: int) -> None:
-    """`window_from` says where the window begins; without a window it is refused."""
+    """`window_from`, the first layer with a window, makes sense only together with `window`."""
     if size("window_from", window_from, low=0) and window is None:
         raise ConfigError("window_from", value=window_from)
 
 
 def prefix(given: Bool[Tensor, "b s"], t: int) -> Bool[Tensor, "b t s"]:
-    """Prefix mask (Raffel et al. 2020): all positions see the given tokens; of the others they see only the past."""
+    """Prefix mask (Raffel et al. 2020): all positions see the given tokens, and only the past of the others."""
     return causal(t, given.shape[1], given.device) | given[:, None, :]  # b t s
 
 
 def same_document(documents: Int[Tensor, "b t"]) -> Bool[Tensor, "b t s"]:
-    """Packed rows: several documents share a row, and none looks into another. With `causal`, blocks of triangles."""
+    """Packed rows: several documents share a row, and no token sees another document. With `causal`: triangles."""
     return documents[:, :, None] == documents[:, None, :]  # b t s
 
 
@@ -59,7 +59,7 @@ class Mask:
 
     causal: bool = False
     window: int | None = None
-    prefix: Tensor | None = None  # b s: the keys that everyone sees, whatever the look-ahead mask says
+    prefix: Tensor | None = None  # b s: the keys that every query sees, whatever the look-ahead mask says
     allowed: Tensor | None = None  # anything else, broadcast to b h t s; padding is b 1 1 s
 
     @property
@@ -67,7 +67,7 @@ class Mask:
         return self.causal and self.window is None and self.prefix is None and self.allowed is None
 
     def dense(self, t: int, s: int, device: torch.device) -> Bool[Tensor, "..."] | None:
-        """All rules as one tensor that broadcasts to b h t s; None when everyone sees everything."""
+        """All rules as one tensor that broadcasts to b h t s; None when every query sees every key."""
         rules: list[Tensor | None] = [self.allowed]
         if self.prefix is not None:
             rules.append(prefix(self.prefix, t)[:, None])  # b 1 t s

@@ -25,7 +25,7 @@ class MultiHeadAttention(nn.Module):
         MultiHead(Q, K, V) = Concat(head_1, …, head_h) W_O
         head_i = Attention(Q W_Q_i, K W_K_i, V W_V_i)
 
-    Each head asks in its own sub-space of d_k numbers; h heads of d_model/h cost what one of d_model would.
+    Each head works in its own sub-space of d_k numbers; h heads of size d_model/h cost as much as one of size d_model.
     `n_kv_heads` < `n_heads` lets several query heads share one head of keys and values (see `share_heads`).
     Differs from the paper: nothing by default; biases are chosen one by one, q and k may be normalised per head
     (Henry et al. 2020), `scale` may replace 1/√d_k (T5: 1).

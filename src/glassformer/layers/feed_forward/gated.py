@@ -17,8 +17,8 @@ class GatedFeedForward(nn.Module):
         FFN(x) = (act(x W_gate) ⊙ x W_1) W_2
 
     One half decides how much of the other half passes. With SiLU it is SwiGLU (LLaMA), with GELU GEGLU (T5 v1.1),
-    with ReLU ReGLU, with the sigmoid the first GLU (Dauphin et al. 2017). Three matrices: at d_ff · 2/3 it costs what
-    the plain network costs.
+    with ReLU ReGLU, with the sigmoid the first GLU (Dauphin et al. 2017). It has three matrices, so at
+    d_ff · 2/3 it costs as much as the plain network.
     Differs from the paper: it replaces Eq. (2).
     """
 

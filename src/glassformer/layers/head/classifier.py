@@ -46,7 +46,7 @@ class DistilledHead(nn.Module):
 
         logits = ((x_0 W_1 + b_1) + (x_1 W_2 + b_2)) / 2
 
-    In training the first learned from the labels and the second from a teacher; their mean is better than either.
+    In training, the first learns from the labels and the second from a teacher; their mean is better than either.
     Differs from the paper: the paper has none.
     """
 

@@ -19,8 +19,8 @@ class LanguageModelHead(nn.Module):
         logits = x Eᵀ (+ b)      E: the embedding itself when tied (Press & Wolf 2017), else a matrix of its own
 
     `transform` puts a dense layer, `activation` and LayerNorm in front (BERT's masked language model); `scale` divides
-    x by √d_model first (T5, tied). `offset` adds a vector that is stored but not trained (BART, Marian: they keep the
-    bias of their logits fixed).
+    x by √d_model first (T5, tied). `offset` adds a vector that is stored but not trained (the fixed
+    bias of BART and Marian).
     Differs from the paper: nothing by default.
     """
 

@@ -28,7 +28,7 @@ class ObjectsHead(nn.Module):
         box    = σ(max(0, x W_1 + b_1) W_2 + b_2)          cx, cy, w, h as shares of the whole image
 
     Both are in one tensor, b t classes+1+4; `ObjectsHead.split` separates them.
-    Differs from the paper: the paper has none. DETR has one layer more in front of the box.
+    Differs from the paper: the paper has none. DETR has one more layer before the box.
     """
 
     def __init__(self, *, d_model: int, classes: int) -> None:

@@ -18,7 +18,7 @@ class RegressionHead(nn.Module):
 
         y = pool(x) W + b
 
-    With `pool="flatten"` every one of the `positions` has weights of its own (PatchTST).
+    With `pool="flatten"` each of the `positions` has its own weights (PatchTST).
     Differs from the paper: the paper has none.
     """
 

@@ -22,7 +22,7 @@ POSITIONS: dict[str, Any] = {
     "none": NoPositions,
 }
 
-# those with a table of max_len rows and no position beyond it; the others are computed, without a limit
+# kinds with a table of max_len rows and no position beyond it; the others compute positions without a limit
 WITH_TABLE: dict[str, type[SinusoidalPositions] | type[LearnedPositions]] = {
     "sinusoidal": SinusoidalPositions,
     "learned": LearnedPositions,

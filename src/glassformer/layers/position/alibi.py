@@ -11,8 +11,8 @@ from glassformer.layers.position.relative import distances
 
 
 def slopes(n_heads: int) -> list[float]:
-    """One slope per head, 2^(−8/n), 2^(−16/n) …; else the rest comes from the next power of two."""
-    power = 1 << (n_heads.bit_length() - 1)  # the largest power of two that is not above n_heads
+    """One slope per head, 2^(−8/n), 2^(−16/n) …; if n is no power of two, the rest are slopes of the next power."""
+    power = 1 << (n_heads.bit_length() - 1)  # the largest power of two up to n_heads
     first = [2.0 ** (-8.0 * (head + 1) / power) for head in range(power)]
     between = [2.0 ** (-4.0 * (head + 1) / power) for head in range(0, 2 * power, 2)]
     return first + between[: n_heads - power]
@@ -23,7 +23,7 @@ class AlibiPositions(nn.Module):
 
         score(t, s) = q_tᵀ k_s / √d_k − m_h · |t − s|
 
-    Heads with a steep slope m_h see what is near, heads with a flat one see far. Nothing is trained.
+    Heads with a steep slope m_h see only near keys, heads with a flat one see far. Nothing is trained.
     Differs from the paper: it replaces the sum with the positional encoding.
     """
 

@@ -19,7 +19,7 @@ def interpolate(
     """The table of an image's patches for another size of image (Dosovitskiy et al. 2021, §3.2).
 
     The rows of the patches are a picture of d_model channels, rows × columns; it is resized by cubic splines. The class
-    tokens in front have no place in the picture and stay unchanged.
+    tokens in front are not part of the picture and stay unchanged.
     """
     rows, columns = old_grid
     if weight.shape[0] != class_tokens + rows * columns:
@@ -36,7 +36,7 @@ class LearnedPositions(nn.Module):
 
         x_t + P[t]
 
-    The paper found it as good as the sinusoids; BERT, GPT-2 and ViT use it. It knows no position beyond its table.
+    The paper found it as good as the sinusoids; BERT, GPT-2 and ViT use it. It has no position beyond its table.
     `offset` rows at the start are never used: BART keeps two.
     Differs from the paper: nothing.
     """

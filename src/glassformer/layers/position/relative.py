@@ -1,4 +1,4 @@
-"""T5's relative positions: a learned number for each head and each class of distances."""
+"""T5's relative positions: a learned number for each head and each bucket of distances."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def distances(t: int, s: int, device: torch.device) -> Int[Tensor, "t s"]:
 
 
 def check_buckets(buckets: int, max_distance: int) -> None:
-    """Half of the buckets per side, half of those exact, and at least one distance for the logarithmic ones."""
+    """Each side has half of the buckets, half of them exact; the logarithmic ones need at least one distance."""
     size("position.max_distance", max_distance)
     if size("position.buckets", buckets) % 4 or max_distance <= buckets // 2:
         raise ConfigError("relative_buckets", buckets=buckets, max_distance=max_distance)

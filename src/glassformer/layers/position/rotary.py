@@ -32,7 +32,7 @@ def rotate(x: Float[Tensor, "b h t d_k"], rotation: Rotation) -> Float[Tensor, "
     if rotation.layout == "halves":
         a, b = x.chunk(2, -1)  # b h t d_k/2
         turned = torch.cat([a * cos - b * sin, b * cos + a * sin], -1)  # b h t d_k
-        return turned.contiguous()  # torch would store halves of one number each in another order
+        return turned.contiguous()  # with d_k = 2, torch.cat would return another memory order
     a, b = x[..., 0::2], x[..., 1::2]  # b h t d_k/2
     return torch.stack([a * cos - b * sin, b * cos + a * sin], -1).flatten(-2)  # b h t d_k
 
@@ -54,7 +54,7 @@ def check_rotary(
     mscale: float | None,
     mscale_all_dim: float | None,
 ) -> None:
-    """Dimensions come in pairs, and an option is refused without the one it depends on."""
+    """d_k must be even, and each option must fit the `scaling` that it belongs to."""
     check_waves(base, layout)
     one_of("position.scaling", scaling, SCALINGS)
     if size("d_k", d_k) % 2:
@@ -96,13 +96,13 @@ class RotaryPositions(nn.Module):
 
     Longer contexts than those trained on, by `scaling`:
         linear   θ_i / factor: positions are squeezed (Chen et al. 2023)
-        ntk      base · factor^(d_k / (d_k − 2)): slow hands are slowed, fast ones kept (bloc97 2023)
-        dynamic  base · (1 + factor · (length / original_max_len − 1))^(d_k / (d_k − 2)), length so far: as trained
-                 up to original_max_len, slower with every token beyond it (emozilla 2023)
+        ntk      base · factor^(d_k / (d_k − 2)): slow hands are slowed down, fast ones kept (bloc97 2023)
+        dynamic  base · (1 + factor · (length / original_max_len − 1))^(d_k / (d_k − 2)), length = positions so far:
+                 unchanged up to original_max_len, slower with every token beyond it (emozilla 2023)
         yarn     θ_i · (keep_i + (1 − keep_i) / factor), keep_i falling from 1 at the hand that turns beta_fast times
                  in original_max_len to 0 at the one that turns beta_slow times; q and k are multiplied by
                  0.1 ln factor + 1, or by attention_factor (Peng et al. 2023)
-        llama3   only hands whose period is long against original_max_len are slowed (Llama 3.1)
+        llama3   only hands whose period is long compared with original_max_len are slowed (Llama 3.1)
     Nothing is registered: the angles are computed from the positions.
     Differs from the paper: it replaces the sum with the positional encoding.
     """
@@ -155,7 +155,7 @@ class RotaryPositions(nn.Module):
     def frequencies(self, device: torch.device, length: Tensor | int = 0) -> Float[Tensor, " d_k/2"]:
         """θ_i, the angle by which hand i turns from one position to the next, after scaling: always in float64.
 
-        `length`, the number of positions so far, matters for a dynamic base alone.
+        `length`, the number of positions so far, matters only for a dynamic base.
         """
         where = torch.device("cpu") if device.type in WITHOUT_FLOAT64 else device
         exponents = torch.arange(0, self.d_k, 2, dtype=torch.float64, device=where) / self.d_k
@@ -180,7 +180,7 @@ class RotaryPositions(nn.Module):
         """YaRN's ramp: 1 for hands that are kept, 0 for those that are slowed, a straight line between them."""
 
         def hand(turns: float) -> float:
-            """Which hand turns so often in the original context: original_max_len · θ_i = 2π · turns, solved for i."""
+            """The hand i that turns this often in the original context: original_max_len · θ_i = 2π · turns."""
             log = math.log(self.original_max_len) - math.log(turns) - math.log(2 * math.pi)
             return self.d_k * log / (2 * math.log(self.base))
 

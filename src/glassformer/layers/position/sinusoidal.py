@@ -50,7 +50,7 @@ def sinusoid(
     """
     pairs = torch.arange(0, d_model, 2, dtype=torch.float64, device="cpu")  # 2i
     angles = at.cpu().double()[..., None] / float(base) ** (pairs / d_model)  # *positions ⌈d_model/2⌉
-    sin, cos = angles.sin(), angles.cos()[..., : d_model // 2]  # an odd d_model has one sine more
+    sin, cos = angles.sin(), angles.cos()[..., : d_model // 2]  # an odd d_model has one more sine
     waves = torch.cat([sin, cos], -1)  # *positions d_model
     if layout == "interleaved":
         order = torch.arange(d_model, device="cpu")
@@ -84,14 +84,14 @@ class SinusoidalPositions(nn.Module):
         self._fill()
 
     def _fill(self) -> None:
-        """The table comes from the formula alone, never from a checkpoint. On `meta` there is nothing to fill."""
+        """Fill the table from the formula; it is never read from a checkpoint. On `meta` there is nothing to fill."""
         if not self.table.is_meta:
             at = torch.arange(self.table.shape[0], device="cpu")
             waves = sinusoid(at, self.table.shape[1], base=self.base, layout=self.layout, dtype=self.table.dtype)
             self.table = waves.to(self.table.device)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Every move of the module (to, double, to_empty …) comes through here: a wider type gets exact waves."""
+        """Called for every move of the module (to, double, to_empty …): refilled, so that a wider type is exact too."""
         super()._apply(fn, recurse)
         self._fill()
         return self

@@ -112,9 +112,9 @@ def stock_patches() -> ModelConfig:
 
 
 def patchtst_etth1() -> ModelConfig:
-    """Nie et al. 2023, PatchTST/42 on ETTh1 the next 96 hours as output.
+    """Nie et al. 2023, PatchTST/42 on ETTh1, the next 96 hours as output.
 
-    LayerNorm stands for its BatchNorm; its residual attention and reversible normalisation are left out.
+    LayerNorm replaces its BatchNorm; its residual attention and reversible normalisation are left out.
     """
     return ModelConfig(
         family="encoder",
