@@ -151,7 +151,7 @@ _HOME = {
     "zero": "trace.edit",
 }
 
-# modules under names of their own: what stands in them is public
+# modules under short names: everything in them is public
 _MODULES = {
     "losses": "losses",
     "masks": "layers.attention.mask",

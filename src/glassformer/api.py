@@ -1,4 +1,4 @@
-"""The verbs of the Python interface that count, plan, build, judge and train; the everyday ones are in `verbs`."""
+"""The Python interface: count, plan, build, evaluate, compare and train; the everyday verbs are in `verbs`."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def count(model: Model, *, layers: int | None = None, run: Pass | None = None, *
 
 
 def presets() -> Presets:
-    """Every model that has a name, with its size; prints as a table. `.names` lists them."""
+    """Every named model with its size; prints as a table. `.names` lists them."""
     return named_presets()
 
 
@@ -71,8 +71,8 @@ def plan(
 ) -> Plan:
     """Will it fit, how long will it take, what limits it: `gf.plan("gpt2", tokens="300B", device="a100-40")`.
 
-    `device` is the name of a data sheet, a `gf.Device`, or "this-machine", which is measured in seconds; `job` says how
-    to train: `gf.Job(devices=8, batch=12)`.
+    `device` is the name of a data sheet, a `gf.Device`, or "this-machine", measured in a few seconds; `job` says how to
+    train: `gf.Job(devices=8, batch=12)`.
     """
     job = Job() if job is None else job
     _check_kind("job", job, Job)
@@ -101,7 +101,7 @@ def build(
 ) -> nn.Module:
     """An nn.Module from a preset, a ModelConfig, a TOML file or a dict. `device="meta"`: without memory.
 
-    `norms` adds kinds of one's own: `norms={**NORMS, "batch": …}, norm="batch"`.
+    `norms` adds your own kinds: `norms={**NORMS, "batch": …}, norm="batch"`.
     """
     config = open_config(model, layers=layers, overrides=keys)
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int)):
@@ -127,7 +127,7 @@ def forecast(
     gaps: bool = False,
     picture: str | Path | None = None,
 ) -> Forecast:
-    """The values after the last row of a CSV, with persistence and DLinear beside; `picture`: a .png or .svg of it."""
+    """The values after the last row of a CSV, compared with baselines; `picture`: a .png or .svg to draw."""
     if picture is not None:
         check_picture(Path(picture))
     loaded = model if isinstance(model, Loaded) else load(model)
@@ -149,7 +149,7 @@ def evaluate(
 ) -> Evaluation[Any]:
     """BLEU, chrF, TER, exact match and loss on a split of the run's own data; prints as a table.
 
-    Translations are looked for as `translate` does; what is said here counts more.
+    The search is that of `translate`, unless these options say otherwise.
     """
     given = run.folder if isinstance(run, TrainedRun) else run
     loaded = given if isinstance(given, Loaded) else load(given)
@@ -168,8 +168,8 @@ def compare(
     """Two models on the same inputs: the first tap where they differ, and by how much; prints as a table.
 
     `inputs`: texts, a tensor as the models take it, or None for a small batch that is always the same. `b` may be a
-    live model of the library transformers; with `transformers=True` it is a folder that this library opens.
-    `tolerance` is relative to the largest number of a tap: by default 0, or 1e-4 beside a model of transformers.
+    live model of the library transformers; with `transformers=True` it is a folder that transformers opens.
+    `tolerance` is relative to the largest number of a tap: by default 0, or 1e-4 for a model of transformers.
     """
     return compare_models(a, b, inputs, tolerance=tolerance, transformers=transformers)
 
@@ -204,7 +204,7 @@ def train(
 ) -> TrainedRun:
     """Train a recipe of the package or a TOML file; the run is in `out` (default: runs/NAME).
 
-    `overrides` sets any key: {"train.steps": 500}; `watch` is told everything that happens, as it happens.
+    `overrides` sets any key: {"train.steps": 500}; `watch` is called with every event as it happens.
     """
     if not isinstance(overrides, Mapping | None):
         raise wrong_type("overrides", overrides, "table")

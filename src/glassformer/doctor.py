@@ -18,7 +18,7 @@ PACKAGES = (
     *("torch", "numpy", "jaxtyping", "rich", "typer", "tokenizers", "sentencepiece", "safetensors", "sacrebleu"),
     *("matplotlib", "markdown-it-py", "latex2mathml", "jinja2"),
 )
-EXTRAS = {  # of pyproject.toml, with their packages; what each is for stands in words/
+EXTRAS = {  # of pyproject.toml, with their packages; words/ says what each is for
     "images": ("pillow", "scikit-learn"),
     "prices": ("bokeh_sampledata",),
     "tensorboard": ("tensorboard",),
@@ -30,11 +30,11 @@ EXTRAS = {  # of pyproject.toml, with their packages; what each is for stands in
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing, what was found, and whether that is all right."""
+    """One thing that was checked, what was found, and whether it is all right."""
 
     kind: str  # key of its name in words/doctor
     name: str = ""  # of a package
-    value: str = ""  # what was found, where it needs no sentence
+    value: str = ""  # what was found, if it needs no sentence
     key: str = ""  # else: the key of the sentence
     values: dict[str, Any] = field(default_factory=dict)
     ok: bool = True
@@ -79,7 +79,7 @@ def _package(name: str) -> Finding:
 
 
 def _extra(extra: str, packages: tuple[str, ...]) -> Finding:
-    """Nothing needs an extra that does not say so; here is what each is for, and how to get it."""
+    """Whether an optional extra is installed, what it is for, and how to get it."""
     purpose = Phrase(f"doctor.extras.{extra}")
     found = {name: _version(name) for name in packages}
     missing = [name for name, version in found.items() if not version]
@@ -118,7 +118,7 @@ def _cpu() -> Finding:
 
 
 def _memory() -> list[Finding]:
-    """Nothing where the system does not tell."""
+    """Free memory; empty if the system does not say."""
     from glassformer.models.build import free_memory
 
     free = free_memory()
@@ -143,7 +143,7 @@ def _accelerator() -> Finding:
 
 
 def _font() -> Finding:
-    """Any font that covers Hangul, as fontconfig knows them; else that of the package behind `ko-fonts`."""
+    """Any font that covers Hangul, as fontconfig knows them; else that of the extra `ko-fonts`."""
     try:
         listed = subprocess.run(["fc-list", ":lang=ko", "family"], capture_output=True, text=True, timeout=10).stdout
     except (OSError, subprocess.TimeoutExpired):

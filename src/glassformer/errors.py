@@ -21,7 +21,7 @@ LONGEST = 400  # characters of one value in a message: a hostile file may hold a
 
 @dataclass(frozen=True)
 class Phrase:
-    """A value that is itself a key of words/, said in the language of its sentence, as are those inside it."""
+    """A value that is itself a key of words/, so that it appears in the language of its sentence; phrases may nest."""
 
     key: str
     values: tuple[tuple[str, object], ...] = ()
@@ -47,22 +47,22 @@ class _Sentence(Exception):  # noqa: N818  (an error, or a warning)
         return self.in_language("en")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """The values are keywords: without this an error of another process could not be unpickled."""
+        """Needed because the values are keywords: else an error from another process could not be unpickled."""
         return partial(type(self), self.key, **self.values), ()
 
 
 class GlassformerError(_Sentence):
-    """Why something cannot be done."""
+    """The base of all errors that a person can cause."""
 
 
 class GlassformerWarning(_Sentence, UserWarning):
-    """What a person should know though the work goes on; the command line says it in one line on stderr."""
+    """Something a person should know, although the work goes on; one line on stderr at the command line."""
 
     table = "warnings"
 
 
 def warn(key: str, /, **values: object) -> None:
-    """Say it where whoever called looks: in Python a warning, at the prompt a line."""
+    """Issue a warning; the command line shows it as one line."""
     warnings.warn(GlassformerWarning(key, **values), stacklevel=3)
 
 
@@ -83,17 +83,17 @@ class UsageError(GlassformerError):
 
 
 def reason(error: GlassformerError) -> Phrase:
-    """What an error says, as a value of another sentence."""
+    """The text of an error, as a value of another sentence."""
     return Phrase(f"errors.{error.key}", tuple(error.values.items()))
 
 
 def _sentence(key: str, values: Mapping[str, object], lang: str) -> str:
-    """Not say(): a value may be called "key"."""
+    """The sentence with its values. It does not use say(), because a value may be called "key"."""
     return sentences(lang)[key].format(**{name: _said(value, lang) for name, value in values.items()})
 
 
 def _said(value: object, lang: str) -> object:
-    """A value as it stands in its sentence: phrases in the language, nothing endless."""
+    """A value as its sentence shows it: phrases in the language, long texts cut."""
     match value:
         case Phrase():
             return value.say(lang)
@@ -108,7 +108,7 @@ def shown(value: object) -> str | Phrase:
     """A value of any type as a person recognises it, short."""
     try:
         return _cut(repr(value), 60)
-    except ValueError:  # somewhere in it stands a number of too many digits
+    except ValueError:  # it contains a number of too many digits
         return Phrase("expected.huge")
     except RecursionError:
         return f"{type(value).__name__} …"

@@ -1,4 +1,4 @@
-"""Writing that survives a power cut: under another name, synced, renamed. Whatever the disk says is one line."""
+"""Writing that survives a power cut: under another name, synced, renamed. Errors of the disk become one line."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from glassformer.errors import FileError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-TEMPORARY = ".tmp-"  # in front of a name that is not yet, or no longer, what it says
+TEMPORARY = ".tmp-"  # before the name of a file or folder that is being written or removed
 
 
 @contextmanager
 def disk(path: Path) -> Iterator[None]:
-    """A full disk, a read-only folder, a missing permission: the same line, which names the path and the reason."""
+    """Turns a full disk, a read-only folder or a missing permission into one line with the path and the reason."""
     try:
         yield
     except OSError as error:
@@ -30,7 +30,7 @@ def disk(path: Path) -> Iterator[None]:
 
 
 def sync(path: Path) -> None:
-    """What was written to a file, or which names a folder holds, is on the disk when this returns."""
+    """Makes sure that the content of a file, or the names in a folder, are on the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -39,7 +39,7 @@ def sync(path: Path) -> None:
 
 
 def write_bytes(path: Path, content: bytes, *, durable: bool = True) -> None:
-    """The whole file or the old one, never half of it: every file that is written goes through here."""
+    """Write the whole file or leave the old one, never half of it. All files are written through this function."""
     draft = path.with_name(TEMPORARY + path.name)
     with disk(path):
         try:
@@ -60,7 +60,7 @@ def write_text(path: Path, text: str, *, durable: bool = True) -> None:
 
 
 def write_figure(path: Path, figure: Figure, form: str = "png", *, dots: int = 110, durable: bool = True) -> None:
-    """A picture of matplotlib, with so many `dots` to an inch; no window system is needed."""
+    """Write a matplotlib figure with `dots` per inch; no window system is needed."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     FigureCanvasAgg(figure)
@@ -74,7 +74,7 @@ def write_json(path: Path, value: Any, *, durable: bool = True) -> None:
 
 
 def without_nan(value: Any) -> Any:
-    """JSON knows neither NaN nor infinity: null in their place, so that every reader can read it."""
+    """NaN and infinity become null, because JSON does not have them."""
     match value:
         case float() if not math.isfinite(value):
             return None
@@ -86,7 +86,7 @@ def without_nan(value: Any) -> Any:
 
 
 def read_json(path: Path) -> Any:
-    """The value in a file; a file that is not JSON is one line that names it."""
+    """The value in a file; raises an error that names the file if it is not JSON."""
     try:
         return json.loads(path.read_bytes())
     except OSError as error:
@@ -96,7 +96,7 @@ def read_json(path: Path) -> Any:
 
 
 def remove_folder(folder: Path) -> None:
-    """Under another name first: a folder that is half removed must not look like a whole one."""
+    """Remove a folder, renaming it first: a folder that is half removed must not look like a whole one."""
     with disk(folder):
         gone = folder.with_name(f"{TEMPORARY}gone-{folder.name}")
         shutil.rmtree(gone, ignore_errors=True)
@@ -105,7 +105,7 @@ def remove_folder(folder: Path) -> None:
 
 
 def remove_leftovers(folder: Path) -> list[str]:
-    """What a killed process left half written, by name; gone when this returns."""
+    """Remove what a killed process left half written; return the names."""
     names = sorted(path.name for path in folder.glob(TEMPORARY + "*"))
     with disk(folder):
         for name in names:

@@ -1,4 +1,4 @@
-"""A font that has Hangul: the system's, else the one of the package behind the extra `ko-fonts`, else none."""
+"""A font that has Hangul: the system's, else that of the extra `ko-fonts`, else none."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 FAMILIES = ("NanumGothic", "Noto Sans CJK KR", "Noto Sans KR", "Malgun Gothic", "Apple SD Gothic Neo", "AppleGothic")
-PACKAGE = "koreanize_matplotlib"  # its font is used, its code never imported: that breaks on newer Pythons
+PACKAGE = "koreanize_matplotlib"  # only its font is used: its code breaks on newer Pythons
 
 
 @cache
 def hangul_font() -> str | None:
-    """The name of a font that has Hangul; None where there is none."""
+    """The name of a font that has Hangul; None if there is none."""
     from matplotlib.font_manager import fontManager
 
     known = set(fontManager.get_font_names())
@@ -38,7 +38,7 @@ def of_package() -> list[str]:
 
 
 def _added(path: str) -> str | None:
-    """The name under which matplotlib now knows the font; None where it has no Hangul after all."""
+    """Adds a font to matplotlib; returns its name, or None if it has no Hangul after all."""
     from matplotlib.font_manager import fontManager, get_font
 
     try:

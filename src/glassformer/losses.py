@@ -30,7 +30,7 @@ class Sum:
         return self.total / self.count
 
 
-Loss = Callable[[Tensor, Tensor], Sum]  # (what the model says, targets)
+Loss = Callable[[Tensor, Tensor], Sum]  # (output of the model, targets)
 Weights = Sequence[float] | None  # one for each class
 
 
@@ -46,11 +46,11 @@ def cross_entropy(
 
         L = − Σ_k q_k log p_k,     q_k = (1 − ε)·[k = target] + ε / v
 
-    ε is spread over all v tokens, the right one and padding included, as torch does (fairseq spreads ε/(v − 1) over
-    the wrong ones, T2T leaves out padding). It costs perplexity and gains BLEU: the model learns to be less sure.
+    ε is spread over all v tokens, including the right one and padding, as in torch (fairseq spreads ε/(v − 1) over the
+    wrong ones, T2T leaves out padding). It worsens perplexity and improves BLEU: the model learns to be less sure.
     `weights`: one factor for each class, so that a rare one is not forgotten; the count stays that of the targets.
-    Targets that are not whole numbers are themselves shares q_k of the classes (mixup), and every row counts.
-    Differs from the paper: nothing; the paper does not say over what it spreads.
+    Targets of floating point are themselves shares q_k of the classes (mixup), and every row counts.
+    Differs from the paper: nothing; the paper does not say over which tokens ε is spread.
     """
     rows = logits.flatten(0, -2)  # n v
     weight = None if weights is None else rows.new_tensor(weights)  # v
@@ -85,7 +85,7 @@ def focal(
     if gamma == 0.0:
         return Sum(weighted.sum(), counted.sum())
     doubt = -torch.expm1(-surprise)  # 1 − p, exact where p is close to 1
-    if gamma < 1.0:  # the slope of doubt^γ at 0 is infinite, and 0 · ∞ is no number
+    if gamma < 1.0:  # the slope of doubt^γ at 0 is infinite, and 0 · ∞ is NaN
         doubt = doubt.clamp(min=torch.finfo(doubt.dtype).tiny)
     return Sum((doubt**gamma * weighted).sum(), counted.sum())
 
@@ -102,7 +102,7 @@ def binary_cross_entropy(
 
         L = − q log σ(z) − (1 − q) log σ(−z),     q = (1 − ε)·target + ε / 2
 
-    The same as two logits whose difference is z, with half the weights. `weights`: of class 0 and of class 1.
+    The same as two logits whose difference is z, with half the weights. `weights`: those of class 0 and class 1.
     Differs from the paper: the paper has none.
     """
     z, right = logits.flatten(), targets.flatten()  # n, n
@@ -123,7 +123,7 @@ def mean_squared_error(
 def mean_absolute_error(
     y: Float[Tensor, "..."], targets: Float[Tensor, "..."], *, mask: Bool[Tensor, "..."] | None = None
 ) -> Sum:
-    """Absolute error, Σ |y − target|; a few wild values weigh less than when they are squared."""
+    """Absolute error, Σ |y − target|; outliers weigh less than in the squared error."""
     return _errors((y - targets).abs(), mask)
 
 
@@ -134,11 +134,11 @@ def huber(
     mask: Bool[Tensor, "..."] | None = None,
     delta: float = 1.0,
 ) -> Sum:
-    r"""Huber's loss (1964): squared near the target, straight from δ on.
+    r"""Huber's loss (1964): squared near the target, linear from δ on.
 
         L = ½ e²  where |e| ≤ δ,     δ (|e| − ½ δ) elsewhere
 
-    Smooth where the error is small, and a wild value pulls no harder than one at δ.
+    Smooth where the error is small; an outlier pulls no harder than an error of δ.
     """
     return _errors(F.huber_loss(y, targets, reduction="none", delta=delta), mask)
 
@@ -160,7 +160,7 @@ LOSSES: dict[str, Callable[..., Sum]] = {
 
 
 def make_loss(kind: str, options: Mapping[str, Any]) -> Loss:
-    """A loss with its options, as `train.loss` has them; a task may add `weights`."""
+    """A loss with the options of `train.loss`; a task may add `weights`."""
     return partial(LOSSES[kind], **options)
 
 

@@ -1,4 +1,4 @@
-"""Where files go that belong to no run: data sets, and what can be made again."""
+"""Folders for files that belong to no run: data sets and caches."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from glassformer.errors import FileError
 
 
 def own_folder(ours: str, desktop: str, beneath: str) -> Path:
-    """What our own variable says, else `glassformer/` where the desktop's variable says, else beneath the home.
+    """The folder in our own variable, else `glassformer/` in that of the desktop's variable or in the home folder.
 
     own_folder("GLASSFORMER_CACHE", "XDG_CACHE_HOME", ".cache")
     """

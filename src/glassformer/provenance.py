@@ -23,14 +23,14 @@ def commit() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Of Python and torch."""
+    """The versions of Python and torch."""
     import torch
 
     return {"python": platform.python_version(), "torch": torch.__version__}
 
 
 def machine() -> dict[str, Any]:
-    """Cores, and the accelerator's name: "" where there is none."""
+    """Cores, and the accelerator's name: "" if there is none."""
     import torch
 
     card = torch.cuda.get_device_name(0) if torch.cuda.is_available() else ""

@@ -1,7 +1,7 @@
 """Observation: the one function through which the mathematics can be watched and changed.
 
-`tap(name, x)` returns x. While an observer is active in this thread, it is shown x and says what the model
-continues with.
+`tap(name, x)` returns x. While an observer is active in this thread, it receives x, and the model continues with what
+it returns.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ class Selection(NamedTuple):
 
 
 class Observer(Protocol):
-    """Something that is shown every tapped tensor."""
+    """Receives every tapped tensor."""
 
     def see(self, name: str, x: Tensor) -> Tensor:
         """Called with every tapped tensor; returns what the model continues with."""
         ...
 
     def wants(self, name: str) -> bool:
-        """Is it worth computing this tensor for the observer alone?"""
+        """Should this tensor be computed just for the observer?"""
         ...
 
     def edits(self, name: str) -> bool:
-        """Will it return another tensor than it was given?"""
+        """Will it return a different tensor from the one it received?"""
         ...
 
     @property

@@ -35,10 +35,10 @@ def load(
 ) -> Loaded:
     """A trained model with its tokenizers, ready to use.
 
-    `checkpoint`: averaged, best, last or a step; auto: the first whole one of these. `device="auto"`: the accelerator
-    if there is one.
-    `dtype`: the type to compute in, float32 where nothing is said. `finite=False` opens weights that are NaN or
-    infinite, to be looked at.
+    `checkpoint`: averaged, best, last or a step; auto: the first of these that is whole.
+    `device="auto"`: the accelerator if there is one.
+    `dtype`: the type to compute in, by default float32. `finite=False` opens weights that are NaN or infinite, for
+    inspection.
     """
     return load_run(model, device=device_of(device), checkpoint=checkpoint, dtype=dtype_of(dtype), finite=finite)
 
@@ -90,9 +90,9 @@ def translate(
     nbest: int = 1,
     truncate: bool = False,
 ) -> str | list[str] | list[list[str]]:
-    """The best translation: of a sentence a sentence, of a list a list; with `nbest` a list of the best of each.
+    """The best translation of a sentence, or a list of them for a list; with `nbest`, a list of the best for each.
 
-    What is not said is as the model's own generation_config.json has it, else beam 4 with the paper's length norm.
+    The defaults are those of the model's own generation_config.json, else beam 4 with the paper's length norm.
     `beam=1` is greedy; `truncate` cuts a sentence that is too long.
     """
     loaded = opened(model)
@@ -121,10 +121,10 @@ def classify(
 ) -> Classified | list[Classified]:
     """The class of a text or a pair ("a", "b"), or of each of a list, with the probabilities of all classes.
 
-    A text that is too long is refused, or with `truncate` cut off.
+    Raises if a text is too long, or with `truncate` cuts off its end.
     """
     found = classify_all(opened(model), texts, truncate=truth("truncate", truncate))
-    return found[0] if every_text_or_pair(texts) == [texts] else found  # a tuple of three texts is no pair
+    return found[0] if every_text_or_pair(texts) == [texts] else found  # a tuple of three texts is not a pair
 
 
 @overload
@@ -138,14 +138,14 @@ def recognise(model: str | Path | Loaded, images: str | Path | Sequence[str | Pa
 
 
 def fill(model: str | Path | Loaded, text: str, *, top: int = 5, truncate: bool = False) -> list[Filled]:
-    """The words that fit where a text says [MASK] or ___, for each gap by itself; prints as a table."""
+    """The words that fit into each [MASK] or ___ of a text, each gap by itself; prints as a table."""
     return fill_gaps(opened(model), text, top, truncate=truth("truncate", truncate))
 
 
 def embed(
     model: str | Path | Loaded, texts: str | Sequence[str], *, pool: str | None = None, truncate: bool = False
 ) -> Tensor:
-    """A vector of a text, d, or of each of a list, n d. `pool`: mean, cls, max …; else as the model's files say."""
+    """The vector of a text, d, or of each of a list, n d. `pool`: mean, cls, max …; else as the model's files say."""
     found = embed_all(opened(model), texts, pool, truncate=truth("truncate", truncate))
     return found[0] if isinstance(texts, str) else found
 
@@ -217,12 +217,12 @@ def generate(
     truncate: bool = False,
     special_tokens: bool = False,
 ) -> Written | list[Written]:
-    """A text and how a model goes on with it: greedily, drawn where any of temperature … seed is named, or by beams.
+    """A text and its continuation: greedy, sampled if any of temperature … seed is given, or by beam search.
 
-    A list of texts is written side by side, each as it would be alone. `chat=True` puts the text, as what a user says,
-    into the model's own chat template, after what `system` says; so does a list of messages with role and content.
-    What is not said is as the model's generation_config.json has it. `truncate` keeps the end of a prompt that is too
-    long; with `special_tokens` a typed "</s>" is that token.
+    A list of texts is one batch, each text continued as it would be alone. `chat=True` puts the text, as the user's
+    message, into the model's own chat template, after that of `system`; a list of messages with role and content does
+    the same. The defaults are those of the model's generation_config.json. `truncate` keeps the end of a prompt that is
+    too long; with `special_tokens`, a typed "</s>" is that token.
     """
     if system is not None and not (truth("chat", chat) or is_conversation(prompt)):
         raise InputError("system_without_conversation", system=shown(system))

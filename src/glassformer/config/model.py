@@ -1,6 +1,6 @@
 """The configuration of a model: frozen, keyword-only, read from TOML, checked for names, types, sizes. No torch here.
 
-Whether a kind exists and which options it takes is known by the boxes: see `models/check.py`.
+The boxes know which kinds exist and which options they take: see `models/check.py`.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class ModelConfig(ConfigTable):
     input: Choice = Choice("tokens")  # tokens, vectors, image, series
     vocab_size: int | None = None
     target_vocab_size: int | None = None  # default: vocab_size
-    queries: int = checked(0, count)  # learned vectors that the decoder begins with, instead of a target
-    causal: bool = True  # does the decoder see the past only?
+    queries: int = checked(0, count)  # learned vectors as input of the decoder, instead of a target
+    causal: bool = True  # does the decoder see only the past?
     max_len: int = 5000  # the size of the table of positions, not the training length
     d_model: int = 512
     n_heads: int = 8
@@ -85,7 +85,7 @@ class ModelConfig(ConfigTable):
 
     @property
     def head_size(self) -> int:
-        """d_k, as it is used."""
+        """The d_k in use: given, or d_model / n_heads."""
         return self.d_k or self.d_model // self.n_heads
 
     @property

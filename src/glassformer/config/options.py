@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from glassformer.config.values import Choice, Rule, choice, names, one_of, positive, size, truth, word
 from glassformer.errors import ConfigError, suggest
 
-REQUIRED = Parameter.empty  # in the place of a default: it must be given
+REQUIRED = Parameter.empty  # instead of a default: the option must be given
 RULES: dict[str, Rule] = {  # what a type alone says
     "int": size,
     "float": positive,
@@ -65,7 +65,7 @@ def parameters(function: Callable[..., Any]) -> Mapping[str, Parameter]:
 
 
 def known_key(key: object, known: Collection[str], typed: str = "") -> str:
-    """Return a known key; refuse any other and suggest the nearest. `typed`: the key as written, `train.steps`."""
+    """Return a known key; refuse any other and suggest the nearest. `typed`: as the user wrote it, `train.steps`."""
     name = word("key", key)
     if name not in known:
         raise ConfigError("unknown_key", key=typed or name, hint=suggest(name, known))
@@ -96,9 +96,8 @@ def defaults(schema: Schema) -> dict[str, Any]:
 
 
 class Kinds:
-    """A rule: one of these kinds, with all of its options filled in.
-
-    Filled in, so that a stored recipe means the same in a later version with other defaults.
+    """A rule: one of these kinds, with all of its options filled in, so that a stored recipe means the same in a later
+    version with other defaults.
     """
 
     def __init__(self, known: Mapping[str, Schema]) -> None:

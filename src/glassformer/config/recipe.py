@@ -1,6 +1,6 @@
 """The configuration of a run: model, data, text, training; frozen and read from TOML like the model's. No torch here.
 
-The kinds of optimiser, schedule and loss are listed here with their options; what they do stands in `losses` and
+The kinds of optimiser, schedule and loss are listed here with their options; they are implemented in `losses` and
 `training`.
 """
 
@@ -21,7 +21,7 @@ from glassformer.errors import ConfigError, shown
 
 PRECISIONS = ("float32", "bf16", "fp16")
 MODES = ("triangular", "triangular2")
-LONGEST_NAME = 120  # bytes: a file system takes 255, and other names are made of it
+LONGEST_NAME = 120  # bytes: file systems allow 255, and longer names are made from it
 FRAMES = ("none", "bos", "eos", "cls", "sep")  # roles of special tokens: see text/tokenizer.py
 
 ADAM: Schema = {  # §5.3
@@ -84,12 +84,12 @@ class RunTable(ConfigTable):
 class DataConfig(ConfigTable):
     """Where the examples come from, and which of them are used."""
 
-    source: Choice = Choice("grammar")  # grammar, files, catalogue: known by data/
+    source: Choice = Choice("grammar")  # grammar, files, catalogue …: see data/
     source_language: str = "ko"
     target_language: str = "en"
-    prepare: str = "none"  # none, lowercase, moses, moses-lowercase: known by data/
-    max_length: int = 256  # tokens; a longer example is left out, a text to be classified is cut
-    validation: int = checked(1000, count)  # examples kept apart, where the source brings no validation set
+    prepare: str = "none"  # none, lowercase, moses, moses-lowercase: see data/
+    max_length: int = 256  # tokens; longer examples are left out, texts to be classified are cut
+    validation: int = checked(1000, count)  # examples held out, if the source has no validation set
     seed: int = checked(0, count)
 
 
@@ -98,38 +98,38 @@ class TextConfig(ConfigTable):
     """How text becomes tokens."""
 
     tokenizer: Choice = Choice("bpe")  # known by text/
-    vocab_size: int = checked(8000, count)  # 0: all there are, where the tokenizer is of characters or of words
+    vocab_size: int = checked(8000, count)  # 0: all that occur, for characters and words
     joint: bool = True  # one vocabulary for both sides
-    begin: str = checked("none", partial(one_of, known=FRAMES))  # the special token that stands before a text
+    begin: str = checked("none", partial(one_of, known=FRAMES))  # the special token before a text
     end: str = checked("none", partial(one_of, known=FRAMES))  # and the one behind it
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainConfig(ConfigTable):
-    """How the numbers are learned; the defaults are §5 of the paper, but for the size of a batch and clipping."""
+    """How the model is trained; the defaults are §5 of the paper, except for the batch size and clipping."""
 
     steps: int = 100_000  # optimiser steps
     start: str | None = None  # a run or model whose weights and tokenizer it starts from
-    batch_tokens: int = 4096  # of either side, padding counted, in one micro-batch
+    batch_tokens: int = 4096  # on either side, including padding, in one micro-batch
     max_sentences: int | None = None
     accumulate: int = 1  # micro-batches in an optimiser step
     pool: int = checked(0, count)  # batches that are sorted by length together; 0: all, as in the paper; 1: none
-    pad_to: int = 1  # lengths are padded to a multiple of it: fewer shapes to compile
+    pad_to: int = 1  # lengths are padded to a multiple of this: fewer shapes to compile
     optimizer: Choice = _kind("optimizer", "adam")
-    learning_rate: float | None = None  # the highest; noam has none: see `peak`
+    learning_rate: float | None = None  # the highest; not used by noam: see `peak`
     schedule: Choice = _kind("schedule", "noam")
     warmup: int = checked(4000, count)
-    clip: float = checked(1.0, not_negative)  # largest norm of the whole gradient; 0: any
+    clip: float = checked(1.0, not_negative)  # largest norm of the whole gradient; 0: no limit
     loss: Choice = _kind("loss", Choice("cross_entropy", {"smoothing": 0.1}))
-    chunk: int = checked(0, count)  # tokens whose logits are held at a time; 0: all
+    chunk: int = checked(0, count)  # tokens whose logits are in memory at a time; 0: all
     precision: str = checked("float32", partial(one_of, known=PRECISIONS))
     ema: float = checked(0.0, rate)  # decay of the moving average of the weights; 0: none
     average: int = checked(0, count)  # mean of the last n checkpoints at the end; 0: none
     evaluate_every: int = checked(1000, count)
     save_every: int = 1000
     log_every: int = 50
-    keep: int = 3  # checkpoints; the best one stays too
-    best: str = "loss"  # the metric that decides which one that is
+    keep: int = 3  # number of checkpoints; the best one is kept too
+    best: str = "loss"  # the metric that decides which is best
     patience: int = checked(0, count)  # evaluations without a better one before stopping; 0: never
     skip_limit: int = 10  # steps in a row without a finite gradient before stopping
     seed: int = checked(0, count)
@@ -147,7 +147,7 @@ class TrainConfig(ConfigTable):
 
     @property
     def peak(self) -> float:
-        """What the schedule is multiplied by: the highest rate. Eq. (3) sets its own height, and its `factor`."""
+        """The factor of the schedule: the highest rate; for Eq. (3), which has its own height and `factor`, 1."""
         if self.schedule.kind == "noam":
             return 1.0
         return 5e-4 if self.learning_rate is None else self.learning_rate
@@ -163,7 +163,7 @@ TABLES: dict[str, type[ConfigTable]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class RunConfig:
-    """One complete experiment: what stands in a recipe, and in the config.toml of its run."""
+    """One complete experiment: the content of a recipe, and of the config.toml of its run."""
 
     name: str = "run"
     task: Choice = Choice("translation")
@@ -191,9 +191,9 @@ class RunConfig:
         return tables | {name: getattr(self, name).to_dict() for name in TABLES}
 
     def to_toml(self, options: Mapping[str, Schema] = MappingProxyType({})) -> str:
-        """Every key with its value, so that it means the same in a later version; keys without one as comments.
+        """Every key with its value, so that it means the same in a later version; keys without a value as comments.
 
-        `options`: of each choice, "data.source" for example, all that its kind has: see `tasks/schemas.py`.
+        `options`: all options of each choice, "data.source" for example: see `tasks/schemas.py`.
         """
         lines = [to_toml({"run": {"name": self.name, "task": plain(self.task)}})]
         lines[0] += "".join(f"{line}\n" for line in left_out("task", self.task, options.get("run.task", {})))
@@ -208,7 +208,7 @@ class RunConfig:
         return "\n".join(lines)
 
     def with_vocabulary(self, source: int, target: int | None = None) -> RunConfig:
-        """The same run with the sizes that the tokenizers turned out to have; `target` where it has one of its own."""
+        """The same run with the sizes of its tokenizers; `target` if that side has its own."""
         sizes = {"vocab_size": source, "target_vocab_size": None if target == source else target}
         return replace(self, model=replace(self.model, **sizes))  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-"""A table of a configuration, [model] or [train]: frozen, keyword-only, each key judged by its type or by a rule."""
+"""A table of a configuration, [model] or [train]: frozen, keyword-only, each key checked by its type or by a rule."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def checked(default: Any, rule: Rule) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class ConfigTable:
-    """The base of all tables: checks its values when it is made, and is read from and written to plain values."""
+    """The base of all tables: checks its values when it is created, and converts from and to plain values."""
 
     def __post_init__(self) -> None:
         for name, each in self.schema().items():
@@ -40,7 +40,7 @@ class ConfigTable:
         return cls(**complete(name, chosen, cls.schema()))
 
     def to_dict(self) -> dict[str, Any]:
-        """The values that differ from the defaults, as plain ones."""
+        """The values that differ from the defaults, as plain values."""
         table = {}
         for name, each in self.schema().items():
             value = getattr(self, name)
@@ -52,7 +52,7 @@ class ConfigTable:
     def override(cls, table: Mapping[str, Any], name: str, value: object, typed: str = "") -> dict[str, Any]:
         """The plain table with one key set: `d_ff`, or inside a choice `position.base`.
 
-        `typed`: the key as written, where that is longer than `name`.
+        `typed`: the key as the user wrote it, if longer than `name`.
         """
         outer, dot, inner = name.partition(".")
         if not dot:

@@ -1,4 +1,4 @@
-"""TOML: a file read, whatever is wrong with it said in one line, and plain tables written."""
+"""Reading TOML files, with errors of one line, and writing plain tables as TOML."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any
 from glassformer.errors import FileError
 
 LARGEST_FILE = 2**20
-MOST_DOTS = 256  # of one line: the time that tomllib takes for a dotted key grows with the square of its parts
+MOST_DOTS = 256  # in one line: tomllib's time for a dotted key grows with the square of its parts
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """A TOML file as a dict. Whatever is wrong with the file is one line that names it."""
+    """A TOML file as a dict. Anything wrong raises an error of one line that names the file."""
     try:
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
@@ -36,7 +36,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise FileError("toml_too_deep", path=path) from error
     except tomllib.TOMLDecodeError as error:
         raise FileError("not_toml", path=path, why=str(error).splitlines()[0]) from error
-    except ValueError as error:  # Python reads no decimal number of over 4,300 digits
+    except ValueError as error:  # Python does not read numbers of more than 4,300 digits
         raise FileError("toml_number", path=path) from error
 
 

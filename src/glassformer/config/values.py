@@ -1,4 +1,4 @@
-"""What a single value must be, in a configuration as at a prompt: each rule returns the value in its final form."""
+"""Rules for single values, in a configuration or at a prompt: each returns the value in its final form."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ class Choice:
             object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
 
     def __hash__(self) -> int:
-        return hash((self.kind, frozenset(self.options)))  # the names alone: a value may be a list
+        return hash((self.kind, frozenset(self.options)))  # only the names: a value may be a list
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A mapping proxy can be neither pickled nor copied."""
+        """Needed because a mapping proxy can be neither pickled nor copied."""
         return Choice, (self.kind, dict(self.options))
 
 
 def anything(key: str, value: object) -> Any:
-    """Checked later, where it is known what it must fit."""
+    """Any value: it is checked later, where more is known."""
     return value
 
 
@@ -65,7 +65,7 @@ def count(key: str, value: object) -> int:
 
 
 def _short(number: int) -> int | Phrase:
-    """A hostile number may have thousands of digits."""
+    """A number for a message; a hostile one may have thousands of digits."""
     return number if abs(number) < 10**15 else Phrase("expected.huge")
 
 
@@ -142,7 +142,7 @@ def biases(key: str, value: object) -> tuple[str, ...]:
 
 
 def plain(value: Any) -> Any:
-    """A value as it stands in TOML or JSON."""
+    """A value as it is written in TOML or JSON."""
     match value:
         case Choice():
             return {"kind": value.kind, **value.options} if value.options else value.kind

@@ -1,4 +1,4 @@
-"""Any MODEL or RECIPE that a person names → its configuration, or the model itself with all that it needs."""
+"""Any MODEL or RECIPE that a person names → its configuration, or the model itself with everything it needs."""
 
 from glassformer.loading.config import Model, is_run, name_of, open_config, open_recipe, recipes
 from glassformer.loading.device import choose_device, choose_dtype

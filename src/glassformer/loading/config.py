@@ -32,9 +32,9 @@ def open_config(model: Model, *, layers: int | None = None, overrides: Mapping[s
 
 
 def open_recipe(recipe: str | Path, overrides: Mapping[str, Any] | None = None) -> RunConfig:
-    """A recipe of the package by name, a TOML file, or data of one's own, whose task has a default recipe.
+    """A recipe of the package by name, a TOML file, or your own data, whose task has a default recipe.
 
-    `overrides`: {"train.steps": 500, "model.d_ff": 1024}. For data of one's own `run.task` says what it is for.
+    `overrides`: {"train.steps": 500, "model.d_ff": 1024}. For your own data, `run.task` names the task.
     """
     recipe = path_of("recipe", recipe)
     known, overrides = recipes(), dict(overrides or {})
@@ -58,13 +58,13 @@ def recipes() -> dict[str, Path]:
 
 
 def is_run(path: str | Path) -> bool:
-    """Whether a name is the folder of a run, not of images: by what every run has, or had before it was damaged."""
+    """Whether a name is the folder of a run, not of images: by files that every run has, even a damaged one."""
     folder = Path(path)
     return folder.is_dir() and any((folder / name).exists() for name in ("config.toml", "checkpoints", "log.jsonl"))
 
 
 def name_of(model: Model) -> str:
-    """What to call it in a title."""
+    """The name of a model for titles."""
     return str(model) if isinstance(model, str | Path) else "model"
 
 
@@ -94,7 +94,7 @@ def _table(model: Model) -> dict[str, Any]:
 def _exists(path: Path) -> bool:
     try:
         return path.exists()
-    except OSError as error:  # a name that is too long, a folder that may not be looked into
+    except OSError as error:  # a name that is too long, a folder without permission
         raise FileError("file_unreadable", path=path, why=error.strerror or str(error)) from error
 
 

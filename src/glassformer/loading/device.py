@@ -11,9 +11,9 @@ DTYPES = {"float64": torch.float64, "float32": torch.float32, "bfloat16": torch.
 
 
 def choose_device(device: str | torch.device, *, meta: bool = False) -> torch.device:
-    """`auto`: the accelerator if there is one. Whether a device exists torch knows once something is put there.
+    """`auto`: the accelerator if there is one. torch tells whether a device exists only when a tensor is put there.
 
-    `meta`, a device without memory, is for a model that is only looked at.
+    `meta`, a device without memory, is for a model that is not run.
     """
     if isinstance(device, str) and device == AUTO:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")

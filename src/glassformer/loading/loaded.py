@@ -29,7 +29,7 @@ from glassformer.words import say
 
 @dataclass(frozen=True, repr=False)
 class Loaded:
-    """A trained model with all that it needs to be used: its tokenizers, if it reads text, and its configuration.
+    """A trained model ready to use, with its configuration and, if it reads text, its tokenizers.
 
     Prints as a table, in a notebook too.
     """
@@ -91,11 +91,11 @@ class Loaded:
 
     @property
     def frame(self) -> Frame:
-        """The special tokens around what it reads."""
+        """The special tokens around its input."""
         return Frame.of(self.config, self.tokenizer.specials)
 
     def unseen(self, texts: Sequence[str]) -> list[list[str]]:
-        """The words of each text that no training text held; of a model from elsewhere what its tokenizer cannot spell.
+        """The words of each text that no training text has; for an imported model, those its tokenizer cannot spell.
 
         An answer to such words is a guess: a sub-word tokenizer spells them, but the model has never read them.
         """
@@ -104,17 +104,17 @@ class Loaded:
 
     @cached_property
     def _seen(self) -> SeenText | None:
-        """Read once for all lines; a problem is reported once."""
+        """Read only once, so that a problem is reported once."""
         return SeenText.open(self.folder)
 
     @property
     def target_frame(self) -> Frame:
-        """The special tokens around what a translator says."""
+        """The special tokens around a translator's output."""
         return Frame.of_target(self.config, self.vocabularies.target.specials)
 
     @property
     def start(self) -> int:
-        """What a decoder with an encoder begins with."""
+        """The token that the decoder of an encoder-decoder begins with."""
         return self.target_frame.front[0]
 
     def shown(self) -> Table:
@@ -138,7 +138,7 @@ class Loaded:
         return table
 
     def _vocabulary_sizes(self, tokenizers: Vocabularies) -> str:
-        """One number where both sides share a tokenizer."""
+        """One number if both sides share a tokenizer."""
         sides = [tokenizers.source] if tokenizers.joint else [tokenizers.source, tokenizers.target]
         return say("loaded.entries", count=" + ".join(f"{side.vocab_size:,}" for side in sides))
 
@@ -152,7 +152,7 @@ class Loaded:
         return self.shown().to_html()
 
     def reader(self) -> Reader:
-        """How it reads, for whoever follows a sentence: the source framed, the target begun."""
+        """How it reads a sentence, for traces: the source framed, the target begun."""
         source, target = self.vocabularies.source, self.vocabularies.target
 
         def read(tokenizer: Tokenizer, ids: list[int]) -> TokenizedText:
@@ -181,7 +181,7 @@ def load(
     """
     path_of("model", model)
     word("checkpoint", checkpoint)
-    refuse_stranger(model)  # as it was typed: a path has no second slash behind https:
+    refuse_stranger(model)  # as typed: a Path would drop the second slash after https:
     if is_foreign(Path(model)):
         source = Path(model) if Path(model).is_dir() else Path(model).parent
         if checkpoint != AUTO:
@@ -200,6 +200,6 @@ def load(
 
 
 def refuse_not_finite(model: nn.Module, path: Path) -> None:
-    """The first tensor that holds NaN or infinity, named."""
+    """Raises an error that names the first tensor with NaN or infinity."""
     for name, x in model.state_dict().items():
         check_finite(name, x, path)

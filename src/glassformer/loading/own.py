@@ -25,13 +25,13 @@ RECIPES = {
     "image_classification": "own-images",
     "forecasting": "own-series",
 }
-COUNTS: dict[str, Callable[[Path], tuple[int, int]]] = {  # examples, and at least how many are kept apart
+COUNTS: dict[str, Callable[[Path], tuple[int, int]]] = {  # (examples, the fewest that are held out)
     "translation": lambda path: (len(read_pairs(path)), 1),
     "classification": lambda path: _labels(read_texts(path).labels),
     "masked_language_model": lambda path: (len(read_documents(path, by_line=True)), 1),
     "image_classification": lambda path: _labels([name for name, files in image_files(path).items() for _ in files]),
 }
-LEAST = 10  # examples: fewer teach nothing, and leave nothing to judge by
+LEAST = 10  # examples: with fewer there is nothing to learn from or to validate with
 MOST_APART = 300
 CONTEXT = 64  # of own-text
 LEAST_TEXT = 200  # characters
@@ -55,9 +55,9 @@ class Own:
 
 
 def own_recipe(path: str | Path, task: str = "", *, known: Mapping[str, Any] = NOTHING) -> Own | None:
-    """For a file or folder that holds data; None for whatever else a recipe may be. `known`: what is set already.
+    """The recipe for a file or folder of data; None for anything else. `known`: keys that are set already.
 
-    Of the examples a tenth is kept apart to judge by, 300 at most.
+    A tenth of the examples, at most 300, is held out for validation.
     """
     place = Path(path)
     if not is_own(place):
@@ -84,7 +84,7 @@ def _labels(labels: Sequence[str]) -> tuple[int, int]:
 
 
 def _fitting_context(path: Path) -> dict[str, Any]:
-    """The last tenth of a short text is short, but must still hold a window and the next character."""
+    """The context for a text: its last tenth, if short, must still hold a window and the next character."""
     texts = read_documents(path)
     if len(texts) > 1:
         return {}

@@ -28,8 +28,8 @@ def recipe_file(name: str) -> Path:
 def written_in_full(name: str, lang: str | None = None, options: Mapping[str, Schema] = MappingProxyType({})) -> str:
     """The recipe, and below each table the keys that it does not set, as comments: default, meaning.
 
-    As a file it is the same recipe; to change a default, take the # away. `options`: those of each choice, by its
-    name, "data.source". The ones not set are listed as in config.toml; one sets them inside the braces of the choice.
+    As a file it is the same recipe; to change a default, remove the #. `options`: those of each choice, by its name,
+    "data.source". The ones not set are listed as in config.toml; they are set inside the braces of the choice.
     """
     path = recipe_file(name)
     given, config = read_toml(path), open_recipe(name)
@@ -56,12 +56,12 @@ def _line(key: str, value: Any) -> str:
 
 
 def _meaning(table: str, key: str, lang: str | None) -> str:
-    """The keys of [model] are the boxes': docs/en/boxes.md explains them."""
+    """The meaning of a key; "" for [model], whose keys docs/en/boxes.md explains."""
     return "" if table == "model" else f"  # {say(f'keys.{table}.{key}', lang)}"
 
 
 def key_table(lang: str, table: str) -> str:
-    """The keys of a table as Markdown: key, meaning, default. The guide holds it, and a test compares."""
+    """The keys of a table as Markdown: key, meaning, default. The guide contains it, and a test compares them."""
     shown = Table(*(Column(say(f"recipes.{key}", lang)) for key in ("key", "meaning", "default")))
     for key, each in TABLES[table].schema().items():
         default = "–" if each.default is None else f"`{_line(key, each.default).partition(' = ')[2]}`"

@@ -10,10 +10,10 @@ from glassformer.models.resize import resized
 
 
 def resize(loaded: Loaded, size: int, patch: int | None = None) -> Loaded:
-    """The same model for images of size × size: see `models.resize`. Its data is enlarged to it, too.
+    """The same model for images of size × size: see `models.resize`. Its data is resized too.
 
-    With `patch` as it is there are more patches, each of which sees less; with a patch that grows as the image does
-    the model sees the same in finer grain, and needs no further training.
+    With the same `patch` there are more patches, each of which sees less; with a patch that grows with the image, the
+    model sees the same in finer detail and needs no further training.
     """
     model, config = resized(loaded.model, loaded.config.model, size, patch)
     source = loaded.config.data.source

@@ -1,4 +1,4 @@
-"""What results are judged by, `gf.metrics`: every function under its own name, wherever its file is."""
+"""The metrics, `gf.metrics`: every function under its own name, whatever its file."""
 
 from glassformer.metrics.classification import accuracy as accuracy
 from glassformer.metrics.classification import calibration as calibration

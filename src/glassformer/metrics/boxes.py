@@ -1,4 +1,4 @@
-"""Boxes (cx, cy, w, h) and how well they fit: what two of them share, and what was found of what is there."""
+"""Boxes (cx, cy, w, h) and how well they match: the overlap of two boxes, and which objects were found."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-ENOUGH = 0.5  # share of overlap from which on a box counts as found
-SMALLEST = 1e-9  # an area that may be divided by
+ENOUGH = 0.5  # overlap from which on a box counts as found
+SMALLEST = 1e-9  # the smallest area that is divided by
 
 
 def corners(boxes: Float[Tensor, "... 4"]) -> Float[Tensor, "... 4"]:
@@ -23,7 +23,7 @@ def overlap(a: Float[Tensor, "... 4"], b: Float[Tensor, "... 4"]) -> tuple[Tenso
 
         IoU = |A ∩ B| / |A ∪ B|          GIoU = IoU − |C \ (A ∪ B)| / |C|,   C: the smallest box around both
 
-    IoU is 0 for all boxes that do not touch; GIoU falls to −1 the further they are apart, so it can be learned from.
+    IoU is 0 for all boxes that do not touch; GIoU falls towards −1 with their distance, so it gives a gradient.
     """
     a, b = corners(a), corners(b)
     shared = (torch.minimum(a[..., 2:], b[..., 2:]) - torch.maximum(a[..., :2], b[..., :2])).clamp(min=0).prod(-1)
@@ -37,7 +37,7 @@ def overlap(a: Float[Tensor, "... 4"], b: Float[Tensor, "... 4"]) -> tuple[Tenso
 class BoxMatches(NamedTuple):
     """Which answers are right, and which objects they found."""
 
-    right: Tensor  # b q: this answer found an object that no surer one had found
+    right: Tensor  # b q: this answer found an object that no answer of higher probability had found
     found: Tensor  # b m: this object was found
 
 
@@ -48,9 +48,9 @@ def match_boxes(
     labels: Int[Tensor, "b m"],
     wanted: Float[Tensor, "b m 4"],
 ) -> BoxMatches:
-    """The surest answer first takes the object of its class that its box fits best, by at least half; each only once.
+    """The most probable answer first, each takes the free object of its class with the largest overlap, at least half.
 
-    An answer of a negative class says nothing, and an object of a negative class is none.
+    A negative class means no answer, or no object.
     """
     share, _ = overlap(boxes[:, :, None], wanted[:, None])  # b q m
     fits = (said[:, :, None] == labels[:, None]) & (labels >= 0)[:, None] & (share >= ENOUGH)  # b q m

@@ -1,4 +1,4 @@
-"""How good a classifier is: accuracy, F₁, what is taken for what, and whether its probabilities can be believed."""
+"""How good a classifier is: accuracy, F₁, the confusion matrix, and whether its probabilities can be trusted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from glassformer.metrics.interval import Proportion, wilson
 
 
 def label_pair(metric: str, predicted: ArrayLike, true: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Both lists, flat and of one length."""
+    """Both lists as flat arrays of the same length."""
     first, second = np.asarray(predicted), np.asarray(true)
     if first.shape != second.shape:
         raise InputError("metric_shapes", metric=metric, first=first.shape, second=second.shape)
@@ -22,21 +22,21 @@ def label_pair(metric: str, predicted: ArrayLike, true: ArrayLike) -> tuple[NDAr
 
 
 def check_labels(metric: str, labels: NDArray[np.int64], classes: int) -> None:
-    """Every label is one of 0 … classes - 1."""
+    """Raises unless every label is one of 0 … classes - 1."""
     wrong = labels[(labels < 0) | (labels >= classes)]
     if wrong.size:
         raise InputError("metric_label", metric=metric, value=int(wrong[0]), last=classes - 1)
 
 
 def accuracy(predicted: ArrayLike, true: ArrayLike) -> Proportion:
-    """How many labels are right. Beside it belongs the share of the most frequent class: what guessing would give."""
+    """How many labels are right. Compare it with the share of the most frequent class, which needs no model."""
     first, second = label_pair("accuracy", predicted, true)
     return wilson(int((first == second).sum()), len(first))
 
 
 @dataclass(frozen=True)
 class Confused:
-    """A class taken for another: how often, and the share of that class."""
+    """A class predicted as another: how often, and as a share of that class."""
 
     true: int
     predicted: int
@@ -55,7 +55,7 @@ def confusion(predicted: ArrayLike, true: ArrayLike, classes: int) -> NDArray[np
 
 
 def most_confused(matrix: NDArray[np.int64], number: int = 5) -> list[Confused]:
-    """The largest counts beside the diagonal, most frequent first; ties in the order of the classes."""
+    """The largest counts off the diagonal, most frequent first; ties in the order of the classes."""
     wrong = matrix.copy()
     np.fill_diagonal(wrong, 0)
     order = np.argsort(-wrong, axis=None, kind="stable")[:number]
@@ -68,7 +68,7 @@ def most_confused(matrix: NDArray[np.int64], number: int = 5) -> list[Confused]:
 
 @dataclass(frozen=True)
 class F1:
-    """One value per class, the plain mean over those that occur (macro), and the mean by how often they do."""
+    """One value per class, the plain mean over classes that occur (macro), and the mean weighted by frequency."""
 
     precision: NDArray[np.float64]
     recall: NDArray[np.float64]
@@ -82,8 +82,8 @@ def f1(matrix: NDArray[np.int64]) -> F1:
 
         precision = hits / predicted     recall = hits / true     F₁ = 2 · hits / (predicted + true)
 
-    A class that is neither there nor predicted has 0 and is left out of the means, as scikit-learn has it. The F₁ over
-    all decisions together (micro) is the accuracy, and therefore not repeated here.
+    A class that neither occurs nor is predicted has 0 and is left out of the means, as in scikit-learn. The F₁ over all
+    decisions together (micro) is the accuracy, and therefore not repeated here.
     """
     hits = np.diag(matrix).astype(np.float64)
     predicted, true = matrix.sum(axis=0), matrix.sum(axis=1)
@@ -111,7 +111,7 @@ class Bin:
 
 @dataclass(frozen=True)
 class Calibration:
-    """The error and the bins that have answers in them, for the picture."""
+    """The error, and the bins that are not empty, for the picture."""
 
     error: float
     bins: list[Bin]
@@ -129,7 +129,7 @@ def calibration(probabilities: ArrayLike, labels: ArrayLike, bins: int = 15) -> 
         raise InputError("metric_shapes", metric="calibration", first=given.shape, second=true.shape)
     if not given.size:
         raise InputError("metric_nothing", metric="calibration")
-    wrong = given[~((given >= 0) & (given <= 1 + 1e-6))]  # NaN is neither
+    wrong = given[~((given >= 0) & (given <= 1 + 1e-6))]  # NaN fails both
     if wrong.size:
         raise InputError("metric_probabilities", metric="calibration", value=float(wrong[0]))
     check_labels("calibration", true, given.shape[1])

@@ -1,4 +1,4 @@
-"""How far a forecast is off: MAE, MSE, MASE, direction, and how sure one is that it beats another."""
+"""How far off a forecast is: MAE, MSE, MASE, direction, and how certain it is that it beats another."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ def mase(forecast: ArrayLike, actual: ArrayLike, history: ArrayLike, season: int
 
         MASE = mean |forecast - actual| / mean |y_t - y_{t-season}| over the history
 
-    The history is what the model was fitted on, never the test: below 1 is better than repeating the value of a
-    season ago.
+    The history is the training part, never the test part. Below 1 is better than repeating the value of a season ago.
     """
     error = mae(forecast, actual)
     past = np.asarray(history, dtype=np.float64)
@@ -42,10 +41,10 @@ def mase(forecast: ArrayLike, actual: ArrayLike, history: ArrayLike, season: int
 
 
 def direction(forecast: ArrayLike, actual: ArrayLike, last: ArrayLike) -> Proportion:
-    """How often the forecast goes the way the series goes, from the last value known; 0.5 is a coin.
+    """How often the forecast moves in the direction of the series, from the last known value; 0.5 is a coin toss.
 
-    A series that stays where it was has no direction and is not counted; a forecast that says "no change" there
-    where the series moves is wrong. So persistence, which always says that, has 0.
+    A value that does not move has no direction and is not counted; a forecast of "no change" where the series moves is
+    wrong, so persistence has 0.
     """
     first, second = _pair("direction", forecast, actual)
     known = np.broadcast_to(np.asarray(last, dtype=np.float64), first.shape)
@@ -68,7 +67,7 @@ def _pair(metric: str, forecast: ArrayLike, actual: ArrayLike) -> tuple[NDArray[
 
 
 DRAWS = 2000
-BLOCKS = 50  # at most: more blocks are shorter ones, and neighbours would be alike
+BLOCKS = 50  # at most: more blocks would be shorter, and neighbours too similar
 
 
 @dataclass(frozen=True)
@@ -86,11 +85,11 @@ class Gain:
 
 
 def gain(errors: ArrayLike, others: ArrayLike, at: ArrayLike, shortest: int = 1) -> Gain:
-    r"""Of errors of the same windows, at their places in time:   1 − Σ errors / Σ others.
+    r"""The gain from errors of the same windows, at their places in time:   1 − Σ errors / Σ others.
 
-    Windows that overlap are no independent witnesses, nor are two series on the same day. So time is cut into at most
-    50 blocks, none shorter than `shortest` places (the horizon), and blocks are drawn, each with all that is in it.
-    With fewer than two blocks nothing can be said: the interval has no ends.
+    Overlapping windows are not independent, nor are two series on the same day. So time is cut into at most 50 blocks,
+    none shorter than `shortest` places (the horizon), and whole blocks are resampled. With fewer than two blocks there
+    is no interval.
     """
     first, second, places = (np.asarray(each, dtype=np.float64) for each in (errors, others, at))
     if not first.size or first.shape != second.shape or first.shape != places.shape:

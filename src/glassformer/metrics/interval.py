@@ -1,4 +1,4 @@
-"""How sure a share is: so many right of so many, with Wilson's interval."""
+"""A proportion, k right of n, with Wilson's interval."""
 
 from __future__ import annotations
 

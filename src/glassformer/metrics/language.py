@@ -1,4 +1,4 @@
-"""How well a text was foreseen: perplexity, bits per character, and the n-grams that any model should beat."""
+"""How well a text was predicted: perplexity, bits per character, and the n-grams that any model should beat."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ def perplexity(loss: float, tokens: int) -> Surprise:
 
         nats = Σ -ln p / n     bits = nats / ln 2     perplexity = e^nats
 
-    The sum and the count come from all batches before the one division: a mean of means of unequal batches is
-    another number. Perplexities compare only between models with the same tokens.
+    Sum and count are taken over all batches before dividing once: a mean of means of unequal batches would differ.
+    Perplexities can be compared only between models with the same tokens.
     """
     nats = _per(loss, tokens)
     return Surprise(nats, nats / log(2), exp(nats) if nats <= LARGEST_EXPONENT else float("inf"), tokens)
 
 
 def bits_per_character(loss: float, characters: int) -> float:
-    """The same loss shared out among the characters of the text: comparable between tokenizers."""
+    """The same loss per character of the text: comparable between tokenizers."""
     return _per(loss, characters) / log(2)
 
 
@@ -51,18 +51,18 @@ def _per(loss: float, count: int) -> float:
 
 
 HIGHEST = 6
-START, END, FIRST = 0, 1, 2  # before a text, behind it, and the first character
-UNICODE = 0x110000  # a character that was never seen is one of these
+START, END, FIRST = 0, 1, 2  # before a text, after it, and the first character
+UNICODE = 0x110000  # the number of characters that an unseen one may be
 Counts = NDArray[np.int64]
 Probabilities = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class NGramOrder:
-    """The n-grams of one length: sorted keys (number of the context, character), and what their counts give.
+    """The n-grams of one length: sorted keys (number of the context, character), and probabilities from their counts.
 
-    `share`: (c − D(c)) / c(context); `left`, by context: the mass that all discounts together leave to shorter ones.
-    The number of an n-gram is its place among the keys, and the number of the next longer context.
+    `share`: (c − D(c)) / c(context); `left`, by context: the mass that the discounts leave to shorter n-grams.
+    The number of an n-gram is its index among the keys; as a context of longer n-grams it has the same number.
     """
 
     keys: Counts
@@ -79,7 +79,7 @@ class NGramOrder:
         return cls(keys, share, np.where(total > 0, left, 1.0))
 
     def extend(self, shorter: Probabilities, grams: Counts, contexts: Counts) -> Probabilities:
-        """P of this length from P of the one below; −1: never seen, so that all is left to the shorter."""
+        """P of this length from P of the next shorter; −1: never seen, so the shorter one gets everything."""
         seen = (contexts >= 0) & (contexts < len(self.left))
         left = np.where(seen, self.left[np.where(seen, contexts, 0)], 1.0)
         return np.where(grams >= 0, self.share[grams], 0.0) + left * shorter
@@ -90,7 +90,7 @@ def discounts(counts: Counts) -> Probabilities:
 
         D_i = i − (i + 1) · Y · n_{i+1} / n_i,     Y = n_1 / (n_1 + 2 n_2),     n_i: how many were seen i times
 
-    Where there are too few for that, half of the least count is taken.
+    If there are too few n-grams for this, half of the smallest count is taken.
     """
     n = np.bincount(np.minimum(counts, 5), minlength=6)[1:5].astype(float)
     if not n.all():
@@ -106,15 +106,15 @@ class NGrams:
 
         P_n(c | h) = max(N(h c) − D, 0) / N(h) + γ(h) · P_{n−1}(c | h′),     h′: h without its first character
 
-    N counts occurrences in the highest order, and below it the different characters that stand before: "ngeles" is
-    frequent, but hardly behind anything except an A. P_0 is uniform over the characters seen, the end of a text, and
-    one that stands for all others. `closed`: each text is a document by itself, with an end to foresee; else they are
-    one stream with an end between them.
+    N counts occurrences in the highest order, and in lower orders the different characters before: "ngeles" is
+    frequent, but follows hardly anything except A. P_0 is uniform over the characters seen, the end of a text, and one
+    symbol for all others. `closed`: each text is a document by itself, with an end to predict; else they are one
+    stream with an end between them.
     """
 
     characters: dict[str, int]
     occurrences: tuple[NGramOrder, ...]  # of length 1, 2 … `HIGHEST`
-    continuations: tuple[NGramOrder, ...]  # the same, but for the last
+    continuations: tuple[NGramOrder, ...]  # the same, without the last
     closed: bool
 
     @classmethod
@@ -138,7 +138,7 @@ class NGrams:
         return cls(known, tuple(occurrences), tuple(continuations), closed)
 
     def nats(self, texts: Sequence[str], skip: int = 0) -> dict[int, float]:
-        """Order → Σ −ln P over all that is to be foreseen in these texts, but for the first `skip` characters."""
+        """Order → Σ −ln P over all characters of these texts and their ends, except the first `skip` characters."""
         row, at = _row(texts, self.characters, self.closed)
         at = at[skip:]
         unknown = len(self.characters) + FIRST
@@ -159,15 +159,15 @@ class NGrams:
         return found
 
     def best_order(self, texts: Sequence[str]) -> int:
-        """The order that these texts, not trained on, are least surprising to."""
+        """The order that predicts these held-out texts best."""
         found = self.nats(texts)
         return min(found, key=found.__getitem__)
 
 
 def _row(texts: Sequence[str], known: Mapping[str, int], closed: bool) -> tuple[Counts, Counts]:
-    """All texts in one row of numbers, and the places in it that are to be foreseen.
+    """All texts in one row of numbers, and the places in it to be predicted.
 
-    Enough starts stand before a text that nothing of the one before it is seen; a stream has them only once.
+    Each text follows enough start symbols to hide the one before it; a stream has them only once.
     """
     unknown = len(known) + FIRST
     begin = [START] * (HIGHEST - 1)
@@ -181,5 +181,5 @@ def _row(texts: Sequence[str], known: Mapping[str, int], closed: bool) -> tuple[
 
 
 def _behind(gram: Counts) -> Counts:
-    """The context of each place is the n-gram that ends just before it. Number 0 is that of starts alone."""
+    """The context of each place: the n-gram that ends just before it. Number 0 is that of start symbols only."""
     return np.concatenate(([0], gram[:-1]))

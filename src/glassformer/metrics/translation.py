@@ -1,4 +1,4 @@
-"""How good translations are: BLEU, chrF and TER with their intervals, and how often one is exactly right."""
+"""How good translations are: BLEU, chrF and TER with their intervals, and exact matches."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Outputs:
     """One reference for each translation; an empty translation is a bad one, not an error.
 
     `teacher_forced` marks output that was not translated: at every position the model was given the reference's own
-    words so far. It can repeat the reference's length and word order for free, so its "BLEU" has no meaning, although
-    more than one tutorial reports it.
+    words so far. It gets the reference's length and word order for free, so its "BLEU" has no meaning, although some
+    tutorials report it.
     """
 
     hypotheses: Sequence[str]
@@ -45,7 +45,7 @@ class Outputs:
 
 
 def refuse_teacher_forced(outputs: Outputs) -> None:
-    """Called by every score that claims to judge translations."""
+    """Raises for teacher-forced output; called by every score of translations."""
     if outputs.teacher_forced:
         raise InputError("teacher_forced_bleu")
 
@@ -56,7 +56,7 @@ SEED = 12345  # sacreBLEU's own
 
 @dataclass(frozen=True)
 class Score:
-    """A score with its 95 % interval, and the signature without which it cannot be compared with anyone's."""
+    """A score with its 95 % interval, and the signature without which it cannot be compared."""
 
     value: float
     low: float
@@ -71,8 +71,8 @@ def bleu(
 
         BLEU = BP · exp(¼ Σ_{n≤4} log p_n),   BP = min(1, e^{1 - r/c})
 
-    p_n is the share of n-grams of all translations together that stand in their references: a property of the
-    corpus, not a mean over sentences.
+    p_n is the share of n-grams of all translations together that occur in their references: a property of the corpus,
+    not a mean over sentences.
     """
     return score(BLEU(tokenize=tokenize, lowercase=lowercase, force=True), outputs, resamples, seed)
 
@@ -91,7 +91,7 @@ def score(metric: Metric, outputs: Outputs, resamples: int = RESAMPLES, seed: in
     """A metric of sacreBLEU with the interval between the 2.5 % and 97.5 % points of the resampled scores.
 
     Sentences are drawn with replacement. A score depends only on sums over sentences, so a resample is how often each
-    was drawn, times the statistics of each: nothing is tokenised twice.
+    was drawn, times its statistics: nothing is tokenised twice.
     """
     refuse_teacher_forced(outputs)
     rows: Any = metric._extract_corpus_statistics(list(outputs.hypotheses), [list(outputs.references)])
@@ -105,7 +105,7 @@ def score(metric: Metric, outputs: Outputs, resamples: int = RESAMPLES, seed: in
 
 
 def exact_match(outputs: Outputs) -> Proportion:
-    """How many are equal, blanks around them aside; case and punctuation count."""
+    """How many equal their reference, ignoring blanks around them; case and punctuation count."""
     refuse_teacher_forced(outputs)
     pairs = zip(outputs.hypotheses, outputs.references, strict=True)
     return wilson(sum(line.strip() == reference.strip() for line, reference in pairs), len(outputs))
@@ -116,7 +116,7 @@ HYPHEN = re.compile(r"(\S)-(\S)")
 
 @dataclass(frozen=True)
 class Convention:
-    """One convention; what it is says `forensics.KEY` of words/. Without its package there is no value."""
+    """One convention, explained by `forensics.KEY` in words/. Without its package there is no value."""
 
     key: str
     value: float | None
@@ -151,7 +151,7 @@ def _row(key: str, outputs: Outputs, language: str) -> Convention:
 
 
 def _mean_of_sentences(metric: BLEU, outputs: Outputs) -> float:
-    """Rewards short sentences and depends on the smoothing; users of NLTK's sentence_bleu report it unawares."""
+    """Rewards short sentences and depends on the smoothing; users of NLTK's sentence_bleu report it without knowing."""
     pairs = zip(outputs.hypotheses, outputs.references, strict=True)
     return fmean(float(metric.sentence_score(line, [reference]).score) for line, reference in pairs)
 
@@ -180,8 +180,8 @@ def _changed(outputs: Outputs, change: Callable[[str], str]) -> Outputs:
     return Outputs(list(map(change, outputs.hypotheses)), list(map(change, outputs.references)))
 
 
-# `force` only silences a warning about text that is already tokenised: here it is, on purpose. multi-bleu.perl does
-# not smooth, sacreBLEU's default does.
+# `force` only silences a warning about tokenised text, which is intended here. multi-bleu.perl does not smooth,
+# sacreBLEU does by default.
 METRICS: dict[str, Callable[[], BLEU]] = {
     "sacrebleu": partial(BLEU, tokenize="13a", force=True),
     "lowercase": partial(BLEU, tokenize="13a", lowercase=True, force=True),

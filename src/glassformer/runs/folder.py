@@ -1,7 +1,7 @@
-"""The layout of a run folder: which file holds what, its log and its lock. Whatever reads or writes a run asks here.
+"""The layout of a run folder: which file holds what, its log and its lock. All code that reads or writes a run uses it.
 
-log.jsonl holds one JSON object a line, each with its step; after a resume every step stands in it once. The lock is the
-kernel's (flock), so that a killed process leaves none behind.
+log.jsonl holds one JSON object per line, each with its step; also after a resume, every step occurs once. The lock is
+the kernel's (flock), so that a killed process leaves none behind.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ class Run:
     def create(
         cls, folder: str | Path, config: RunConfig, fill: Callable[[Run], None] | None = None, options: Schemas = NONE
     ) -> Run:
-        """A new folder; `fill` puts in what belongs to it, the tokenizer for example. All of it appears, or nothing.
+        """A new folder; `fill` adds what belongs to it, the tokenizer for example. All of it appears, or nothing.
 
-        `options`: all that there are, so that config.toml can list those left as they are: see `RunConfig.to_toml`.
+        `options`: all options, so that config.toml can list those left at their defaults: see `RunConfig.to_toml`.
         """
         folder = Path(folder)
         if (folder / "config.toml").exists():
@@ -86,7 +86,7 @@ class Run:
             raise FileError("not_a_run", path=run.folder)
         return run
 
-    # --- what stands in it ---
+    # --- its files ---
 
     @cached_property
     def config(self) -> RunConfig:
@@ -104,7 +104,7 @@ class Run:
         return self._table("status.json")
 
     def write_status(self, status: Mapping[str, Any]) -> None:
-        """Replaced often and worth little: not synced."""
+        """Replaced often and easy to recreate, so it is not synced."""
         write_json(self.folder / "status.json", status, durable=False)
 
     @property
@@ -137,7 +137,7 @@ class Run:
 
     @property
     def checkpoints(self) -> list[Path]:
-        """All that look whole, oldest first."""
+        """All checkpoints that look whole, oldest first."""
         return [path for _, path in sorted(self.checkpoints_by_step().items()) if is_whole(path)]
 
     def checkpoints_by_step(self) -> dict[int, Path]:
@@ -169,7 +169,7 @@ class Run:
 
     @property
     def averaged(self) -> Path | None:
-        """The mean of the last checkpoints, written when training ended; None where there is none."""
+        """The mean of the last checkpoints, written when training ended; None if there is none."""
         return self.averaged_folder if is_whole(self.averaged_folder) else None
 
     @property
@@ -206,7 +206,7 @@ class Log:
             os.fsync(file.fileno())
 
     def cut(self, step: int, finished: bool = False) -> None:
-        """Drop what came after a step and a half-written last line; of a run that goes on, also the averaged result."""
+        """Drop the lines after a step and a half-written last line; if the run goes on, also the averaged result."""
         kept = [
             json.dumps(record, ensure_ascii=False) + "\n"
             for record in self._lines()

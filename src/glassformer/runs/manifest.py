@@ -1,4 +1,4 @@
-"""The manifest of a folder: the format, and size and SHA-256 of every file. What does not fit it is not read."""
+"""The manifest of a folder: the format, and size and SHA-256 of every file. A file that does not match is not read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FORMAT = 1  # older is read, newer refused
 
 
 def write_manifest(folder: Path) -> None:
-    """Sync every file, then write down what each must be; the manifest is the last file of its folder."""
+    """Sync every file, then record its size and hash; the manifest is written last."""
     files: dict[str, dict[str, Any]] = {}
     for path in sorted(folder.iterdir()):
         sync(path)
@@ -42,7 +42,7 @@ def read_manifest(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def verify(folder: Path, names: Collection[str] | None = None) -> None:
-    """Every file is there, as long as it should be, and bit for bit what was written; or only those of `names`."""
+    """Raises unless every file, or those in `names`, is there and bit for bit what was written."""
     for name, entry in read_manifest(folder).items():
         path = folder / name
         if names is not None and name not in names:
@@ -57,7 +57,7 @@ def verify(folder: Path, names: Collection[str] | None = None) -> None:
 
 
 def is_whole(folder: Path) -> bool:
-    """A manifest, and every file of the size it names: enough to list a folder, not to trust it."""
+    """Whether there is a manifest and every file has the right size: enough to list a folder, not to trust it."""
     try:
         files = read_manifest(folder)
         return all((folder / name).stat().st_size == entry["bytes"] for name, entry in files.items())

@@ -1,4 +1,4 @@
-"""Files and folders that a command writes where it is told to: nothing is overwritten unless that is asked for.
+"""Files and folders that a command writes: nothing is overwritten unless the user asks for it.
 
 An output is never written over an input, not even with --force; over another file only with --force. A folder is
 written into if it is empty or was made by the same command, which leaves a marker in it.
@@ -54,9 +54,9 @@ def claim_folder(folder: Path, kind: str, *, force: bool = False, inputs: Iterab
 
 @contextmanager
 def drafted(folder: Path, kind: str, *, force: bool = False, inputs: Iterable[str | Path] = ()) -> Iterator[Path]:
-    """A folder beside it, to be filled: when whole it takes its place, and where the work fails nothing is left of it.
+    """A draft beside the folder, to be filled: when complete it takes its place, and if the work fails it is removed.
 
-    In a folder that is not empty, what the same command wrote before goes; files of other names stay.
+    In a folder that is not empty, the older output of the same command is removed; other files stay.
     """
     claim_folder(folder, kind, force=force, inputs=inputs)
     with disk(folder):
@@ -77,7 +77,7 @@ def drafted(folder: Path, kind: str, *, force: bool = False, inputs: Iterable[st
 
 
 def _renew(folder: Path, draft: Path, kind: str) -> None:
-    """Entry by entry. The marker comes first: if it is cut short here, the folder can still be renewed."""
+    """Replace entry by entry. The marker comes first: if this is interrupted, the folder can still be renewed."""
     gone = written(folder, kind)
     (draft / marker(kind)).replace(folder / marker(kind))
     for name in sorted(gone | {path.name for path in draft.iterdir()}):
@@ -96,12 +96,12 @@ def is_made(folder: Path, kind: str) -> bool:
 
 
 def mark(folder: Path, kind: str, names: Iterable[str] = ()) -> None:
-    """`names`: what the command has written there."""
+    """Write the marker. `names`: what the command has written there."""
     write_text(folder / marker(kind), "".join(f"{line}\n" for line in (f"glassformer {kind}", *names)), durable=False)
 
 
 def written(folder: Path, kind: str) -> set[str]:
-    """What the command that made a folder wrote there. A name that leads elsewhere was not written by us."""
+    """The names that the command wrote into the folder, without any that lead out of it."""
     if not is_made(folder, kind):
         return set()
     names = (folder / marker(kind)).read_text(encoding="utf-8", errors="replace").splitlines()[1:]

@@ -18,12 +18,12 @@ PATHS: dict[str, tuple[str, ...]] = {"files": PARTS, "folder": PARTS, "csv": ("p
 
 
 def absolute(config: RunConfig) -> RunConfig:
-    """Every path as it is seen from the current folder."""
+    """The configuration with absolute paths, from the current folder."""
     return _changed(config, _full)
 
 
 def stored(config: RunConfig, folder: Path) -> RunConfig:
-    """As it stands in the config.toml of a run in `folder`."""
+    """The configuration as in the config.toml of a run in `folder`."""
     home = _full(folder)
 
     def inside(path: str) -> str:
@@ -34,7 +34,7 @@ def stored(config: RunConfig, folder: Path) -> RunConfig:
 
 
 def resolve_paths(config: RunConfig, folder: Path) -> RunConfig:
-    """As it is used: what is relative lies in the run, or else, in a run of an older version, in the current folder."""
+    """The configuration as used: relative paths lie in the run folder or, for older versions, in the current one."""
 
     def seen(path: str) -> str:
         inside = Path(_full(folder)) / path

@@ -1,4 +1,4 @@
-"""The weights of a run: which of them are used, checked bit for bit, read from safetensors, never from a pickle."""
+"""The weights of a run: chosen, checked bit for bit, and read from safetensors, never from a pickle."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
 
 
 def weights_file(folder: Path) -> Path:
-    """The weights to use, whole: the moving average where training kept one, else the weights as they were.
+    """The file of weights to use, verified: the moving average if training kept one, else the weights themselves.
 
-    Only this file is judged: damage to the optimiser's is no reason not to translate.
+    Only this file is checked: a damaged optimiser state is no reason not to translate.
     """
     files = read_manifest(folder)
     name = EMA if EMA in files else MODEL
@@ -50,7 +50,7 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
 
 
 def load_weights(model: nn.Module, tensors: Mapping[str, Tensor], path: Path) -> None:
-    """Weights into a model that has exactly these, or a line that names the first that does not fit."""
+    """Load weights into a model; raises an error that names the first one that does not fit."""
     expected = model.state_dict()
     for name in sorted(expected.keys() | tensors.keys()):
         ours, theirs = _shape(expected.get(name)), _shape(tensors.get(name))
@@ -60,7 +60,7 @@ def load_weights(model: nn.Module, tensors: Mapping[str, Tensor], path: Path) ->
 
 
 def check_finite(name: str, x: Tensor, path: Path) -> None:
-    """One NaN or infinite weight makes every answer NaN: it is named before an answer is computed."""
+    """Raises for a NaN or infinite weight, which would make every answer NaN."""
     wrong = x.numel() - int(x.isfinite().sum())
     if wrong:
         raise FileError("weights_not_finite", path=path, name=name, count=f"{wrong:,}", total=f"{x.numel():,}")
@@ -74,7 +74,7 @@ def choose_weights(run: Run, which: str | int = AUTO) -> Path:
     """The file of the weights to use, whole. `which`: auto, averaged, best, last, or a step.
 
     auto tries the mean, the best, then the newest checkpoints in turn, and last tries the newest; a warning names each
-    damaged one. If the mean, the best or a step is asked for, nothing else takes its place.
+    damaged one. The mean, the best or a step, if asked for, is never replaced by another.
     """
     refused: list[FileError] = []
     for folder in _candidates(run, which):
@@ -114,7 +114,7 @@ def _candidates(run: Run, which: str | int) -> list[Path]:
 
 
 def _best_step(run: Run, which: str | int) -> int | None:
-    """A damaged best.json matters only where the best is asked for: the weights themselves are whole."""
+    """A damaged best.json matters only if the best is asked for: the weights themselves may be whole."""
     try:
         return run.best_step
     except FileError as error:

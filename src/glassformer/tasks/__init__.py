@@ -1,4 +1,4 @@
-"""What a model is trained to do: a folder for each task, and one line here that makes it known."""
+"""What a model is trained to do: a folder for each task, and one line here that registers it."""
 
 from glassformer.config.recipe import RunConfig
 from glassformer.errors import choose

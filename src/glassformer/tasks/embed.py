@@ -1,4 +1,4 @@
-"""Embed: one vector for a text, from the last stream of the model; texts that mean the like lie in like directions."""
+"""Embed: one vector per text, from the output of the last layer; texts of similar meaning have similar directions."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def embed(
     r"""A vector for each text, on the CPU.
 
         mean:      v = Σ_t x_t / T            cls:   v = x_1        last:  v = x_T        max:  v_i = max_t x_ti
-        weighted:  v = Σ_t t x_t / Σ_t t      mean_sqrt:  v = Σ_t x_t / √T          a+b:  one behind the other
+        weighted:  v = Σ_t t x_t / Σ_t t      mean_sqrt:  v = Σ_t x_t / √T          a+b:  concatenated
 
-    over the real positions t = 1 … T. x is what leaves the encoder, or the decoder of a model that has no encoder; the
-    head takes no part. `pool=None`: as the model's own files say (sentence-transformers), else the mean.
+    over the real positions t = 1 … T. x is the output of the encoder, or of the decoder if there is no encoder; the
+    head is not used. `pool=None`: as the model's own files say (sentence-transformers), else the mean.
     """
     how = SentenceEmbedding() if loaded.foreign is None else read_sentence(loaded.foreign)
     if pool is None and how.beyond is not None:
@@ -55,7 +55,7 @@ def embed(
 
 
 def _pooled(x: Float[Tensor, "b t d"], way: str, mask: Tensor | None) -> Float[Tensor, "b d"]:
-    """The ways that a head has, and two that only sentence vectors have."""
+    """The ways of pooling that heads have, and two more for sentence vectors."""
     if way not in ("weighted", "mean_sqrt"):
         return pooled(x, "sep" if way == "last" else way, mask)
     real = torch.ones_like(x[..., :1]) if mask is None else mask[..., None].to(x)  # b t 1
@@ -66,10 +66,10 @@ def _pooled(x: Float[Tensor, "b t d"], way: str, mask: Tensor | None) -> Float[T
 
 
 def stream(model: nn.Module, given: Rows) -> Float[Tensor, "b t d_model"]:
-    """What the head would be given; of an encoder-decoder the memory."""
+    """The input of the head; for an encoder-decoder, the memory."""
     if isinstance(model, EncoderDecoder):
         return model.encode(given.tokens, given.mask)
-    assert isinstance(model, EncoderOnly | DecoderOnly)  # all that `build` makes
+    assert isinstance(model, EncoderOnly | DecoderOnly)  # `build` makes no others
     x = model.embedding(given.tokens)  # b t d_model
     return model.encoder(x, real=given.mask) if isinstance(model, EncoderOnly) else model.decoder(x, real=given.mask)
 

@@ -1,4 +1,4 @@
-"""How good a trained model is on a split of its data, by the measures of its task; what was read is written down."""
+"""How good a trained model is on a split of its data, by the metrics of its task; every reading is recorded."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def evaluate(
 ) -> Evaluation[Any]:
     """Score a run on a split ("validation", "test", "train") by the metrics of its task.
 
-    `search`: None is as `translate` looks for a translation. What was read is written into evaluations.jsonl.
+    `search=None`: the search that `translate` uses. Each call is recorded in evaluations.jsonl.
     """
     loaded = run if isinstance(run, Loaded) else load(run, checkpoint=checkpoint)
     kind = choose("task", loaded.task, TASKS)
@@ -47,7 +47,7 @@ def evaluate(
 
 
 def _refuse_without_data(loaded: Loaded) -> None:
-    """A model from elsewhere brings no data, and its configuration names our default: a corpus that it never saw."""
+    """Raises for an imported model: the data in its configuration is our default corpus, which it never saw."""
     trained = (loaded.folder / "log.jsonl").exists()
     if loaded.foreign is not None and not trained and loaded.config.data == DataConfig():
         raise InputError("evaluate_without_data", path=loaded.folder)

@@ -1,4 +1,4 @@
-"""evaluations.jsonl of a run: every time a split was scored, so that a test set that was read often shows it."""
+"""evaluations.jsonl of a run: every time a split was scored, so that it shows how often a test set was read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FILE = "evaluations.jsonl"
 
 @dataclass(frozen=True)
 class EvaluationLog:
-    """All evaluations of one run, oldest first. Whoever chooses by a test set has trained on it."""
+    """All evaluations of one run, oldest first. Choosing a model by its test score is training on the test set."""
 
     folder: Path
     unwritten: list[dict[str, Any]] = field(default_factory=list)
@@ -27,7 +27,7 @@ class EvaluationLog:
         return self.folder / FILE
 
     def write(self, split: str, checkpoint: str, scores: Mapping[str, Any]) -> None:
-        """A run that nobody may write into is scored all the same; that it is not written down is said."""
+        """Append an evaluation; if the run is read-only, warn that it is not recorded."""
         line = {"time": datetime.now(UTC).isoformat(timespec="seconds"), "split": split, "checkpoint": checkpoint}
         record = without_nan({**line, **scores})
         try:
@@ -38,7 +38,7 @@ class EvaluationLog:
             warn("reading_unwritten", path=self.path, why=error.strerror or str(error))
 
     def read(self) -> list[dict[str, Any]]:
-        """Every whole line, and what could not be written."""
+        """All evaluations: every whole line, and those that could not be written."""
         found: list[dict[str, Any]] = []
         for line in self.path.read_bytes().split(b"\n") if self.path.is_file() else ():
             try:

@@ -1,4 +1,4 @@
-"""What one line of `TASKS` holds: how a task is learned, used, judged and shown. Nobody else asks which task it is."""
+"""What one line of `TASKS` holds: how a task is learned, used, judged and shown. No other code asks for the task."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from glassformer.tasks.task import Measure, TaskClass
 
 
 def _no_samples(run: Run, material: Any) -> Measure | None:
-    """Its evaluations write nothing down."""
+    """Evaluations of this task write no samples."""
     return None
 
 
 def _no_example(run: Run, step: int) -> list[str] | None:
-    """Nothing that could be typed at once."""
+    """This task has no example for its command."""
     return None
 
 
 def _no_classes(run: Run, model: nn.Module) -> ConfusionTable | None:
-    """It tells no classes apart."""
+    """This task has no classes."""
     return None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """A kind of task. The folder `tasks/NAME/` defines one, and its line in `TASKS` makes it known.
+    """A kind of task. The folder `tasks/NAME/` defines one, and its line in `TASKS` registers it.
 
     `task` is the class that learns: options, sources, batches, losses and scores.
-    `verb` is the everyday command of a model that has learned it, and `example` what can be typed behind that command
-    after a training: the last samples may supply it, or the files that were trained on.
-    `evaluate` judges a model on a split of its data; `searches` says whether it looks for sentences by a beam, so that
-    an evaluation may be told options, and BLEU be counted as others do.
-    `samples` makes the measure that every evaluation of a training takes besides the scores of the task, and that
-    writes down what the model says by then.
-    `confused` counts which class is taken for which, for the chapter of a run.
+    `verb` is the everyday command of a model that has learned it, and `example` gives arguments for that command to try
+    after a training, taken from the last samples or from the training files.
+    `evaluate` judges a model on a split of its data; `searches` says whether it uses beam search, so that an
+    evaluation takes search options and can compute BLEU by other conventions.
+    `samples` makes the measure that runs at every evaluation besides the scores of the task, and writes down what the
+    model says at that step.
+    `confused` gives the confusion matrix for the chapter of a run.
     """
 
     task: TaskClass

@@ -15,7 +15,7 @@ from glassformer.text import Vocabularies
 from glassformer.text.kinds import check_unsized
 from glassformer.text.seen import SeenText
 
-STAND_IN = 1000  # entries of a vocabulary of which only the data can tell how many it has
+STAND_IN = 1000  # size assumed for a vocabulary whose size depends on the data
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,7 @@ class TextMaterial:
     training: Examples
     validation: Examples | None
     vocabularies: Vocabularies
-    seen: SeenText | None = None  # what is read in training; None in a run that goes on
+    seen: SeenText | None = None  # the words of the training texts; None in a resumed run
 
     def fill(self, run: Run) -> None:
         self.vocabularies.save(run.folder)
@@ -36,15 +36,15 @@ class TextMaterial:
 
 
 def seen_in(config: RunConfig, texts: Iterable[str]) -> SeenText | None:
-    """The words of the training texts; of a model that had read others before nobody has a list."""
+    """The words of the training texts; None if the model starts from one trained on unknown texts."""
     return SeenText.of(texts) if config.train.start is None else None
 
 
 def sized(config: RunConfig, vocabularies: Vocabularies | None = None) -> RunConfig:
-    """The recipe with the sizes of its vocabularies; before they are learned as [text] says, or with a stand-in.
+    """The recipe with the sizes of its vocabularies; before these are learned, those of [text], or a stand-in.
 
-    `vocab_size = 0` means all there are, which only characters and words can tell: others are refused here, before any
-    data is read.
+    `vocab_size = 0` means all that occur, which works only for characters and words: others are refused here, before
+    any data is read.
     """
     if vocabularies is not None:
         return config.with_vocabulary(vocabularies.source.vocab_size, vocabularies.target.vocab_size)
@@ -54,7 +54,7 @@ def sized(config: RunConfig, vocabularies: Vocabularies | None = None) -> RunCon
 
 
 def learn_vocabularies(config: RunConfig, sources: Iterable[str], targets: Iterable[str] | None = None) -> Vocabularies:
-    """Learned from the training texts as [text] says; with `train.start` those of the model that it starts from."""
+    """Vocabularies learned from the training texts as [text] says; with `train.start`, those of that model."""
     text = config.text
     if config.train.start is not None:
         return load(config.train.start, device="cpu").vocabularies

@@ -1,4 +1,4 @@
-"""What a recipe may say about a task: its own options, and the losses that make sense for it."""
+"""What a recipe may set for a task: its own options, and the losses that make sense for it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from glassformer.errors import ConfigError
 
 
 def check_options(config: RunConfig, known: Schema, losses: Collection[str]) -> None:
-    """The options of the task must be its own, and the loss one of those that fit."""
+    """Raises for an option that the task does not have, or a loss that does not fit it."""
     judge("task", config.task, known)
     loss = config.train.loss.kind
     if loss not in losses:

@@ -1,4 +1,4 @@
-"""What a model that writes may produce: no special tokens, and nothing that its tokenizer cannot spell."""
+"""Which tokens a model may produce: no special tokens, and none without a piece in its tokenizer."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ T = TypeVar("T")
 def forbidden_ids(
     specials: Specials, roles: Collection[str] | None = None, ends: Collection[int] | None = None
 ) -> list[int]:
-    """The tokens of these roles, by default of all; what ends a text is always allowed, whatever else it is called."""
+    """The tokens of these roles, by default of all; tokens that end a text are allowed in any case."""
     ids = specials.ids()
     named = ROLES if roles is None else roles
     return sorted({ids[role] for role in named if role in ids} - {specials.eos, *(ends or ())})
 
 
 def end_ids(key: str, value: object) -> tuple[int, ...]:
-    """`task.ends`: the tokens that end a text, where there are several; without it eos alone does."""
+    """`task.ends`: the tokens that end a text, if there are several; by default only eos."""
     if not isinstance(value, list | tuple) or not value or not all(type(one) is int for one in value):
         raise ConfigError("end_ids", value=shown(value))
     return tuple(value)
 
 
 def forbidden_roles(key: str, value: object) -> tuple[str, ...]:
-    """`task.forbidden`: the special tokens that are never said; without it all are."""
+    """`task.forbidden`: the roles of special tokens that are never produced; by default all."""
     if isinstance(value, str) or not isinstance(value, Collection):
         raise ConfigError("forbidden_roles", value=shown(value), known=", ".join(ROLES))
     return tuple(one_of(key, role, ROLES) for role in value)
@@ -45,22 +45,22 @@ FORBIDDEN_AND_ENDS: Schema = {
 
 
 def forbidden_and_ends(options: Mapping[str, Any]) -> tuple[tuple[str, ...] | None, tuple[int, ...] | None]:
-    """Which special tokens are forbidden and which end a text, as the task says; None where it says nothing."""
+    """Which special tokens are forbidden and which end a text, by the options of the task; None if not set."""
     forbidden, ends = (each.judge(f"task.{name}", options.get(name)) for name, each in FORBIDDEN_AND_ENDS.items())
     return forbidden, ends
 
 
 def first_said(*wishes: T | None) -> T:
-    """The first that is not None: a person's, then the model's, then ours."""
+    """The first that is not None: of the caller, then of the model, then our default."""
     return next(wish for wish in wishes if wish is not None)
 
 
 def say_unheeded(told: GenerationDefaults) -> None:
-    """What the makers of a model want and our searches have not, in one line."""
+    """Warn of the makers' settings that our searches do not have."""
     if told.unheeded:
         warn("generation_unheeded", wishes=", ".join(told.unheeded))
 
 
 def spelled_ids(tokenizer: Tokenizer, ids: Iterable[int]) -> list[int]:
-    """Those that the tokenizer can spell: many models have some rows more than there are pieces, to fill a block."""
+    """The ids that have a piece: many models have a few more rows than pieces, to round up the size."""
     return [token for token in ids if token < tokenizer.vocab_size]

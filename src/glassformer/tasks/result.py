@@ -1,4 +1,4 @@
-"""What every evaluation is made of, whatever the task: the groups of a split, their scores, and the table of these."""
+"""What evaluations of all tasks share: the groups of a split, their scores, and the table."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from glassformer.tasks.translation.translate import SearchOptions
 from glassformer.words import say
 
 ExampleProgress = Callable[[int, int], None]  # (examples done, examples in all)
-APART = ("long",)  # longer than anything trained on: reported as it comes out, not part of the main number
+APART = ("long",)  # longer than all training examples: reported, but not part of the main number
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationOptions:
-    """`search` and `forensics` are for tasks that say sentences."""
+    """`search` and `forensics` are for tasks that search for sentences."""
 
     search: SearchOptions = SearchOptions()
     forensics: bool = False
@@ -40,10 +40,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Evaluation(ABC, Generic[S]):
-    """A model judged on a split: the scores of each group, and of all together but for those that stand `apart`.
+    """A model judged on a split: the scores of each group, and of all together except those set `apart`.
 
     Prints as a table; `to_json()` is what `--json` prints. `readings`: how often this run was scored on this split,
-    this time included. `hypotheses`: what the model said, a line for each example, group by group.
+    this time included. `hypotheses`: the model's answers, a line for each example, group by group.
     """
 
     folder: Path
@@ -62,7 +62,7 @@ class Evaluation(ABC, Generic[S]):
 
     @property
     def where(self) -> dict[str, Any]:
-        """Which weights were judged, on what."""
+        """Which weights were judged, on which data."""
         return {
             "run": str(self.folder),
             "checkpoint": self.checkpoint,
@@ -76,7 +76,7 @@ class Evaluation(ABC, Generic[S]):
 
     @property
     def kept(self) -> dict[str, Any]:
-        """What evaluations.jsonl keeps of it, besides the split and the checkpoint."""
+        """What evaluations.jsonl records, besides the split and the checkpoint."""
         return self.total.to_json()
 
     # --- as a table ---
@@ -86,7 +86,7 @@ class Evaluation(ABC, Generic[S]):
         """Tables, then what the numbers mean; by default in the language of the process."""
 
     def table(self, columns: Sequence[Column], cells: Callable[[S], list[str]], lang: str | None) -> Table:
-        """A line for each group, then the main one; a group that stands alone is the split itself."""
+        """A line for each group, then the main one; a single group is the split itself."""
         made = Table(*columns, title=self.title(lang), lang=lang)
         if len(self.groups) == 1:
             made.total(self.split, *cells(self.total))
@@ -101,7 +101,7 @@ class Evaluation(ABC, Generic[S]):
         return say("judge.title", lang, run=self.folder.name, split=self.split, checkpoint=self.checkpoint)
 
     def reading_notes(self, lang: str | None) -> list[str]:
-        """What stands apart, and how often the split was read: the last lines below every table."""
+        """Which groups are set apart, and how often the split was read: the last lines below every table."""
         apart = [say("judge.apart", lang, apart=", ".join(self.apart))] if self.apart else []
         read = "judge.test_read" if self.split == "test" else "judge.read"
         return [*apart, say(read, lang, count=self.readings, split=self.split)]
@@ -117,7 +117,7 @@ class Evaluation(ABC, Generic[S]):
 
 
 def percent(share: Proportion | None, places: int = 1) -> str:
-    """A share of 1 with the ends of its interval, in percent; a dash where there is none."""
+    """A proportion with its interval, in percent; a dash if there is none."""
     if share is None:
         return "–"
     value, low, high = (f"{100 * end:.{places}f}" for end in (share.value, share.low, share.high))
@@ -125,7 +125,7 @@ def percent(share: Proportion | None, places: int = 1) -> str:
 
 
 def numbers(keys: Sequence[str], named: Callable[[str], str], dropped: Mapping[str, int] | None = None) -> list[Column]:
-    """The columns of a table: a name, then numbers. `dropped`: which give way first where there is no room."""
+    """The columns of a table: a name, then numbers. `dropped`: the order in which columns give way."""
     first, *others = keys
     return [
         Column(named(first), "name"),
@@ -133,23 +133,23 @@ def numbers(keys: Sequence[str], named: Callable[[str], str], dropped: Mapping[s
     ]
 
 
-# --- how a split is gone through ---
+# --- going through a split ---
 
 
 def set_apart(groups: Collection[str]) -> tuple[str, ...]:
-    """The groups that do not enter the number of the whole; one that stands alone is the whole."""
+    """The groups that do not count towards the main number; a single group always counts."""
     return tuple(name for name in APART if name in groups and len(groups) > 1)
 
 
 @dataclass(frozen=True)
 class Groups(Generic[T]):
-    """The groups of a split that hold anything."""
+    """The groups of a split that are not empty."""
 
     every: dict[str, T]
 
     @classmethod
     def of(cls, loaded: Loaded, split: str, groups: Mapping[str, T], size: Callable[[Any], int] = len) -> Groups[T]:
-        """Without the empty ones; a split that is empty altogether is refused."""
+        """Leaves out empty groups; raises if all are empty."""
         found = {name: some for name, some in groups.items() if size(some)}
         if not found:
             raise InputError("split_empty", split=split, path=loaded.folder)
@@ -161,14 +161,14 @@ class Groups(Generic[T]):
 
     @property
     def main(self) -> list[str]:
-        """The names of those that enter the main number."""
+        """The names of those that count towards the main number."""
         return [name for name in self.every if name not in self.apart]
 
 
 def in_pieces(
     orders: Mapping[str, Sequence[int]], size: int, progress: ExampleProgress
 ) -> Iterator[tuple[str, list[int]]]:
-    """Group by group the numbers of its examples, in their order, `size` at a time; `progress` hears of each piece."""
+    """The numbers of the examples, group by group, in order, `size` at a time; `progress` is called after each."""
     every, done = sum(map(len, orders.values())), 0
     for name, order in orders.items():
         for first in range(0, len(order), size):

@@ -1,4 +1,4 @@
-"""What a run keeps of every evaluation: what the model said by then, and where it looked."""
+"""What a run keeps of every evaluation: samples of what the model said, and its attention."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from glassformer.files import disk, read_json, write_json
 from glassformer.runs import Run
 from glassformer.trace.trace import Trace
 
-SHOWN = 8  # examples that are written down
+SHOWN = 8  # examples that are written
 MOST_TOKENS = 24  # rows and columns of a map of attention
 
 
@@ -42,9 +42,9 @@ class KeptAttention:
 
 
 def kept_attention(run: Run, step: int) -> KeptAttention | None:
-    """What was kept of the first sample of a step: of a translator over the source, of a forecaster over its patches.
+    """The attention of the first sample of a step: a translator's over the source, a forecaster's over its patches.
 
-    Weights are b h t s; `tokens` of the trace are those of the source, and behind them those of the target.
+    Weights are b h t s; `tokens` of the trace are those of the source, followed by those of the target.
     """
     path = attention_file(run, step)
     if not path.is_file():
@@ -68,19 +68,19 @@ def last_samples(run: Run) -> tuple[int, list[dict[str, str]]]:
 
 
 def first_sample(run: Run, step: int) -> list[str] | None:
-    """What to ask a model that reads text: the first text that was sampled; nothing, and standard input is read."""
+    """An example for a model that reads text: the first sample; without one, standard input is read."""
     sample = next(iter(read_samples(run, step)), None)
     return [] if sample is None else [next(iter(sample.values()))]
 
 
 def write_samples(run: Run, step: int, samples: Sequence[Mapping[str, str]]) -> None:
-    """What was said at a step, of any task: the first value of a row is what a person could ask the model again."""
+    """Write the samples of a step; in every task, the first value of a row can be given to the model again."""
     with disk(run.samples):
         run.samples.mkdir(exist_ok=True)
     write_json(samples_file(run, step), [dict(sample) for sample in samples])
 
 
 def read_samples(run: Run, step: int) -> list[dict[str, str]]:
-    """What was said at a step; nothing where no evaluation was made."""
+    """The samples of a step; empty if there was no evaluation."""
     path = samples_file(run, step)
     return [{name: str(text) for name, text in row.items()} for row in read_json(path)] if path.is_file() else []

@@ -1,4 +1,4 @@
-"""Every option of every kind that a recipe names: what config.toml says of those that the recipe leaves as they are."""
+"""The options of every kind that a recipe chooses, so that config.toml can also list those left at their defaults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The seam between training and what is trained: a task knows examples, batches and losses; the loop knows none."""
+"""The interface between training loop and task: the task knows examples, batches and losses, the loop does not."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from glassformer.losses import Loss, Sum
 from glassformer.runs import Run
 
 B = TypeVar("B", bound=Batch)
-Measure = Callable[[nn.Module, int], Mapping[str, float]]  # (model, step) → metrics of one's own, BLEU for example
+Measure = Callable[[nn.Module, int], Mapping[str, float]]  # (model, step) → further metrics, such as BLEU
 
 
 class Task(Protocol[B]):
-    """Everything that the loop asks for while it trains."""
+    """Everything that the loop needs while it trains."""
 
     name: ClassVar[str]
     unit: ClassVar[str]  # what `count` counts, a key of [units] in words/: tokens, texts, images …
-    judged: ClassVar[Mapping[str, str]]  # what an evaluation reports, in that order: better if "less" or if "more"
-    options: ClassVar[Schema]  # what a recipe may say about it
+    judged: ClassVar[Mapping[str, str]]  # the metrics in order: is "less" or "more" better?
+    options: ClassVar[Schema]  # the options that a recipe may set
     shown: ClassVar[Mapping[str, str]]  # metrics in the picture of a run: each a "share", a "percent" or "free"
 
     @property
@@ -36,30 +36,30 @@ class Task(Protocol[B]):
         """How many tokens a batch adds to the longest side of an example: the sampler counts them."""
 
     def collate(self, examples: Sequence[Example], random: np.random.Generator | None = None) -> B:
-        """Examples → a batch, on the CPU. Whatever is left to chance in training is drawn from `random`.
+        """Examples → a batch, on the CPU. Training draws its random choices from `random`.
 
-        None: to be judged by, so nothing is augmented; what needs chance even then takes `chance.of_example`.
+        None: for evaluation, so nothing is augmented; what is random even then uses `chance.of_example`.
         """
 
     def loss(self, model: nn.Module, batch: B) -> Sum:
-        """What training makes small."""
+        """What training minimises."""
 
     def scores(self, model: nn.Module, batch: B) -> dict[str, Sum]:
-        """What validation adds up, nothing smoothed; a total may be a number or, as counts of classes, an array."""
+        """What validation sums, without label smoothing; a total is a number or an array (confusion matrix)."""
 
     def metrics(self, sums: Mapping[str, Sum]) -> dict[str, float]:
-        """The scores of a whole set → what is reported. `means` divides, once, over all batches."""
+        """The sums over a whole set → the metrics. `means` divides once, after all batches."""
 
     def with_loss(self, loss: Loss) -> Task[B]:
         """The same task with another loss: a compiled one, for example."""
 
 
 class Material(Protocol):
-    """Everything that a run is made of, but for its folder. A task may keep more in its own, for its measure."""
+    """Everything that a run needs except its folder. A task's own material may hold more, for its measure."""
 
     @property
     def config(self) -> RunConfig:
-        """The recipe, with all that only the data could tell."""
+        """The recipe, completed with what depends on the data."""
 
     @property
     def task(self) -> Task[Any]: ...
@@ -85,20 +85,20 @@ class TaskClass(Protocol):
     shown: Mapping[str, str]
 
     def sketch(self, config: RunConfig) -> RunConfig:
-        """The recipe as `begin` completes it, with a stand-in for whatever only the data can tell. Nothing is read.
+        """The recipe as `begin` completes it, with stand-ins for what depends on the data. Nothing is read.
 
-        A recipe and the config.toml of its run have the same sketch; options that there are not are refused here.
+        A recipe and the config.toml of its run have the same sketch; unknown options are refused here.
         """
 
     def begin(self, config: RunConfig) -> Material:
-        """Read the data and learn what may be learned, from the training part alone."""
+        """Read the data; learn vocabularies, labels or scales from the training part alone."""
 
     def again(self, run: Run) -> Material:
-        """The same from a run that was begun: nothing is learned anew."""
+        """The same from a run that was begun before; nothing is learned again."""
 
 
 def added(sums: Mapping[str, Sum], scores: Mapping[str, Sum]) -> dict[str, Sum]:
-    """The scores of one more batch on top of those before, in float64, whatever the model computes in."""
+    """The sums with the scores of one more batch, in float64 whatever the type of the model."""
     found = {name: Sum(one.total.double(), one.count) for name, one in scores.items()}
     return {
         name: Sum(sums[name].total + one.total, sums[name].count + one.count) if name in sums else one
@@ -107,5 +107,5 @@ def added(sums: Mapping[str, Sum], scores: Mapping[str, Sum]) -> dict[str, Sum]:
 
 
 def means(sums: Mapping[str, Sum]) -> dict[str, float]:
-    """Each total by its count."""
+    """Each total divided by its count."""
     return {name: float(one.total) / float(one.count) for name, one in sums.items()}

@@ -1,4 +1,4 @@
-"""What a person gives to a verb: a text, a pair or a list of them, as ids that fit into the model, side by side."""
+"""The inputs of the everyday verbs: a text, a pair or a list of them, as batches of ids that fit into the model."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Text = str | tuple[str, str]
 
 @dataclass(frozen=True)
 class Ids:
-    """A text, or two, as the model reads it. `segments`: which of the two a token belongs to; None where none tells."""
+    """A text, or two, as the model reads it. `segments`: which of the two a token belongs to, or None."""
 
     tokens: list[int]
     segments: list[int] | None = None
 
 
 def every_text(texts: Any) -> list[str]:
-    """One text or several → a list of texts; anything else is refused."""
+    """One text or several → a list of texts; raises for anything else."""
     given = [texts] if isinstance(texts, str) else _several(texts)
     for text in given:
         if not isinstance(text, str):
@@ -55,13 +55,13 @@ def _several(texts: Any) -> list[Any]:
 
 
 def position_limit(loaded: Loaded) -> int | None:
-    """How many positions the model has; None where they are computed, without end."""
+    """The number of positions of the model; None if it is unlimited."""
     model = loaded.config.model
     return model.max_len if model.position.kind in WITH_TABLE else None
 
 
 def text_ids(loaded: Loaded, text: str, *, truncate: bool = False, longest: int | None = None) -> Ids:
-    """The ids of a text in its frame. One that is too long is refused, or with `truncate` its end is cut off."""
+    """The ids of a text in its frame. Raises if it is too long, or with `truncate` cuts off its end."""
     limits = [limit for limit in (position_limit(loaded), longest) if limit is not None]
     frame = loaded.frame
     return Ids(frame.around(frame.fit(loaded.encode(text), min(limits, default=None), truncate=truncate)))
@@ -82,9 +82,9 @@ def pair_ids(loaded: Loaded, first: str, second: str, *, truncate: bool = False)
 
 
 def split_room(first: int, second: int, room: int) -> tuple[int, int]:
-    """How many tokens of two texts are kept: the longer one is cut first, down to the shorter, then both alike.
+    """How many tokens of two texts are kept: the longer one is cut first, down to the shorter, then both equally.
 
-    An odd one is left to the longer, or to the second: so `tokenizers` cuts.
+    An odd token goes to the longer one, or to the second, as in `tokenizers`.
     """
     short, long = min(first, second), max(first, second)
     long = short if short > room else min(long, max(short, room - short))
@@ -106,12 +106,12 @@ AT_ONCE = 64
 
 @dataclass(frozen=True)
 class Rows:
-    """What one pass is given."""
+    """The input of one pass."""
 
     places: list[int]
     tokens: Tensor  # b t
-    mask: Tensor | None  # b t; None where nothing is padded
-    segments: Tensor | None = None  # b t; None where no text is a pair
+    mask: Tensor | None  # b t; None without padding
+    segments: Tensor | None = None  # b t; None without pairs
 
 
 def rows(
@@ -120,7 +120,7 @@ def rows(
     segments: Sequence[Sequence[int] | None] = (),
     at_once: int = AT_ONCE,
 ) -> Iterator[Rows]:
-    """All texts, given as ids, on the model's device. A tokenizer without a pad token is fine: the mask hides it."""
+    """All texts, given as ids, in batches on the model's device. No pad token is needed, since padding is masked."""
     if not all(framed):
         raise InputError("empty_text")
     order = sorted(range(len(framed)), key=lambda i: len(framed[i]))
@@ -135,7 +135,7 @@ def rows(
 def _segments(
     loaded: Loaded, places: Sequence[int], framed: Sequence[Sequence[int]], segments: Sequence[Sequence[int] | None]
 ) -> Tensor | None:
-    """A text that is no pair is all of segment 0."""
+    """The segments of a batch; a text that is not a pair is all segment 0."""
     if not any(segments[i] for i in places if segments):
         return None
     some = [np.array(segments[i] or [0] * len(framed[i]), dtype=np.int32) for i in places]

@@ -1,4 +1,4 @@
-"""What the everyday verbs share: a model that is asked for another says so; answers show themselves as a table."""
+"""What the everyday verbs share: refusing a model made for another verb, and answers that print as a table."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ NO_TASK = {"features": "embed"}  # an imported model without a head
 
 
 def check_verb(loaded: Loaded, verb: str) -> None:
-    """Nothing if the model was made for this; else one line with its task and the verb that fits."""
+    """Raises if the model was not made for this verb; the message names its task and the verb that fits."""
     fits = verb_of(loaded.task)
     if fits != verb:
         raise InputError("wrong_verb", model=loaded.folder.name, task=loaded.task, verb=verb, fits=fits)
 
 
 def verb_of(task: str) -> str:
-    """The everyday verb of a task; whatever else a model is for, it can be traced."""
-    from glassformer.tasks import TASKS  # the table holds the modules that ask here
+    """The everyday verb of a task; "trace", which fits any model, if there is none."""
+    from glassformer.tasks import TASKS  # here, because those modules import this one
 
     return TASKS[task].verb if task in TASKS else NO_TASK.get(task, "trace")
 
@@ -42,7 +42,7 @@ T = TypeVar("T", bound=Answer)
 
 
 class Answers(list[T]):
-    """A list like any other; only its looks are different."""
+    """A list that prints as a table."""
 
     def __rich__(self) -> Table:
         return answers_table(self)
@@ -58,7 +58,7 @@ KINDS: dict[str, Kind] = {"mask": "number", "word": "name", "label": "name", "pr
 
 
 def answers_table(answers: Sequence[Answer], lang: str | None = None) -> Table:
-    """All of them, a line or several for each."""
+    """All answers, with one or more lines each."""
     keys = answers[0].columns if answers else ()
     made = Table(*(Column(say(f"answers.{key}", lang), KINDS.get(key, "text")) for key in keys), lang=lang)
     for one in answers:

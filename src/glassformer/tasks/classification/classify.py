@@ -48,7 +48,7 @@ class Classified:
 
 @torch.inference_mode()
 def classify(loaded: Loaded, texts: Text | Sequence[Text], *, truncate: bool = False) -> Answers[Classified]:
-    """The class of each text, in its order; a pair of texts, ("a", "b"), has one class."""
+    """The class of each text, in the given order; a pair of texts, ("a", "b"), has one class."""
     check_verb(loaded, "classify")
     every = every_text_or_pair(texts)
     found: dict[int, Classified] = {}
@@ -71,7 +71,7 @@ def decided(inputs: Sequence[str], logits: Tensor, labels: Sequence[str]) -> lis
     shares = torch.cat([logits, -logits], 1).sigmoid() if single else logits.softmax(1)  # b classes
     names = class_names(labels, shares.shape[1])
     names = names[::-1] if single else names
-    ranked = shares.sort(dim=1, descending=True, stable=True)  # a tie: the second of two classes, else the first
+    ranked = shares.sort(dim=1, descending=True, stable=True)  # in a tie: the second of two classes, else the first
     return [
         Classified(given, names[order[0]], row[0], {names[i]: share for i, share in zip(order, row, strict=True)})
         for given, order, row in zip(inputs, ranked.indices.tolist(), ranked.values.tolist(), strict=True)
@@ -79,7 +79,7 @@ def decided(inputs: Sequence[str], logits: Tensor, labels: Sequence[str]) -> lis
 
 
 def class_names(labels: Sequence[str], count: int) -> list[str]:
-    """One name for each class: the labels, or numbers where there are not as many; a name that is there twice is told
-    apart by its number."""
+    """One name for each class: the labels, or numbers if their count does not match; equal labels are told apart by
+    their number."""
     named = list(labels) if len(labels) == count else [str(i) for i in range(count)]
     return [f"{name} ({i})" if named.count(name) > 1 else name for i, name in enumerate(named)]

@@ -1,4 +1,4 @@
-"""Which class is taken for which: the scores of a classifier while it trains, and a table for the chapter of a run."""
+"""The confusion matrix: the scores of a classifier in training, and a table for the chapter of a run."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ AT_ONCE = 64
 
 @dataclass(frozen=True)
 class ConfusionTable:
-    """How often each class was taken for each: true × said."""
+    """How often each true class (row) was predicted as each class (column)."""
 
     labels: list[str]
     counts: list[list[int]]
 
 
 def class_scores(logits: Float[Tensor, "b classes"], targets: Int[Tensor, " b"]) -> dict[str, Sum]:
-    """loss: nats per example, unweighted; confusion: how often each class was taken for each, true × said."""
+    """loss: nats per example, unweighted; confusion: the confusion matrix, true × predicted."""
     true, said = (F.one_hot(classes, logits.shape[1]).double() for classes in (targets, logits.argmax(-1)))  # b classes
     count = torch.tensor(len(targets), device=logits.device)
     return {"loss": cross_entropy(logits, targets), "confusion": Sum(true.T @ said, count)}
 
 
 def class_metrics(sums: Mapping[str, Sum]) -> dict[str, float]:
-    """What both kinds of classifiers report."""
+    """The metrics of both kinds of classifiers."""
     matrix = sums["confusion"].total.long().cpu().numpy()  # classes × classes
     right = {"accuracy": float(np.trace(matrix) / matrix.sum()), "f1": f1(matrix).macro}
     return means({"loss": sums["loss"]}) | right
@@ -55,7 +55,7 @@ class Labelled(Protocol):
 
 @torch.no_grad()
 def confusion_matrix(material: Labelled, model: nn.Module) -> ConfusionTable | None:
-    """Added up by the task's own scores; None without examples, or for more classes than can be drawn."""
+    """Summed from the task's own scores; None without examples, or with more classes than can be drawn."""
     store, task = material.validation, material.task
     if store is None or len(task.labels) > MOST_CLASSES:
         return None

@@ -1,4 +1,4 @@
-"""How good a classifier is on a split: what is right, how sure it is of that, and what it takes for what."""
+"""How good a classifier is on a split: accuracy, calibration, and which classes it confuses."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ DROPPED = {"calibration": 1, "majority": 2}
 
 
 class ClassifyingTask(Protocol):
-    """What a task has that tells classes apart."""
+    """What a classifying task provides."""
 
     @property
     def labels(self) -> tuple[str, ...]: ...
@@ -46,12 +46,12 @@ class ClassifyingTask(Protocol):
     def unit(self) -> str: ...
     def collate(self, examples: Sequence[Example]) -> Any: ...
     def logits(self, model: nn.Module, batch: Any) -> Tensor:
-        """One for each label."""
+        """One logit for each label."""
 
 
 @dataclass(frozen=True)
 class Guesses:
-    """The probabilities of every class for every example, n × classes, and the class that each has."""
+    """The probability of every class for every example, n × classes, and the true class of each."""
 
     probabilities: NDArray[np.float64]
     true: NDArray[np.int64]
@@ -67,7 +67,7 @@ class Guesses:
 
 @dataclass(frozen=True)
 class ClassificationScores:
-    """What is known about some guesses. `majority`: the share of the most frequent class, which needs no model."""
+    """The scores of some guesses. `majority`: the share of the most frequent class, which needs no model."""
 
     examples: int
     accuracy: Proportion
@@ -75,7 +75,7 @@ class ClassificationScores:
     f1: F1
     calibration: Calibration
     loss: float  # nats per example
-    confusion: NDArray[np.int64]  # true × said
+    confusion: NDArray[np.int64]  # true × predicted
 
     @classmethod
     def of(cls, guesses: Guesses) -> ClassificationScores:
@@ -127,7 +127,7 @@ class ClassificationEvaluation(Evaluation[ClassificationScores]):
         return {**self.total.to_json(), **about, **self.where, **self.by_group}
 
     def shown(self, lang: str | None = None) -> Sheet:
-        """A line for each group, one for each label, and what is taken for what."""
+        """A line for each group, one for each label, and the confusion matrix."""
         columns = [
             Column(say("classes.group", lang), "name"),
             Column(say(f"units.many.{self.unit}", lang), "number"),
@@ -138,7 +138,7 @@ class ClassificationEvaluation(Evaluation[ClassificationScores]):
         return Sheet(self.table(columns, _cells, lang), self._by_label(lang), *confusion, *self.notes(lang))
 
     def notes(self, lang: str | None) -> list[str]:
-        """The pairs that are confused most, what the numbers mean, and how often the split was read."""
+        """The pairs confused most often, what the numbers mean, and how often the split was read."""
         confused = [
             say("classes.confused", lang, true=self.labels[one.true], said=self.labels[one.predicted], count=one.count)
             for one in self.total.most_confused
@@ -174,7 +174,7 @@ def _cells(scores: ClassificationScores) -> list[str]:
 
 
 def evaluate_classification(loaded: Loaded, split: str, options: EvaluationOptions) -> ClassificationEvaluation:
-    """Classify the texts of a split and score what was said; groups as in `evaluate_translation`."""
+    """Classify the texts of a split and score the answers; groups as in `evaluate_translation`."""
     groups = Groups.of(loaded, split, labelled_corpus(loaded.config.data).split(split))
     task = Classification.make(loaded.config, loaded.vocabularies)
     stores = {name: task.encode(some, split, loaded.config, loaded.vocabularies) for name, some in groups.every.items()}
@@ -206,7 +206,7 @@ def judge_classes(
 def _guesses(
     loaded: Loaded, task: ClassifyingTask, stores: Mapping[str, Examples], options: EvaluationOptions
 ) -> dict[str, Guesses]:
-    """Examples of like length together; probabilities are computed in float64."""
+    """Batches hold examples of similar length; probabilities are computed in float64."""
     found = {name: Guesses.empty(len(store), len(task.labels)) for name, store in stores.items()}
     orders = {name: np.argsort(store.lengths[:, 0], kind="stable").tolist() for name, store in stores.items()}
     for name, rows in in_pieces(orders, AT_ONCE, options.progress):

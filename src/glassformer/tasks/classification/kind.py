@@ -1,4 +1,4 @@
-"""Classification as the rest of the house knows it: the line of `TASKS`."""
+"""Classification as the rest of the package sees it: its line in `TASKS`."""
 
 from torch import nn
 

@@ -15,7 +15,7 @@ from glassformer.errors import ConfigError, InputError
 
 
 class HasLabels(Protocol):
-    """Texts or images, each with its label as it stands in the data."""
+    """Texts or images, each with its label as in the data."""
 
     @property
     def labels(self) -> Sequence[str]: ...
@@ -44,13 +44,13 @@ WEIGHTS = Option(None, weights_or_balanced, optional=True)
 
 
 def given_labels(config: RunConfig) -> list[str] | None:
-    """`task.labels` of a recipe; None where the data has to tell."""
+    """`task.labels` of a recipe; None if the labels come from the data."""
     names: list[str] | None = LABELS.judge("task.labels", config.task.options.get("labels"))
     return names
 
 
 def learn_labels(config: RunConfig, training: HasLabels) -> list[str]:
-    """As the recipe names them, else all that occur: numbers in their order, words in that of the alphabet."""
+    """The labels that the recipe names, else all that occur: numbers in numerical order, words alphabetically."""
     found = set(training.labels)
     if len(found) < 2:
         raise InputError("one_label", labels=", ".join(found))
@@ -62,9 +62,9 @@ def _whole(labels: Iterable[str]) -> bool:
 
 
 def known_labels(some: HasLabels, names: Sequence[str]) -> dict[str, int]:
-    """Label → class: by name; by number only where the data has nothing but numbers and the names are words.
+    """Label → class: by name; by number only if the data has only numbers and the names are words.
 
-    So a label that is a number, and that training has not seen, is never taken for another class.
+    So a number that training has not seen is never mistaken for the index of a class.
     """
     by_number = _whole(some.labels) and not any(_whole([name]) for name in names)
     return {str(i) if by_number else name: i for i, name in enumerate(names)}
@@ -84,7 +84,7 @@ def class_weights(config: RunConfig, classes: Sequence[int], count: int) -> list
 
         balanced:  w_k = n / (K · n_k)
 
-    So a rare class counts as much as a frequent one, and steps stay as large as they were.
+    A rare class then counts as much as a frequent one, and the size of the steps stays the same.
     """
     given = WEIGHTS.judge("task.weights", config.task.options.get("weights"))
     if given is None:

@@ -1,4 +1,4 @@
-"""A few validation texts at every evaluation: what the classifier takes them for by now."""
+"""A few validation texts at every evaluation, with their predicted classes so far."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from glassformer.tasks.samples import SHOWN, Sample, write_samples
 
 @dataclass(frozen=True)
 class ClassificationSamples:
-    """`Training.measure` of a classifier: writes samples/step-00000500.json. It measures nothing; the scores do."""
+    """`Training.measure` of a classifier: writes samples/step-00000500.json. It adds no metrics of its own."""
 
     run: Run
     task: Classification
@@ -34,7 +34,7 @@ class ClassificationSamples:
 
 
 def sample_guesses(run: Run, material: LabelledTexts) -> ClassificationSamples | None:
-    """Every evaluation shows what some of the validation texts are taken for."""
+    """At every evaluation, write the predicted classes of some validation texts."""
     if material.validation is None:
         return None
     some = range(min(SHOWN, len(material.validation_texts)))

@@ -35,7 +35,7 @@ ONE_LOGIT = "binary_cross_entropy"
 
 @dataclass(frozen=True, kw_only=True)
 class LabelledTexts(TextMaterial):
-    """The material of a classifier; `validation_texts` as they are written, some of which are shown."""
+    """The material of a classifier; `validation_texts`: the texts themselves, some of which are shown."""
 
     task: Classification
     validation_texts: Texts
@@ -45,7 +45,7 @@ class LabelledTexts(TextMaterial):
 class Classification:
     """Labelled texts, framed by the special tokens that the recipe names (text.begin, text.end).
 
-    With the loss binary_cross_entropy two labels have one logit, that of the second; else each has its own.
+    With the loss binary_cross_entropy, two labels share one logit, that of the second; else each has its own.
     """
 
     labels: tuple[str, ...]
@@ -120,7 +120,7 @@ class Classification:
         )
 
     def encode(self, some: Texts, split: str, config: RunConfig, vocabularies: Vocabularies) -> Store:
-        """Texts as tokens, each with its class. What is too long is cut at its end, here as in training."""
+        """Texts as tokens, each with its class. A text that is too long loses its end, in evaluation as in training."""
         room, tokens = self.frame.room(config), vocabularies.source.encode_batch(some.texts)
         classes = numbered(some, self.labels, split)
         return Store.of({"text": [ids[:room] for ids in tokens], "label": [[one] for one in classes]})
@@ -140,12 +140,12 @@ class Classification:
         return self.criterion(model(batch.tokens, batch.mask), batch.targets)
 
     def logits(self, model: nn.Module, batch: TokenBatch) -> Float[Tensor, "b classes"]:
-        """One for each label: a single logit z stands for (0, z)."""
+        """One logit for each label: a single logit z becomes (0, z)."""
         logits = model(batch.tokens, batch.mask)  # b classes
         return F.pad(logits, (1, 0)) if logits.shape[1] == 1 else logits
 
     def scores(self, model: nn.Module, batch: TokenBatch) -> dict[str, Sum]:
-        """loss: nats per text, unweighted; confusion: how often each class was taken for each."""
+        """loss: nats per text, unweighted; confusion: the confusion matrix."""
         return class_scores(self.logits(model, batch), batch.targets)
 
     def metrics(self, sums: Mapping[str, Sum]) -> dict[str, float]:
@@ -163,7 +163,7 @@ def _completed(config: RunConfig, labels: Sequence[str]) -> RunConfig:
 
 
 def _check_classes(config: RunConfig, labels: Sequence[str]) -> None:
-    """What the recipe says itself must be what the data says."""
+    """The number of classes in the recipe, if given, must be that of the data."""
     classes = 1 if config.train.loss.kind == ONE_LOGIT else len(labels)
     named = ", ".join(labels)
     if classes == 1 and len(labels) != 2:

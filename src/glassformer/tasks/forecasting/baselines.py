@@ -1,4 +1,4 @@
-"""What a forecaster is held against: the last value, the value a season ago, linear maps (Zeng et al. 2023)."""
+"""Baselines for a forecaster: the last value, the value a season ago, linear maps (Zeng et al. 2023)."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from glassformer.errors import FileError
 from glassformer.files import write_bytes
 
 FILE = "linear.safetensors"
-KERNEL = 25  # values of DLinear's moving average
-RIDGES = 10.0 ** np.arange(-9, 2)  # beside the mean eigenvalue; which of them, validation decides
+KERNEL = 25  # window of DLinear's moving average
+RIDGES = 10.0 ** np.arange(-9, 2)  # relative to the mean eigenvalue; validation chooses one
 PIECE = 8192  # windows at a time
 Numbers = NDArray[np.float64]
 
 
 def persistence(past: Numbers, horizon: int) -> Numbers:
-    """Everything stays as it is."""
+    """Repeat the last value."""
     return np.repeat(past[:, -1:], horizon, axis=1)
 
 
 def seasonal(past: Numbers, horizon: int, season: int) -> Numbers:
-    """Everything comes again as a season ago: the same hour of yesterday."""
+    """Repeat the last season: for hours, the same hour of yesterday."""
     return past[:, -season:][:, np.arange(horizon) % season]
 
 
@@ -35,9 +35,9 @@ def seasonal(past: Numbers, horizon: int, season: int) -> Numbers:
 class Linear:
     r"""A linear map from the past to the future:   ŷ = c + (x − c) W + b,   c the last value (NLinear) or 0 (DLinear).
 
-    DLinear splits x into a moving average x A and the rest, and gives each a map of its own. Both maps act on x, so
-    together they are one, W = A W_trend + (I − A) W_rest; the split only decides which W is thought simple.
-    Differs from Zeng et al.: not trained step by step but solved, exactly, as least squares with a ridge on the maps.
+    DLinear splits x into a moving average x A and the rest, each with a map of its own. Both maps act on x, so
+    together they are one, W = A W_trend + (I − A) W_rest; the split only decides which W the ridge prefers.
+    Differs from Zeng et al.: not trained step by step but solved exactly, as least squares with a ridge on the maps.
     """
 
     weight: Numbers  # context × horizon
@@ -51,7 +51,7 @@ class Linear:
 
     @classmethod
     def fit(cls, training: Windows, validation: Windows | None, *, from_last: bool) -> Linear:
-        r"""W = argmin Σ |y − x W − b|² + λ n · penalty, λ by the error on the validation windows.
+        r"""W = argmin Σ |y − x W − b|² + λ n · penalty, λ chosen by the error on the validation windows.
 
         With P = R Rᵀ the penalty is tr(Wᵀ P⁻¹ W); in V = R⁻¹ W it is |V|², and one eigendecomposition of Rᵀ G R
         serves every λ. P = I for NLinear and A Aᵀ + (I − A)(I − A)ᵀ for DLinear.
@@ -80,7 +80,7 @@ class Linear:
 
 
 def moving_average(context: int) -> Numbers:
-    """x A is the mean of the 25 values around each, the first and the last repeated beyond the ends."""
+    """x A is the mean of the 25 values around each; beyond the ends, the first and the last value are repeated."""
     matrix = np.zeros((context, context))
     for shift in range(-(KERNEL // 2), KERNEL // 2 + 1):
         matrix[np.arange(context), np.clip(np.arange(context) + shift, 0, context - 1)] += 1 / KERNEL
@@ -88,7 +88,7 @@ def moving_average(context: int) -> Numbers:
 
 
 def pieces(windows: Windows) -> Iterator[tuple[Numbers, Numbers]]:
-    """(past, future) of many windows at a time, n × context and n × horizon."""
+    """(past, future) of PIECE windows at a time, n × context and n × horizon."""
     context, horizon = windows.sizes
     every = np.lib.stride_tricks.sliding_window_view(windows.values, context + horizon)
     for first in range(0, len(windows), PIECE):
@@ -114,7 +114,7 @@ def _moments(windows: Windows, from_last: bool) -> tuple[Numbers, Numbers, Numbe
 
 @dataclass(frozen=True)
 class Baselines:
-    """All that stand beside a forecaster, by name. A season of 1 is persistence, and is not there twice."""
+    """All baselines of a forecaster, by name. A season of 1 equals persistence and is not listed again."""
 
     horizon: int
     season: int
@@ -156,6 +156,6 @@ class Baselines:
                 )
                 for name in ("dlinear", "nlinear")
             }
-        except Exception as error:  # safetensors has its own type for a broken file, and a key may be missing
+        except Exception as error:  # safetensors has its own error for a broken file, and a key may be missing
             raise FileError("not_linear", path=path) from error
         return cls(len(maps["dlinear"].bias), season, maps)

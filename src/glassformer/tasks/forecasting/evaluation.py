@@ -1,4 +1,4 @@
-"""How good a forecaster is on a split: every window, and beside it persistence and linear maps on the same windows."""
+"""How good a forecaster is on a split: its errors on every window, and those of the baselines on the same windows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Errors:
-    """Of all values of all windows, in scaled units; MASE is the mean over the series, direction that of one step."""
+    """Errors over all values of all windows, scaled; MASE is the mean over the series, direction that of one step."""
 
     mse: float
     mae: float
@@ -45,7 +45,7 @@ class Errors:
 
 @dataclass(frozen=True, kw_only=True)
 class Forecasts:
-    """What each method said about the same windows: by name, n × horizon, scaled."""
+    """The forecasts of each method for the same windows: by name, n × horizon, scaled."""
 
     material: SeriesMaterial
     windows: Windows
@@ -65,14 +65,14 @@ class Forecasts:
         return np.searchsorted(panel.axis, moments[first])
 
     def errors(self, method: str, which: NDArray[np.bool_] | None = None) -> Errors:
-        """Of one method on all windows, or on some."""
+        """The errors of one method on all windows, or on some."""
         kept = np.ones(len(self.windows), dtype=bool) if which is None else which
         said, actual, last = self.said[method][kept], self.actual[kept], self.last[kept]
         scaled = []
         for number in np.unique(self.channel[kept]).tolist():
             here = self.channel[kept] == number
             history, season = self._history(number), self.material.baselines.season
-            if (history[season:] != history[:-season]).any():  # a clockwork has no naive error to divide by
+            if (history[season:] != history[:-season]).any():  # an exactly periodic one has no naive error
                 scaled.append(mase(said[here], actual[here], history, season))
         moved = bool((actual[:, :1] != last).any())
         found = direction(said[:, :1], actual[:, :1], last) if moved else None
@@ -85,7 +85,7 @@ class Forecasts:
         return self.windows.values[first : first + rows].astype(np.float64)
 
     def gain(self, other: str) -> Gain:
-        """How much smaller the squared error of the model is; than none at all no error is smaller."""
+        """How much smaller the model's squared error is than another method's; an error of 0 cannot be beaten."""
         ours, theirs = (((self.said[name] - self.actual) ** 2).sum(1) for name in (MODEL, other))
         if not theirs.any():
             least = -np.inf if ours.any() else 0.0
@@ -93,7 +93,7 @@ class Forecasts:
         return gain(ours, theirs, self.place, shortest=self.windows.sizes[1])
 
     def without_last(self, batch: int) -> NDArray[np.bool_]:
-        """The windows that are left when each series drops what does not fill a batch."""
+        """The windows left if each series drops those that do not fill a batch."""
         kept = np.zeros(len(self.windows), dtype=bool)
         for number in np.unique(self.channel).tolist():
             here = np.flatnonzero(self.channel == number)
@@ -103,7 +103,7 @@ class Forecasts:
 
 @dataclass(frozen=True)
 class Dropped:
-    """The errors without the windows that fill no batch, as published numbers have them; of each series."""
+    """The errors without the windows that do not fill a batch, dropped in each series, as in published numbers."""
 
     batch: int
     missing: int
@@ -113,7 +113,7 @@ class Dropped:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ForecastEvaluation(Evaluation[Errors]):
-    """The errors of the model, of each series, of what stands beside it, and what it gains over that."""
+    """The errors of the model, of each series and of the baselines, and the gains over the baselines."""
 
     beside: Mapping[str, Errors]
     gains: Mapping[str, Gain]
@@ -149,7 +149,7 @@ class ForecastEvaluation(Evaluation[Errors]):
 
 
 class WrittenForecasts(Mapping[str, list[str]]):
-    """The forecast of each window in the units of its series, numbers between blanks: written when it is asked for."""
+    """The forecast of each window in the units of its series, numbers separated by spaces; formatted on request."""
 
     def __init__(self, made: Forecasts) -> None:
         self.made, self.names = made, [channel.name for channel in made.material.panel.channels]

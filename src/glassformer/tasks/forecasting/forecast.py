@@ -1,4 +1,4 @@
-"""Forecast: the next values of a series in a file, with the last value and the linear map beside them."""
+"""Forecast: the next values of a series in a file, compared with persistence and linear maps."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Patch:
 
 @dataclass(frozen=True)
 class Forecast:
-    """The next values of a channel; `said` by method, "model" first. Prints as a table."""
+    """The next values of a channel; `said`: values by method, "model" first. Prints as a table."""
 
     path: str
     past: Channel  # what the model saw
@@ -53,7 +53,7 @@ class Forecast:
     moments: Moments
     said: Mapping[str, Numbers]
     patches: tuple[Patch, ...]
-    attention: Numbers  # patch × patch: how much each looks at each, last layer, the mean over the heads
+    attention: Numbers  # patch × patch: how much each looks at each, in the last layer, mean over heads
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -71,7 +71,7 @@ class Forecast:
         }
 
     def shown(self) -> Sheet:
-        """The next values by method, and which patches of the past were looked at."""
+        """The next values by method, and the attention to each patch of the past."""
         lang = language()
         methods = (Column(label(name, lang), "number") for name in self.said)
         values = Table(Column(say("forecast.date", lang), "name"), *methods, title=self.title(lang), lang=lang)
@@ -96,12 +96,12 @@ class Forecast:
 
 
 def label(method: str, lang: str) -> str:
-    """A method as people call it, without its numbers."""
+    """The name of a method for people, without its numbers."""
     return say(f"forecast.short.{method}", lang)
 
 
 def forecast(loaded: Loaded, path: str | Path, *, column: str = "", date: str = "", gaps: bool = False) -> Forecast:
-    """The values after the last row of a CSV. A column that was not trained on gets the scale of its own past."""
+    """The values after the last row of a CSV. A column that was not in the training data is scaled by its own past."""
     check_verb(loaded, "forecast")
     path_of("path", path)
     for key, name in {"column": column, "date": date}.items():
@@ -134,7 +134,7 @@ def forecast(loaded: Loaded, path: str | Path, *, column: str = "", date: str = 
 
 
 def training_file(run: Run, step: int) -> list[str] | None:
-    """The file that a run was trained on, with the options that name its series; None where there is no file."""
+    """The file that a run was trained on, with the options that name its series; None if there is no file."""
     source = run.config.data.source
     if source.kind != "csv":
         return None
@@ -146,7 +146,7 @@ def training_file(run: Run, step: int) -> list[str] | None:
 
 @torch.inference_mode()
 def _predict(loaded: Loaded, seen: Numbers) -> tuple[Numbers, Numbers]:
-    """The forecast, scaled, and which patch the last layer looks at from which."""
+    """The forecast, scaled, and the attention between patches in the last layer."""
     inputs = torch.from_numpy(seen).to(next(loaded.model.parameters()))
     with evaluating(loaded.model), record(loaded.model) as trace:
         found = Forecasting.make(loaded.config).predict(loaded.model, inputs)
@@ -164,7 +164,7 @@ def _patches(loaded: Loaded, moments: Moments, shares: Numbers) -> tuple[Patch, 
 
 
 def _column(loaded: Loaded, path: str | Path, column: str, date: str, gaps: bool) -> Channel:
-    """The column that is asked for, or the only one; no other is read. What training was told of its CSV holds here."""
+    """The requested column, or the only one; no other is read. The CSV options of training apply here too."""
     source = loaded.config.data.source
     given = source.options if source.kind == "csv" else {}
     told = series_form({key: given[key] for key in TOLD if key in given})

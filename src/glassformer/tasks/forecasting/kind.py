@@ -1,4 +1,4 @@
-"""Forecasting as the rest of the house knows it: the line of `TASKS`."""
+"""Forecasting as the rest of the package sees it: its line in `TASKS`."""
 
 from glassformer.tasks.forecasting.evaluation import evaluate_forecasting
 from glassformer.tasks.forecasting.forecast import training_file

@@ -1,4 +1,4 @@
-"""Forecasts of a few validation windows at every evaluation: what was said, what came, which patches were looked at."""
+"""Forecasts of a few validation windows at every evaluation, with the true values and the attention to patches."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from glassformer.tasks.forecasting.task import SeriesMaterial
 from glassformer.tasks.samples import SHOWN, Sample, attention_file, write_samples
 from glassformer.trace.record import record
 
-TAIL = 3  # values of the past that stand in a row of samples
+TAIL = 3  # past values shown in a row of samples
 
 
 @dataclass(frozen=True)
 class Shown:
-    """One window in its own units: past, what came, what was said; patch i begins at `first[i]` (from 0)."""
+    """One window in its own units: past, true future, forecast (`said`); patch i begins at `first[i]` (from 0)."""
 
     name: str
     past: list[float]
@@ -35,10 +35,10 @@ class Shown:
 
 @dataclass(frozen=True)
 class ForecastSamples:
-    """`Training.measure` of a forecaster: the same windows at every evaluation. It measures nothing; the scores do.
+    """`Training.measure` of a forecaster: the same windows at every evaluation. It adds no metrics of its own.
 
     Writes samples/step-00000500.json for people, step-00000500.forecast.json for the picture of the first window, and
-    its attention like that of every other task.
+    its attention, as every other task does.
     """
 
     run: Run
@@ -75,7 +75,7 @@ class ForecastSamples:
 
 
 def sample_forecasts(run: Run, material: SeriesMaterial) -> ForecastSamples | None:
-    """Every evaluation forecasts some windows of the validation part."""
+    """At every evaluation, forecast some windows of the validation part."""
     return None if material.validation is None else ForecastSamples(run, material, material.validation)
 
 
@@ -84,7 +84,7 @@ def _row(name: str, past: Any, future: Any, said: Any) -> Sample:
 
 
 def _written(values: Any) -> str:
-    """As many as fit into a line."""
+    """As many values as fit into a line."""
     return ", ".join(f"{value:.4g}" for value in values[:8]) + (", …" if len(values) > 8 else "")
 
 

@@ -1,4 +1,4 @@
-"""How the evaluation of a forecaster looks: methods, series, and a plain word on whether it beats persistence."""
+"""How the evaluation of a forecaster looks: methods, series, and a sentence on whether it beats persistence."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COLUMNS = ("mse", "mae", "mase", "direction")
 
 
 def tables(of: ForecastEvaluation, lang: str | None = None) -> Sheet:
-    """Everything."""
+    """All tables of an evaluation, with notes."""
     methods = _table(title(of, lang), say("forecast.method", lang), [*_titles(lang), say("forecast.gain", lang)], lang)
     for cells in rows(of, lang):
         methods.add(*cells)
@@ -46,11 +46,11 @@ def _titles(lang: str | None) -> list[str]:
 
 
 def rows(of: ForecastEvaluation, lang: str | None) -> Iterator[list[str]]:
-    """The model first, then what stands beside it."""
+    """The model first, then the baselines."""
     yield [say("forecast.model", lang), *_cells(of.total), ""]
     for name, errors in of.beside.items():
         cells = _cells(errors)
-        cells[-1] = "–" if name == "persistence" else cells[-1]  # it foresees no movement, in no direction
+        cells[-1] = "–" if name == "persistence" else cells[-1]  # it predicts no movement, so it has no direction
         yield [method(of, name, lang), *cells, _gain(of.gains[name])]
 
 
@@ -60,7 +60,7 @@ def groups(of: ForecastEvaluation) -> Iterator[list[str]]:
 
 
 def method(of: ForecastEvaluation, name: str, lang: str | None) -> str:
-    """A method as people call it."""
+    """The name of a method for people."""
     baselines = of.forecasts.material.baselines
     ridge = baselines.linear[name].ridge if name in baselines.linear else 0.0
     return say(f"forecast.{name}", lang, season=baselines.season, ridge=ridge)
@@ -89,7 +89,7 @@ def notes(of: ForecastEvaluation, lang: str | None) -> list[str]:
 
 
 def verdict(of: ForecastEvaluation, name: str, lang: str | None) -> str:
-    """One plain sentence."""
+    """One sentence: whether the model beats this method."""
     one = of.gains[name]
     ends = {"low": 100 * one.low, "high": 100 * one.high}
     values = {"gain": 100 * one.value, "loss": -100 * one.value}

@@ -28,7 +28,7 @@ from glassformer.tasks.forecasting.baselines import Baselines
 from glassformer.tasks.options import check_options
 from glassformer.tasks.task import means
 
-EPS = 1e-5  # of the variance, in scaled units, as in RevIN: a context that hardly moves is not blown up
+EPS = 1e-5  # added to the variance, as in RevIN, so that a context that hardly moves is not blown up
 
 
 CENTRES = ("mean", "last", "none")
@@ -36,10 +36,10 @@ CENTRES = ("mean", "last", "none")
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(ConfigTable):
-    """What a recipe may say beside the sizes.
+    """The options of a recipe besides the sizes.
 
-    `season`: rows in a season, 24 for hours; `drop_last`: a size of batches, so that the evaluation also gives the
-    number that comes out when the last, smaller batch of windows is left out, as in the literature.
+    `season`: rows in a season, 24 for hours; `drop_last`: a batch size for which the evaluation also gives the errors
+    without the last, smaller batch of windows, as in the literature.
     """
 
     instance_norm: str = checked("mean", partial(one_of, known=CENTRES))
@@ -59,7 +59,7 @@ class Settings(ConfigTable):
 
 @dataclass(frozen=True, kw_only=True)
 class SeriesMaterial:
-    """The material of a forecaster: the series and their scales, the windows of each part, what stands beside it."""
+    """The material of a forecaster: the series and their scales, the windows of each part, the baselines."""
 
     config: RunConfig
     task: Forecasting
@@ -84,15 +84,15 @@ class SeriesMaterial:
 
 @dataclass(frozen=True, kw_only=True)
 class Forecasting:
-    r"""Windows of a series: `context` values seen, the next `horizon` wanted; both are sizes of the model.
+    r"""Windows of a series: from `context` values, predict the next `horizon`; both are sizes of the model.
 
-    Channel independence: every channel is a series of its own for the one model, so a batch holds any of them.
+    Channel independence: the one model sees every channel as a series of its own, so a batch may mix them.
     Instance normalisation (Kim et al. 2022, RevIN without its affine part), where x is the context of one window:
 
         ŷ = c + √(var(x) + ε) · model((x − c) / √(var(x) + ε)),     c = mean(x), or the last value of x
 
-    From the last value a model that says 0 is persistence: the right place to begin for prices. It belongs
-    to the task, not to a box: it holds no parameter. The loss is that of ŷ, in deviations of the training part.
+    With the last value, a model whose output is 0 is persistence: a good start for prices. The normalisation belongs to
+    the task, not to a box, as it has no parameters. The loss is that of ŷ, in deviations of the training part.
     """
 
     horizon: int
@@ -154,7 +154,7 @@ class Forecasting:
 
     @classmethod
     def make(cls, config: RunConfig) -> Forecasting:
-        """As a recipe says: `task = "forecasting"`, or a table with the options of `Settings`."""
+        """From a recipe: `task = "forecasting"`, or a table with the options of `Settings`."""
         loss = config.train.loss
         return cls(
             horizon=sizes(config)[1],
@@ -183,7 +183,7 @@ class Forecasting:
         return self.criterion(self.predict(model, batch.inputs), batch.targets)
 
     def scores(self, model: nn.Module, batch: ArrayBatch) -> dict[str, Sum]:
-        """The errors of the model, and beside them the squared error of saying that all stays as it is."""
+        """The errors of the model, and the squared error of persistence."""
         found, last = self.predict(model, batch.inputs), batch.inputs[:, -1:].expand_as(batch.targets)
         return {
             "loss": self.criterion(found, batch.targets),
@@ -200,7 +200,7 @@ class Forecasting:
 
 
 def sizes(config: RunConfig) -> tuple[int, int]:
-    """Context and horizon, as the model has them."""
+    """Context and horizon of the model."""
     return config.model.input.options["context"], config.model.head.options["outputs"]
 
 

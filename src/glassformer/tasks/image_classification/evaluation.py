@@ -1,4 +1,4 @@
-"""How good a model of images is on a split: judged as a classifier of texts is, on images that nothing changes."""
+"""How good a model of images is on a split: judged like a classifier of texts, on images without augmentation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from glassformer.tasks.result import EvaluationOptions, Groups
 
 
 def evaluate_image_classification(loaded: Loaded, split: str, options: EvaluationOptions) -> ClassificationEvaluation:
-    """Recognise every image of a split and score what was said."""
+    """Recognise every image of a split and score the answers."""
     groups = Groups.of(loaded, split, corpus_of(loaded.config).split(split))
     task = ImageClassification.make(loaded.config)
     stores = {name: task.encode(some, loaded.config) for name, some in groups.every.items()}

@@ -1,4 +1,4 @@
-"""Image classification as the rest of the house knows it: the line of `TASKS`."""
+"""Image classification as the rest of the package sees it: its line in `TASKS`."""
 
 from torch import nn
 

@@ -14,7 +14,7 @@ from glassformer.tasks.classification import labels
 
 
 def learn_labels(config: RunConfig, training: Pictures) -> list[str]:
-    """As the recipe names them, else all that occur; see `labels.learn_labels`."""
+    """The labels that the recipe names, else all that occur; see `labels.learn_labels`."""
     found = set(training.labels)
     if len(found) < 2:
         raise InputError("one_class", origin=training.origin, labels=", ".join(found))

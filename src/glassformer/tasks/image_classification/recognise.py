@@ -22,9 +22,9 @@ AT_ONCE = 16
 
 @torch.inference_mode()
 def recognise(loaded: Loaded, images: str | Path | Sequence[str | Path]) -> Answers[Classified]:
-    r"""The class of each image, given as files, in their order.
+    r"""The class of each image file, in the given order.
 
-    x = (pixel − mean) / std, channel by channel, where `task.mean` and `task.std` say so; pixels are 0 … 1
+    x = (pixel − mean) / std, channel by channel, if `task.mean` and `task.std` are given; pixels are 0 … 1
     """
     check_verb(loaded, "recognise")
     if not isinstance(images, Iterable):
@@ -41,7 +41,7 @@ def recognise(loaded: Loaded, images: str | Path | Sequence[str | Path]) -> Answ
 
 
 def training_image(run: Run, step: int) -> list[str] | None:
-    """The first image that a run was trained on, to be recognised; None where it stands in no file."""
+    """The first image that a run was trained on, as something to recognise; None if it is not a file."""
     source = run.config.data.source
     if source.kind != "folder":
         return None

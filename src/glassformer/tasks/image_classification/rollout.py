@@ -22,13 +22,13 @@ from glassformer.trace.rollout import rollout
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-INCHES, DOTS = 3, 160  # of one image, and to an inch
-HEAT = 0.6  # how much of the image the heat covers
+INCHES, DOTS = 3, 160  # size of one image, and dots per inch
+HEAT = 0.6  # opacity of the heat
 
 
 @torch.inference_mode()
 def patch_heat(loaded: Loaded, image: str | Path) -> Float[Tensor, "rows columns"]:
-    """How much of every patch is in the vector that the class was read from; see `trace.rollout`."""
+    """How much of every patch is in the vector that the head reads; see `trace.rollout`."""
     check_verb(loaded, "recognise")
     options, head = loaded.config.model.input.options, loaded.config.model.head.options
     pixels = seen(loaded, [image])  # 1 c size size
@@ -39,7 +39,7 @@ def patch_heat(loaded: Loaded, image: str | Path) -> Float[Tensor, "rows columns
 
 
 def draw_rollout(loaded: Loaded, image: str | Path, path: str | Path) -> None:
-    """The image as the model sees it, and the same under heat: dark where nothing of it reached the class."""
+    """The image as the model sees it, and the same under heat: dark where no attention reached the class."""
     write_figure(Path(path), _figure(loaded, image), dots=DOTS)
 
 

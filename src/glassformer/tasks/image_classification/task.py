@@ -35,9 +35,9 @@ from glassformer.tasks.options import check_options
 STATISTICS = ("mean", "std")
 OPTIONS: Schema = {
     "labels": LABELS,
-    **dict.fromkeys(STATISTICS, Option(None, anything)),  # judged by `statistic`, which knows the channels
+    **dict.fromkeys(STATISTICS, Option(None, anything)),  # checked by `statistic`, which knows the channels
     "resample": Option("bilinear", partial(one_of, known=RESAMPLING)),
-    "crop": Option(0, anything),  # judged by `read_augmentation`, which knows the size
+    "crop": Option(0, anything),  # checked by `read_augmentation`, which knows the size
     "flip": Option(0, rate),
     "erase": Option(0, rate),
     "mixup": Option(0, not_negative),
@@ -46,7 +46,7 @@ OPTIONS: Schema = {
 
 @dataclass(frozen=True, kw_only=True)
 class ImageMaterial:
-    """See `Material`. What was learned from the data, names and statistics, stands in config.toml itself."""
+    """See `Material`. What was learned from the data, names and statistics, is in config.toml itself."""
 
     config: RunConfig
     task: ImageClassification
@@ -54,12 +54,12 @@ class ImageMaterial:
     validation: Arrays | None
 
     def fill(self, run: Run) -> None:
-        """Nothing more."""
+        """Nothing else is kept."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ImageClassification:
-    r"""Labelled images, each pixel made comparable: mean 0 and deviation 1 on the training part, channel by channel.
+    r"""Labelled images, normalised to mean 0 and deviation 1 on the training part, channel by channel.
 
     x = (pixel / 255 − mean) / std
     """
@@ -109,7 +109,7 @@ class ImageClassification:
 
     @classmethod
     def make(cls, config: RunConfig) -> ImageClassification:
-        """As a recipe says: `task = "image_classification"`, or a table with crop, flip, erase, mixup …"""
+        """From a recipe: `task = "image_classification"`, or a table with crop, flip, erase, mixup …"""
         channels, train = _channels(config), config.train
         mean, std = (statistic(key, config.task.options.get(key), channels).numpy() for key in STATISTICS)
         return cls(
@@ -131,14 +131,14 @@ class ImageClassification:
         )
 
     def encode(self, pictures: Pictures, config: RunConfig) -> Arrays:
-        """Images, bytes as they are, each with its class."""
+        """Images as unchanged bytes, each with its class."""
         classes = numbered(pictures, self.labels)
         return Arrays({"image": pictures.pixels, "label": classes}, input_positions(config.model) or 1)
 
     # --- in training ---
 
     def collate(self, examples: Sequence[Example], random: np.random.Generator | None = None) -> ArrayBatch:
-        """With `random` images are augmented; after mixup the targets are shares of the classes, b classes."""
+        """With `random`, images are augmented; after mixup the targets are shares of the classes, b classes."""
         pixels = np.stack([image for image, _ in examples]).astype(np.float32)  # b c size size
         images = (pixels / np.float32(WHITE) - self.mean) / self.std
         classes = np.array([label for _, label in examples], dtype=np.int64)  # b
@@ -155,12 +155,12 @@ class ImageClassification:
         return self.criterion(self.logits(model, batch), batch.targets)
 
     def logits(self, model: nn.Module, batch: ArrayBatch) -> Float[Tensor, "b classes"]:
-        """One for each label."""
+        """One logit for each label."""
         logits: Tensor = model(batch.inputs)  # b classes
         return logits
 
     def scores(self, model: nn.Module, batch: ArrayBatch) -> dict[str, Sum]:
-        """loss: nats per image; confusion: how often each class was taken for each."""
+        """loss: nats per image; confusion: the confusion matrix."""
         return class_scores(self.logits(model, batch).float(), batch.targets)
 
     def metrics(self, sums: Mapping[str, Sum]) -> dict[str, float]:

@@ -1,1 +1,1 @@
-"""Language modelling: after each token the next one; chat and free text."""
+"""Language modelling: predict the next token; free text and chat."""

@@ -1,6 +1,6 @@
-"""Chat: what a person says, in the form that a model was taught to answer; the template is the model's own.
+"""Chat: messages in the form that a model was trained to answer, written by the model's own template.
 
-A template is a program of somebody else: it runs in jinja2's sandbox and may change nothing.
+A template is foreign code: it runs in jinja2's sandbox and may change nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def is_conversation(prompt: Any) -> TypeGuard[Sequence[Message]]:
 
 
 def conversation(said: str | Sequence[Message], system: str | None = None) -> list[dict[str, Any]]:
-    """One text is what the user says; messages are checked, and what the `system` says stands before them."""
+    """A single text is the user's message; messages are checked, and that of the `system` comes first."""
     if isinstance(said, str):
         messages: list[dict[str, Any]] = [{"role": "user", "content": said}]
     else:
@@ -59,13 +59,13 @@ def read_messages(path: Path) -> list[dict[str, Any]]:
 
 
 def chat_prompt(loaded: Loaded, said: str | Sequence[Message], system: str | None = None) -> Prompt:
-    """The conversation as the model's template writes it, up to where the model is to speak."""
+    """The conversation as the model's template writes it, up to the point where the model answers."""
     text = rendered(loaded, conversation(said, system))
     return Prompt(text, encode_typed(loaded.tokenizer, text))
 
 
 def rendered(loaded: Loaded, messages: Sequence[Message]) -> str:
-    """The text of the template; what it calls by name is what `transformers` gives to it."""
+    """The template filled in; it may use the same names as in `transformers`."""
     template, names = _template(loaded)
     try:
         from jinja2 import TemplateError
@@ -99,7 +99,7 @@ def _to_json(
     separators: tuple[str, str] | None = None,
     sort_keys: bool = False,
 ) -> str:
-    """Jinja's own would escape what a web page obeys; a prompt is no web page."""
+    """JSON without HTML escapes, unlike Jinja's own filter: a prompt is not a web page."""
     return json.dumps(x, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
 
 

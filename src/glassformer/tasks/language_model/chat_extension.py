@@ -1,4 +1,4 @@
-"""{% generation %} … {% endgeneration %} marks what a model said itself; for a prompt it is as if it were not there."""
+"""{% generation %} … {% endgeneration %} marks the model's own answers; in a prompt the tag has no effect."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from jinja2.parser import Parser
 
 
 class GenerationTag(Extension):
-    """The tag and its end are read, what stands between them is kept."""
+    """Removes the tag and its end, and keeps the text between them."""
 
     tags: set[str] = {"generation"}  # noqa: RUF012
 

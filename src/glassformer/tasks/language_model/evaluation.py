@@ -1,4 +1,4 @@
-"""How well a language model foresees a text: per token, per character, and beside n-grams that were counted."""
+"""How well a language model predicts a text: per token, per character, and compared with n-grams."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DROPPED = {"perplexity": 1, "characters": 2}  # perplexity is e to the loss
 
 @dataclass(frozen=True, kw_only=True)
 class WritingScores:
-    """What is known about some texts. `in_windows`: nats per token in windows side by side, as training has them.
+    """The scores of some texts. `in_windows`: nats per token in windows without overlap, as in training.
 
     `n_grams`: bits per character of n-grams of each order, on the same characters.
     """
@@ -56,7 +56,7 @@ class WritingScores:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class LanguageModelEvaluation(Evaluation[WritingScores]):
-    """See `Evaluation`; nothing is said here, only foreseen. `order`: of the n-grams, chosen on validation texts."""
+    """See `Evaluation`; the model only predicts, it writes nothing. `order`: of n-grams, chosen on validation texts."""
 
     context: int
     order: int
@@ -92,7 +92,7 @@ class LanguageModelEvaluation(Evaluation[WritingScores]):
         ]
 
     def notes(self, lang: str | None) -> list[str]:
-        """What the numbers mean, whether counting is beaten, and how often the split was read."""
+        """What the numbers mean, whether the n-grams are beaten, and how often the split was read."""
         ours, counted = self.total.bits_per_character, self.total.n_grams[self.order]
         orders = ", ".join(f"{order}: {bits:.4f}" for order, bits in self.total.n_grams.items())
         key, difference = "writing.below" if ours < counted else "writing.not_below", f"{abs(counted - ours):.4f}"
@@ -107,10 +107,10 @@ class LanguageModelEvaluation(Evaluation[WritingScores]):
 
 
 def evaluate_language_model(loaded: Loaded, split: str, options: EvaluationOptions) -> LanguageModelEvaluation:
-    """Every token of a split, each foreseen from at least half a context (the first ones from what there is).
+    """Every token of a split, each predicted from at least half a context (the first ones from whatever precedes them).
 
-    Bits per character are Σ −log₂ p over the number of characters, ends of texts foreseen but not counted, so that
-    models with different tokens compare, and so do n-grams, which are fitted on the training texts alone.
+    Bits per character are Σ −log₂ p over the number of characters; the ends of texts are predicted but are not
+    characters. So models with different tokens can be compared, and with n-grams fitted on the training texts alone.
     """
     texts = document_corpus(loaded.config.data)
     groups = Groups.of(loaded, split, texts.split(split), size=lambda some: some.characters)
@@ -162,7 +162,7 @@ class _Judge:
         )
 
     def _rows(self, texts: Sequence[str]) -> tuple[list[Tokens], int]:
-        """As the model reads them, and how many characters are given: nothing stands before the first of a stream."""
+        """The texts as the model reads them, and the number of given characters: those of a stream's first token."""
         tokenizer = self.loaded.tokenizer
         coded = tokenizer.encode_batch(texts)
         if not self.reading.packed:

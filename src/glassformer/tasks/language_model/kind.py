@@ -1,4 +1,4 @@
-"""Language modelling as the rest of the house knows it: the line of `TASKS`."""
+"""Language modelling as the rest of the package sees it: its line in `TASKS`."""
 
 from glassformer.tasks.kind import Kind
 from glassformer.tasks.language_model.evaluation import evaluate_language_model

@@ -1,4 +1,4 @@
-"""Samples of a language model at every evaluation: how it goes on with the beginnings of validation texts."""
+"""Samples of a language model at every evaluation: how it continues the beginnings of validation texts."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from glassformer.tasks.language_model.write import Writing, write
 from glassformer.tasks.samples import write_samples
 from glassformer.text import Vocabularies
 
-SHOWN, GIVEN, TOKENS = 4, 24, 60  # beginnings, characters of each, and tokens that are written behind it
+SHOWN, GIVEN, TOKENS = 4, 24, 60  # beginnings, characters of each, and tokens to continue with
 
 
 @dataclass(frozen=True)
 class Continuation:
-    """The beginning of a text, how it really goes on, and how the model goes on."""
+    """The beginning of a text, its true continuation, and that of the model."""
 
     prompt: str
     real: str
@@ -32,12 +32,12 @@ class Continuation:
 class Continuations:
     """`Training.measure` of a language model: the same beginnings at every evaluation, drawn with the same seed.
 
-    Writes samples/step-00000500.json, and measures nothing: whether a text is good is for a person to say.
+    Writes samples/step-00000500.json. It adds no metrics: whether a text is good is for people to judge.
     """
 
     run: Run
     vocabularies: Vocabularies
-    beginnings: Sequence[tuple[str, str]]  # (the beginning, how it goes on)
+    beginnings: Sequence[tuple[str, str]]  # (the beginning, its continuation)
 
     def __call__(self, model: nn.Module, step: int) -> dict[str, float]:
         loaded = Loaded(model, self.vocabularies, self.run.config, self.run.folder, self.run.folder)
@@ -51,15 +51,15 @@ class Continuations:
 
 
 def sample_continuations(run: Run, material: Writings) -> Continuations | None:
-    """Every evaluation goes on with the beginnings of some validation texts."""
+    """At every evaluation, continue the beginnings of some validation texts."""
     some = beginnings(material.validation_texts, WindowOptions.of(run.config).context)
     return Continuations(run, material.vocabularies, some) if some else None
 
 
 def beginnings(texts: Documents, tokens: int) -> list[tuple[str, str]]:
-    """Where texts are cut: behind a word of the first few; of one long text at a few places, spread evenly.
+    """The first few texts, each cut after a word; or pieces of one long text, from a few evenly spread places.
 
-    `tokens`: a beginning never has more, whatever the tokens are.
+    `tokens`: the most tokens of a beginning, with any tokenizer.
     """
     given = min(GIVEN, max(tokens // 2, 1))
     whole = [text for text in texts if len(text) > 1]

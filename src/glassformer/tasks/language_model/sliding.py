@@ -1,4 +1,4 @@
-"""How surprised a language model is by whole texts, of any length: windows that overlap by half."""
+"""The loss of a language model on whole texts of any length, in windows that overlap by half."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TOKENS = 8192  # of a batch
 
 @dataclass(frozen=True)
 class Foreseen:
-    """Σ −ln p over `tokens` tokens, and how many of them were the likeliest."""
+    """Σ −ln p over `tokens` tokens, and how many of them the model found most likely."""
 
     nats: float
     tokens: int
@@ -30,10 +30,10 @@ class Foreseen:
 
 
 def cut(row: Tokens, context: int, stride: int) -> Iterator[tuple[Tokens, int]]:
-    """Windows of at most `context` + 1 tokens, `stride` apart, and how many tokens of each are given, not foreseen.
+    """Windows of at most `context` + 1 tokens, `stride` apart, and how many tokens of each are given, not predicted.
 
-    Every token but the first is foreseen once: in the first window with all that stands before it, in later ones with
-    at least `context` − `stride` tokens before it.
+    Every token but the first is predicted once: in the first window from all tokens before it, in later ones from at
+    least `context` − `stride` tokens.
     """
     foreseen = 1
     for start in range(0, max(len(row) - 1 - context, 0) + stride, stride):
@@ -51,10 +51,9 @@ def foresee(
     stride: int | None = None,
     progress: ExampleProgress = lambda done, total: None,
 ) -> Foreseen:
-    """All of these rows; by default half a context apart, so that every token is foreseen from at least as much.
+    """Predict all of these rows, by default in windows half a context apart, so that every token sees at least as much.
 
-    The first half context of a row is foreseen from what there is. `stride` = `context`: windows side by side, as they
-    are in training.
+    Only the first half context of a row sees less. `stride` = `context`: windows without overlap, as in training.
     """
     device = next(model.parameters()).device
     windows = [window for row in rows for window in cut(row, context, stride or max(context // 2, 1))]

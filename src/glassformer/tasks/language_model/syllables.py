@@ -1,4 +1,4 @@
-"""Tokens as they come → text as it comes: no character is shown before all of it is there, and no stop text at all."""
+"""A stream of tokens → a stream of text: no character is shown before it is complete, and a stop text never."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from glassformer.errors import ConfigError
 from glassformer.text import Tokenizer
 from glassformer.text.normalisation import normalise
 
-CONTEXT = 5  # tokens before the new ones: some decoders write a piece by what stands before it
-CUT = "\ufffd"  # what decoding puts in the place of half a character
+CONTEXT = 5  # tokens before the new ones: in some decoders a piece depends on those before it
+CUT = "\ufffd"  # what decoding gives for an incomplete character
 
 
 class Syllables:
-    """A Hangul syllable is three bytes, and a token may end after the first: what is unfinished waits for the next.
+    """Text from tokens, one at a time. A Hangul syllable is three bytes, and a token may end after the first: it waits.
 
-    The texts that are handed over, one behind the other, are what the tokenizer makes of all tokens at once.
+    The texts that it returns, concatenated, are what the tokenizer makes of all tokens at once.
     """
 
     def __init__(self, tokenizer: Tokenizer, prompt: Sequence[int]) -> None:
@@ -23,7 +23,7 @@ class Syllables:
         self.begin, self.done = max(0, len(self.ids) - CONTEXT), len(self.ids)
 
     def add(self, token: int) -> str:
-        """The text that is whole by now, often that of this token alone; a row that no piece belongs to is nothing."""
+        """The text that is now complete, often of this token alone; "" for a row without a piece."""
         if token >= self.tokenizer.vocab_size:
             return ""
         self.ids.append(token)
@@ -34,13 +34,13 @@ class Syllables:
         return text
 
     def rest(self) -> str:
-        """What waits, as it is."""
+        """The text that still waits, complete or not."""
         before = self.tokenizer.decode(self.ids[self.begin : self.done])
         return self.tokenizer.decode(self.ids[self.begin :])[len(before) :]
 
 
 class Stops:
-    """Text up to the first of some stop texts. What may be the beginning of one is held back until that is known."""
+    """Text up to the first stop text. What could be the beginning of one is held back until it is clear."""
 
     def __init__(self, stops: Sequence[str]) -> None:
         self.stops = [normalise(stop) for stop in stops]
@@ -49,7 +49,7 @@ class Stops:
         self.held, self.met = "", False
 
     def add(self, text: str) -> str:
-        """What can be shown now; `met` says whether a stop text has come."""
+        """The text that can be shown now; `met` says whether a stop text has come."""
         text = self.held + text
         places = [place for stop in self.stops if (place := text.find(stop)) >= 0]
         self.met = bool(places)

@@ -1,4 +1,4 @@
-"""Language modelling: after each token the next one; learned from plain text, by the right half of Figure 1 alone."""
+"""Language modelling: predict the next token; learned from plain text, by the right half of Figure 1 alone."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ OFFSETS = ("random", "consecutive")
 
 @dataclass(frozen=True, kw_only=True)
 class Writings(TextMaterial):
-    """The material of a language model; `validation_texts` as they are written, continued now and then."""
+    """The material of a language model; `validation_texts`: the texts themselves, for samples."""
 
     validation_texts: Documents
 
@@ -52,7 +52,7 @@ class WindowOptions(ConfigTable):
     """How texts are read. "stream" joins them all, with eos between them, and reads windows of `context` tokens.
 
     The windows begin at "random" `offsets`, as nanoGPT's do, or at "consecutive" ones, so that an epoch reads all once.
-    "packed" reads each text from bos to eos, several in a row of `context` tokens, of which none sees another.
+    "packed" reads each text from bos to eos, several in a row of `context` tokens, none of which sees another.
     """
 
     context: int = CONTEXT
@@ -68,7 +68,7 @@ class WindowOptions(ConfigTable):
         return self.documents == "packed"
 
     def framed(self, config: RunConfig) -> RunConfig:
-        """What is said of the frame of a text: whoever continues one begins as training did. Another is refused."""
+        """The recipe with the frame of these windows, so that a prompt begins as in training; refuses another frame."""
         frame = {"begin": "bos", "end": "eos"} if self.packed else {"begin": "none", "end": "none"}
         for key, role in frame.items():
             given = getattr(config.text, key)
@@ -83,7 +83,7 @@ class WindowOptions(ConfigTable):
 
 
 class ReadBatch(Protocol):
-    """What both ways of reading give."""
+    """A batch of either way of reading."""
 
     @property
     def tokens(self) -> Tensor: ...
@@ -100,7 +100,7 @@ class ReadBatch(Protocol):
 class LanguageModel:
     r"""The next token, from all before it: L = − Σ_t ln p(x_{t+1} | x_1 … x_t).
 
-    `characters`: how many a token stands for on average in the validation text, the ends of texts among the tokens.
+    `characters`: characters per token in the validation text on average, counting the ends of texts as tokens.
     """
 
     reading: WindowOptions
@@ -150,7 +150,7 @@ class LanguageModel:
 
     @classmethod
     def make(cls, config: RunConfig, tokenizer: Tokenizer, characters: float = 1.0) -> LanguageModel:
-        """As a recipe says: `task = { kind = "language_model", context = 256, documents = "stream" }`."""
+        """From a recipe: `task = { kind = "language_model", context = 256, documents = "stream" }`."""
         train = config.train
         return cls(
             reading=WindowOptions.of(config),
@@ -167,7 +167,7 @@ class LanguageModel:
         coded = [vocabularies.source.encode_batch(some.texts) for some in (texts.train, validation)]
         tokens = sum(map(len, coded[1]))
         if tokens:
-            ends = len(validation) - (not task.reading.packed)  # foreseen like any token, but no characters
+            ends = len(validation) - (not task.reading.packed)  # predicted like any token, but not characters
             task = replace(task, characters=validation.characters / (tokens + ends))
         specials = vocabularies.source.specials
         frame = Frame.of(config, specials)
@@ -195,7 +195,7 @@ class LanguageModel:
         return head_loss(writer.head, writer.embedding, x, batch.targets, loss=self.criterion, size=self.chunk)
 
     def scores(self, model: nn.Module, batch: ReadBatch) -> dict[str, Sum]:
-        """loss: nats per token, in windows as they are trained on; accuracy: next tokens guessed right."""
+        """loss: nats per token, in windows as in training; accuracy: share of next tokens guessed right."""
         return token_scores(_writer(model)(batch.tokens, documents=batch.documents), batch.targets)
 
     def metrics(self, sums: Mapping[str, Sum]) -> dict[str, float]:
@@ -207,7 +207,7 @@ class LanguageModel:
 
 
 def joined(texts: Sequence[Sequence[int]], specials: Specials) -> Tokens:
-    """All texts in one row, with eos between them; a single one is left as it is."""
+    """All texts in one row, with eos between them; a single text stays as it is."""
     between = [specials.need("eos")] if len(texts) > 1 else []
     parts = [np.asarray(part, dtype=np.int32) for part in chain.from_iterable((between, text) for text in texts)]
     return np.concatenate(parts[1:]) if parts else np.zeros(0, dtype=np.int32)

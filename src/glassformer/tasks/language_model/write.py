@@ -1,4 +1,4 @@
-"""Write: go on with a text, token by token, as GPT does; greedily, drawn, or by beam search."""
+"""Write: continue a text, token by token, as GPT does; greedily, by sampling, or by beam search."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from glassformer.tasks.verbs import check_verb
 from glassformer.text.frame import encode_typed
 from glassformer.text.normalisation import normalise
 
-TOKENS = 100  # where nobody says how many
+TOKENS = 100  # by default
 AT_ONCE = 64
 
 
 @dataclass(frozen=True, kw_only=True)
 class Writing:
-    """How to go on: greedily; with `sampling` drawn, the same each time with a `seed`; with `beam` > 1 by beam search.
+    """How to continue a text: greedily; with `sampling`, reproducibly with a `seed`; with `beam` > 1 by beam search.
 
-    At most `tokens` new ones (None: 100, or as many as the model has places for), up to its end or a `stop` text.
+    At most `tokens` new ones (None: 100, or as many as the model has positions for), up to eos or a `stop` text.
     `defaults` are those of the model's makers; the three after it are for beams. `truncate` cuts off the beginning of a
-    prompt that is too long; with `special_tokens` a prompt that says "</s>" means that token.
+    prompt that is too long; with `special_tokens`, "</s>" in a prompt means that token.
     """
 
     tokens: int | None = None
@@ -62,7 +62,7 @@ class Writing:
 
 @dataclass(frozen=True)
 class Prompt:
-    """What a model goes on with: the text that is shown, and its ids."""
+    """What a model continues: the text as shown, and its ids."""
 
     text: str
     ids: list[int]
@@ -70,7 +70,7 @@ class Prompt:
 
 @dataclass(frozen=True)
 class Written:
-    """A text and how it goes on. `ended`: by "eos", by a "stop" text, by "length", or not at all: "interrupted"."""
+    """A text and its continuation. `ended`: by "eos", by a "stop" text, by "length", or not at all: "interrupted"."""
 
     prompt: str
     text: str
@@ -85,7 +85,7 @@ class Written:
 
 
 class Pen:
-    """One continuation: iterate for its text as it comes; `written` is what there is so far."""
+    """One continuation: iterate to get its text as it is written; `written` holds the result so far."""
 
     def __init__(self, loaded: Loaded, prompt: str | Prompt, writing: Writing) -> None:
         check_verb(loaded, "generate")
@@ -94,7 +94,7 @@ class Pen:
         self.loaded, self.prompt, self.writing = loaded, prompt.text, writing
         self.ids = fitted(loaded, prompt.ids, writing)
         self.most = most(loaded, len(self.ids), writing.tokens, writing.defaults)
-        self.found: Sequence[int] | None = None  # the tokens, where a batch has found them already
+        self.found: Sequence[int] | None = None  # the tokens, if a batch has found them already
         self.syllables, self.stops = Syllables(loaded.tokenizer, self.ids), Stops(writing.stop)
         self.text, self.tokens, self.ended = "", 0, "interrupted"
 
@@ -136,7 +136,7 @@ class Pen:
 
     def limits(self) -> Limits:
         specials, defaults = self.loaded.tokenizer.specials, self.writing.defaults
-        roles, ends = forbidden_and_ends(self.loaded.config.task.options)  # several ends, for some imported models
+        roles, ends = forbidden_and_ends(self.loaded.config.task.options)  # some imported models have several ends
         forbidden = forbidden_ids(specials, roles, ends)
         forbidden += [token for token in defaults.suppressed if token not in (ends or (specials.eos,))]
         fewest = min(defaults.fewest(len(self.ids)), self.most)
@@ -156,7 +156,7 @@ def writing_for(
     truncate: bool = False,
     special_tokens: bool = False,
 ) -> Writing:
-    """As a person asks for it; what is left open is as the model's makers say, else greedy."""
+    """How to write, as the caller asks; the rest as the model's makers say, else greedy."""
     defaults = read_generation(loaded.foreign)
     say_unheeded(defaults)
     sampling = drawn(temperature, top_k, top_p, seed)
@@ -184,10 +184,10 @@ def writing_for(
 
 
 def write_all(loaded: Loaded, prompts: Sequence[str | Prompt], writing: Writing) -> list[Written]:
-    """Several prompts side by side, padded on the left, each as it would be written alone.
+    """Continue several prompts in a batch, padded on the left, each as it would be continued alone.
 
-    Those that may get the same number of tokens share a batch. Drawn texts are written one after the other, because
-    each has the random numbers of its seed.
+    Prompts that may get the same number of tokens share a batch. Sampled texts are written one after the other, because
+    each uses the random numbers of its seed.
     """
     pens = [Pen(loaded, prompt, writing) for prompt in prompts]
     groups: dict[tuple[int, int], list[Pen]] = {}
@@ -217,7 +217,7 @@ def _together(loaded: Loaded, pens: Sequence[Pen], writing: Writing) -> list[lis
 
 
 def write(loaded: Loaded, prompt: str | Prompt = "", writing: Writing = Writing()) -> Written:  # noqa: B008
-    """The prompt and how it goes on; an empty one is begun with the token that begins or ends a text."""
+    """The prompt and its continuation; an empty prompt starts from the token that begins or ends a text."""
     pen = Pen(loaded, prompt, writing)
     for _ in pen:
         pass
@@ -225,7 +225,7 @@ def write(loaded: Loaded, prompt: str | Prompt = "", writing: Writing = Writing(
 
 
 def beginning(loaded: Loaded, prompt: str, *, special_tokens: bool = False) -> list[int]:
-    """The ids that the model goes on from: begun as it learned, and not ended."""
+    """The ids that the model continues: with the beginning of its frame, but not the end."""
     text = loaded.prepare(normalise(prompt))
     ids = loaded.frame.begun(encode_typed(loaded.tokenizer, text) if special_tokens else loaded.tokenizer.encode(text))
     if ids:
@@ -238,7 +238,7 @@ def beginning(loaded: Loaded, prompt: str, *, special_tokens: bool = False) -> l
 
 
 def fitted(loaded: Loaded, ids: list[int], writing: Writing) -> list[int]:
-    """With `truncate` the end of a prompt that is too long, behind the token that begins a text, so that all fits."""
+    """The prompt; with `truncate`, only as much of its end as fits, after the token that begins a text."""
     assert isinstance(loaded.model, DecoderOnly)
     positions, begin = table_size(loaded.model.decoder.positions), list(loaded.frame.front)
     if positions is None or not writing.truncate:
@@ -251,13 +251,13 @@ def fitted(loaded: Loaded, ids: list[int], writing: Writing) -> list[int]:
 
 
 def most(loaded: Loaded, length: int, tokens: int | None, defaults: GenerationDefaults = GenerationDefaults()) -> int:  # noqa: B008
-    """How many tokens there may be behind a prompt of this length."""
-    assert isinstance(loaded.model, DecoderOnly)  # what the task "language_model" is trained with
+    """How many tokens may follow a prompt of this length."""
+    assert isinstance(loaded.model, DecoderOnly)  # the task "language_model" has no other
     places = table_size(loaded.model.decoder.positions)
     usual = first_said(defaults.longest(length), TOKENS)
     if places is None:
         return tokens or usual
-    room = places - length + 1  # the last token is never read again
+    room = places - length + 1  # the last token is never fed to the model
     if room < 1:
         raise InputError("too_long", length=length, max_len=places)
     if tokens is not None and tokens > room:
@@ -268,7 +268,7 @@ def most(loaded: Loaded, length: int, tokens: int | None, defaults: GenerationDe
 def drawn(
     temperature: float | None = None, top_k: int | None = None, top_p: float | None = None, seed: int | None = None
 ) -> Sampling | None:
-    """As people say it: whoever names one of these wants tokens to be drawn; a temperature of 0 is greedy."""
+    """Sampling if any of these is given; a temperature of 0 is greedy."""
     if temperature == 0 or (temperature is None and top_k is None and top_p is None and seed is None):
         return None
     return Sampling(temperature=1.0 if temperature is None else temperature, top_k=top_k, top_p=top_p)

@@ -1,1 +1,1 @@
-"""Masked language modelling: the words that were hidden, from all around them."""
+"""Masked language modelling: predict hidden words from the words around them."""

@@ -23,15 +23,15 @@ from glassformer.tasks.masked_language_model.task import MaskedLanguageModel
 from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, in_pieces, numbers, percent
 from glassformer.words import say
 
-TEXTS = 64  # in a batch, of like length
-GAPS = 20_000  # words of a group that are hidden in turn; of a larger one, texts taken evenly
+TEXTS = 64  # in a batch, of similar length
+GAPS = 20_000  # words of a group that are hidden in turn; from a larger group, texts are taken evenly
 COLUMNS = ("group", "texts", "words", "found", "determined", "masked", "loss")
 DROPPED = {"texts": 1, "masked": 2}
 
 
 @dataclass(frozen=True)
 class Counted:
-    """What is added up over texts: hidden tokens and their loss, whole words and how many of them were found."""
+    """Sums over texts: hidden tokens and their loss, whole words and how many of them were found."""
 
     tokens: int = 0
     tokens_right: int = 0
@@ -45,9 +45,9 @@ class Counted:
 
 @dataclass(frozen=True)
 class MaskedScores:
-    """`masked`: tokens hidden as in training. `words`: whole words, each hidden alone, what `fill` says first.
+    """`masked`: tokens hidden as in training. `words`: whole words, each hidden alone, as `fill` predicts them.
 
-    `determined`: those of the words that the rest of the text leaves no choice about; None where nobody can tell.
+    `determined`: only words that the rest of the text determines; None if that is unknown.
     """
 
     texts: int
@@ -69,7 +69,7 @@ class MaskedScores:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class MaskedEvaluation(Evaluation[MaskedScores]):
-    """See `Evaluation`. `hypotheses`: every text as the model says it, each word from all the others."""
+    """See `Evaluation`. `hypotheses`: every text as the model predicts it, each word from all the others."""
 
     def shown(self, lang: str | None = None) -> Sheet:
         columns = numbers(COLUMNS, lambda key: say(f"gaps.{key}", lang), DROPPED)
@@ -87,7 +87,7 @@ def _cells(scores: MaskedScores) -> list[str]:
 
 
 def evaluate_masked(loaded: Loaded, split: str, options: EvaluationOptions) -> MaskedEvaluation:
-    """Hide and find, in every text of a split; groups as in `evaluate_translation`."""
+    """Hide tokens and words in every text of a split and predict them; groups as in `evaluate_translation`."""
     task = MaskedLanguageModel.make(loaded.config, loaded.tokenizer)
     texts = document_corpus(loaded.config.data).split(split)
     stores = Groups.of(loaded, split, {name: _encoded(loaded, task, some) for name, some in texts.items()})
@@ -106,12 +106,12 @@ def evaluate_masked(loaded: Loaded, split: str, options: EvaluationOptions) -> M
 
 
 def determined(data: DataConfig) -> bool:
-    r"""Whether the rest of a text leaves one word for a gap.
+    r"""Whether the rest of a text determines the word in a gap.
 
-    So it is where a sentence of the built-in corpus stands beside its translation (`sides = "joined"`): the grammar is
-    a function in both directions, en = f(ko) and ko = g(en), so that one sentence as a whole fixes every word of the
-    other, be the combination one of those held out. A sentence alone is mostly open ("Minsu ate ___"), and of texts
-    from elsewhere nobody knows: there is no such number then.
+    It does if a sentence of the built-in corpus is joined with its translation (`sides = "joined"`): the grammar is a
+    function in both directions, en = f(ko) and ko = g(en), so one sentence fixes every word of the other, even in
+    combinations that were held out. A sentence alone mostly leaves a choice ("Minsu ate ___"), and for other texts it
+    is unknown: then there is no such number.
     """
     return data.source.kind == "grammar" and data.source.options.get("sides") == "joined"
 
@@ -123,7 +123,7 @@ def _scores(texts: int, one: Counted, sure: bool) -> MaskedScores:
 
 
 def _encoded(loaded: Loaded, task: MaskedLanguageModel, texts: Documents) -> Store:
-    """As in training; no more texts than give about `GAPS` words."""
+    """Texts encoded as in training, but only as many as have about `GAPS` words."""
     store = task.encode(texts, loaded.tokenizer, task.frame.room(loaded.config))
     words = sum(len(np.unique(task.masking.words(store[i][0]))) for i in range(len(store)))
     return store.select(range(0, len(store), -(-words // GAPS))) if words > GAPS else store
@@ -148,16 +148,16 @@ def _counted(
 
 
 def _as_trained(loaded: Loaded, task: MaskedLanguageModel, store: Store, rows: list[int]) -> Counted:
-    """Each text with its own masks, the same as in every validation."""
+    """Each text with its own masks, the same as in validation during training."""
     batch = task.collate([store[i] for i in rows]).to(loaded.device)
     found = task.scores(loaded.model, batch)
     return Counted(batch.count, int(found["masked_accuracy"].total), float(found["loss"].total))
 
 
 def _each_word(loaded: Loaded, task: MaskedLanguageModel, tokens: Tokens) -> Tokens:
-    """Every word from all the others: a copy of the text for each, with that word hidden; special tokens are no words.
+    """Predict every word from all the others: one copy of the text per word, with that word hidden; no special tokens.
 
-    Of a word of several pieces all are hidden, and how many there are is seen.
+    All pieces of a word are hidden; the model sees only how many there are.
     """
     words, ordinary = task.masking.words(tokens), torch.from_numpy(task.masking.ordinary)
     hidden = words == np.arange(words[-1] + 1)[:, None]  # words t
@@ -174,5 +174,5 @@ def _each_word(loaded: Loaded, task: MaskedLanguageModel, tokens: Tokens) -> Tok
 
 
 def _all_right(right: NDArray[np.bool_], words: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Of each word, whether all of its pieces are right."""
+    """For each word, whether all of its pieces are right."""
     return np.bincount(words, weights=~right) == 0

@@ -20,12 +20,12 @@ from glassformer.text import Tokenizer
 from glassformer.text.normalisation import normalise
 from glassformer.text.tokenizer import FOREIGN, holds_blanks
 
-GAP = "_{3,}"  # ___: who does not know how this tokenizer spells its mask
+GAP = "_{3,}"  # ___ works too, whatever the mask of the tokenizer is called
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A piece that may stand in the gap, and the text with it; other gaps stay open."""
+    """A piece that may fill the gap, and the text with it; other gaps stay open."""
 
     word: str
     probability: float
@@ -51,11 +51,11 @@ class Filled:
 
 @torch.inference_mode()
 def fill(loaded: Loaded, text: str, top: int = 5, *, truncate: bool = False) -> Answers[Filled]:
-    """The `top` most probable words for each gap, each gap by itself: p(word | all that is written).
+    """The `top` most probable words for each gap, each gap by itself: p(word | the text).
 
-    A gap is the mask as the tokenizer spells it, [MASK], <mask>, or ___. Special tokens are no words and are left out;
-    the probabilities of the others stay as the model gave them. With `truncate` the end of a text that is too long is
-    cut off, but never a gap.
+    A gap is the mask as the tokenizer spells it, [MASK], <mask>, or ___. Special tokens are left out;
+    the probabilities of the others are not renormalised. With `truncate` the end of a text that is too long is cut
+    off, but never a gap.
     """
     check_verb(loaded, "fill")
     size("top", top)
@@ -74,7 +74,7 @@ def fill(loaded: Loaded, text: str, top: int = 5, *, truncate: bool = False) -> 
 
 
 def _framed(loaded: Loaded, ids: list[int], mask: int, truncate: bool) -> list[int]:
-    """In the frame that the model learned; a text that is too long is cut, but no gap is lost."""
+    """The ids in the frame of training; a text that is too long is cut, but no gap is lost."""
     frame, most = loaded.frame, position_limit(loaded)
     kept = frame.fit(ids, most, truncate=truncate)
     if kept.count(mask) != ids.count(mask):
@@ -91,8 +91,8 @@ def split(tokenizer: Tokenizer, text: str) -> list[str]:
 def with_masks(loaded: Loaded, texts: list[str], mask: int) -> list[int]:
     """The ids of the texts with a mask between every two.
 
-    The mask stands for a whole piece. Where pieces hold the blank before them, the one before the mask is part of what
-    is masked, as it was in training.
+    The mask replaces a whole piece. If pieces include the blank before them, the blank before the mask is part of
+    the masked piece, as in training.
     """
     whole, (*before, last) = holds_blanks(loaded.tokenizer), texts
     parts = [*(text.rstrip(" ") if whole else text for text in before), last]
@@ -101,7 +101,7 @@ def with_masks(loaded: Loaded, texts: list[str], mask: int) -> list[int]:
 
 
 def _candidates(tokenizer: Tokenizer, parts: list[str], number: int, shares: Tensor, top: int) -> tuple[Candidate, ...]:
-    """Of the gap with this number, from 0."""
+    """The candidates for the gap with this number, from 0."""
     words = shares[: tokenizer.vocab_size].clone()  # v
     words[list(tokenizer.specials.ids().values())] = -1.0
     best = words.topk(min(top, len(words)))
@@ -115,9 +115,9 @@ def _candidates(tokenizer: Tokenizer, parts: list[str], number: int, shares: Ten
 
 
 def put(tokenizer: Tokenizer, before: str, token: int) -> tuple[str, str]:
-    """A piece as a word, and the text before the gap with that word behind it, joined as the pieces say."""
+    """A piece as a word, and the text before the gap followed by that word, with or without a blank."""
     piece, word = tokenizer.piece(token), tokenizer.decode([token])
-    if "\ufffd" in word:  # a part of a character: its bytes say more
+    if "\ufffd" in word:  # part of a character: show its bytes
         return piece, before + piece
     if tokenizer.kind == "characters":
         return piece, before + word

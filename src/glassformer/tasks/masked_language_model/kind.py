@@ -1,4 +1,4 @@
-"""Masked language modelling as the rest of the house knows it: the line of `TASKS`."""
+"""Masked language modelling as the rest of the package sees it: its line in `TASKS`."""
 
 from glassformer.tasks.kind import Kind
 from glassformer.tasks.masked_language_model.evaluation import evaluate_masked

@@ -1,4 +1,4 @@
-"""Masked language modelling: the words that were hidden, from all around them; BERT's pretraining, an encoder alone."""
+"""Masked language modelling: predict hidden words from the words around them; BERT's pretraining, an encoder alone."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ OPTIONS = keywords(make_masking, dict.fromkeys(("rate", "masked", "random"), _sh
 class MaskedLanguageModel:
     r"""Plain texts, framed by the special tokens that the recipe names; L = − Σ_{t masked} ln p(x_t | the rest).
 
-    `masking` draws anew in every epoch; in validation each text has its own masks, the same in every evaluation.
-    Logits are computed where something is asked for and nowhere else: a seventh of the head's work.
+    `masking` draws new masks in every epoch; in validation each text keeps its own masks.
+    Logits are computed only for masked tokens: a seventh of the head's work.
     """
 
     masking: Masking
@@ -93,7 +93,7 @@ class MaskedLanguageModel:
 
     @classmethod
     def make(cls, config: RunConfig, tokenizer: Tokenizer) -> MaskedLanguageModel:
-        """As a recipe says: `task = { kind = "masked_language_model", whole_word = true }`."""
+        """From a recipe: `task = { kind = "masked_language_model", whole_word = true }`."""
         train, special = config.train, tokenizer.specials
         return cls(
             masking=make_masking(tokenizer, **_chosen(config)),
@@ -118,7 +118,7 @@ class MaskedLanguageModel:
         )
 
     def encode(self, texts: Documents, tokenizer: Tokenizer, room: int) -> Store:
-        """Texts as tokens. One that has no room is cut into pieces; a piece without a token to guess is left out."""
+        """Texts as tokens. A text that does not fit is cut; pieces without a token to guess are left out."""
         tokens = [np.array(ids, dtype=np.int32) for ids in tokenizer.encode_batch(texts.texts)]
         pieces = [ids[first : first + room] for ids in tokens for first in range(0, len(ids), room)]
         return Store.of({"text": [piece for piece in pieces if self.masking.ordinary[piece].any()]})
@@ -156,7 +156,7 @@ class MaskedLanguageModel:
         return replace(self, criterion=loss)
 
     def _asked(self, model: nn.Module, batch: TokenBatch) -> tuple[EncoderOnly, Float[Tensor, "n d_model"], Tensor]:
-        """The model, what it made of the places that are asked for, and the tokens that belong there."""
+        """The model, its output at the masked positions, and the tokens that belong there."""
         reader = _reader(model)
         x = reader.encoder(reader.embedding(batch.tokens), real=batch.mask)  # b t d_model
         places = (batch.targets != IGNORE).flatten().nonzero().squeeze(1)  # n
@@ -164,7 +164,7 @@ class MaskedLanguageModel:
 
 
 def _chosen(config: RunConfig) -> dict[str, Any]:
-    """The options of a recipe: which share is masked, and how."""
+    """The options of the recipe: how many tokens are masked, and how."""
     chosen = complete("task", config.task, OPTIONS)
     if chosen["rate"] == 0:
         raise ConfigError("masked_nothing")

@@ -1,4 +1,4 @@
-"""How good object queries are on a split: how many digits they find, how often they see what is not there."""
+"""How good object queries are on a split: how many digits they find, and how many answers are wrong."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ PIECE = 128  # canvases in a pass
 
 @dataclass(frozen=True)
 class Found:
-    """`found`: right class, an overlap of at least half, each digit once. `false_alarms`: wrong answers on a canvas."""
+    """`found`: right class, an overlap of at least half, each digit once. `false_alarms`: wrong answers per canvas."""
 
     canvases: int
     found: Proportion
-    precision: Proportion | None  # right ones of all answers; None where nothing was said
+    precision: Proportion | None  # share of right answers; None if there were none
     false_alarms: float
     box_overlap: float
     loss: float
@@ -68,7 +68,7 @@ class ObjectEvaluation(Evaluation[Any]):
 
 
 def evaluate_object_queries(loaded: Loaded, split: str, options: EvaluationOptions) -> ObjectEvaluation:
-    """Look at every canvas of a split once."""
+    """Judge the answers on every canvas of a split."""
     found, task = CanvasPlan.of(loaded.config.data).examples(split), ObjectQueries.make(loaded.config)
     examples = Groups.of(loaded, split, {split: found}).every[split]
     counts, lines, sums = torch.zeros(4, CLASSES, dtype=torch.long), [], dict[str, Sum]()
@@ -92,7 +92,7 @@ def evaluate_object_queries(loaded: Loaded, split: str, options: EvaluationOptio
 
 
 def _counts(batch: CanvasBatch, said: QueryAnswers, claims: BoxMatches) -> torch.Tensor:
-    """Of every digit: how many were found, how many there are, how many answers were right, how many there were."""
+    """For every digit: how many were found, how many there are, how many answers were right, how many there were."""
     ours, theirs = (batch.labels[claims.found], batch.labels[batch.labels >= 0])
     right, every = said.said[claims.right], said.said[said.said >= 0]
     return torch.stack([torch.bincount(some, minlength=CLASSES) for some in (ours, theirs, right, every)])

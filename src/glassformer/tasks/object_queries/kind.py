@@ -1,4 +1,4 @@
-"""Finding things as the rest of the house knows it: the line of `TASKS`."""
+"""Finding things as the rest of the package sees it: its line in `TASKS`."""
 
 from glassformer.tasks.kind import Kind
 from glassformer.tasks.object_queries.evaluation import evaluate_object_queries

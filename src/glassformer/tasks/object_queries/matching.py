@@ -1,4 +1,4 @@
-"""Which query answers for which object, and what the answers cost: the loss of a set, in which no order counts."""
+"""Which query answers for which object, and the loss of the answers: a set, so their order does not matter."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class SetLoss:
         σ = argmin Σ_i C(i, σ_i),     C = − p_σi(c_i) + λ_1 |b_i − b̂_σi|₁ − λ_g GIoU(b_i, b̂_σi)
         L = Σ_q CE(query q) + Σ_i λ_1 |b_i − b̂_σi|₁ + λ_g (1 − GIoU(b_i, b̂_σi))
 
-    The best one-to-one matching σ is found first, by the Hungarian algorithm, and no gradient goes through it. A query
-    that is matched must say the class of its object, any other "nothing"; as most say that, it weighs less: that
-    weight is inside `criterion`.
+    The best one-to-one matching σ is found first, by the Hungarian algorithm, and no gradient goes through it. A
+    matched query should predict the class of its object, any other "nothing", which has a smaller weight (inside
+    `criterion`) because most queries predict it.
     """
 
     criterion: Loss
@@ -40,7 +40,7 @@ class SetLoss:
     giou: float
 
     def __call__(self, y: Float[Tensor, "b q n"], labels: Int[Tensor, "b m"], boxes: Float[Tensor, "b m 4"]) -> Sum:
-        """A label below 0 stands for no object. The count is that of the objects."""
+        """A label below 0 means no object. The count is the number of objects."""
         matched, (logits, drawn) = self.match(y, labels, boxes), ObjectsHead.split(y)
         at = matched.rows, matched.queries
         wanted = torch.full(logits.shape[:2], logits.shape[2] - 1, device=y.device)  # b q: "nothing"
@@ -52,13 +52,13 @@ class SetLoss:
 
     @torch.no_grad()
     def match(self, y: Float[Tensor, "b q n"], labels: Int[Tensor, "b m"], boxes: Float[Tensor, "b m 4"]) -> Matched:
-        """The costs of all pairs at once; then each example by itself."""
+        """Computes the costs of all pairs at once, then matches each example by itself."""
         logits, drawn = ObjectsHead.split(y.float())
         real = labels >= 0  # b m
         of_class = logits.softmax(-1).gather(2, labels.clamp(min=0)[:, None].expand(-1, y.shape[1], -1))  # b q m
         distance = (drawn[:, :, None] - boxes[:, None]).abs().sum(-1)  # b q m
         _, fit = overlap(drawn[:, :, None], boxes[:, None])  # b q m
-        costs = (self.l1 * distance - of_class - self.giou * fit).nan_to_num(0.0)  # a NaN is said by the loop
+        costs = (self.l1 * distance - of_class - self.giou * fit).nan_to_num(0.0)  # the training loop reports NaN
         pairs = assign(costs, real)
         return Matched(*(pairs[:, i].to(y.device) for i in range(3)))
 

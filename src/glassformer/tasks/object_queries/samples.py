@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SHOWN = 4  # canvases
-GREY, ORANGE = FILE.grey, FILE.orange  # what is there, and what was said
+GREY, ORANGE = FILE.grey, FILE.orange  # true boxes, and answers
 ATTENTION = "*.cross_attention.weights"
 
 
@@ -41,7 +41,7 @@ class ObjectSamples:
 
 
 def sample_objects(run: Run, material: Canvases) -> ObjectSamples | None:
-    """Every evaluation draws what the queries find on the first few canvases."""
+    """At every evaluation, draw what the queries find on the first few canvases."""
     if (examples := material.validation) is None:
         return None
     return ObjectSamples(run, material.task.collate([examples[i] for i in range(min(SHOWN, len(examples)))]))
@@ -52,7 +52,7 @@ def picture_file(run: Run, step: int) -> Path:
 
 
 def draw(batch: CanvasBatch, said: QueryAnswers, looks: Tensor, path: Path) -> None:
-    """A row for each canvas: what is there (grey) and what was said (orange), then the patches each query looked at."""
+    """A row for each canvas: true boxes (grey) and answers (orange), then the patches each query looked at."""
     from matplotlib.figure import Figure
 
     rows, queries, patches = looks.shape

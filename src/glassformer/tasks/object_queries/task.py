@@ -1,6 +1,6 @@
 """Finding things: learned queries look at the patches of an image and say what is there and where, all at once.
 
-It shows where cross-attention went after translation: the decoder of Figure 1, asked by vectors instead of words.
+Cross-attention beyond translation: the decoder of Figure 1, with learned vectors instead of words as its input.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from glassformer.tasks.task import means
 
 @dataclass(frozen=True, kw_only=True)
 class LossWeights(ConfigTable):
-    """Of the parts of the loss, as DETR has them by default."""
+    """The weights of the parts of the loss; the defaults are DETR's."""
 
     nothing: float = 0.1
     l1: float = 5.0
@@ -45,7 +45,7 @@ class CanvasBatch:
     """Images, and what is on each of them."""
 
     images: Tensor  # b 1 size size, 0 … 1
-    labels: Tensor  # b m; below 0: none
+    labels: Tensor  # b m; below 0: no object
     boxes: Tensor  # b m 4
     count: int  # objects
 
@@ -54,7 +54,7 @@ class CanvasBatch:
 
 
 class QueryAnswers(NamedTuple):
-    """What each query says, b q: how sure it is, which class (below 0: nothing), and its box."""
+    """The answer of each query, b q: its probability, its class (below 0: nothing), and its box."""
 
     sureness: Tensor
     said: Tensor
@@ -62,7 +62,7 @@ class QueryAnswers(NamedTuple):
 
 
 def answers(y: Float[Tensor, "b q n"]) -> QueryAnswers:
-    """The likeliest of all classes and "nothing"; the sureness is its probability."""
+    """The most probable of all classes and "nothing", with its probability."""
     logits, boxes = ObjectsHead.split(y)
     sureness, said = logits.softmax(-1).max(-1)  # b q
     return QueryAnswers(sureness, torch.where(said == logits.shape[-1] - 1, -1, said), boxes)
@@ -135,7 +135,7 @@ class ObjectQueries:
 
     @classmethod
     def make(cls, config: RunConfig) -> ObjectQueries:
-        """As a recipe says: `task = "object_queries"`, or a table with `nothing`, `l1`, `giou`."""
+        """From a recipe: `task = "object_queries"`, or a table with `nothing`, `l1`, `giou`."""
         weights, loss = LossWeights.from_choice("task", config.task), config.train.loss
         of_classes = [1.0] * CLASSES + [weights.nothing]
         criterion = make_loss(loss.kind, {**loss.options, "weights": of_classes})
@@ -155,9 +155,9 @@ class ObjectQueries:
         return self.set_loss(model(batch.images), batch.labels, batch.boxes)
 
     def scores(self, model: nn.Module, batch: CanvasBatch) -> dict[str, Sum]:
-        """found: right class, overlap of at least half, each object once; box_overlap: of the boxes that are matched;
+        """found: right class, overlap of at least half, each object once; box_overlap: of matched boxes;
 
-        false_alarms: answers on a canvas that found nothing, or what another had found.
+        false_alarms: answers per canvas that found nothing, or an object found by another.
         """
         y = model(batch.images)  # b q n
         said, (labels, boxes) = answers(y), (batch.labels, batch.boxes)

@@ -1,1 +1,1 @@
-"""Translation: a sentence in, the same in another language out; Figure 1 as a whole."""
+"""Translation: a sentence in, its translation out; the whole of Figure 1."""

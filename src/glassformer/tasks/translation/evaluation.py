@@ -1,4 +1,4 @@
-"""How good a trained translator is on a split: translate it, score it, write down that it was read."""
+"""How good a trained translator is on a split: translate it and score it."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from glassformer.tasks.translation.task import Translation, encode
 from glassformer.tasks.translation.translate import SearchOptions, as_trained, candidates
 from glassformer.words import say
 
-PIECE = 256  # sentences between two signs of life
+PIECE = 256  # sentences between two reports of progress
 COLUMNS = ("group", "sentences", "bleu", "chrf", "ter", "exact", "loss", "perplexity")
-DROPPED = {"perplexity": 1, "ter": 2, "exact": 3}  # where there is no room: perplexity is e to the loss, and goes first
+DROPPED = {"perplexity": 1, "ter": 2, "exact": 3}  # if there is no room; perplexity, e to the loss, first
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class TranslationEvaluation(Evaluation[TranslationScores]):
-    """See `Evaluation`. `search` found the translations; `forensics`: BLEU as others count it."""
+    """See `Evaluation`. `search` found the translations; `forensics`: BLEU by other conventions."""
 
     search: SearchOptions
     forensics: list[Convention] = field(default_factory=list)
@@ -94,7 +94,7 @@ def _cells(scores: TranslationScores) -> list[str]:
 def evaluate_translation(loaded: Loaded, split: str, options: EvaluationOptions) -> TranslationEvaluation:
     """Translate a split and score it.
 
-    With several groups, as in the test set of the built-in corpus, the main number is that of all sentences but the
+    With several groups, as in the test set of the built-in corpus, the main number covers all sentences except the
     long ones, which no model was trained for.
     """
     data = loaded.config.data
@@ -142,14 +142,14 @@ def _together(names: list[str], hypotheses: Mapping[str, list[str]], pairs: Mapp
     )
 
 
-SENTENCES = 32  # in a batch, of like length
+SENTENCES = 32  # in a batch, of similar length
 
 
 @torch.no_grad()
 def total_loss(loaded: Loaded, pairs: Pairs) -> tuple[float, int]:
     """The sum of -ln p over all tokens of the targets, eos included, and their number.
 
-    A sum and no mean, so that groups can be added up before the one division.
+    A sum, not a mean, so that groups can be added before dividing once.
     """
     task, store = Translation.make(loaded.config, loaded.vocabularies), encode(pairs, loaded.vocabularies)
     order = sorted(range(len(store)), key=lambda i: int(store.lengths[i].max()))

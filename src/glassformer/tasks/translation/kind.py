@@ -1,4 +1,4 @@
-"""Translation as the rest of the house knows it: the line of `TASKS`."""
+"""Translation as the rest of the package sees it: its line in `TASKS`."""
 
 from glassformer.tasks.kind import Kind
 from glassformer.tasks.samples import first_sample

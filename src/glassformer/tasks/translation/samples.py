@@ -1,4 +1,4 @@
-"""Sample translations at every evaluation: what the model says by now, how often it is right, where it looks."""
+"""Sample translations at every evaluation: the translations so far, how good they are, and the attention."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from glassformer.text import Frame, Vocabularies
 from glassformer.trace.record import record
 from glassformer.trace.trace import Trace
 
-SCORED = 50  # sentences that the score is of
+SCORED = 50  # sentences that are scored
 ATTENTION = "*.cross_attention.weights"
 
 
@@ -28,7 +28,7 @@ class TranslationSamples:
     """`Training.measure` of a translator: translates the same sentences greedily at every evaluation, to compare steps.
 
     Writes samples/step-00000500.json and, for the first sentence, samples/step-00000500.attention.safetensors. The
-    mean of the last checkpoints, which is evaluated at the very end, replaces what was written at the last step.
+    mean of the last checkpoints, evaluated at the very end, replaces the samples of the last step.
     """
 
     run: Run
@@ -52,7 +52,7 @@ class TranslationSamples:
     def attention(self, model: nn.Module, sample: Sample) -> Trace:
         """The weights of every cross-attention, b h t s: from bos and each token said so far to the framed source.
 
-        `tokens` of the trace are those of the source, s, and behind them those of the target, t.
+        `tokens` of the trace are those of the source, s, followed by those of the target, t.
         """
         source, target = self.vocabularies.source, self.vocabularies.target
         device, room = next(model.parameters()).device, self.run.config.model.max_len
@@ -65,19 +65,19 @@ class TranslationSamples:
 
 
 def sample_translations(run: Run, material: Sentences) -> TranslationSamples | None:
-    """Every evaluation translates some of the validation sentences."""
+    """At every evaluation, translate some of the validation sentences."""
     pairs = chosen(material.validation_texts, np.ones(len(material.validation_texts), dtype=bool))
     return TranslationSamples(run, material.vocabularies, pairs) if len(pairs) else None
 
 
 def _bleu(outputs: Outputs) -> float:
-    """NaN where even the references would get 0: BLEU counts runs of four words, and none is that long."""
+    """NaN if even the references would get 0: BLEU counts runs of four words, and none is that long."""
     perfect = Outputs(outputs.references, outputs.references)
     return bleu(outputs, resamples=0).value if bleu(perfect, resamples=0).value else math.nan
 
 
 def chosen(pairs: Pairs, fits: np.ndarray, shown: int = SHOWN, scored: int = SCORED) -> Pairs:
-    """The first few of those that fit, and others spread evenly over the rest: a file may be sorted."""
+    """The first few that fit, and others spread evenly over the rest, because a file may be sorted."""
     usable = np.flatnonzero(fits)
     first, rest = usable[:shown], usable[shown:]
     spread = np.linspace(0, len(rest) - 1, min(scored - len(first), len(rest))).round().astype(int)

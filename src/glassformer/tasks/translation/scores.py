@@ -10,12 +10,12 @@ from glassformer.metrics.interval import Proportion
 from glassformer.metrics.language import Surprise
 from glassformer.metrics.translation import Outputs, Score, bleu, chrf, exact_match, ter
 
-CHARACTERS = ("ko", "ja", "zh")  # a word carries its particles, or has no blanks around it
+CHARACTERS = ("ko", "ja", "zh")  # words include their particles, or are not separated by spaces
 
 
 @dataclass(frozen=True)
 class TranslationScores:
-    """What is known about some translations. `characters` is BLEU on characters, for targets that ask for it."""
+    """The scores of some translations. `characters` is BLEU on characters, for the languages of CHARACTERS."""
 
     sentences: int
     bleu: Score
@@ -43,10 +43,10 @@ class TranslationScores:
 
 
 def judge(outputs: Outputs, surprise: Surprise, data: DataConfig) -> TranslationScores:
-    """BLEU is sacreBLEU's 13a, cased, except on text that was cut into Moses tokens: that is taken as it is.
+    """BLEU is sacreBLEU's 13a, cased, except on text already split into Moses tokens, which is taken as it is.
 
-    Cutting tokens once more would give a number of no convention. What was done to the text stands in front of the
-    signature, so that a lower-cased score cannot be taken for a cased one.
+    Splitting tokens again would follow no convention. The preparation of the text comes before the signature, so that a
+    lower-cased score cannot be mistaken for a cased one.
     """
     tokenised = data.prepare.startswith("moses")
     main = bleu(outputs, tokenize="none" if tokenised else "13a")

@@ -1,4 +1,4 @@
-"""Translation: a sentence in, the same in another language out; learned by teacher forcing, Figure 1 as a whole."""
+"""Translation: a sentence in, its translation out; learned by teacher forcing, with the whole of Figure 1."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from glassformer.text.frame import roles
 from glassformer.text.tokenizer import ROLES
 
 ROLE, ROLE_OR_NONE = partial(one_of, known=ROLES), partial(one_of, known=("none", *ROLES))
-OPTIONS: Schema = {  # all but the first are how an imported one decodes
+OPTIONS: Schema = {  # all but the first say how an imported model decodes
     "source_end": Option(None, truth, optional=True),
     "start": Option("bos", ROLE),
     "first": Option(None, ROLE_OR_NONE, optional=True),
@@ -44,14 +44,14 @@ OPTIONS: Schema = {  # all but the first are how an imported one decodes
 
 @dataclass(frozen=True, kw_only=True)
 class Sentences(TextMaterial):
-    """The material of a translator; `validation_texts` as they are written, translated now and then."""
+    """The material of a translator; `validation_texts`: the sentences themselves, for samples."""
 
     validation_texts: Pairs
 
 
 @dataclass(frozen=True, kw_only=True)
 class Translation:
-    """Sentence pairs. Padding in the target needs no mask: it stands behind all that could look at it.
+    """Sentence pairs. Padding in the target needs no mask: it comes after all tokens, which look only back.
 
     `frame` is that of the source; the target begins with `bos` and ends with `eos`.
     `chunk` > 0 never holds the logits of more target positions than that.
@@ -80,7 +80,7 @@ class Translation:
 
     @property
     def extra_tokens(self) -> int:
-        return max(self.frame.extra, 1)  # of the target: bos in front of what is read, eos behind what is said
+        return max(self.frame.extra, 1)  # the target has bos before its input, eos after its output
 
     # --- from a recipe ---
 
@@ -105,7 +105,7 @@ class Translation:
 
     @classmethod
     def make(cls, config: RunConfig, vocabularies: Vocabularies) -> Translation:
-        """As a recipe says: `task = "translation"`, or a table with `source_end`."""
+        """From a recipe: `task = "translation"`, or a table with `source_end`."""
         train, special = config.train, vocabularies.target.specials
         return cls(
             pad=special.need("pad"),
@@ -119,7 +119,7 @@ class Translation:
 
     @classmethod
     def _material(cls, config: RunConfig, sentences: Corpus[Pairs], vocabularies: Vocabularies) -> Sentences:
-        """What is too long or empty on a side is neither trained on nor looked at."""
+        """Pairs that are too long, or empty on one side, are left out of training and validation."""
         task = cls.make(config, vocabularies)
         room = min(config.data.max_length, config.model.max_len - task.extra_tokens)
         validation = encode(sentences.validation, vocabularies)
@@ -156,7 +156,7 @@ class Translation:
         return head_loss(model.head, embedding, x, batch.target_out, loss=self.criterion, size=self.chunk)
 
     def scores(self, model: nn.Module, batch: PairBatch) -> dict[str, Sum]:
-        """loss: nats per token, teacher-forced; accuracy: next tokens guessed right, the right past given. No BLEU."""
+        """loss: nats per token, teacher-forced; accuracy: next tokens guessed right, given the true past. No BLEU."""
         model, target_in = _translator(model), _target(batch)
         return token_scores(model(batch.source, target_in, batch.source_mask), batch.target_out)
 

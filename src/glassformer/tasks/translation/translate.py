@@ -1,4 +1,4 @@
-"""Translate: sentences in, sentences out, many at a time and in the order in which they came."""
+"""Translate: sentences in, sentences out, many at a time, in the given order."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from glassformer.text.tokenizer import Specials
 
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions:
-    """How to look for a translation: beam 1 is greedy; the first four are those of `Beams`.
+    """How to search for a translation: beam 1 is greedy; the first four are those of `Beams`.
 
-    The second half says how the model was trained, by roles of special tokens, see `as_trained`: what stands before a
-    source and behind it, what the target starts from, which token is forced as its first and which where it has grown
-    too long, what is never produced (None: every special token but eos), and the ids that end it (None: eos).
+    The second half says how the model was trained, by roles of special tokens, see `as_trained`: what comes before and
+    after a source, what the target starts from, which token is forced as its first and which as the last at its maximum
+    length, what is never produced (None: every special token but eos), and the ids that end it (None: eos).
     """
 
     beam: int = 4
@@ -78,14 +78,14 @@ def search_for(
     nbest: int = 1,
     truncate: bool = False,
 ) -> SearchOptions:
-    """The search that a person asks for; what is left open is as the model's makers say, else as in the paper."""
+    """The search that the caller asks for; the rest as the model's makers say, else as in the paper."""
     told = read_generation(loaded.foreign)
     say_unheeded(told)
     usual, norm = SearchOptions(), length_norm
     if norm is None and length_penalty is None and told.length_penalty is not None:
-        norm = "power"  # what they call a length penalty
+        norm = "power"  # their kind of length penalty
     if norm is None and length_penalty is None and told.beam is not None:
-        norm, length_penalty = "power", 1.0  # theirs, where nothing is said
+        norm, length_penalty = "power", 1.0  # their default
     width = size("beam", first_said(beam, told.beam, usual.beam))
     return SearchOptions(
         beam=width,
@@ -93,7 +93,7 @@ def search_for(
         length_norm=first_said(norm, usual.length_norm),
         stop=first_said(stop, told.stop, usual.stop),
         n_best=size("nbest", nbest, 1, width),
-        max_len=told.longest(1),  # before them stands the token that starts a target
+        max_len=told.longest(1),  # they count the token that starts a target
         min_len=told.fewest(1),
         suppressed=told.suppressed,
         truncate=truncate,
@@ -101,7 +101,7 @@ def search_for(
 
 
 def as_trained(search: SearchOptions, config: RunConfig) -> SearchOptions:
-    """The same search on sources that look as they did in training, with targets that begin as they did."""
+    """The same search with sources framed, and targets begun, as in training."""
     chosen = complete("task", config.task, OPTIONS)
     begin, end = roles(config)
     return replace(
@@ -124,7 +124,7 @@ def translate(loaded: Loaded, texts: str | Sequence[str], search: SearchOptions 
 def translations(loaded: Loaded, texts: str | Sequence[str], search: SearchOptions) -> list[list[Translated]]:
     """The `n_best` translations of each sentence."""
     check_verb(loaded, "translate")
-    every = [*map(loaded.prepare, every_text(texts))]  # what it answers stays as it was learned
+    every = [*map(loaded.prepare, every_text(texts))]  # translations are not prepared: they stay as learned
     return candidates(
         loaded.model, loaded.vocabularies, every, as_trained(search, loaded.config), position_limit(loaded)
     )
@@ -133,9 +133,9 @@ def translations(loaded: Loaded, texts: str | Sequence[str], search: SearchOptio
 def candidates(
     model: nn.Module, vocabularies: Vocabularies, texts: Sequence[str], search: SearchOptions, most: int | None = None
 ) -> list[list[Translated]]:
-    """The `n_best` translations of each sentence, in its order; sentences of like length are searched together.
+    """The `n_best` translations of each sentence, in the given order; sentences of similar length share a batch.
 
-    `most`: how many positions a source may have; a longer one is refused, or with `search.truncate` its end is cut.
+    `most`: the most positions of a source; raises for a longer one, or with `search.truncate` cuts off its end.
     """
     if not isinstance(model, EncoderDecoder):
         raise ConfigError("task_family", task="translation", family="encoder-decoder")
@@ -182,7 +182,7 @@ def _search(
 
 
 def _room(model: EncoderDecoder, wanted: int | None) -> int | None:
-    """A length that was asked for is never more than the decoder has positions."""
+    """The wanted length, at most the number of the decoder's positions."""
     places = table_size(model.decoder.positions)
     return wanted if wanted is None or places is None else min(wanted, places)
 
