@@ -21,24 +21,24 @@ from glassformer.words import LANGUAGES, language, say
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and leave with its exit code."""
     argv = list(sys.argv[1:] if arguments is None else arguments)
-    sys.stdout = sys.stdout or StringIO()  # None where the shell has closed it
+    sys.stdout = sys.stdout or StringIO()  # None if the shell has closed it
     if isinstance(sys.stdout, TextIOWrapper):  # a character that the terminal cannot show is no reason to stop
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        # The help texts are made when the commands are loaded: the language must be known before.
+        # Help texts are created when the commands are loaded, so the language must be known before.
         os.environ["GLASSFORMER_LANG"] = lang = _language(argv)
     except UsageError as error:
         _fail(error.in_language(language()), 2)
     _say_warnings(lang)
     try:
         code = _run(argv)
-        sys.stdout.flush()  # a closed pipe or a full disk shows itself here, not after the last line of Python
-    except BrokenPipeError:  # `glassformer presets | head`: nobody reads any more
+        sys.stdout.flush()  # a closed pipe or a full disk raises here, not while Python exits
+    except BrokenPipeError:  # `glassformer presets | head`: the reader has gone
         _discard_output()
         code = 0
     except (SystemExit, GeneratorExit):
         raise
-    except BaseException as error:  # a panic of a library in Rust is no Exception
+    except BaseException as error:  # a panic of a Rust library is not an Exception
         if "--debug" in argv:
             traceback.print_exc()
         _fail(*_last_words(error, lang))
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _say_warnings(lang: str) -> None:
-    """A warning of ours is one line on stderr, each time; those of other libraries stay as Python shows them."""
+    """Print each of our warnings as one line on stderr; those of other libraries stay as Python shows them."""
     others = warnings.showwarning
 
     def show(message: Warning | str, *about: Any, **more: Any) -> None:
@@ -75,12 +75,12 @@ def _last_words(error: BaseException, lang: str) -> tuple[str, int]:
 
 
 def _discard_output() -> None:
-    """What is still in the buffer goes nowhere: writing it once more would fail once more."""
+    """Discard what is still in the buffer: writing it again would fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _language(argv: Sequence[str]) -> str:
-    """--lang ko, --lang=ko, wherever it stands; else the locale."""
+    """--lang ko or --lang=ko, anywhere in the arguments; else the locale."""
     given = None
     for word, after in _pairs(argv):
         if word == "--":
@@ -89,7 +89,7 @@ def _language(argv: Sequence[str]) -> str:
             given = after
         elif word.startswith("--lang="):
             given = word.removeprefix("--lang=")
-    if given == "both" and "report" in argv:  # the one command that can speak both at once
+    if given == "both" and "report" in argv:  # the only command that writes both
         return language()
     if given is not None and given not in LANGUAGES:
         raise UsageError("bad_lang", given=given or '""')
@@ -97,7 +97,7 @@ def _language(argv: Sequence[str]) -> str:
 
 
 def _pairs(argv: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Every word with the one after it."""
+    """Every argument with the one after it."""
     return zip(argv, [*argv[1:], ""], strict=False)
 
 
@@ -117,9 +117,9 @@ def _run(argv: list[str]) -> int:
         from click import ClickException as Complaint  # type: ignore[assignment]
 
     group = whole_command()
-    group._main_shell_completion({}, "glassformer")  # where a shell asks for the next word: answers, and leaves
+    group._main_shell_completion({}, "glassformer")  # if a shell asks for completions: answers, and exits
     try:
-        # Not group.main(): it has exit codes of its own for Ctrl-C and a closed pipe.
+        # Not group.main(), which has its own exit codes for Ctrl-C and a closed pipe.
         with group.make_context("glassformer", argv or ["--help"]) as context:
             result = group.invoke(context)
     except typer.Exit as stop:
@@ -132,7 +132,7 @@ def _run(argv: list[str]) -> int:
 
 
 def _usage(error: Any, argv: list[str], commands: list[str]) -> UsageError:
-    """Typer's own complaint, said in our words and in the chosen language."""
+    """Typer's error in our words and in the chosen language."""
     context, parameter = getattr(error, "ctx", None), getattr(error, "param", None)
     command = next((word for word in argv if word in commands), "")
     match type(error).__name__:
@@ -158,7 +158,7 @@ def _usage(error: Any, argv: list[str], commands: list[str]) -> UsageError:
 
 
 def _usage_without_class(message: str, context: Any, command: str, commands: list[str]) -> UsageError:
-    """The complaints that Typer tells apart by their text alone."""
+    """The errors of Typer that differ only in their text."""
     if "No such command" in message:
         word = message.split("'")[1]
         return UsageError("usage_unknown_command", command=word, hint=suggest(word, commands))

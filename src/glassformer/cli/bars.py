@@ -1,4 +1,4 @@
-"""How far a long piece of work has come: a bar on a terminal, nothing elsewhere; always on standard error."""
+"""Progress of long work: a bar on a terminal, nothing elsewhere; always on standard error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def bar(title: str, *, of_bytes: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """`progress(done, in all)`: things, or bytes."""
+    """A function `progress(done, total)` that moves the bar; it counts things, or bytes."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 

@@ -61,7 +61,7 @@ def command(
 
 
 def _drawn(rows: list[list[str]]) -> Table:
-    """The first row holds the titles. A column without prose (each cell a number or a sign) is one of numbers."""
+    """A table from rows, titles first. A column whose cells are all numbers or signs is a column of numbers."""
     titles, *lines = rows
     _, *others = zip(*lines, strict=True)
     table = Table(Column(titles[0], "name"), *(Column(*of) for of in zip(titles[1:], map(_kind, others), strict=True)))

@@ -1,4 +1,4 @@
-"""`glassformer claims [ID …]`: what people say about Transformers, each with its verdict and what was measured."""
+"""`glassformer claims [ID …]`: claims about Transformers, each with its verdict and what was measured."""
 
 from __future__ import annotations
 

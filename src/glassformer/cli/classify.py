@@ -61,7 +61,7 @@ def command(
 
 
 def _two_by_two(texts: list[str]) -> list[str]:
-    """Arguments as lines of standard input have them: two texts, a tab between."""
+    """Join arguments in pairs, with a tab between, as in lines of standard input."""
     if len(texts) % 2:
         raise InputError("pair_missing", count=len(texts))
     return [f"{first}\t{second}" for first, second in zip(texts[::2], texts[1::2], strict=True)]

@@ -1,4 +1,4 @@
-"""All commands under one name. Imported after the language is known, because help texts are made here."""
+"""All commands in one application. Imported after the language is known, because help texts are created here."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ NARROW = 76  # columns inside a panel
 
 
 class _Whole(Columns):
-    """A help text of which no word is cut: rich takes the blank behind a line of Hangul that just fits for too much."""
+    """A help text without cut words: rich would cut a line of Hangul that just fits, because of the blank after it."""
 
     def __init__(self, texts: list[Any]) -> None:
         for text in texts:
@@ -64,9 +64,9 @@ class _Whole(Columns):
 
 
 class _Names(Table):
-    """The panels of --help: names of options and commands stand whole, the sentence takes what is left.
+    """The panels of --help: names of options and commands are never cut, the sentence gets the rest of the width.
 
-    Where that is little, the types of the options are left out, and so are columns in which nothing stands.
+    If that is little, the types of the options and empty columns are left out.
     """
 
     def add_column(self, *given: Any, **options: Any) -> None:
@@ -91,7 +91,7 @@ rich_utils.Table = _Names  # type: ignore[attr-defined]
 
 
 class _InLanguage:
-    """Typer writes "Usage:" and the help of --help in English only; these two come from words/."""
+    """"Usage:" and the help of --help from words/, because Typer has them only in English."""
 
     def get_usage(self, context: Any) -> str:
         usage: str = super().get_usage(context)  # type: ignore[misc]
@@ -134,7 +134,7 @@ def glassformer(
     """Options that stand before the command."""
 
 
-# The groups of --help, in the order of a first day: count, train, use, judge, learn, exchange.
+# The groups of --help, in the order of a first day: look, train, use, check, learn, exchange.
 GROUPS: dict[str, dict[str, ModuleType]] = {
     "look": {"count": count, "plan": plan, "presets": presets, "trace": trace},
     "train": {"recipes": recipes, "train": train, "sweep": sweep, "data": data},

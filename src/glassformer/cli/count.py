@@ -50,7 +50,7 @@ def command(
     from glassformer.loading import open_config
 
     config = open_config(model, layers=layers, overrides=changes)
-    run = Pass(  # made in any case: what is no type, kernel or length is refused with and without a pass
+    run = Pass(  # always created, so that a wrong type, kernel or length is refused even without a pass
         batch=1 if batch is None else batch,
         length=(1 if decode else 128) if length is None else length,
         target_length=target_length,

@@ -1,4 +1,4 @@
-"""`glassformer data list|get|show|check [NAME]`: what there is, fetch it, look at it, verify it."""
+"""`glassformer data list|get|show|check [NAME]`: list the sets, fetch, show or verify one."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def _get(name: str, json: bool) -> int:
 
 @contextmanager
 def _progress(quiet: bool) -> Iterator[Callable[[str, int, int | None], None]]:
-    """A bar on a terminal, a line per file elsewhere, nothing where a program reads; always on stderr."""
+    """A bar on a terminal, a line per file elsewhere, nothing with --json; always on stderr."""
 
     def line(address: str, done: int, total: int | None) -> None:
         if done == total and not quiet:

@@ -1,4 +1,4 @@
-"""`glassformer embed MODEL [TEXT …]`: sentence vectors as JSON, or for people how alike the sentences are."""
+"""`glassformer embed MODEL [TEXT …]`: sentence vectors as JSON, or a table of how similar the sentences are."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from glassformer.words import say
 if TYPE_CHECKING:
     from torch import Tensor
 
-WIDEST = 10  # sentences that are shown each against each; of more, only the nearest
+WIDEST = 10  # sentences in a square of similarities; for more, only the nearest of each
 
 
 def command(
@@ -35,7 +35,7 @@ def command(
     from glassformer.tasks.embed import embed, similarities
 
     loaded = open_model(model, checkpoint=checkpoint, device=device, dtype=dtype)
-    _ = loaded.vocabularies  # a model that reads no text says so, and no line of the input is blamed
+    _ = loaded.vocabularies  # refuses a model that reads no text, before any line of the input
 
     def find(some: list[str]) -> list[Tensor]:
         return list(embed(loaded, some, pool, truncate=truncate))
@@ -55,7 +55,7 @@ def command(
 
 
 def _table(texts: list[str], alike: Tensor) -> Table:
-    """Few sentences: a square of cosines; many: each with the one that is nearest to it."""
+    """A square of cosines for few sentences; for many, each with its nearest."""
     number, sentence = Column("", "name"), Column(say("answers.input"))
     if len(texts) <= WIDEST:
         square = Table(number, sentence, *(Column(str(i), "number") for i in range(1, len(texts) + 1)))

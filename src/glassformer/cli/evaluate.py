@@ -60,7 +60,7 @@ def command(
     search = search_for(loaded, beam=beam, length_penalty=length_penalty, length_norm=length_norm, stop=stop)
     with bar(say("judge.translating")) as progress:
         found = evaluate(loaded, split, search, forensics=forensics, progress=progress)
-    # The scores first: a disk that refuses the translations must not take the scores with it.
+    # The scores first: they must not be lost if the translations cannot be written.
     print_found(found, json=json)
     if hypotheses is not None:
         texts = [" ".join(text.splitlines()) for some in found.hypotheses.values() for text in some]

@@ -36,7 +36,7 @@ def command(
         claim(out, force=force, inputs=[file])
     loaded = open_model(model, checkpoint=checkpoint, device=device, dtype=dtype)
     found = forecast(loaded, file, column=column, date=date, gaps=gaps)
-    # The numbers first: a disk that refuses the picture must not take them with it.
+    # The numbers first: they must not be lost if the picture cannot be written.
     print_found(found, json=json)
     if out is not None:
         draw_forecast(found, out)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from glassformer.tasks.language_model.write import Pen
 
 
-UNFINISHED = re.compile(r"\w+$")  # the last word of a prompt may be the beginning of one
+UNFINISHED = re.compile(r"\w+$")  # the last word of a prompt may be unfinished
 
 
 def command(
@@ -82,7 +82,7 @@ def command(
 
 
 def _standard_input() -> str:
-    """All of it; a person at a terminal who types no prompt wants none."""
+    """The prompt from standard input; at a terminal, an empty prompt."""
     if sys.stdin is None or sys.stdin.isatty():
         return ""
     lines = [line for some in read(sys.stdin.buffer) for line in some]
@@ -93,7 +93,7 @@ def _standard_input() -> str:
 
 
 def _write(pen: Pen, shown: bool, prompt: bool = True) -> None:
-    """Piece by piece; of a conversation only the answer. Ctrl-C stops it, and what was written stays."""
+    """Write piece by piece; for a chat only the answer. Ctrl-C stops it and keeps what was written."""
     try:
         if shown and prompt:
             _show(pen.prompt)
@@ -107,7 +107,7 @@ def _write(pen: Pen, shown: bool, prompt: bool = True) -> None:
 
 
 def _show(text: str) -> None:
-    """A model may write what a terminal would obey; a file gets every character."""
+    """Show text; on a terminal control characters are escaped, a file gets every character."""
     if sys.stdout.isatty():
         text = "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
     sys.stdout.write(text)

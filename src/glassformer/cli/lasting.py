@@ -1,4 +1,4 @@
-"""Output that may vanish during hours of work: a terminal that is closed, a pipe that nobody reads any more."""
+"""Output that may vanish during hours of work: a terminal that is closed, a pipe whose reader has gone."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Lasting(io.TextIOBase):
         return self.stream.encoding
 
     def _let_go(self) -> None:
-        """Point the file descriptor at /dev/null: what still waits in a buffer is written there."""
+        """Point the file descriptor at /dev/null, where the rest of the buffer is written."""
         nowhere = os.open(os.devnull, os.O_WRONLY)
         try:
             os.dup2(nowhere, self.stream.fileno())

@@ -43,7 +43,7 @@ def command(
     warn_of_fonts()
     view = LessonView(name, language(), results)
     if not json:
-        print_rich(view.shown(depth))  # before the picture: where no file can be written there is still a text to read
+        print_rich(view.shown(depth))  # before the picture: if no file can be written, there is still a text to read
     path = view.save(picture or cache() / "pictures" / f"{name}.{language()}.svg")
     if json:
         print_json({**view.to_json(), "picture": str(path)})

@@ -1,4 +1,4 @@
-"""`glassformer lessons`: what there is to read, by chapter."""
+"""`glassformer lessons`: all lessons, by chapter."""
 
 from __future__ import annotations
 

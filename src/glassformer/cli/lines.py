@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from glassformer.loading import Loaded
 
 
-AT_ONCE = 64  # lines, before their answers are shown
+AT_ONCE = 64  # lines per batch of answers
 LONGEST_LINE = 1_000_000  # bytes, as in the files that are trained on
 BLOCK = 1 << 16
 T = TypeVar("T")
-Line = str | InputError  # a line, or why it is none
+Line = str | InputError  # a line, or why it was refused
 SHOWN = 8  # words of a text; the rest are counted
 
 
@@ -43,9 +43,9 @@ class Lines:
         json: bool,
         words: Callable[[str], str] = str,
     ) -> int:
-        """Print what was found for every text, as it comes, or with --json one document at the end; the exit code.
+        """Print the answer to every text as it comes, or with --json one document at the end; return the exit code.
 
-        One line in, one line out: a text that was refused is an empty line. `words`: what of a text is looked up.
+        One line in, one line out: a refused text gives an empty line. `words`: the part of a text that is looked up.
         """
         documents: list[dict[str, Any]] = []
         for answers in self.answered(find):
@@ -63,7 +63,7 @@ class Lines:
         return self.exit_code
 
     def answered(self, find: Callable[[list[str]], Sequence[T]]) -> Iterator[list[tuple[str, T | None]]]:
-        """Texts with what was found, as they come; None for a text that was refused."""
+        """Texts with their answers, as they come; None for a text that was refused."""
         count = 0
         for lines in self._given():
             whole = [line for line in lines if isinstance(line, str)]
@@ -107,7 +107,7 @@ def read(stream: Any) -> Iterator[list[Line]]:
     while piece := stream.read1(BLOCK):
         *whole, rest = (rest + piece).split(b"\n")
         if endless and whole:
-            endless, whole[0] = False, b"\n"  # no line holds one: the mark of a line that was too long
+            endless, whole[0] = False, b"\n"  # a newline, which no line contains, marks a line that was too long
         for first in range(0, len(whole), AT_ONCE):
             some = whole[first : first + AT_ONCE]
             yield [_decoded(line, count + number) for number, line in enumerate(some, 1)]

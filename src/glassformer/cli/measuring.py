@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def bars(*, quiet: bool) -> Progress:
-    """On standard error, so that what is printed stays what was asked for."""
+    """Bars on standard error, so that standard output holds only the result."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -29,7 +29,7 @@ def bars(*, quiet: bool) -> Progress:
 
 
 class Bars:
-    """The audience of the command line: of one lesson what it does and how far it is, of several a bar for each."""
+    """The display of the command line: for one lesson what it does and how far it is, for several a bar for each."""
 
     def __init__(self, *, quiet: bool) -> None:
         self.quiet = quiet
@@ -44,7 +44,7 @@ class Bars:
 
     @contextmanager
     def lessons(self, count: int) -> Iterator[Callable[[Happening], None]]:
-        """A failure is one line, and the others go on."""
+        """Follow several lessons; a failure is one line, and the others go on."""
         with bars(quiet=self.quiet) as shown:
             view = _View(shown, count, self.quiet)
             try:
@@ -55,7 +55,7 @@ class Bars:
 
 
 class _View:
-    """A bar for all of it, and one for each lesson that is being measured."""
+    """A bar for all lessons, and one for each that is being measured."""
 
     def __init__(self, shown: Progress, count: int, quiet: bool) -> None:
         self.shown, self.count, self.quiet = shown, count, quiet

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _depth(layers: int | None) -> int | None:
-    """--layers sets every side that the family has, and such a side has at least one layer."""
+    """--layers sets the depth of every side of the model; at least one layer."""
     from glassformer.config.model import MOST_LAYERS
 
     if layers is not None and not 1 <= layers <= MOST_LAYERS:
@@ -68,6 +68,6 @@ def parse_value(text: str) -> Any:
     """A value of TOML, or else a plain word."""
     try:
         table = tomllib.loads(f"value = {text}")
-    except (RecursionError, ValueError):  # TOMLDecodeError is a ValueError; a number of too many digits is one too
+    except (RecursionError, ValueError):  # TOMLDecodeError is a ValueError, and so is a number of too many digits
         return text.strip()
-    return table["value"] if len(table) == 1 else text.strip()  # "1\nd_ff = 2" is no value
+    return table["value"] if len(table) == 1 else text.strip()  # "1\nd_ff = 2" is not a value

@@ -12,7 +12,7 @@ from glassformer.words import language
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on stdout, Hangul as Hangul; what is not finite is null."""
+    """One JSON document on stdout, Hangul unescaped; NaN and infinity become null."""
     print(json.dumps(without_nan(value), ensure_ascii=False, allow_nan=False, indent=2))
 
 
@@ -22,13 +22,13 @@ def complain(error: GlassformerError) -> None:
 
 
 def one_line(text: str) -> str:
-    """Whatever the values hold: no line breaks, nothing that a terminal would obey."""
+    """A text as one line: line breaks become blanks, control characters are escaped."""
     words = " ".join(text.split())
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in words) + "\n"
 
 
 def warn_of_fonts() -> None:
-    """One line where pictures with Korean words would show boxes."""
+    """Warn if Korean words in pictures would appear as boxes."""
     from glassformer.fonts import hangul_font
     from glassformer.words import say
 
@@ -37,7 +37,7 @@ def warn_of_fonts() -> None:
 
 
 def print_found(found: Any, *, json: bool) -> None:
-    """What a command has found: its `to_json()` for a program, drawn for a person."""
+    """The result of a command: its `to_json()` for a program, drawn for a person."""
     if json:
         print_json(found.to_json())
     else:
@@ -45,10 +45,10 @@ def print_found(found: Any, *, json: bool) -> None:
 
 
 def print_rich(*values: Any) -> None:
-    """Tables and sentences, drawn whole before the first line is written. Brackets in a text are just brackets.
+    """Tables and sentences, drawn whole before the first line is written. Brackets in a text are not markup.
 
-    As wide as the terminal, or as COLUMNS says; into a pipe or a file without COLUMNS, a table gets all the width it
-    wants (see `room`).
+    As wide as the terminal, or as COLUMNS says; in a pipe or a file without COLUMNS, a table is as wide as it needs
+    (see `room`).
     """
     from rich.console import Console
 

@@ -25,12 +25,12 @@ from glassformer.training.start import TakenWeights
 from glassformer.training.watch import NotShown
 from glassformer.words import language, say, sentences
 
-NAMED = 4  # tensors, in a line
+NAMED = 4  # tensors named in a line
 
 
 @contextmanager
 def preparing(*, quiet: bool) -> Iterator[None]:
-    """What comes before the first step can take a while; nobody should wait in front of an empty screen."""
+    """A sign of life before the first step, which can take a while."""
     console = make_console()
     if quiet:
         yield
@@ -49,7 +49,7 @@ def make_console() -> Console:
 def show(
     happening: Iterable[Event | NotShown], job: Training, *, quiet: bool, console: Console | None = None
 ) -> dict[str, Any]:
-    """Follow training to its end; returns what is known then."""
+    """Follow training to its end; return the last values of everything."""
     console = console or make_console()
     live = console.is_terminal and not quiet
     display = Display(console, job)
@@ -59,7 +59,7 @@ def show(
             display.see(event)
             remember(last, event)
             if isinstance(event, events.CheckpointRefused):
-                print(line(event), file=sys.stderr)  # also where a program reads
+                print(line(event), file=sys.stderr)  # also with --json
                 continue
             shown_by_display = live and isinstance(event, events.Logged)
             silent = quiet or shown_by_display or isinstance(event, events.StepDone)
@@ -72,7 +72,7 @@ def show(
 
 
 def remember(last: dict[str, Any], event: Event | NotShown) -> None:
-    """What the JSON document tells at the end: the latest of everything."""
+    """Keep the latest of everything for the JSON document at the end."""
     match event:
         case events.Started():
             last["step"] = event.step
@@ -102,7 +102,7 @@ class Display:
     def see(self, event: Event | NotShown) -> None:
         match event:
             case events.Started():
-                self.bar.reset(self.task, completed=event.step)  # steps of an earlier session tell nothing of the speed
+                self.bar.reset(self.task, completed=event.step)  # earlier sessions say nothing about the speed
             case events.StepDone():
                 self.bar.update(self.task, completed=event.step)
             case events.Logged():
@@ -117,7 +117,7 @@ class Display:
                 self.sample = next(iter(read_samples(self.run, event.step)), None)
 
     def __rich__(self) -> Sheet | Progress:
-        """The step and the time that is left have a line of their own: in no width do the numbers push them out."""
+        """Step and remaining time have a line of their own, so that the numbers never push them out."""
         numbers = [" · ".join(self.numbers.values())] if self.numbers else []
         sample = [f"{say(f'watch.sample.{key}')}: {text}" for key, text in (self.sample or {}).items()]
         return Sheet(self.bar, *numbers, *sample) if numbers or sample else self.bar
@@ -136,7 +136,7 @@ def farewell(run: Run, step: int) -> list[str]:
 
 
 def line(event: Event | NotShown, unit: str = "tokens") -> str:
-    """An event in one line; "" for those that nobody wants to read."""
+    """An event in one line; "" for those that are not shown."""
     match event:
         case events.Started():
             if event.resumed_from is not None:
@@ -169,18 +169,18 @@ def line(event: Event | NotShown, unit: str = "tokens") -> str:
 
 
 def shown(metric: str, value: float) -> str:
-    """Four digits; a dash for what could not be measured. A loss of nan is no dash: training has diverged."""
+    """Four digits; a dash for what could not be measured. A loss of NaN is shown: training has diverged."""
     return "–" if math.isnan(value) and metric != "loss" else f"{value:.4g}"
 
 
 def _named(metric: str) -> str:
-    """A metric in words; one of a task that somebody else wrote keeps its own name."""
+    """The name of a metric in words; an unknown one keeps its own name."""
     key = f"train.metrics.{metric}"
     return say(key) if key in sentences(language()) else metric
 
 
 def said_start(start: TakenWeights) -> str:
-    """What was taken from another model, and what begins anew."""
+    """What was taken from another model, and what is initialised."""
     some = [*start.new[:NAMED], *(["…"] if len(start.new) > NAMED else [])]
     new = ", ".join(some) or say("train.none_new")
     return say("train.from", model=start.model, checkpoint=start.checkpoint, taken=len(start.taken), new=new)

@@ -1,4 +1,4 @@
-"""`glassformer recipes [list|show NAME|copy NAME FILE]`: what can be trained, how it is written, a copy to change."""
+"""`glassformer recipes [list|show NAME|copy NAME FILE]`: list the recipes, show one, or copy one to change it."""
 
 from __future__ import annotations
 

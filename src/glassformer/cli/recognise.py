@@ -40,7 +40,7 @@ def command(
     loaded = open_model(model, checkpoint=checkpoint, device=device, dtype=dtype)
     found: list[dict[str, Any]] = []
     refused = 0
-    for image in images:  # one by one: a bad file is complained of, and the others are answered
+    for image in images:  # one by one: a bad file is reported, and the others are answered
         try:
             (one,) = recognise(loaded, image)
         except FileError as error:

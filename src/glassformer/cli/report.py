@@ -41,9 +41,9 @@ def command(
     from glassformer.runs.output import claim_folder, mark
     from glassformer.textbook.build import Order, Report
 
-    claim_folder(out, "report", force=force or any(out.glob("report.*.html")))  # an older one has no marker
+    claim_folder(out, "report", force=force or any(out.glob("report.*.html")))  # older reports have no marker
     if run is not None:
-        Report(Order(out, (), run=run))  # a folder that is no run is refused before anything is measured
+        Report(Order(out, (), run=run))  # a folder that is not a run is refused before anything is measured
     results, failed = with_lessons(list(LESSONS) if fresh else [], fresh=fresh, audience=Bars(quiet=json))
     warn_of_fonts()
     report = Report(Order(out, CHOICES[lang], results, run, workers=cores()))
@@ -61,7 +61,7 @@ def command(
 
 
 def _build(report: Report, *, quiet: bool) -> list[Path]:
-    """With a bar while pictures are drawn; before that a line that says what can be read already."""
+    """Write the report, with a bar while pictures are drawn; before that, a line says what can be read already."""
     from glassformer.cli.measuring import bars
 
     with bars(quiet=quiet) as shown:
@@ -78,7 +78,7 @@ def _build(report: Report, *, quiet: bool) -> list[Path]:
 
 
 def _follow(report: Report, seconds: float, *, quiet: bool) -> None:
-    """Until the run has ended; Ctrl-C only stops following."""
+    """Rewrite the chapter on a run until it has ended; Ctrl-C only stops following."""
     import time
 
     if not quiet:

@@ -43,7 +43,7 @@ def command(
     name = open_recipe(recipe, changes).name
     folder = out or Path("runs") / f"{name}-sweep"
     trials = plan_trials(recipe, varied, seeds, folder, changes)
-    claim_folder(folder, "sweep", force=force or (folder / "sweep.json").is_file())  # an older one has no marker
+    claim_folder(folder, "sweep", force=force or (folder / "sweep.json").is_file())  # older sweeps have no marker
     with disk(folder):
         folder.mkdir(parents=True, exist_ok=True)
     mark(folder, "sweep")
@@ -87,7 +87,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _follow(trials: list[Trial], *, quiet: bool) -> bool:
-    """Train them all, a line at the beginning and at the end of each; False when somebody stopped it."""
+    """Train all trials, with a line at the beginning and the end of each; False if it was stopped."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 

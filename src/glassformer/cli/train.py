@@ -41,9 +41,9 @@ def command(
     lang: Lang = None,
     debug: Debug = False,
 ) -> None:
-    """Exit code 0 where training came to its end; 1 where Ctrl-C or SIGTERM ended it, with everything saved.
+    """Exit code 0 if training reached its end; 1 if Ctrl-C or SIGTERM stopped it, with everything saved.
 
-    --resume where nothing has begun yet begins: a job that is started again and again needs one command.
+    --resume without an earlier run begins a new one: a job that is restarted again and again needs one command.
     """
     given = {"run.task": task, "train.steps": steps, "train.seed": seed, "train.device": device}
     changes = together(overrides(set_), {key: value for key, value in given.items() if value is not None})
@@ -72,7 +72,7 @@ def command(
 
 
 def together(changes: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    """--set and the short options; a key may be said once."""
+    """--set and the short options together; a key may be given only once."""
     for key in given:
         if key in changes:
             raise UsageError("said_twice", key=key, option=f"--{key.partition('.')[2]}")
@@ -80,7 +80,7 @@ def together(changes: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
 
 
 def refuse_recipe(recipe: str, changes: dict[str, Any]) -> None:
-    """Refuse what is no recipe, or has no such key, before a line says that anything is being prepared."""
+    """Refuse a wrong recipe or key before a line says that anything is being prepared."""
     from glassformer.loading import open_recipe
 
     if not _goes_on(recipe):
@@ -97,7 +97,7 @@ def introduce(recipe: str, changes: dict[str, Any], config: RunConfig) -> None:
     own = None if recipe in recipes() else own_recipe(recipe, str(changes.get("run.task", "")), known=changes)
     if own is not None:
         print(say("own.chosen", task=say(f"data.tasks.{own.task}"), recipe=own.recipe))
-        print(f"  {own.command}")  # not wrapped: it is to be copied
+        print(f"  {own.command}")  # not wrapped, so that it can be copied
 
 
 def _warn_taken(folder: Path) -> None:

@@ -1,1 +1,1 @@
-"""Where sentences, tables, series and images come from: files of one's own and the sets of the catalogue."""
+"""Where sentences, tables, series and images come from: your own files and the sets of the catalogue."""

@@ -1,4 +1,4 @@
-"""Augmentation: images changed by chance, so that a model learns what does not matter. Only in training."""
+"""Augmentation: random changes to images, so that a model learns what does not matter. Only in training."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 Pixels = NDArray[np.float32]  # b c height width
 Shares = NDArray[np.float32]  # b classes: how much of each class is in an image
-SMALLEST, LARGEST = 0.02, 0.4  # area of a rectangle that is erased, as a share of the image
-NARROWEST = 0.3  # its height by its width, or the other way round
+SMALLEST, LARGEST = 0.02, 0.4  # area of an erased rectangle, as a share of the image
+NARROWEST = 0.3  # its height divided by its width, or the inverse
 
 
 @dataclass(frozen=True, kw_only=True)
 class Augmentation:
-    """What is done to a training batch, in this order. All chance comes from the generator of the batch's place.
+    """What is done to a training batch, in this order. All randomness comes from the generator of the batch's place.
 
-    `crop`: pixels of black around the image before a piece of the old size is cut out. `flip`, `erase`: the share of
+    `crop`: black pixels around the image before a piece of the old size is cut out. `flip`, `erase`: the share of
     images that are mirrored, or lose a rectangle. `mixup`: α of the Beta distribution; 0: images are not mixed.
     """
 
@@ -31,7 +31,7 @@ class Augmentation:
 def crop(images: Pixels, padding: int, random: np.random.Generator, black: NDArray[np.float32]) -> Pixels:
     """Cut a piece of the old size out of an image with a border: moved by up to `padding` pixels in either direction.
 
-    `black`, c 1 1: what the border is made of, after the mean was taken away.
+    `black`, c 1 1: the value of the border, after normalisation.
     """
     b, c, height, width = images.shape
     wide = np.broadcast_to(black, (b, c, height + 2 * padding, width + 2 * padding)).copy()
@@ -43,7 +43,7 @@ def crop(images: Pixels, padding: int, random: np.random.Generator, black: NDArr
 
 
 def flip(images: Pixels, share: float, random: np.random.Generator) -> Pixels:
-    """Mirror a share of the images, left for right. Not for digits and letters."""
+    """Mirror a share of the images, left to right. Not for digits and letters."""
     chosen = random.random(len(images)) < share  # b
     return np.where(chosen[:, None, None, None], images[:, :, :, ::-1], images)
 
@@ -52,7 +52,7 @@ def erase(images: Pixels, share: float, random: np.random.Generator) -> Pixels:
     """Random erasing (Zhong et al. 2020): a rectangle of a share of the images becomes the mean, which is 0 here.
 
     Area: 2 to 40 % of the image, evenly; height by width: 0.3 to 1/0.3, evenly in its logarithm.
-    So no single part of an image may decide.
+    So the model cannot rely on a single part of an image.
     """
     b, _, height, width = images.shape
     chosen, area, ratio, down, right = random.random((5, b))  # b each
@@ -69,11 +69,11 @@ def erase(images: Pixels, share: float, random: np.random.Generator) -> Pixels:
 
 
 def mixup(images: Pixels, shares: Shares, alpha: float, random: np.random.Generator) -> tuple[Pixels, Shares]:
-    r"""Mixup (Zhang et al. 2018): each image with another of its batch, and so their classes.
+    r"""Mixup (Zhang et al. 2018): each image is mixed with another of its batch, and so are their classes.
 
         x = λ x_i + (1 − λ) x_j,     y = λ y_i + (1 − λ) y_j,     λ ~ Beta(α, α), one for each image
 
-    The model learns to change its mind evenly from one image to the other, and is less sure of itself.
+    The model learns to change its answer gradually between images, and is less sure of itself.
     """
     part = random.beta(alpha, alpha, size=len(images)).astype(np.float32)  # b
     other = random.permutation(len(images))  # b

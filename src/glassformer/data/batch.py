@@ -1,4 +1,4 @@
-"""Examples side by side: the only place where anything is padded. True in a mask = a real token."""
+"""Examples in batches: the only place where anything is padded. True in a mask = a real token."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Batch(Protocol):
 
     @property
     def count(self) -> int:
-        """Targets that count."""
+        """The number of targets that count."""
 
     def to(self, device: torch.device) -> Batch:
         """The same on a device; on an accelerator without waiting for the copy."""
@@ -38,9 +38,9 @@ class PairBatch:
     """Two sequences: one is read, the other is written."""
 
     source: Tensor  # b s
-    source_mask: Tensor | None  # b s; None where nothing is padded
+    source_mask: Tensor | None  # b s; None without padding
     target_in: Tensor | None  # b t: what the decoder sees
-    target_out: Tensor  # b t: what it should say; IGNORE where it does not count
+    target_out: Tensor  # b t: what it should predict; IGNORE where it does not count
     count: int  # targets that count
 
     def to(self, device: torch.device) -> PairBatch:
@@ -52,7 +52,7 @@ class TokenBatch:
     """One sequence, with a target for the whole of it or for every position."""
 
     tokens: Tensor  # b t
-    mask: Tensor | None  # b t; None where nothing is padded
+    mask: Tensor | None  # b t; None without padding
     targets: Tensor  # b, or b t with IGNORE where it does not count
     count: int
     segments: Tensor | None = None  # b t: which text of a pair a token belongs to
@@ -123,7 +123,7 @@ def pair(
     frame: Frame,
     pad_to: int = 1,
 ) -> PairBatch:
-    """Teacher forcing, §3.1: the decoder sees the right words so far and says the next. `frame` is the source's.
+    """Teacher forcing, §3.1: the decoder sees the true words so far and predicts the next. `frame` is the source's.
 
     source      x_1 … x_s eos      target_in   bos y_1 … y_t      target_out  y_1 … y_t eos
     """

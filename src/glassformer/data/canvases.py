@@ -1,6 +1,6 @@
-"""Digits on a canvas, with their classes and places: made of scikit-learn's 1,797 handwritten digits, not downloaded.
+"""Digits on a canvas, with their classes and places: from scikit-learn's 1,797 handwritten digits, no download.
 
-The digits of training, validation and test are different ones; canvas i of a split is the same whenever it is made.
+Training, validation and test use different digits; canvas i of a split is always the same.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from glassformer.errors import ConfigError, choose
 KIND = "canvases"
 SPLITS = {"train": 0.7, "validation": 0.15, "test": 0.15}  # shares of the digits
 CLASSES, SIDE, DARKEST = 10, 8, 16  # of scikit-learn's digits: classes, pixels of a side, the largest value
-GAP = 1  # pixels that stay free between two digits
-SPLIT_SEED = 2020  # which digits are whose does not depend on the recipe
-TRIES = 50  # places that are tried for a digit before the canvas counts as full
-NONE = -1  # the label where a canvas has fewer digits than another
+GAP = 1  # free pixels between two digits
+SPLIT_SEED = 2020  # the split of the digits does not depend on the recipe
+TRIES = 50  # places tried for a digit before the canvas counts as full
+NONE = -1  # the label of missing digits, if a canvas has fewer than `most`
 
 
 @dataclass(frozen=True, kw_only=True)
 class CanvasPlan(ConfigTable):
     """How canvases are made: `source = { kind = "canvases", size = 32, most = 4, count = 20000 }`.
 
-    1 … `most` digits stand on size × size pixels, none over another, each enlarged 1 … `largest` times; their upper
-    left corners are at multiples of `raster` pixels.
+    1 … `most` digits lie on size × size pixels without overlap, each enlarged 1 … `largest` times; their upper left
+    corners are at multiples of `raster` pixels.
     """
 
     size: int = 32
@@ -51,7 +51,7 @@ class CanvasPlan(ConfigTable):
         one_of("source", config.source.kind, (KIND,))
         options = complete("source", config.source, PLANNED)
         plan = cls(**options, validation=config.validation, seed=config.seed)
-        # Whatever stands there already, one more must find a place somewhere: else most canvases would stay empty.
+        # There must be room for one more digit beside any other: else most canvases would stay empty.
         if plan.size < 2 * SIDE * plan.largest:
             raise ConfigError("canvas_small", size=plan.size, largest=plan.largest, least=2 * SIDE * plan.largest)
         return plan
@@ -79,7 +79,7 @@ class CanvasPlan(ConfigTable):
         taken: NDArray[np.float32],
         digit: NDArray[np.uint8],
     ) -> tuple[float, ...] | None:
-        """Draw a digit where there is room for it; its box in pixels, or None where none was found."""
+        """Draw a digit where there is room for it; return its box in pixels, or None if there is no room."""
         scale = int(random.integers(1, self.largest + 1))
         drawn = digit.repeat(scale, axis=0).repeat(scale, axis=1)  # h w
         h, w = drawn.shape
@@ -99,7 +99,7 @@ PLANNED = {
 
 @dataclass(frozen=True)
 class Digits:
-    """Handwritten digits, each cut out so that ink touches all four sides, and what they are."""
+    """Handwritten digits, each cut out so that ink touches all four sides, and their classes."""
 
     images: tuple[NDArray[np.uint8], ...]
     labels: NDArray[np.int64]
@@ -110,7 +110,7 @@ class Digits:
 
 @cache
 def read_digits(split: str) -> Digits:
-    """The digits of a split: of every class the same share, no digit in two splits."""
+    """The digits of a split: the same share of every class, no digit in two splits."""
     images, labels = load_handwritten("data.source=canvases")  # n 8 8, n
     number, shares = list(SPLITS).index(split), np.cumsum([0.0, *SPLITS.values()])
     random, kept = np.random.default_rng(SPLIT_SEED), []

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-# The formats that can be read, and how many lines of a file are no rows; None: not counted in lines.
+# The formats that can be read, and how many lines of a file are not rows; None: not counted in lines.
 FORMATS: dict[str, int | None] = {
     "parallel": 0,
     "tsv": 0,
@@ -34,18 +34,18 @@ class Split:
 
 @dataclass(frozen=True, kw_only=True)
 class Dataset:
-    """One set. A file is found under its name as it stands, with .gz or with .xz behind it."""
+    """One set. A file is found under its plain name, or with .gz or .xz after it."""
 
     task: str
     format: str  # a key of FORMATS
     languages: tuple[str, ...] = ()  # of parallel files and of the first columns of a TSV, in their order
     licence: str
-    source: str  # where a person reads about it
-    address: str = ""  # where `get` finds a {file}, or the archive {stem}.tar.gz that holds it; "": nowhere ready made
-    folder: str = ""  # if it is not called like the set
+    source: str  # a page about it
+    address: str = ""  # where `get` finds a {file}, or the archive {stem}.tar.gz with it; "": no download
+    folder: str = ""  # if it has another name than the set
     splits: dict[str, Split]
-    sha256: dict[str, str] = field(default_factory=dict)  # of the content, unpacked: the same however it is packed
-    verified: bool = True  # counted and read by us; else: as published
+    sha256: dict[str, str] = field(default_factory=dict)  # of the unpacked content, however it is packed
+    verified: bool = True  # counted and read by us; else as published
 
     @property
     def files(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""One channel of a series: a number for each moment. Several stand in one CSV; every fault is named by its line."""
+"""One channel of a series: a number for each moment. A CSV may hold several; errors name the line."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class Channel:
 class SeriesForm:
     """What a recipe says about a CSV of series; the rest is inferred from the file.
 
-    `date` names the column of the date, by default the first that is called so, or that holds dates. Without
-    `columns` all others are read. With `gaps` the steps between the rows may differ. `decimal`: "." or ",".
+    `date` names the column of dates, by default the first with such a name, or with dates in it. Without `columns` all
+    others are read. With `gaps` the steps between the rows may differ. `decimal`: "." or ",".
     """
 
     date: str = ""
@@ -80,7 +80,7 @@ def read_channels(path: str | Path, form: SeriesForm = SeriesForm()) -> list[Cha
 
 
 def read_sheet(path: str | Path, form: SeriesForm = SeriesForm()) -> SeriesSheet:  # noqa: B008
-    """The rows of a CSV, its names, and where the date stands."""
+    """The rows of a CSV, the names of its columns, and the column of dates."""
     layout = _layout(path, form)
     rows = [(line, cells) for line, cells in table_rows(path, layout) if cells]
     if not rows:
@@ -102,7 +102,7 @@ def _layout(path: str | Path, form: SeriesForm) -> ColumnLayout:
 
 
 def find_column(path: str | Path, names: Sequence[str], name: str) -> int:
-    """Where a column stands; capitals do not count where there is no doubt."""
+    """The index of a column; case is ignored if the name is still unique."""
     folded = [each.casefold() for each in names]
     if name in names:
         return names.index(name)
@@ -112,7 +112,7 @@ def find_column(path: str | Path, names: Sequence[str], name: str) -> int:
 
 
 def date_column(path: str | Path, names: Sequence[str], first: Sequence[str]) -> int:
-    """The first column that is called a date or a time; else the first that holds one in the first row."""
+    """The first column with the name of a date or time; else the first that holds one in the first row."""
     for i, name in enumerate(names):
         if name.casefold() in DATES:
             return i
@@ -123,7 +123,7 @@ def date_column(path: str | Path, names: Sequence[str], first: Sequence[str]) ->
 
 
 def decimal_sign(path: str | Path, cells: Sequence[str]) -> str:
-    """The sign with which all cells are numbers, "." first; "1,234" alone could be either, and is not guessed."""
+    """The decimal sign with which all cells are numbers, "." first; "1,234" alone could be either, so it is refused."""
     filled = [cell for cell in cells if cell.strip().casefold() not in MISSING]
     fits = [sign for sign in SIGNS if all(read_number(cell, sign) is not None for cell in filled)]
     if len(fits) == 2 and any("," in cell for cell in filled):
@@ -133,7 +133,7 @@ def decimal_sign(path: str | Path, cells: Sequence[str]) -> str:
 
 
 def read_number(cell: str, sign: str) -> float | None:
-    """1234.5 and 1,234.5 with the sign "."; 1234,5 and 1.234,5 with the sign ","; None where it is no such number."""
+    """1234.5 and 1,234.5 with the sign "."; 1234,5 and 1.234,5 with the sign ","; None if it is not such a number."""
     text = cell.strip()
     if sign == "." and "," not in text:
         try:
@@ -160,5 +160,5 @@ def _numbers(
 
 
 def sign_of(key: str, value: object) -> str:
-    """`source.decimal`."""
+    """The rule of `source.decimal`."""
     return one_of(key, value, SIGNS)

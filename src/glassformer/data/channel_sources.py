@@ -1,4 +1,4 @@
-"""Where the series of a forecaster come from: real prices by default, a CSV of one's own, the catalogue, or waves."""
+"""Where the series of a forecaster come from: real prices by default, your own CSV, the catalogue, or waves."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from glassformer.data.table import delimiter_of
 from glassformer.errors import ConfigError, FileError, InputError, choose, shown
 
 SHARES = ("AAPL", "GOOG", "IBM", "MSFT")  # of the five in the package; FB has only 196 days
-ADJUSTED = "adj_close"  # splits and dividends taken out: without it a split looks like a crash
-SPLIT = "split"  # not a matter of reading: see `data/panel.py`
+ADJUSTED = "adj_close"  # without splits and dividends: else a split looks like a crash
+SPLIT = "split"  # not an option of the readers: see `data/panel.py`
 
 
 def channels(source: Choice) -> list[Channel]:
-    """All channels of a source, each as long as it is."""
+    """All channels of a source, each at its full length."""
     read = choose("source", source.kind, SOURCES)
     options = judge("source", source, CHANNELS_OPTIONS[source.kind])
     return read(**{name: value for name, value in options.items() if name != SPLIT})
@@ -82,19 +82,19 @@ def from_csv(
     header: bool | None = None,
     decimal: str = "",
 ) -> list[Channel]:
-    """A file of one's own."""
+    """Your own file."""
     return read_channels(path, SeriesForm(date, columns, gaps, delimiter, header, decimal))
 
 
 def series_form(options: Mapping[str, Any]) -> SeriesForm:
-    """What the source of a recipe says of its CSV, checked; without the path and the split."""
+    """The options of a recipe for its CSV, checked; without the path and the split."""
     told = {each.name: options[each.name] for each in fields(SeriesForm) if each.name in options}
     schema = CHANNELS_OPTIONS["csv"]
     return SeriesForm(**{name: schema[name].judge(f"source.{name}", value) for name, value in told.items()})
 
 
 def from_waves(*, count: int = 2000, noise: float = 0.1, seed: int = 0) -> list[Channel]:
-    r"""A series that can be forecast, to see that a forecaster does: hours with a day and a week in them.
+    r"""A series that can be forecast, to test a forecaster: hours with a daily and a weekly cycle.
 
     y_t = sin(2πt/24) + ½ sin(2πt/168) + noise · ε_t,     ε_t normal
     """
@@ -123,7 +123,7 @@ def _names(key: str, value: object) -> list[str]:
 
 
 def check_split(key: str, value: object) -> tuple[float, ...]:
-    """Three counts of moments, or three shares that add up to 1 at most."""
+    """Three counts of moments, or three shares whose sum is at most 1."""
     wrong = ConfigError("split_wrong", value=shown(value))
     if not isinstance(value, list | tuple) or len(value) != 3:
         raise wrong
@@ -149,6 +149,6 @@ CHANNELS_OPTIONS: dict[str, Schema] = {
 
 
 def check_constant(channel: Channel, rows: int, where: str | Path) -> None:
-    """A series that never changes cannot be scaled, and there is nothing to forecast."""
+    """Raises for a series that never changes: it cannot be scaled, and there is nothing to forecast."""
     if not np.ptp(channel.values[:rows]):
         raise FileError("series_constant", where=where, channel=channel.name, rows=rows, value=channel.values[0])

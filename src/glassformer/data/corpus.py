@@ -1,4 +1,4 @@
-"""The splits of a run: what is learned from, what is looked at while learning, what is kept for the end.
+"""The splits of a run: for training, for validation during training, and for the final test.
 
 Every kind of example has its sources (`pair_corpus`, `labelled_corpus`, `document_corpus`, `picture_corpus`); what they
 share is here: a split from its own place or held out of the training part, the kinds of the built-in grammar, and the
@@ -25,7 +25,7 @@ Where = TypeVar("Where")  # where a part is read from: a path, two of them, a na
 
 
 class Part(Protocol):
-    """Examples that some can be chosen from: Pairs, Texts, Documents, Pictures."""
+    """A set of examples from which some can be chosen: Pairs, Texts, Documents, Pictures."""
 
     def __len__(self) -> int: ...
 
@@ -46,7 +46,7 @@ class Corpus(Generic[T]):
         self._made: dict[str, dict[str, T]] = {}
 
     def split(self, name: str) -> dict[str, T]:
-        """A split, in the groups that are reported apart."""
+        """A split, in groups that are reported separately."""
         choose("split", name, dict.fromkeys(SPLITS))
         if name not in self._made:
             self._made[name] = {group: self._change(pairs) for group, pairs in self._make(name).items()}
@@ -73,7 +73,7 @@ def from_parts(
     validation: Where | None,
     test: Mapping[str, Where],
 ) -> Callable[[str], Mapping[str, T]]:
-    """Each split from its own place; without one for validation, some of the training part is held out for it."""
+    """Each split from its own place; without one for validation, part of the training set is held out."""
 
     @cache
     def held_out() -> dict[str, T]:
@@ -104,15 +104,15 @@ def from_kinds(
 
 
 def mark(seed: int, content: bytes) -> bytes:
-    """What an example is drawn by: its content and the seed, so that the order of a file does not matter."""
+    """A hash of an example's content and the seed, to draw examples independently of their order in a file."""
     return sha1(f"{seed}:".encode() + content, usedforsecurity=False).digest()
 
 
 def held_out(part: P, marks: Sequence[bytes], number: int, labels: Sequence[str] = ()) -> tuple[P, P]:
-    """(the rest, about `number` kept apart), at most half: of each label its share. Equal marks stay together."""
+    """(the rest, about `number` held out), at most half, the same share of each label. Equal marks stay together."""
     number = min(number, len(part) // 2)
     names = labels or [""] * len(part)
-    label = dict(zip(reversed(marks), reversed(names), strict=True))  # of equal ones the first counts
+    label = dict(zip(reversed(marks), reversed(names), strict=True))  # among equal marks the first counts
     sizes = Counter(marks)
     left = {name: round(count * number / len(part)) for name, count in Counter(names).items()}
     taken: set[bytes] = set()
@@ -129,13 +129,13 @@ def source_options(
 ) -> dict[str, Schema]:
     """The options of every kind of source; `rules`, by kind, where a type alone says too little.
 
-    `config`, which every reader is given, is none of them.
+    `config`, which every reader takes, is not an option.
     """
     return {kind: keywords(make, rules.get(kind, {}), without=("config",)) for kind, make in readers.items()}
 
 
 def two_columns(key: str, value: object) -> list[str | int]:
-    """By name, or by number from 1."""
+    """Two columns, by name or by number from 1."""
     if not isinstance(value, list | tuple) or len(value) != 2 or not all(type(each) in (str, int) for each in value):
         raise wrong_type(key, value, "columns")
     return list(value)

@@ -37,8 +37,8 @@ def from_grammar(
 ) -> Callable[[str], Groups]:
     """Sentences of the built-in corpus; the test set has a group for each kind that is held out, `test` of each.
 
-    `sides`: "one": in `source_language`; "each": in both languages, a document each; "joined": one behind the other in
-    a document, with a line break between them.
+    `sides`: "one": in `source_language`; "each": in both languages, a document each; "joined": one after the other in a
+    document, with a line break between them.
     """
     languages = (config.source_language, config.target_language)
     if not {languages[0], *(() if sides == "one" else languages[1:])} <= {"ko", "en"}:
@@ -66,9 +66,9 @@ def from_files(
     by_line: bool = False,
     column: str = "text",
 ) -> Callable[[str], Groups]:
-    """Files of one's own: each file is one long text, or `by_line` many short ones; a .jsonl is many short ones.
+    """Your own files: each file is one long text, or with `by_line` many short ones; a .jsonl is many short ones.
 
-    Without a validation file the last tenth of every text is looked at, or `data.validation` of many short ones.
+    Without a validation file, the last tenth of every text is held out, or `data.validation` of many short ones.
     """
 
     def documents(path: str | Sequence[str]) -> Documents:
@@ -93,7 +93,7 @@ def from_catalogue(
 ) -> Callable[[str], Groups]:
     """Sets of the catalogue, one after another: long texts, reviews, or one side (`source_language`) of translations.
 
-    `validation = ""` keeps some of the training part apart, for sets that have no part of that name.
+    `validation = ""` holds out part of the training set, for sets without a validation part.
     """
     every = [names] if isinstance(names, str) else list(names)
     tests = [test] if isinstance(test, str) else list(test)
@@ -111,7 +111,7 @@ def from_catalogue(
 
 
 def _read(name: str, split: str, language: str) -> Documents:
-    """Whatever is a text in a set of the catalogue; an empty one is left out."""
+    """All texts in a set of the catalogue, without empty ones."""
     known = dataset(name)
     if known.format == "text":
         return Documents([read.text(name, split)])

@@ -15,13 +15,13 @@ from glassformer.data.lines import jsonl_rows, read_lines
 from glassformer.data.pairs import BLANKS
 from glassformer.errors import FileError
 
-HELD_OUT = 0.1  # of a text that comes in one piece: its last tenth is looked at, as nanoGPT does
+HELD_OUT = 0.1  # of a single long text: its last tenth is for validation, as in nanoGPT
 SHARES = (("test", 0.1), ("validation", 0.1))  # of all characters; the rest is for training
 
 
 @dataclass(frozen=True)
 class Documents:
-    """Texts in their order; `skipped`: the lines of the file that hold only blanks, from 1."""
+    """Texts in order; `skipped`: the lines of the file that hold only blanks, from 1."""
 
     texts: list[str]
     skipped: tuple[int, ...] = ()
@@ -47,7 +47,7 @@ def together(parts: Iterable[Documents]) -> Documents:
 
 
 def read_documents(path: str | Path, *, by_line: bool = False, column: str = "text") -> Documents:
-    """A file as one document, line breaks and all; or a document for each line, which is how a .jsonl is always read.
+    """A file as one document, including line breaks; or a document for each line, as in every .jsonl.
 
     `column`: the key of the text in a .jsonl.
     """
@@ -74,14 +74,14 @@ def _each(path: str | Path, texts: Iterable[str], strip: str = BLANKS) -> Docume
 
 
 def apart(documents: Documents, number: int, seed: int) -> tuple[Documents, Documents]:
-    """(the rest, about `number` documents kept apart): drawn by seed, and no text stands in both."""
+    """(the rest, about `number` documents held out): drawn by seed, and no text is in both."""
     return held_out(documents, [mark(seed, text.encode()) for text in documents], number)
 
 
 def tail_apart(documents: Documents, share: float = HELD_OUT) -> tuple[Documents, Documents]:
-    """(the beginning, the last `share` of the characters) of every document: for texts that come in one piece.
+    """(the beginning, the last `share` of the characters) of every document: for single long texts.
 
-    A text so short that nothing is left of it at the end has only a beginning.
+    A very short text has only a beginning.
     """
     cuts = [len(text) - int(len(text) * share) for text in documents.texts]
     both = list(zip(documents.texts, cuts, strict=True))
@@ -92,8 +92,8 @@ def tail_apart(documents: Documents, share: float = HELD_OUT) -> tuple[Documents
 def topics(split: str) -> Documents:
     """The topics of a split, by the hash of their names.
 
-    Many topics quote others: a paragraph that stands in several is kept in the first alone, so that nothing that is
-    tested on was learned from. Another version of Python has other texts, and another number comes out.
+    Many topics quote others: a repeated paragraph is kept only in the first, so that no test text was trained on.
+    Another version of Python has other texts, and gives other numbers.
     """
     from pydoc_data.topics import topics as every
 

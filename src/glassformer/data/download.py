@@ -22,7 +22,7 @@ PIECE = 1 << 16
 
 
 def get(name: str, progress: DownloadProgress = lambda address, done, total: None) -> list[Path]:
-    """All files of a set that are not there yet. What cannot be fetched whole and right leaves nothing behind."""
+    """Fetch all missing files of a set. A file that is incomplete or wrong leaves nothing behind."""
     known, place = dataset(name), folder(name)
     if not known.address:
         raise FileError("data_no_address", name=name, source=known.source, files=", ".join(known.files), folder=place)
@@ -55,7 +55,7 @@ def _fetch(address: str, path: Path, progress: DownloadProgress) -> None:
     except HTTPError as error:
         error.close()
         raise FileError("data_download", address=address, why=f"HTTP {error.code}") from error
-    except (HTTPException, OSError) as error:  # no such host, refused, cut off, timed out, and also: the disk is full
+    except (HTTPException, OSError) as error:  # no such host, refused, cut off, timed out, or the disk is full
         why = getattr(error, "reason", None) or getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise FileError("data_download", address=address, why=str(why)) from error
     if total is not None and done != total:
@@ -63,7 +63,7 @@ def _fetch(address: str, path: Path, progress: DownloadProgress) -> None:
 
 
 def _unpacked(got: Path, file: str, address: str) -> Path:
-    """The file itself, out of its archive if it came in one. Nothing but that one member is written."""
+    """The file itself, out of its archive if it came in one. Only that one member is written."""
     if not address.endswith((".tar.gz", ".tgz")):
         return got
     try:
@@ -91,6 +91,6 @@ def _put(name: str, file: str, got: Path, address: str) -> None:
 
 
 def _settle(file: BinaryIO) -> None:
-    """On the disk, not only on its way there: the new name must never stand for half a file."""
+    """Sync the file to the disk: the new name must never belong to half a file."""
     file.flush()
     os.fsync(file.fileno())

@@ -16,7 +16,7 @@ from glassformer.errors import InputError
 
 Example = tuple[NDArray[Any], ...]  # one array for each field
 Kept = NDArray[np.bool_] | NDArray[np.int64] | Sequence[int]
-SAMPLED = 2**18  # numbers of a field that enter the fingerprint
+SAMPLED = 2**18  # numbers of a field used for the fingerprint
 
 
 class Examples(Protocol):
@@ -42,7 +42,7 @@ class Examples(Protocol):
 class Arrays:
     """`Arrays({"image": n × 28 × 28, "label": n}, positions=49)`; arrays[i] is (image i, its label), nothing copied.
 
-    `positions`: how many tokens the blocks see of one example, patches for example; the sampler counts them.
+    `positions`: the number of tokens that one example gives, such as patches; the sampler counts them.
     """
 
     fields: Mapping[str, NDArray[Any]]
@@ -76,14 +76,14 @@ class Arrays:
 
 
 def check_sizes(fields: Mapping[str, Sized]) -> None:
-    """Every field has as many entries as every other: one for each example."""
+    """Raises unless all fields have the same number of entries."""
     sizes = {name: len(field) for name, field in fields.items()}
     if len(set(sizes.values())) > 1:
         raise InputError("fields_differ", sizes=", ".join(f"{name} {size}" for name, size in sizes.items()))
 
 
 def sampled(array: NDArray[Any], count: int) -> bytes:
-    """About `count` numbers, taken evenly; all of them where there are fewer."""
+    """About `count` numbers, taken evenly; all of them if there are fewer."""
     flat = array.reshape(-1)
     return np.ascontiguousarray(flat[:: max(1, flat.size // count)]).tobytes()
 
@@ -130,9 +130,9 @@ class Windows:
 
 
 def starts(lengths: Sequence[int], size: int, stride: int = 1) -> NDArray[np.int64]:
-    """Where windows of `size` may begin in rows put one after another: no window reaches from one into the next.
+    """Where windows of `size` begin in concatenated rows, so that no window reaches from one row into the next.
 
-    The last window of a row ends where the row ends, unless `stride` leaves less than a stride over.
+    The last window of a row ends where the row ends, unless less than a `stride` is left over.
     """
     begins = np.concatenate(([0], np.cumsum(lengths)[:-1])).astype(np.int64)
     each = [

@@ -1,4 +1,4 @@
-"""How the files of one's own were read, a line for each, before training: rows, columns, header, decimal sign."""
+"""How your own files were read, a line for each, before training: rows, columns, header, decimal sign."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PARTS = ("train", "validation", "test")
 
 
 def said(config: RunConfig) -> Iterator[Phrase]:
-    """A line for each file of one's own that a recipe names; none for the built-in corpora and the catalogue."""
+    """A line for each of your own files in a recipe; none for the built-in corpora and the catalogue."""
     source = config.data.source
     tell = TELLERS.get((config.task.kind, source.kind))
     if tell is None:
@@ -49,7 +49,7 @@ def _named(names: Sequence[str]) -> str:
 
 def _pairs(path: str, options: Any) -> Phrase:
     form = _form(options)
-    if not isinstance(options["train"], str):  # two parallel files: lines, nothing to find out
+    if not isinstance(options["train"], str):  # two parallel files: plain lines, nothing to infer
         return _phrase("lines", path=path, count=sum(1 for _ in read_lines(path)))
     found = read_pairs(path, form)
     how = _keys(form.keys(path, pair_columns)) if is_jsonl(path) else form.layout(path).phrase
@@ -77,7 +77,7 @@ def _labelled(path: str, options: Any) -> Phrase:
 
 
 def _unjudged(config: RunConfig) -> Iterator[Phrase]:
-    """A line where nothing is held out for validation: of a few texts each label's share may be less than one."""
+    """A line if nothing is held out for validation: with few texts, each label's share may be less than one."""
     path = str(config.data.source.options["train"])
     _, looked_at = apart(read_texts(path, _form(config.data.source.options)), config.data.validation, config.data.seed)
     if not len(looked_at):
@@ -126,7 +126,7 @@ def _keys(keys: tuple[str, str]) -> Phrase:
 
 
 def _phrase(key: str, **values: object) -> Phrase:
-    """Counts with their commas, paths as they were given."""
+    """A phrase: counts with commas, paths as given."""
     shown = {name: f"{value:,}" if isinstance(value, int) else value for name, value in values.items()}
     return Phrase(f"own.{key}", tuple(shown.items()))
 

@@ -1,6 +1,6 @@
-"""Where the data sets lie on this machine, and whether their files are what the catalogue says.
+"""Where the data sets are on this machine, and whether their files match the catalogue.
 
-They lie in GLASSFORMER_DATA, else in the person's own data folder.
+They are in GLASSFORMER_DATA, else in the user's data folder.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def folder(name: str) -> Path:
 
 
 def locate_file(name: str, file: str) -> Path | None:
-    """A file of a set, however it is packed; None where there is none."""
+    """A file of a set, packed or not; None if there is none."""
     candidates = (folder(name) / f"{file}{packing}" for packing in PACKINGS)
     return next((path for path in candidates if path.is_file()), None)
 
@@ -70,7 +70,7 @@ def _remedy(name: str) -> Phrase:
 
 @dataclass(frozen=True)
 class Checked:
-    """One file, what was found, and what is wrong with it, if anything."""
+    """One file, its checksum and lines, and what is wrong with it, if anything."""
 
     file: str
     path: Path | None = None

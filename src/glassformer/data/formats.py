@@ -32,7 +32,7 @@ def read_tsv(path: str | Path, source: Column = 1, target: Column = 2, header: b
 
 
 def tsv_rows(path: str | Path, columns: Sequence[Column], header: bool = False) -> Iterator[tuple[str, ...]]:
-    """The chosen columns of every line. A quotation mark is just a character, and a tab always ends a column."""
+    """The chosen columns of every line. A quotation mark is an ordinary character, and a tab always ends a column."""
     rows = read_lines(path)
     first = next(rows, None)
     if first is None:
@@ -45,7 +45,7 @@ def tsv_rows(path: str | Path, columns: Sequence[Column], header: bool = False) 
         if len(cells) < needed:
             if line:
                 raise FileError("data_row_short", path=path, line=number, columns=len(cells), needed=needed)
-            cells = [""] * needed  # an empty line is an empty row, which the reader leaves out and counts
+            cells = [""] * needed  # an empty line is an empty row, which the reader skips and counts
         yield tuple(cells[place] for place in places)
 
 
@@ -72,7 +72,7 @@ def csv_rows(path: str | Path) -> Iterator[tuple[int, list[str]]]:
 
 @dataclass(frozen=True)
 class LabelledTable:
-    """Texts and their labels; `empty` counts the texts that are empty in the original, and are kept."""
+    """Texts and their labels; `empty` counts texts that are empty in the original; they are kept."""
 
     texts: list[str]
     labels: list[int]
@@ -98,7 +98,7 @@ class Dialogue:
 
 
 def read_labelled_tsv(path: str | Path, text: str = "document", label: str = "label") -> LabelledTable:
-    """A TSV with a header, quoting off: a quotation mark in a review is just a character."""
+    """A TSV with a header, without quoting: a quotation mark in a review is an ordinary character."""
     found = LabelledTable([], [])
     for number, (words, mark) in enumerate(tsv_rows(path, (text, label)), 2):
         found.texts.append(words)
@@ -145,7 +145,7 @@ def read_series(path: str | Path) -> Series:
 
 
 def read_prices(path: str | Path) -> dict[str, Series]:
-    """A CSV of several shares below each other, with the ticker in the last column: one series for each."""
+    """A CSV of several shares, one after another, with the ticker in the last column: one series for each."""
     header, rows = _table(path)
     dates: dict[str, list[str]] = {}
     values: dict[str, list[list[float]]] = {}
@@ -182,7 +182,7 @@ class Images:
 
 
 def read_images(images: str | Path, labels: str | Path) -> Images:
-    """Two IDX files of the same count."""
+    """Images and labels from two IDX files of the same count."""
     pictures, classes = read_idx(images), read_idx(labels)
     if len(pictures) != len(classes):
         raise FileError("data_image_counts", path=labels, found=len(classes), expected=len(pictures))

@@ -1,4 +1,4 @@
-"""Where the labelled texts of a run come from: the built-in grammar, files of one's own, or a set of the catalogue."""
+"""Where the labelled texts of a run come from: the built-in grammar, your own files, or a set of the catalogue."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def from_files(
     delimiter: str = "",
     header: bool | None = None,
 ) -> Callable[[str], Groups]:
-    """Files of one's own, a table or .jsonl, with a column of texts and one of labels (names, or numbers from 1)."""
+    """Your own files, tables or .jsonl, with a column of texts and one of labels (names, or numbers from 1)."""
     form = Form(columns, delimiter, header)
     tests = [test] if isinstance(test, str) else test or []
     return from_parts(
@@ -68,7 +68,7 @@ def from_files(
 def from_catalogue(
     config: DataConfig, *, name: str, train: str = "train", validation: str = "", test: str | Sequence[str] = "test"
 ) -> Callable[[str], Groups]:
-    """A set of the catalogue. Texts that are empty in the original are judged by, but not learned from."""
+    """A set of the catalogue. Texts that are empty in the original are used for evaluation, but not for training."""
     tests = [test] if isinstance(test, str) else test
 
     def part(split: str) -> Texts:

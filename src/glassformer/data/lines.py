@@ -1,6 +1,6 @@
 """The lines of a text file, plain, .gz or .xz, one block at a time, in NFC; and JSON lines, an object on each.
 
-Every way in which a file can be bad is one error that names the file and the line.
+Anything wrong with a file raises an error that names the file and the line.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from unicodedata import is_normalized, normalize
 
 from glassformer.errors import FileError, Phrase, shown
 
-LONGEST_LINE = 1_000_000  # bytes; whoever has a longer one has lost the line breaks
-BLOCK = 1 << 19  # below LONGEST_LINE, so that most blocks need no look at each line
+LONGEST_LINE = 1_000_000  # bytes; a longer line means that the line breaks are lost
+BLOCK = 1 << 19  # below LONGEST_LINE, so that lines inside a block need no check
 DAMAGED = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error)
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 
@@ -26,9 +26,9 @@ OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 def read_lines(path: str | Path) -> Iterator[str]:
     """Each line without its end (LF or CR LF), in NFC; a byte order mark is dropped, every other character is kept.
 
-    A block is decoded and normalised at once, which is what makes a million lines quick: no character joins up with
-    a line break in front of it, so NFC of a block is NFC of its lines. Only LF ends a line: U+2028, U+0085 and the
-    other ends of `str.splitlines` stand inside sentences, and would break the alignment of two files.
+    A block is decoded and normalised at once, which makes a million lines fast: no character combines with a line break
+    before it, so NFC of a block is NFC of its lines. Only LF ends a line: U+2028, U+0085 and the other separators of
+    `str.splitlines` occur inside sentences, and would break the alignment of two files.
     """
     path = Path(path)
     count, first = 0, True
@@ -92,7 +92,7 @@ def _check_lengths(whole: bytes, tail: bytes, path: Path, count: int) -> None:
 
 
 def _decoded(block: bytes, path: Path, count: int) -> str:
-    """The block as text; a byte that is no UTF-8 is named by its line and its place in that line, both from 1."""
+    """The block as text; a byte that is not UTF-8 is reported with its line and its place in that line, both from 1."""
     try:
         return block.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -102,7 +102,7 @@ def _decoded(block: bytes, path: Path, count: int) -> str:
 
 
 def _remedy(block: bytes, path: Path) -> Phrase:
-    """How to convert it, where the encoding shows: Windows' UTF-16 by its mark, Korean Windows' CP949 by its Hangul."""
+    """How to convert it, if the encoding is known: Windows' UTF-16 by its mark, Korean Windows' CP949 by its Hangul."""
     if block.startswith((b"\xff\xfe", b"\xfe\xff")):
         return _convert("UTF-16", path)
     try:
@@ -115,12 +115,12 @@ def _remedy(block: bytes, path: Path) -> Phrase:
 
 
 def _convert(encoding: str, path: Path) -> Phrase:
-    """A command that works as it is printed, whatever the path holds."""
+    """A command that works as printed, for any path."""
     return Phrase("hints.convert_guessed", (("encoding", encoding), ("path", shlex.quote(str(path)))))
 
 
 def jsonl_rows(path: str | Path, source: str, target: str) -> Iterator[tuple[str, str]]:
-    """The values of two keys of every line; an empty line is an empty row, which the reader leaves out and counts."""
+    """The values of two keys of every line; an empty line is an empty row, which the reader skips and counts."""
     number = 0
     for number, line in enumerate(read_lines(path), 1):
         if not line.strip():
@@ -133,7 +133,7 @@ def jsonl_rows(path: str | Path, source: str, target: str) -> Iterator[tuple[str
 
 
 def jsonl_objects(path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Every object with the number of its line; empty lines are none."""
+    """Every object with the number of its line; empty lines are skipped."""
     for number, line in enumerate(read_lines(path), 1):
         if line.strip():
             yield number, _object(line, path, number)
@@ -150,7 +150,7 @@ def _object(line: str, path: str | Path, number: int) -> dict[str, Any]:
 
 
 def text_of(row: dict[str, Any], key: str, path: str | Path, number: int) -> str:
-    """The text under a key, composed; anything else there is refused."""
+    """The text under a key, in NFC; raises for anything else."""
     if key not in row:
         raise FileError("data_no_key", path=path, line=number, name=key, known=", ".join(row))
     value = row[key]
@@ -158,6 +158,6 @@ def text_of(row: dict[str, Any], key: str, path: str | Path, number: int) -> str
         raise FileError("data_not_text", path=path, line=number, name=key, value=shown(value))
     try:
         value.encode("utf-8")
-    except UnicodeEncodeError as error:  # "\ud800" alone is legal JSON and no character
+    except UnicodeEncodeError as error:  # "\ud800" alone is legal JSON but not a character
         raise FileError("data_not_text", path=path, line=number, name=key, value=shown(value)) from error
     return normalize("NFC", value)  # an escape such as \u1112 is not in NFC before it is read

@@ -1,4 +1,4 @@
-"""Masks of a masked language model: which tokens are hidden, and what stands in their place. BERT's rule."""
+"""Masks of a masked language model: which tokens are hidden, and what replaces them. BERT's rule."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ INSIDE = "##"  # how a foreign WordPiece marks a piece inside of a word
 
 @dataclass(frozen=True, kw_only=True)
 class Masking:
-    r"""Devlin et al. 2019, §3.1: a share `rate` of the tokens is to be guessed. Of these
+    r"""Devlin et al. 2019, §3.1: a share `rate` of the tokens has to be predicted. Of these
 
         `masked`                 80 %   are replaced by [MASK]
         `random`                 10 %   are replaced by any token that is not special, each as likely as any other
         1 - masked - random      10 %   stay as they are
 
-    So the model cannot know which words it will be asked for, and keeps them all in mind. `whole_word` chooses words
-    instead of tokens, each with all its pieces; what stands in their place is drawn for each piece, as in BERT. Every
-    token has the same chance to be chosen either way.
-    Special tokens are never chosen, <unk> is one of them; of every text at least one token is, if it has any other.
-    Differs from BERT: drawn anew whenever a text is read, not once for ten epochs; n · rate is rounded up or down by
-    chance, so that short texts too have the right rate on average (from 1 / rate tokens on).
+    So the model cannot know which words it has to predict, and must represent them all. `whole_word` chooses whole
+    words, with all their pieces; the replacement is drawn for each piece, as in BERT. Every token has the same chance
+    to be chosen either way.
+    Special tokens, including <unk>, are never chosen; in every text with other tokens at least one is.
+    Differs from BERT: drawn again whenever a text is read, not once for ten epochs; n · rate is rounded up or down at
+    random, so that short texts too have the right rate on average (from 1 / rate tokens on).
     """
 
     mask: int
-    ordinary: NDArray[np.bool_]  # v: by token, whether it is not special
+    ordinary: NDArray[np.bool_]  # v: whether a token is not special
     begins: NDArray[np.bool_]  # v: whether it begins a word
     rate: float = 0.15
     masked: float = 0.8
@@ -40,7 +40,7 @@ class Masking:
     whole_word: bool = False
 
     def __call__(self, tokens: Tokens, random: np.random.Generator) -> tuple[Tokens, Tokens]:
-        """What the model reads, and what it should say: IGNORE wherever it is not asked."""
+        """What the model reads, and what it should predict: IGNORE where nothing is masked."""
         chosen = self.choose(tokens, random)
         draw = random.random(len(tokens))
         read = np.where(chosen & (draw < self.masked), self.mask, tokens)
@@ -49,7 +49,7 @@ class Masking:
         return read.astype(np.int32), np.where(chosen, tokens, IGNORE).astype(np.int32)
 
     def choose(self, tokens: Tokens, random: np.random.Generator) -> NDArray[np.bool_]:
-        """Which tokens are to be guessed."""
+        """Which tokens have to be predicted."""
         allowed = self.ordinary[tokens]
         words = self.words(tokens) if self.whole_word else np.arange(len(tokens))
         possible = np.unique(words[allowed])
@@ -83,7 +83,7 @@ def make_masking(
 
 
 def begin_words(tokenizer: Tokenizer) -> NDArray[np.bool_]:
-    """Of every token, whether it begins a word. Words stand between blanks; a blank belongs to the word behind it."""
+    """For every token, whether it begins a word. Words are separated by blanks; a blank belongs to the next word."""
     pieces = [tokenizer.piece(token) for token in range(tokenizer.vocab_size)]
     if tokenizer.kind == "words":
         return np.ones(len(pieces), dtype=bool)

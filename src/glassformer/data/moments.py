@@ -1,4 +1,4 @@
-"""Dates of a series: read in the ways people write them, checked for order, and continued into the future."""
+"""Dates of a series: read in the usual formats, checked for order, and continued into the future."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ UNITS = {"weeks": 7 * DAY, "days": DAY, "hours": 3600, "minutes": 60, "seconds":
 
 
 def read_moments(cells: Sequence[str], lines: Sequence[int], path: str | Path) -> Moments:
-    """2024-01-31, with a time or without, 20240131, 2024/1/31; 31.01.2024 where some row tells day from month.
+    """2024-01-31, with a time or without, 20240131, 2024/1/31; 31.01.2024 if some row distinguishes day and month.
 
-    A time zone is left out: what is read is what the clock showed.
+    A time zone is ignored: the local time is read.
     """
     day_first = _day_first(cells, lines, path)
     found = [_moment(cell, line, path, day_first) for cell, line in zip(cells, lines, strict=True)]
@@ -53,7 +53,7 @@ def _moment(cell: str, line: int, path: str | Path, day_first: bool) -> datetime
 
 
 def is_moment(cell: str) -> bool:
-    """Whether a cell reads as a date; a plain number does not, though 20240131 may be one."""
+    """Whether a cell is a date; a plain number is not, although 20240131 may be one."""
     try:
         _moment(cell, 1, "", True)
     except FileError:
@@ -65,7 +65,7 @@ def is_moment(cell: str) -> bool:
 
 
 def _day_first(cells: Sequence[str], lines: Sequence[int], path: str | Path) -> bool:
-    """Whether the day stands before the month where the year stands last: only a number above 12 can tell."""
+    """Whether the day comes before the month in dates that end with the year: only a number above 12 can tell."""
     matches = [YEAR_LAST.fullmatch(cell.strip()) for cell in cells[:1]]
     if not any(matches):
         return True
@@ -78,7 +78,7 @@ def _day_first(cells: Sequence[str], lines: Sequence[int], path: str | Path) -> 
 
 
 def check_order(moments: Moments, lines: Sequence[int], path: str | Path) -> None:
-    """Oldest first, each moment once."""
+    """Raises unless moments go from old to new, each once."""
     steps = np.diff(moments).astype(np.int64)
     for i in np.flatnonzero(steps <= 0)[:1].tolist():
         line, value = lines[i + 1], written(moments[i + 1])
@@ -89,7 +89,7 @@ def check_order(moments: Moments, lines: Sequence[int], path: str | Path) -> Non
 
 @dataclass(frozen=True)
 class TimeStep:
-    """From one row to the next: so many seconds; or so many months; or the next weekday, as at a stock exchange."""
+    """From one row to the next: a number of seconds or months; or the next weekday, as at a stock exchange."""
 
     seconds: int = 0
     months: int = 0
@@ -108,7 +108,7 @@ class TimeStep:
         return Phrase(f"steps.{unit}", (("count", count),)) if count > 1 else Phrase(f"steps.one_{unit}")
 
     def after(self, last: np.datetime64, count: int) -> Moments:
-        """The next `count` moments. Holidays are not known: a weekday is taken for a day of trade."""
+        """The next `count` moments. Holidays are not known: every weekday counts as a trading day."""
         ahead = np.arange(1, count + 1)
         if self.months:
             month = last.astype("datetime64[M]")
@@ -125,7 +125,7 @@ class TimeStep:
 
 
 def step_of(moments: Moments) -> TimeStep:
-    """The step that is there most often; days without a Saturday or Sunday are weekdays."""
+    """The most frequent step; days without a Saturday or Sunday are weekdays."""
     seconds = np.diff(moments).astype(np.int64)
     common = Counter(seconds.tolist()).most_common(1)[0][0]
     if common == DAY and seconds.max() > DAY and np.is_busday(moments.astype("datetime64[D]")).all():
@@ -137,7 +137,7 @@ def step_of(moments: Moments) -> TimeStep:
 
 
 def _same_day(moments: Moments) -> bool:
-    """One day of the month in all rows, or its last in all."""
+    """Whether all rows have the same day of the month, or all the last one."""
     month = moments.astype("datetime64[M]")
     inside = (moments - month.astype("datetime64[s]")).astype(np.int64)
     behind = ((month + A_MONTH).astype("datetime64[s]") - moments).astype(np.int64)
@@ -145,7 +145,7 @@ def _same_day(moments: Moments) -> bool:
 
 
 def gap(moments: Moments, step: TimeStep) -> int | None:
-    """The first row that does not come one step after the row before it."""
+    """The first row that is not one step after the row before it."""
     if step.weekdays:
         wrong = np.diff(moments).astype(np.int64) > LONGEST_HOLIDAY
     elif step.months:
@@ -156,7 +156,7 @@ def gap(moments: Moments, step: TimeStep) -> int | None:
 
 
 def refuse_gaps(moments: Moments, lines: Sequence[int], path: str | Path) -> TimeStep:
-    """The step of an even series; weekends and holidays are no gaps in a series of weekdays."""
+    """The step of a series; raises if it has gaps. In a series of weekdays, weekends and holidays are not gaps."""
     if len(moments) < 2:
         raise FileError("series_rows", path=path, rows=len(moments))
     step = step_of(moments)
@@ -168,6 +168,6 @@ def refuse_gaps(moments: Moments, lines: Sequence[int], path: str | Path) -> Tim
 
 
 def written(moment: np.datetime64) -> str:
-    """2024-01-31, and the time where it is not midnight."""
+    """2024-01-31, with the time unless it is midnight."""
     text = str(moment.astype("datetime64[s]")).replace("T", " ")
     return text.removesuffix(" 00:00:00").removesuffix(":00") if text.endswith(":00") else text

@@ -1,4 +1,4 @@
-"""Text prepared the way the older literature prepares it: Moses tokens, lower case. Only where a recipe asks for it."""
+"""Text prepared as in the older literature: Moses tokens, lower case. Only if a recipe asks for it."""
 
 from __future__ import annotations
 

@@ -32,17 +32,17 @@ from glassformer.errors import FileError
 
 TABLES = (".tsv", ".csv", ".tab", ".psv")
 LOOKED_AT = 2000  # rows
-MOST_LABELS = 50  # distinct ones, to be taken for labels
+MOST_LABELS = 50  # distinct values that still count as labels
 PROSE = (".txt", ".md", ".text", "")
 
 
 def is_own(path: Path) -> bool:
-    """Whether a name on the command line is meant as data: a folder, or a file that is no recipe."""
+    """Whether a name on the command line means data: a folder, or a file that is not a recipe."""
     return path.is_dir() or (path.is_file() and path.suffix.casefold() != ".toml")
 
 
 def possible_tasks(path: Path) -> tuple[str, ...]:
-    """The tasks that a file or folder could be for: one where the content shows it, two where it could be either."""
+    """The tasks that a file or folder could be for: one if the content shows it, two if it could be either."""
     if path.is_dir():
         if not any(each.is_dir() for each in path.iterdir()):
             raise FileError("own_folder", path=path)
@@ -58,7 +58,7 @@ def possible_tasks(path: Path) -> tuple[str, ...]:
 
 
 def _has_tabs(path: Path) -> bool:
-    """Excel's "text" has tabs in every line."""
+    """Whether a text has the same number of tabs in every line, as Excel's "text" has."""
     some = [line for line in islice(read_lines(path), 20) if line.strip()]
     return len(some) > 1 and len({line.count("\t") for line in some}) == 1 and "\t" in some[0]
 
@@ -74,7 +74,7 @@ def _of_objects(path: Path) -> tuple[str, ...]:
 
 
 def _by_name(names: Sequence[str]) -> tuple[str, ...]:
-    """What the columns are called tells, unless it tells two things: "target" may be a translation or a label."""
+    """The tasks by the names of the columns; two if they are ambiguous: "target" may be a translation or a label."""
     kept = [name for name in names if not is_called(name, NUMBERS)]
     if len(kept) == 2 and all(is_called(name, LANGUAGES, SOURCES, TARGETS) for name in kept):
         return ("translation",)
@@ -105,13 +105,13 @@ def _of_table(path: Path) -> tuple[str, ...]:
 
 
 def _is_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Names of one's own: words where the next row has a date, or above nothing but numbers."""
+    """Whether the first row holds unknown names: words where the next row has a date or only numbers."""
     first, second = rows[0], rows[1]
     return any(map(is_moment, second)) or (_are_numbers(second) and not any(_are_numbers([cell]) for cell in first))
 
 
 def _of_two_columns(columns: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """Labels come again and again, translations do not: between the two nothing is guessed."""
+    """By repetition: labels repeat, translations do not; both tasks if it is not clear."""
     counts = [Counter(cell.strip() for cell in cells) for cells in columns]
     for found in counts:
         if len(found) <= MOST_LABELS and sum(found.values()) >= 5 * len(found) and min(found.values()) > 1:

@@ -1,4 +1,4 @@
-"""Short texts side by side in rows of one length, each by itself: hardly any padding, and no text sees another."""
+"""Short texts packed into rows of one length: hardly any padding, and no text sees another."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ PADDING = -1  # the document that padding belongs to: it sees only itself
 def pieces(texts: Iterable[Sequence[int]], frame: Frame, context: int) -> Iterator[Tokens]:
     r"""Texts in their frame, those longer than a row cut into pieces of at most `context` + 1 tokens.
 
-        begin x_1 … x_n end        read: begin x_1 … x_n        to be foreseen: x_1 … x_n end
+        begin x_1 … x_n end        input: begin x_1 … x_n        target: x_1 … x_n end
 
-    A piece begins with the last token of the one before it, so that every token is foreseen exactly once.
+    A piece begins with the last token of the one before it, so that every token is predicted exactly once.
     """
     for text in texts:
         framed = np.array(frame.around(text), dtype=np.int32)
@@ -35,8 +35,8 @@ def pieces(texts: Iterable[Sequence[int]], frame: Frame, context: int) -> Iterat
 def fit(lengths: NDArray[np.int64], size: int) -> list[list[int]]:
     """The texts that share a row: the longest first, each into the fullest row that still has room for it."""
     rows: list[list[int]] = []
-    free: list[list[int]] = [[] for _ in range(size + 1)]  # rows by how much room they have left
-    some = 0  # bit n: there is a row with n left
+    free: list[list[int]] = [[] for _ in range(size + 1)]  # rows by the room they have left
+    some = 0  # bit n: some row has n left
     for i in np.argsort(-lengths, kind="stable").tolist():
         length = int(lengths[i])
         enough = some >> length
@@ -55,7 +55,7 @@ def fit(lengths: NDArray[np.int64], size: int) -> list[list[int]]:
 
 
 def pack(texts: Iterable[Sequence[int]], frame: Frame, context: int) -> Store:
-    """Rows of at most `context` tokens: what is read, what is to be foreseen, and the number of each one's document."""
+    """Rows of at most `context` tokens: inputs, targets, and the number of each token's document."""
     parts = list(pieces(texts, frame, context))
     rows = fit(np.array([len(part) - 1 for part in parts], dtype=np.int64), context)
 
@@ -77,7 +77,7 @@ class PackedBatch:
     """Rows of packed texts; see `Decoder.forward` for what `documents` does."""
 
     tokens: Tensor  # b t
-    targets: Tensor  # b t: IGNORE where it is padding
+    targets: Tensor  # b t: IGNORE for padding
     documents: Tensor  # b t
     count: int
 
@@ -86,7 +86,7 @@ class PackedBatch:
 
 
 def packed(examples: Sequence[Example], padding: int, pad_to: int = 1) -> PackedBatch:
-    """Rows side by side."""
+    """Rows as a batch."""
     tokens, real = pad([read for read, _, _ in examples], padding, pad_to=pad_to)
     targets, _ = pad([foreseen for _, foreseen, _ in examples], IGNORE, pad_to=pad_to)
     documents, _ = pad([number for _, _, number in examples], PADDING, pad_to=pad_to)

@@ -1,4 +1,4 @@
-"""Where the sentences of a run come from: the built-in grammar, files of one's own, or sets of the catalogue."""
+"""Where the sentences of a run come from: the built-in grammar, your own files, or sets of the catalogue."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def from_files(
     delimiter: str = "",
     header: bool | None = None,
 ) -> Callable[[str], Groups]:
-    """Files of one's own: two parallel texts, or one table or .jsonl with two `columns` (numbers from 1, or names)."""
+    """Your own files: two parallel texts, or one table or .jsonl with two `columns` (numbers from 1, or names)."""
     form = Form(columns, delimiter, header)
     return from_parts(
         lambda path: _file(path, form),

@@ -14,7 +14,7 @@ from glassformer.data.lines import jsonl_rows, read_lines
 from glassformer.data.table import ColumnLayout, Form, column_index, is_jsonl, pair_columns, table_rows, width
 from glassformer.errors import FileError
 
-BLANKS = " \t\u00a0\u3000"  # stripped around a sentence; control characters are kept, wherever they stand
+BLANKS = " \t\u00a0\u3000"  # stripped around a sentence; control characters are kept everywhere
 FOUND_OUT = Form()
 PARTS = 20  # 1/20 test, 1/20 validation, the rest for training
 
@@ -28,9 +28,9 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class Pairs:
-    """All pairs of a file in its order, and the lines that were left out because a side was empty.
+    """All pairs of a file in order, and the lines that were left out because a side was empty.
 
-    Two lists of text, not a list of pairs: a million pairs then need no million tuples.
+    Two lists of texts, not a list of pairs, so that a million pairs do not need a million tuples.
     """
 
     sources: list[str]
@@ -59,8 +59,8 @@ class Pairs:
 def gather(rows: Iterable[tuple[str, str]], path: str | Path, first_line: int = 1) -> Pairs:
     """Rows of a file as pairs, without the blanks around each sentence.
 
-    An empty side makes no training pair, and dropping it on one side only would shift all that follows: the whole
-    pair is left out, and its line is kept in `skipped`, so that it can be said.
+    A pair with an empty side is useless, and dropping only that side would shift all that follow: the whole pair is
+    left out, and its line is recorded in `skipped` for a report.
     """
     sources: list[str] = []
     targets: list[str] = []
@@ -78,12 +78,12 @@ def gather(rows: Iterable[tuple[str, str]], path: str | Path, first_line: int = 
 
 
 def read_parallel(source: str | Path, target: str | Path) -> Pairs:
-    """All pairs of two aligned files; .gz and .xz are read through."""
+    """All pairs of two aligned files; .gz and .xz are unpacked."""
     return gather(parallel_rows(source, target), source)
 
 
 def parallel_rows(source: str | Path, target: str | Path) -> Iterator[tuple[str, str]]:
-    """The same, line by line, empty sides included. That the counts differ is known, and said, only at the end."""
+    """The same, line by line, including empty sides. Raises only at the end if the counts differ."""
     counts = [0, 0]
     for first, second in zip_longest(read_lines(source), read_lines(target)):
         counts[0] += first is not None
@@ -112,13 +112,13 @@ def read_jsonl(path: str | Path, source: str = "source", target: str = "target")
 
 
 def pair_places(path: str | Path, layout: ColumnLayout, form: Form) -> tuple[int, int]:
-    """Where source and target stand, from 0."""
+    """The columns of source and target, from 0."""
     names = layout.header or [""] * width(path, layout)
     given = form.places(path, names)
     if given is not None:
         return given[0], given[1]
     if len(names) < 2:
-        column_index(2, names, path)  # says that there is no second
+        column_index(2, names, path)  # raises: there is no second column
     found = pair_columns(names) if layout.header else (0, 1)
     if found is None:
         raise FileError("columns_unclear", path=path, known=", ".join(names))
@@ -126,7 +126,7 @@ def pair_places(path: str | Path, layout: ColumnLayout, form: Form) -> tuple[int
 
 
 def _sides(path: str | Path, layout: ColumnLayout, places: tuple[int, int]) -> Iterator[tuple[str, str]]:
-    """Both sides of each row; an empty line is an empty row, which the reader leaves out and counts."""
+    """Both sides of each row; an empty line is an empty row, which the reader skips and counts."""
     needed = max(places) + 1
     for number, cells in table_rows(path, layout):
         if cells and len(cells) < needed:
@@ -135,11 +135,11 @@ def _sides(path: str | Path, layout: ColumnLayout, places: tuple[int, int]) -> I
 
 
 def hashed(pairs: Pairs, split: str) -> Pairs:
-    """The pairs of "train", "val" or "test"; no sentence of either language stands in two of them.
+    """The pairs of "train", "val" or "test"; no sentence of either language is in two of them.
 
-    One sentence may have several translations, and two sentences may share one: pairs that are linked so, over any
-    number of steps, form a group and stay together. The group goes by the SHA-1 of its first source in the order of
-    code points, modulo 20: 0 is test, 1 is val, all others are train.
+    One sentence may have several translations, and two sentences may share one: pairs linked in this way, over any
+    number of steps, form a group and stay together. Its part is decided by the SHA-1 of its first source in the order
+    of code points, modulo 20: 0 is test, 1 is val, all others are train.
     """
     root = _groups(pairs)
     first: dict[int, str] = {}
@@ -173,5 +173,5 @@ def _groups(pairs: Pairs) -> list[int]:
 
 
 def apart(pairs: Pairs, number: int, seed: int) -> tuple[Pairs, Pairs]:
-    """(the rest, `number` pairs kept apart): drawn by seed, and no sentence of either language stands in both."""
+    """(the rest, `number` pairs held out): drawn by seed, and no sentence of either language is in both."""
     return held_out(pairs, [mark(seed, str(group).encode()) for group in _groups(pairs)], number)

@@ -1,6 +1,6 @@
-"""Series side by side on one axis of time, cut into training, validation and test by time, and scaled.
+"""Series on one common time axis, split by time into training, validation and test, and scaled.
 
-Nothing looks ahead: the scale of each channel is fitted on its training part alone, and kept in the run.
+Nothing uses the future: the scale of each channel is fitted on its training part alone, and saved in the run.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ Numbers = NDArray[np.float64]
 class Panel:
     """Channels, and how many moments of their common axis are for training, for validation and for the test.
 
-    All channels are cut at the same moments, whenever each of them begins: shares rise and fall together, so a day
-    that one is tested on must not be a day that another was trained on.
+    All channels are cut at the same moments, whenever each of them begins: shares rise and fall together, so a test day
+    of one must not be a training day of another.
     """
 
     channels: tuple[Channel, ...]
@@ -44,7 +44,7 @@ class Panel:
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
-        """Where each channel begins when all are put one after another, and where the last ends."""
+        """Where each channel begins if all are concatenated, and where the last ends."""
         return np.concatenate(([0], np.cumsum([len(channel) for channel in self.channels]))).astype(np.int64)
 
     def rows(self, channel: Channel, part: str) -> tuple[int, int]:
@@ -54,15 +54,15 @@ class Panel:
         return first, last
 
     def _before(self, channel: Channel, count: int) -> int:
-        """How many rows of a channel stand before the moment number `count` of the axis."""
+        """The number of rows of a channel before moment `count` of the axis."""
         if count >= len(self.axis):
             return len(channel)
         return int(np.searchsorted(channel.moments, self.axis[count]))
 
     def starts(self, part: str, context: int, horizon: int) -> NDArray[np.int64]:
-        """Where the windows of a part begin, in channels put one after another.
+        """Where the windows of a part begin, in concatenated channels.
 
-        All of the future lies in the part; the past may reach back into the part before, as in the literature.
+        The whole future lies in the part; the past may reach back into the part before, as in the literature.
         """
         found = []
         for channel, offset in zip(self.channels, self.offsets[:-1].tolist(), strict=True):
@@ -76,7 +76,7 @@ class Panel:
         return np.searchsorted(self.offsets, starts, side="right") - 1
 
     def check_length(self, context: int, horizon: int) -> None:
-        """Every channel gives at least one window to train on."""
+        """Raises unless every channel gives at least one training window."""
         for channel in self.channels:
             _, rows = self.rows(channel, "train")
             if rows < context + horizon:
@@ -102,7 +102,7 @@ def panel(source: Choice) -> Panel:
 
 
 def _counts(split: tuple[float, ...], length: int) -> tuple[int, int, int]:
-    """Shares are rounded down, and what is left over by that goes to validation."""
+    """Moments per part; shares are rounded down, and the remainder goes to validation."""
     if all(isinstance(each, int) for each in split):
         train, validation, test = map(int, split)
         if train + validation + test > length:
@@ -115,9 +115,9 @@ def _counts(split: tuple[float, ...], length: int) -> tuple[int, int, int]:
 
 @dataclass(frozen=True)
 class Scale:
-    r"""One channel:   scaled = (f(y) − mean) / deviation,     f the logarithm or nothing.
+    r"""One channel:   scaled = (f(y) − mean) / deviation,     f the logarithm or the identity.
 
-    In logarithms an error is a share of the price: a percent is a percent, of 5 dollars as of 700.
+    With logarithms an error is relative to the price: one percent counts the same at 5 dollars and at 700.
     """
 
     mean: float
@@ -126,7 +126,7 @@ class Scale:
 
     @classmethod
     def fit(cls, channel: Channel, rows: int, log: bool) -> Scale:
-        """Of the first `rows` rows."""
+        """The scale of the first `rows` rows."""
         check_constant(channel, rows, channel.name)
         known = _levels(channel.values[:rows], channel.name, log)
         return cls(float(known.mean()), float(known.std()), log)
@@ -135,7 +135,7 @@ class Scale:
         return (_levels(values, name, self.log) - self.mean) / self.deviation
 
     def restored(self, values: Numbers) -> Numbers:
-        """Back to what it was measured in."""
+        """Scaled values in their original units."""
         levels = values * self.deviation + self.mean
         return np.exp(levels) if self.log else levels
 
@@ -156,7 +156,7 @@ class Scaler:
 
     @classmethod
     def fit(cls, panel: Panel, log: bool) -> Scaler:
-        """Nothing after the training part is used."""
+        """A scale for each channel, from the training part only."""
         return cls({each.name: Scale.fit(each, panel.rows(each, "train")[1], log) for each in panel.channels})
 
     def scaled(self, channels: Sequence[Channel]) -> NDArray[np.float32]:

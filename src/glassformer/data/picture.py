@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MODES = {1: "L", 3: "RGB"}  # channels → pillow's name for it
 RESAMPLING = ("nearest", "lanczos", "bilinear", "bicubic", "box", "hamming")
-FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF", "PPM", "AVIF")  # none that starts another program to be read
+FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF", "PPM", "AVIF")  # none that pillow reads with another program
 DEEP = 65535  # white in 16 bits
 
 
@@ -37,12 +37,12 @@ def read_picture(
     resize: bool = True,
     keep_shape: bool = False,
 ) -> Float[Tensor, "c height width"]:
-    """One image, squeezed into a square, or with `resize=False` refused where it has another size.
+    """One image, resized to a square; with `resize=False` another size is refused.
 
-    With `keep_shape` it stays as long as it is wide, and `size` is its shorter side.
+    With `keep_shape` it keeps its proportions, and `size` is its shorter side.
 
-    Of an animation the first frame; what is transparent becomes white. Turned as its camera says, 16 bits become 8.
-    More pixels than pillow takes for a bomb are refused unread.
+    The first frame of an animation; transparent pixels become white. Rotated as the camera says; 16 bits become 8.
+    Images above pillow's limit for decompression bombs are refused unread.
     """
     try:
         from PIL import Image, UnidentifiedImageError
@@ -71,14 +71,14 @@ def read_picture(
         raise FileError("picture_unknown", path=path, known=", ".join(FORMATS)) from error
     except PermissionError as error:
         raise FileError("file_unreadable", path=path, why=error.strerror or str(error)) from error
-    except Exception as error:  # a damaged file: each format has errors of its own
+    except Exception as error:  # a damaged file: each format has its own errors
         why = (str(error) or type(error).__name__).splitlines()[0]
         raise FileError("picture_damaged", path=path, why=why) from error
 
 
 @contextmanager
 def _quiet_library() -> Iterator[None]:
-    """Pillow warns and logs about what is odd in a file: it is read, or one line of ours says what is wrong."""
+    """Silence pillow's warnings and logs about odd files: they are read, or our own error says what is wrong."""
     log = logging.getLogger("PIL")
     before = log.level
     log.setLevel(logging.CRITICAL + 1)
@@ -91,7 +91,7 @@ def _quiet_library() -> Iterator[None]:
 
 
 def statistic(key: str, given: Any, channels: int) -> Float[Tensor, "c 1 1"]:
-    """`task.mean` or `task.std`, a number for each channel; by default those that change nothing."""
+    """`task.mean` or `task.std`, a number for each channel; by default values without an effect."""
     if given is None:
         given = [0.0 if key == "mean" else 1.0] * channels
     numbers = list(given) if isinstance(given, list | tuple) else [given]
@@ -102,7 +102,7 @@ def statistic(key: str, given: Any, channels: int) -> Float[Tensor, "c 1 1"]:
 
 
 def _flat(image: Picture, path: Path, mode: str) -> Picture:
-    """8 bits a channel, the right way up, nothing transparent."""
+    """The image with 8 bits per channel, the right way up, nothing transparent."""
     from PIL import Image, ImageOps
 
     image = ImageOps.exif_transpose(image)
@@ -121,7 +121,7 @@ def _flat(image: Picture, path: Path, mode: str) -> Picture:
 
 
 def middle(pixels: Float[Tensor, "c height width"], size: int) -> Float[Tensor, "c size size"]:
-    """The square in the middle; where the image is smaller, black around it. Halves go to the left and the top."""
+    """The square in the middle; a smaller image gets black around it. Odd pixels go to the left and the top."""
     height, width = pixels.shape[-2:]
     around = [max(size - width, 0), max(size - height, 0)]
     left, top = (-(-each // 2) for each in around)

@@ -19,7 +19,7 @@ TEST = 360  # of the 1,797 digits: one in five
 
 
 class Wanted(NamedTuple):
-    """The data table of a recipe, what its model takes, and how a file is brought to it."""
+    """The data table of a recipe, the size and channels of its model, and how files are resized."""
 
     data: DataConfig
     size: int
@@ -35,7 +35,7 @@ def picture_corpus(wanted: Wanted) -> Corpus[Pictures]:
 
 
 def from_digits(config: Wanted, *, test: int = TEST, resize: bool = False) -> Callable[[str], Groups]:
-    """scikit-learn's digits, split by the seed of the data; the same hands wrote all three parts."""
+    """scikit-learn's digits, split by the seed of the data; the same people wrote all three parts."""
 
     def groups(split: str) -> Groups:
         rest, tested = apart(read_digits(), test, config.data.seed)
@@ -54,7 +54,7 @@ def from_files(
     test: Sequence[str] | None = None,
     resize: bool = False,
 ) -> Callable[[str], Groups]:
-    """IDX files of one's own, plain or packed, each part a pair: ["images", "labels"]."""
+    """Your own IDX files, plain or packed, each part a pair: ["images", "labels"]."""
 
     def part(files: Sequence[str]) -> Pictures:
         return as_pictures(read_images(*files), str(files[0])).fitted(config.size, config.channels, resize)
@@ -80,7 +80,7 @@ def from_folder(
 
 
 def from_catalogue(config: Wanted, *, name: str, resize: bool = False) -> Callable[[str], Groups]:
-    """A set of the catalogue, fashion-mnist for example; some of its training set is kept apart for validation."""
+    """A set of the catalogue, fashion-mnist for example; part of its training set is held out for validation."""
 
     def part(split: str) -> Pictures:
         found = as_pictures(read.images(name, split), f"{name} {split}")

@@ -38,9 +38,9 @@ class Pictures:
         return Pictures(self.pixels[np.array(some, dtype=np.int64)], [self.labels[i] for i in some], self.origin)
 
     def fitted(self, size: int, channels: int, resize: bool = False) -> Pictures:
-        """As a model of this size takes them: a grey image gives a colour model the same channel three times.
+        """Images as a model of this size takes them: for a colour model, a grey channel is repeated three times.
 
-        Another size is refused, or with `resize` brought to this one, evenly from the pixels that lie there.
+        Another size is refused, or with `resize` resized to this one.
         """
         _, found, height, width = self.pixels.shape
         pixels = self.pixels
@@ -56,14 +56,14 @@ class Pictures:
 
 
 def resized(pixels: Bytes, size: int) -> Bytes:
-    """Squeezed or stretched into a square, bilinearly, over all that a pixel covers."""
+    """Resized to a square, bilinearly with antialiasing."""
     whole = torch.from_numpy(np.ascontiguousarray(pixels)).float()  # n c height width
     found = F.interpolate(whole, (size, size), mode="bilinear", antialias=True)  # n c size size
     return found.round().clamp(0, WHITE).byte().numpy()
 
 
 def load_handwritten(asked: str) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """scikit-learn's 1,797 handwritten digits, n 8 8 in 0 … 16, and what they are; `asked` is what needs them."""
+    """scikit-learn's 1,797 handwritten digits, n 8 8 in 0 … 16, and their classes; `asked`: what needs them."""
     try:
         from sklearn.datasets import load_digits  # type: ignore[import-untyped]
     except ImportError as error:
@@ -74,14 +74,14 @@ def load_handwritten(asked: str) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
 
 @cache
 def read_digits() -> Pictures:
-    """The handwritten digits with their 16 grey levels made bytes."""
+    """The handwritten digits, their 16 grey levels scaled to bytes."""
     images, labels = load_handwritten("source=digits")
     pixels = (images * (WHITE / DARKEST)).round().astype(np.uint8)[:, None]  # n 1 8 8
     return Pictures(pixels, [str(label) for label in labels.tolist()], "digits")
 
 
 def apart(pictures: Pictures, number: int, seed: int) -> tuple[Pictures, Pictures]:
-    """(the rest, about `number` images kept apart): of each label its share, and no image in both.
+    """(the rest, about `number` images held out): the same share of each label, and no image in both.
 
     Drawn by the content of an image and the seed: the order of files does not matter, and copies stay together.
     """
@@ -92,7 +92,7 @@ def apart(pictures: Pictures, number: int, seed: int) -> tuple[Pictures, Picture
 def read_folder(path: str | Path, *, size: int, channels: int, resample: str, resize: bool) -> Pictures:
     """All images below the sub-folders, in the order of their names; only hidden files are skipped.
 
-    The name of a sub-folder is the label. An image of another size is refused, or brought to this one with `resize`.
+    The name of a sub-folder is the label. An image of another size is refused, or with `resize` resized to this one.
     """
     every = [(name, file) for name, some in image_files(path).items() for file in some]
     pixels = np.empty((len(every), channels, size, size), dtype=np.uint8)

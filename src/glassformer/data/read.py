@@ -21,7 +21,7 @@ from glassformer.data.lines import read_lines
 from glassformer.data.pairs import Pairs, hashed, read_parallel
 from glassformer.errors import InputError
 
-TRAINED_ON = 0.9  # of a text without a split: the first 90 % of its characters, as nanoGPT does
+TRAINED_ON = 0.9  # of a text without a split: the first 90 % of its characters, as in nanoGPT
 
 
 def read(name: str, split: str, source: str = "", target: str = "") -> Pairs:
@@ -38,7 +38,7 @@ def read(name: str, split: str, source: str = "", target: str = "") -> Pairs:
         return read_parallel(paths[first], paths[second])
     if known.format == "tsv":
         return read_tsv(paths[0], first + 1, second + 1)
-    # Split in the order of the file, whichever direction is asked for: both directions then share the same split.
+    # Split in the order of the file, so that both directions share the same split.
     pairs = hashed(read_tsv(paths[0]), split)
     return pairs if first < second else pairs.reversed()
 

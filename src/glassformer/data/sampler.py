@@ -1,7 +1,7 @@
 """The order in which examples are seen: batches of similar length, by tokens, the same for the same seed and epoch.
 
-Where one is in it is two whole numbers, so that training continues in the middle of an epoch; the chance inside a
-batch depends on its place alone.
+A position in this order is two integers, so training can resume in the middle of an epoch; randomness inside a batch
+depends only on its place.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from glassformer.data.examples import Example
 from glassformer.errors import ConfigError, InputError
 
 Indexes = NDArray[np.int64]
-BATCH = 1  # apart from the sampler's own [seed, epoch]: numpy takes missing numbers for zeros
+BATCH = 1  # differs from the sampler's own [seed, epoch], where numpy fills in zeros
 
 
 class EpochPosition(NamedTuple):
@@ -29,7 +29,7 @@ class EpochPosition(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """A batch, and where it stands in the order."""
+    """A batch, and its place in the order."""
 
     place: EpochPosition
     indexes: Indexes
@@ -58,10 +58,10 @@ class Sampler:
         epoch e:  shuffle by (seed, e) → sort by length, keeping that order among equals → cut → shuffle the batches
 
     Sorted over the whole epoch (`pool` 0), a batch holds sentences of one length, as in the paper: hardly any padding,
-    but steps that each know one length alone. A `pool` of n sorts about n batches at a time, so that each mixes about
+    but each step sees only one length. A `pool` of n sorts about n batches at a time, so that each mixes about
     1/n of all lengths; 1 sorts nothing.
 
-    A group is `accumulate` × `world` batches in a row, across the end of an epoch where need be; rank r of `world`
+    A group is `accumulate` × `world` consecutive batches, across the end of an epoch if necessary; rank r of `world`
     takes every world-th. So accumulate 4 on one rank and accumulate 2 on two see the same examples in every step.
     """
 
@@ -93,9 +93,9 @@ class Sampler:
         return [batches[i] for i in random.permutation(len(batches))]
 
     def _by_length(self, order: Indexes) -> Indexes:
-        """How to sort an order: pool by pool, up and down in turn, so that no batch joins longest and shortest."""
+        """An order sorted by length: pool by pool, up and down in turn, so that no batch mixes longest and shortest."""
         lengths = self.lengths[order]
-        keys = [*lengths.T[::-1], lengths.max(axis=1)]  # the last is the first to sort by
+        keys = [*lengths.T[::-1], lengths.max(axis=1)]  # the last key is the primary one
         if self.pool:
             rows = max(1, round(self.pool * self.batch_tokens / lengths.max(axis=1).mean()))
             pools = np.arange(len(order)) // rows

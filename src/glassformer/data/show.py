@@ -25,7 +25,7 @@ class Glance:
 
 
 def glance(name: str, split: str = "", rows: int = 3) -> Glance:
-    """Reads the split whole and shows its first rows; without a name, the first split."""
+    """Reads the whole split and shows its first rows; by default the first split."""
     split = split or next(iter(dataset(name).splits))
     split_of(name, split)
     return VIEWS[dataset(name).format](name, split, rows)

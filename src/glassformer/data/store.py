@@ -24,7 +24,7 @@ Tokens = NDArray[np.int32]
 FORMAT = "1"
 PARTS = ("tokens", "offsets")
 TYPES: dict[str, Any] = {"I32": np.int32, "I64": np.int64}  # safetensors' names
-SAMPLED = 2**16  # tokens that enter the fingerprint
+SAMPLED = 2**16  # tokens used for the fingerprint
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Store:
         return Store({name: Field.of(field[i] for i in indexes) for name, field in self.fields.items()})
 
     def no_longer_than(self, max_length: int) -> Store:
-        """Without the examples that are longer on any side, or empty on one."""
+        """Without examples that are too long or empty on any side."""
         longest, shortest = self.lengths.max(axis=1), self.lengths.min(axis=1)
         return self.select((longest <= max_length) & (shortest > 0))
 
@@ -95,7 +95,7 @@ class Store:
     # --- files ---
 
     def save(self, path: str | Path) -> None:
-        """As one safetensors file, under another name first."""
+        """Write one safetensors file, under another name first."""
         from safetensors.numpy import save
 
         path = Path(path)
@@ -130,7 +130,7 @@ class Store:
 
 
 def _mapped(path: Path) -> dict[str, NDArray[Any]]:
-    """The arrays of a safetensors file where they lie: 8 bytes of length, a JSON header, the numbers."""
+    """The arrays of a safetensors file, mapped: 8 bytes of length, a JSON header, the numbers."""
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         header = json.loads(file.read(length))
@@ -144,7 +144,7 @@ def _mapped(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def _fits(field: Field) -> bool:
-    """Offsets that begin at 0, never fall, and end where the tokens end."""
+    """Whether the offsets begin at 0, never decrease, and end where the tokens end."""
     tokens, offsets = field.tokens, field.offsets
     if tokens.dtype != np.int32 or offsets.dtype != np.int64 or tokens.ndim != 1 or offsets.ndim != 1:
         return False

@@ -1,4 +1,4 @@
-"""One long row of tokens, read in windows of a fixed length wherever they begin: how GPT reads. Nothing is padded."""
+"""One long row of tokens, read in windows of a fixed length at any offset, as for GPT. Nothing is padded."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from glassformer.errors import InputError
 
 @dataclass(frozen=True)
 class Stream:
-    r"""Example i: all tokens that a window of `context` + 1 may hold which begins in the i-th stretch of the row.
+    r"""Example i: all tokens of the windows of `context` + 1 tokens that begin in the i-th stretch of the row.
 
         stream[i] = tokens[i·c : i·c + 2c],     c = context
 
-    One that begins at its first token, for every i, reads the whole row once; one that begins at a random place in it
-    reads the row at another offset in every epoch. An example is a view of the row: nothing is copied.
+    Windows that begin at the first token of each stretch read the whole row once; with random beginnings every epoch
+    reads the row at other offsets. An example is a view of the row: nothing is copied.
     """
 
     tokens: Tokens
@@ -62,7 +62,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class StreamBatch:
-    """Rows of one length: what is read is all but the last token, what is to be foreseen all but the first."""
+    """Rows of one length: the input is all but the last token, the target all but the first."""
 
     rows: Tensor  # b t+1
     count: int
@@ -84,7 +84,7 @@ class StreamBatch:
 
 
 def windows(examples: Sequence[Example], context: int, random: np.random.Generator | None) -> StreamBatch:
-    """One window out of each stretch: the first, or with `random` any. All are copied at once."""
+    """One window from each stretch: the first, or with `random` any. All are copied at once."""
     stretches = [tokens for (tokens,) in examples]
     if random is None:
         starts = np.zeros(len(stretches), dtype=np.int64)

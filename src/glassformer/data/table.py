@@ -1,6 +1,6 @@
-"""A table as people have it: what separates its columns, whether the first line names them, which column is which.
+"""A user's table: what separates its columns, whether the first line names them, which column is which.
 
-All of it is inferred from the first rows and from the names, English or Korean; a recipe may say it instead:
+All of this is inferred from the first rows and from the names, English or Korean, unless a recipe says it:
 `source.delimiter`, `source.header`, `source.columns`.
 """
 
@@ -16,10 +16,10 @@ from pathlib import Path
 from glassformer.data.lines import jsonl_objects, read_lines
 from glassformer.errors import ConfigError, FileError, Phrase
 
-# In this order: a comma also stands inside sentences and numbers, a tab hardly ever.
+# In this order: a comma also occurs inside sentences and numbers, a tab hardly ever.
 DELIMITERS = {"\t": "tab", ";": "semicolon", "|": "bar", ",": "comma"}
 LOOKED_AT = 200  # lines
-Column = int | str  # a number counts from 1, as in `cut -f`; a name stands in the first line
+Column = int | str  # a number from 1, as in `cut -f`; or a name from the first line
 
 
 def _names(text: str) -> frozenset[str]:
@@ -52,7 +52,7 @@ def parts(name: str) -> set[str]:
 
 
 def names_columns(cells: Sequence[str]) -> bool:
-    """Whether a first line names its columns: all of its cells are known names, each another; one may be empty."""
+    """Whether a first line names its columns: all cells are different known names; one may be empty."""
     known = [cell for cell in cells if parts(cell)]
     return len(known) == len(set(known)) and len(known) >= len(cells) - 1 > 0 and all(parts(c) <= KNOWN for c in known)
 
@@ -62,7 +62,7 @@ def is_called(name: str, *kinds: frozenset[str]) -> bool:
 
 
 def pair_columns(names: Sequence[str]) -> tuple[int, int] | None:
-    """Where source and target stand, as they are called; else the first two that are not the number of a row."""
+    """The columns of source and target by their names; else the first two that are not row numbers."""
     source = [i for i, name in enumerate(names) if is_called(name, SOURCES)]
     target = [i for i, name in enumerate(names) if is_called(name, TARGETS)]
     if len(source) == len(target) == 1 and source != target:
@@ -72,7 +72,7 @@ def pair_columns(names: Sequence[str]) -> tuple[int, int] | None:
 
 
 def label_columns(names: Sequence[str]) -> tuple[int, int] | None:
-    """Where text and label stand, as they are called; one that is called neither is taken where only it is left."""
+    """The columns of text and label by their names; if only one is known, the only other column is taken."""
     label = [i for i, name in enumerate(names) if is_called(name, LABELS)]
     text = [i for i, name in enumerate(names) if is_called(name, TEXTS) and i not in label]
     rest = [i for i, name in enumerate(names) if i not in (*label, *text) and not is_called(name, NUMBERS)]
@@ -82,7 +82,7 @@ def label_columns(names: Sequence[str]) -> tuple[int, int] | None:
 
 @dataclass(frozen=True)
 class ColumnLayout:
-    """What separates the columns; the names in the header, () where there is none."""
+    """What separates the columns; the names in the header, () without one."""
 
     delimiter: str
     header: tuple[str, ...] = ()
@@ -103,24 +103,24 @@ def find_layout(
     names: Callable[[Sequence[str]], bool] = names_columns,
     least: int = 2,
 ) -> ColumnLayout:
-    """As given, else inferred: see `find_delimiter`; `names` tells a header from a row. `least`: the fewest columns."""
+    """As given, else inferred: see `find_delimiter`; `names` recognises a header. `least`: the fewest columns."""
     first = list(islice(read_lines(path), LOOKED_AT + 1))
     if not any(line.strip() for line in first):
         raise FileError("data_empty_file", path=path)
     known = delimiter or find_delimiter(path, first, least)
     filled = (cells for _, cells in split_lines(iter(first), known, path) if any(cell.strip() for cell in cells))
     cells = next(filled, None)
-    if cells is None:  # a quotation mark alone, say
+    if cells is None:  # a single quotation mark, for example
         raise FileError("data_empty_file", path=path)
     named = names(cells) if header is None else header
     return ColumnLayout(known, tuple(cells) if named else ())
 
 
 def find_delimiter(path: str | Path, first: Sequence[str], least: int = 2) -> str:
-    """A .tsv has tabs. Elsewhere the first that cuts all rows into the same number of columns, two or more."""
+    """The tab for a .tsv; else the first that splits all rows into the same number of columns, two or more."""
     if plain_name(path).endswith(".tsv"):
         return "\t"
-    cut = len(first) > LOOKED_AT  # the last row may then go on in lines that were not looked at
+    cut = len(first) > LOOKED_AT  # then the last row may continue in lines that were not read
     best, agreeing = "", 0
     for delimiter in DELIMITERS:
         widths = [len(cells) for _, cells in split_lines(iter(first), delimiter, path) if cells]
@@ -138,7 +138,7 @@ def find_delimiter(path: str | Path, first: Sequence[str], least: int = 2) -> st
 
 
 def plain_name(path: str | Path) -> str:
-    """A file's name as it would be unpacked, without capitals."""
+    """A file's name when unpacked, in lower case."""
     return str(path).casefold().removesuffix(".gz").removesuffix(".xz")
 
 
@@ -147,8 +147,8 @@ def split_lines(
 ) -> Iterator[tuple[int, list[str]]]:
     """Each row with the number of its last line; [] for an empty one.
 
-    Between tabs a quotation mark is just a character, as corpora have it; elsewhere it quotes, as in any CSV.
-    `strict` refuses one that is never closed, or closed in the middle of a cell; a few first lines may end inside one.
+    Between tabs a quotation mark is an ordinary character, as in corpora; else it quotes, as in any CSV. `strict`
+    refuses one that is never closed, or closed inside a cell; without it, the first lines of a file may end in one.
     """
     if delimiter == "\t":
         for number, line in enumerate(some, 1):
@@ -163,9 +163,9 @@ def split_lines(
 
 
 def table_rows(path: str | Path, layout: ColumnLayout) -> Iterator[tuple[int, list[str]]]:
-    """Every row below the header with the number of its last line, empty ones as []; one of another width is refused.
+    """Every row below the header with the number of its last line, empty ones as []; raises for another width.
 
-    Between tabs a row may have more columns than the first: corpora put remarks there.
+    With tabs a row may have more columns than the first: corpora put remarks there.
     """
     width, waiting = 0, bool(layout.header)
     for number, cells in split_lines(read_lines(path), layout.delimiter, path, strict=True):
@@ -198,16 +198,16 @@ class Form:
     header: bool | None = None
 
     def layout(self, path: str | Path, names: Callable[[Sequence[str]], bool] = names_columns) -> ColumnLayout:
-        """How the table stands in its file. A column given by name means that there is a header."""
+        """The layout of the table in its file. A column given by name means that there is a header."""
         named = any(isinstance(column, str) for column in self.columns or ())
         return find_layout(path, delimiter=self.delimiter, header=True if named else self.header, names=names)
 
     def places(self, path: str | Path, names: Sequence[str]) -> list[int] | None:
-        """Where the columns stand that the recipe names, from 0; None where it names none."""
+        """The indices of the columns in the recipe, from 0; None if it names none."""
         return None if self.columns is None else [column_index(column, names, path) for column in self.columns]
 
     def keys(self, path: str | Path, find: Callable[[Sequence[str]], tuple[int, int] | None]) -> tuple[str, str]:
-        """The two keys of a .jsonl: as the recipe names them, else as `find` tells from the first object."""
+        """The two keys of a .jsonl: as in the recipe, else as `find` chooses from the first object."""
         line, first = next(iter(jsonl_objects(path)), (0, None))
         if first is None:
             raise FileError("data_empty_file", path=path)
@@ -224,7 +224,7 @@ class Form:
 
 
 def column_index(column: Column, names: Sequence[str], path: str | Path) -> int:
-    """Where a column stands, from 0; around its name blanks do not count."""
+    """The index of a column, from 0; blanks around its name are ignored."""
     match column:
         case str() if column in [name.strip() for name in names]:
             return [name.strip() for name in names].index(column)
@@ -239,5 +239,5 @@ def is_jsonl(path: str | Path) -> bool:
 
 
 def width(path: str | Path, layout: ColumnLayout) -> int:
-    """How many columns there are: those of the header, else of the first row."""
+    """The number of columns: of the header, else of the first row."""
     return len(layout.header) or next((len(cells) for _, cells in table_rows(path, layout) if cells), 0)

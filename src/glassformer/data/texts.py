@@ -1,4 +1,4 @@
-"""Texts with a label each, a word or a number: what a classifier learns from, out of files of one's own."""
+"""Texts, each with a label, a word or a number: the data of a classifier, from your own files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FOUND_OUT = Form()
 
 @dataclass(frozen=True)
 class Texts:
-    """All texts of a file in its order, and the label of each as it stands there."""
+    """All texts of a file in order, and the label of each as in the file."""
 
     texts: list[str]
     labels: list[str]
@@ -34,7 +34,7 @@ class Texts:
 
 
 def read_texts(path: str | Path, form: Form = FOUND_OUT) -> Texts:
-    """A table or a .jsonl file, plain or packed. A row without a text or without a label is refused, with its line."""
+    """A table or a .jsonl file, plain or packed. Raises for a row without a text or a label, naming its line."""
     rows, columns = _jsonl(path, form) if is_jsonl(path) else _table(path, form)
     found = Texts([], [])
     for line, *both in rows:
@@ -66,12 +66,12 @@ def _table(path: str | Path, form: Form) -> tuple[LabelledRows, list[Column]]:
 
 
 def label_layout(path: str | Path, form: Form) -> ColumnLayout:
-    """A first line is a header already where it has one of the names of a text or of a label in it."""
+    """The layout of a table; a first line with a known name of a text or label is a header."""
     return form.layout(path, lambda cells: label_columns(cells) is not None or names_columns(cells))
 
 
 def label_places(path: str | Path, layout: ColumnLayout, form: Form, rows: Sequence[list[str]]) -> tuple[int, int]:
-    """Where text and label stand, from 0: as given, as called; of two without a name the label has fewer values."""
+    """The columns of text and label, from 0: as given, or by name; of two without names, the label has fewer values."""
     names = layout.header or (tuple("" for _ in rows[0]) if rows else ())
     given = form.places(path, names)
     if given is not None:
@@ -87,7 +87,7 @@ def label_places(path: str | Path, layout: ColumnLayout, form: Form, rows: Seque
 
 
 def _refuse_doubt(path: str | Path, labels: Sequence[str]) -> None:
-    """A label of the first line alone, where all others come again: a header under a name that is not known?"""
+    """Raises if only the first line's label is unique while all others repeat: it may be an unknown header."""
     others = Counter(labels[1:])
     if len(others) > 1 and labels[0] not in others and min(others.values()) > 1:
         raise FileError("header_unclear", path=path, label=labels[0])
@@ -102,7 +102,7 @@ def _objects(path: str | Path, text: str, label: str) -> LabelledRows:
     for line, row in jsonl_objects(path):
         words = text_of(row, text, path, line).strip(BLANKS)
         mark = row.get(label, "")
-        if label in row and not isinstance(mark, str):  # true, 3: as they are written
+        if label in row and not isinstance(mark, str):  # true, 3: as written
             if not isinstance(mark, int):  # null, NaN, 0.5, a list
                 raise FileError("data_not_label", path=path, line=line, name=label, value=shown(mark))
             row = {**row, label: json.dumps(mark)}
@@ -110,6 +110,6 @@ def _objects(path: str | Path, text: str, label: str) -> LabelledRows:
 
 
 def apart(texts: Texts, number: int, seed: int) -> tuple[Texts, Texts]:
-    """(the rest, about `number` texts kept apart): drawn by seed, of each label its share, no text in both."""
+    """(the rest, about `number` texts held out): drawn by seed, the same share of each label, no text in both."""
     marks = [mark(seed, text.encode()) for text in texts.texts]
     return held_out(texts, marks, number, texts.labels)

@@ -1,7 +1,7 @@
-"""What stands beside the weights of a folder for `transformers`, so that it reads and answers there as it does here.
+"""The files next to the weights of an export, so that `transformers` reads and answers as we do.
 
-The frame of a text goes into the tokenizer, the way to decode into generation_config.json, and how an image is seen
-into preprocessor_config.json.
+The frame of a text goes into the tokenizer, the way to decode into generation_config.json, and the preparation of
+images into preprocessor_config.json.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ THEIRS = ("tokenizer.json", "source.spm", "spiece.model", "tokenizer.model", "vo
 
 
 def write_beside(config: RunConfig, vocabularies: Vocabularies | None, folder: Path) -> bool | None:
-    """All but weights and config.json; whether `transformers` can read the tokenizer, None where there is none."""
+    """Write all but weights and config.json; return whether `transformers` can read the tokenizer, None without one."""
     if config.task.kind == "image_classification":
         write_json(folder / PREPROCESSOR, describe_pixels(config))
     if vocabularies is None:
@@ -39,7 +39,7 @@ def write_beside(config: RunConfig, vocabularies: Vocabularies | None, folder: P
 
 
 def write_tokenizers(config: RunConfig, vocabularies: Vocabularies, folder: Path) -> bool:
-    """Beside the weights, where `transformers` looks, framing a text as we do; whether it finds what it knows there."""
+    """Write them where `transformers` looks, with our frame; return whether it can read them."""
     if not save_tokenizers(vocabularies, folder):
         return False
     tokenizer, wanted = vocabularies.source, frame_roles(config)
@@ -50,7 +50,7 @@ def write_tokenizers(config: RunConfig, vocabularies: Vocabularies, folder: Path
 
 
 def save_tokenizers(vocabularies: Vocabularies, folder: Path) -> bool:
-    """As they are; whether `transformers` knows what it finds."""
+    """Save them unchanged; return whether `transformers` knows the files."""
     if not (vocabularies.joint or vocabularies.source.kind == "marian"):
         vocabularies.save(folder)
         return False
@@ -59,13 +59,13 @@ def save_tokenizers(vocabularies: Vocabularies, folder: Path) -> bool:
 
 
 def frame_roles(config: RunConfig) -> tuple[str, str]:
-    """What a program puts around a text that it is given; a text to be gone on with is begun, and not ended."""
+    """The roles of the tokens around a text; a text to be continued has a beginning but no end."""
     begin, end = roles(config)
     return begin, "none" if config.task.kind == "language_model" else end
 
 
 def _frame(tokenizer: Pipeline, config: RunConfig, frame: Frame, folder: Path) -> None:
-    """Our own tokenizer.json with the frame in its post-processor, and the few words of `transformers` about it."""
+    """Write our tokenizer.json with the frame in its post-processor, and the keys that `transformers` expects."""
     library = tokenizers.Tokenizer.from_file(str(folder / FILE))
     names = {token: str(library.id_to_token(token)) for token in (*frame.front, *frame.back)}
     before, behind = ([names[token] for token in ids] for ids in (frame.front, frame.back))
@@ -81,8 +81,8 @@ def _frame(tokenizer: Pipeline, config: RunConfig, frame: Frame, folder: Path) -
         "model_input_names": ["input_ids", "attention_mask"],
     }
     if config.task.kind == "language_model":
-        said["padding_side"] = "left"  # what is gone on with stands at the end of a row
-    if config.task.kind == "masked_language_model":  # a gap is typed as <mask>, with the blank that belongs to it
+        said["padding_side"] = "left"  # continuations follow the end of a row
+    if config.task.kind == "masked_language_model":  # a gap is typed as <mask>, which includes its blank
         said["split_special_tokens"] = False
         for token in table["added_tokens"]:
             token["lstrip"] = token["id"] == tokenizer.specials.mask and holds_blanks(tokenizer)

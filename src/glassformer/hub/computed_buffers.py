@@ -1,6 +1,6 @@
-"""Tensors of theirs that we do not read but compute: what each must hold, so that none is dropped that means something.
+"""Stored tensors that we compute instead of reading: what each must hold, so that nothing meaningful is dropped.
 
-Each function takes our configuration and the stored shape and gives the numbers that follow from them.
+Each function takes our configuration and the stored shape and returns the expected numbers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TOLERANCES = {torch.float64: 1e-5, torch.float32: 1e-5, torch.float16: 2e-3, tor
 
 
 def agrees(stored: Tensor, expected: Tensor) -> bool:
-    """Equal up to the rounding of the stored type; frequencies are small, so relative to each number as well."""
+    """Equal up to the rounding of the stored type; also relative to each number, because frequencies are small."""
     tolerance = TOLERANCES.get(stored.dtype, 0.0)
     return stored.shape == expected.shape and torch.allclose(
         stored.double(), expected.double(), rtol=tolerance, atol=tolerance / 10
@@ -41,11 +41,11 @@ def zeros(config: ModelConfig, shape: Shape) -> Tensor:
 
 
 def causal(config: ModelConfig, shape: Shape) -> Tensor:
-    """1 where a position may look: at itself and what is before."""
+    """1 where a position may look: at itself and those before it."""
     return torch.ones(shape).tril() if len(shape) >= 2 else torch.ones(shape)
 
 
 def frequencies(config: ModelConfig, shape: Shape) -> Tensor:
-    """base^(−2i / d_k); a scaling of the rotation comes on top of it, and is not stored."""
+    """base^(−2i / d_k); a scaling of the rotation is applied later and not stored."""
     base = float(config.position.options.get("base", 10000.0))
     return base ** -(torch.arange(0, config.head_size, 2, dtype=torch.float64) / config.head_size)

@@ -1,4 +1,4 @@
-"""Two configurations are the same model if they differ in nothing that an answer depends on: the keys that do."""
+"""Which keys of two configurations differ in a way that affects an answer; if none, they are the same model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from glassformer.config.values import Choice, plain
 from glassformer.layers.position import WITH_TABLE
 from glassformer.models.check import all_options
 
-# How the numbers started and how they were trained: an answer does not depend on it.
+# Initialisation and training: an answer does not depend on them.
 TRAINING = {"dropout", "attention_dropout", "feed_forward_dropout", "stochastic_depth", "init", "special_tokens"}
 
 
@@ -22,7 +22,7 @@ def differing_keys(one: ModelConfig, other: ModelConfig) -> dict[str, tuple[obje
 
 
 def one_by_one(found: Mapping[str, tuple[object, object]]) -> dict[str, tuple[object, object]]:
-    """Of a choice only the options that differ, position.layout for instance; of another kind the kind alone."""
+    """For a choice, only the options that differ, such as position.layout; if the kind differs, only the kind."""
     keys: dict[str, tuple[object, object]] = {}
     for key, (ours, theirs) in found.items():
         if not isinstance(ours, dict) or not isinstance(theirs, dict):
@@ -36,7 +36,7 @@ def one_by_one(found: Mapping[str, tuple[object, object]]) -> dict[str, tuple[ob
 
 
 def as_toml(value: object) -> str:
-    """A value as it stands in a recipe; a choice without options as its kind."""
+    """A value as written in a recipe; a choice without options as its kind."""
     if isinstance(value, Choice):
         return as_toml(plain(value))
     return "none" if value is None else value if isinstance(value, str) else literal(value)
@@ -68,5 +68,5 @@ def effective_values(config: ModelConfig) -> dict[str, object]:
 
 
 def _complete(key: str, choice: Choice) -> dict[str, object]:
-    """The kind and all of its options, those that are not given as the box has them by default."""
+    """The kind and all of its options, completed by the defaults of the box."""
     return {"kind": choice.kind, **all_options(key, choice)}

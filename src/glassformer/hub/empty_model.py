@@ -14,7 +14,7 @@ from glassformer.models.build import build
 
 
 class _NothingDrawn(TorchFunctionMode):
-    """On `meta` there is nothing to draw, yet torch loads its compiler for it: four seconds and 80 MB."""
+    """Skips initialisation: on `meta` it has no effect, but torch would load its compiler for it (4 s, 80 MB)."""
 
     def __torch_function__(
         self, function: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -23,13 +23,13 @@ class _NothingDrawn(TorchFunctionMode):
 
 
 def empty_model(config: ModelConfig) -> nn.Module:
-    """Built on `meta`: any size, no memory."""
+    """A model on `meta`: any size, no memory."""
     with _NothingDrawn():
         return build(config, device="meta")
 
 
 def allocated(model: nn.Module, device: str | torch.device) -> nn.Module:
-    """The same with memory that is not initialised. `to_empty` would load 480 modules, 35 MB, for it."""
+    """The same model with uninitialised memory. `to_empty` would load 480 modules, 35 MB, for this."""
     return model._apply(lambda x: torch.empty(x.shape, dtype=x.dtype, device=device))
 
 
@@ -39,5 +39,5 @@ def shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
 
 
 def parameter_count(config: ModelConfig) -> int:
-    """How many numbers are trained, tied ones once; buffers are not."""
+    """The number of trained values, tied ones counted once, without buffers."""
     return sum(x.numel() for x in empty_model(config).parameters())

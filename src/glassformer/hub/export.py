@@ -37,9 +37,9 @@ KIND = "export"
 
 @dataclass(frozen=True)
 class Exported:
-    """What an export has written. `tokenizer`: whether `transformers` can read it too; None where there is none.
+    """What an export has written. `tokenizer`: whether `transformers` can read it too; None if there is none.
 
-    `another_norm`: a translator of ours; beam search there divides by |Y|^α, ours by GNMT's norm unless told otherwise.
+    `another_norm`: for a translator, whose beam search in `transformers` divides by |Y|^α, here by GNMT's norm.
     """
 
     folder: Path
@@ -54,7 +54,7 @@ class Exported:
 class Source:
     """A model to be written: its configuration, the form of every tensor, and how to get one by name.
 
-    `kept`: the folder with what an import kept of their files, if it was imported.
+    `kept`: the folder with the original files, if the model was imported.
     """
 
     config: RunConfig
@@ -98,7 +98,7 @@ def export(
     force: bool = False,
     progress: ByteProgress | None = None,
 ) -> Exported:
-    """All of the folder appears, or nothing."""
+    """Write a model. The whole folder appears, or nothing."""
     out = Path(out)
     plan = _plan(source, family)
     with drafted(out, KIND, force=force) as draft:
@@ -125,7 +125,7 @@ def export(
 
 @dataclass(frozen=True)
 class _Plan:
-    """Which family, with which config.json; `kept` where that is the one that the model came with."""
+    """The family and its config.json; `kept` if that is the model's original one."""
 
     family: Family
     config: ModelConfig
@@ -134,7 +134,7 @@ class _Plan:
 
 
 def _plan(source: Source, name: str | None) -> _Plan:
-    """Their own config.json where the model came with one that still describes it; else one is written anew."""
+    """The original config.json if the model has one that still describes it; else a new one."""
     config, task = source.config, source.config.task.kind
     dtype = str(next(iter(source.forms.values()))[0]).removeprefix("torch.")
     if source.kept is not None:
@@ -152,14 +152,14 @@ def _plan(source: Source, name: str | None) -> _Plan:
 
 
 def _usual(family: Family, task: str) -> dict[str, Any]:
-    """The class of theirs that is usual for a task."""
+    """The usual class of `transformers` for a task."""
     return {"architectures": [next(name for name, its in family.tasks.items() if its == task)]}
 
 
 def choose_family(config: RunConfig, name: str | None = None) -> tuple[Family, ModelConfig, dict[str, Any]]:
-    """The family that has exactly this model: the one asked for, else the first; with its config.json.
+    """The family that can express exactly this model: the one asked for, else the first; with its config.json.
 
-    Where none has it, all that the nearest one cannot express is named, with the keys that it could.
+    If there is none, the error names all keys that the nearest family cannot express, and the values it could.
     """
     families = FAMILIES if name is None else {name: choose("family", name, FAMILIES)}
     nearest: tuple[tuple[bool, int], str, dict[str, tuple[object, object]]] | None = None
@@ -169,12 +169,12 @@ def choose_family(config: RunConfig, name: str | None = None) -> tuple[Family, M
         try:
             table = family.describe(config.model, config.task.kind)
             described = family.configure(Foreign(table, Path("config.json")), config.task.kind)
-        except (GlassformerError, KeyError):  # sizes or words that it does not know at all
+        except (GlassformerError, KeyError):  # sizes or names that it does not have
             continue
         found = differing_keys(config.model, described)
         if not found:
             return family, described, table
-        distance = described.family != config.model.family, len(found)  # a decoder is never near an encoder
+        distance = described.family != config.model.family, len(found)  # a decoder is never close to an encoder
         if nearest is None or distance < nearest[0]:
             nearest = distance, family.name, one_by_one(found)
     if nearest is None:
@@ -191,9 +191,9 @@ def choose_family(config: RunConfig, name: str | None = None) -> tuple[Family, M
 
 
 def _write_weights(path: Path, source: Source, plan: _Plan, progress: ByteProgress | None) -> None:
-    """Their names, their layout; a body without a head has no prefix."""
+    """Write tensors under their names and in their layout; a model without a head has no prefix."""
     family = plan.family
-    groups: dict[str, list[tuple[str, At, int]]] = {}  # of each of theirs: ours, where, and which piece of it
+    groups: dict[str, list[tuple[str, At, int]]] = {}  # their name → our tensors, where each lies, and which part it is
     for ours, at in family.names(plan.config).items():
         for piece, key in enumerate((at.key, *at.more)):
             key = key.removeprefix(family.prefix) if source.config.task.kind == "features" else key
@@ -228,7 +228,7 @@ def _write_weights(path: Path, source: Source, plan: _Plan, progress: ByteProgre
 
 
 def _waves(plan: _Plan) -> dict[str, Tensor]:
-    """Sinusoids that a family stores, written so that no program need compute them; an import keeps its own."""
+    """Sinusoids for a family that stores them; an imported model keeps its own."""
     if plan.kept is not None or plan.config.position.kind != "sinusoidal":
         return {}
     shape = plan.config.max_len, plan.config.d_model
@@ -244,7 +244,7 @@ def _aside(kept: Path | None) -> Weights:
 
 
 def _tokens(source: Source) -> dict[str, Any]:
-    """The ids of the special tokens, and what a decoder begins with."""
+    """The ids of the special tokens, and the token that a decoder begins with."""
     if source.tokenizers is None:
         return {}
     special, options = source.tokenizers.target.specials, source.config.task.options

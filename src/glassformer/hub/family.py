@@ -1,4 +1,4 @@
-"""What a family is: which configuration theirs means, and where in their file each of our tensors lies."""
+"""What a family is: how its configuration becomes ours, and where in its files each of our tensors lies."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ class Family:
     `tasks`: their class → our task, the usual one first: translation, language_model, masked_language_model,
     classification, image_classification, or features for a model without a head.
     `names(config)`: every key of our state_dict → where it lies, with the prefix that a model with a head has.
-    `copies(config)`: their keys that hold a second time what another of theirs holds (a tied lm_head → the embedding).
-    A copy may be stored or not; one that differs is refused; one that stands alone is taken for the other.
-    `apart(config)`: the same with a head of its own, for a family whose config.json says tied of every model (T5):
-    taken where a head is stored that is not the embedding.
+    `copies(config)`: their keys that repeat another of theirs (a tied lm_head → the embedding). A copy may be stored or
+    not; one that differs is refused; if only the copy is stored, it is read.
+    `apart(config)`: the same with a head of its own, for a family whose config.json says "tied" for every model (T5):
+    used if the stored head is not the embedding.
     `prefix`: what a model without a head leaves out ("bert.", "model.", "transformer.").
-    `older`: endings of keys as older files have them → as they are today.
-    `aside`: patterns (fnmatch, with prefix) of tensors that belong to other heads, and are left out, and named.
+    `older`: endings of keys in older files → those of today.
+    `aside`: patterns (fnmatch, with prefix) of tensors of other heads, which are left out and reported.
     `computed`: patterns of tensors that follow from the configuration (masks, position ids, sinusoids, inv_freq), and
-    what each must hold; None: nothing that an answer depends on.
-    `stored_positions(config)`: the same model whose positions are read; taken where they are not as computed.
-    `taps`: patterns of our taps → their module whose output is the same tensor, with {i} for the layer.
+    what each must hold; None: no answer depends on it.
+    `stored_positions(config)`: the same model with stored positions; used if they are not as computed.
+    `taps`: patterns of our taps → their module with the same output, with {i} for the layer.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Family:
     computed: Mapping[str, Computed | None] = field(default_factory=lambda: MappingProxyType({}))
     stored_positions: Callable[[ModelConfig], ModelConfig] | None = None
     taps: Mapping[str, str]
-    begin: str = "none"  # the role of the special token before a text, where the tokenizer's own files do not say
+    begin: str = "none"  # the role of the special token before a text, if the tokenizer's own files do not say
     end: str = "none"
 
 
@@ -86,7 +86,7 @@ def layers(names: Mapping[str, str], ours: str, theirs: str, count: int) -> Name
 
 
 def linear(names: Mapping[str, str], biased: Mapping[str, bool]) -> dict[str, str]:
-    """{"self_attention.w_q": "attention.q_proj"} → its weight, and its bias where `biased` says that it has one."""
+    """{"self_attention.w_q": "attention.q_proj"} → its weight, and its bias if `biased` says that it has one."""
     found: dict[str, str] = {}
     for mine, yours in names.items():
         found[f"{mine}.weight"] = f"{yours}.weight"
@@ -96,12 +96,12 @@ def linear(names: Mapping[str, str], biased: Mapping[str, bool]) -> dict[str, st
 
 
 def biased(names: Mapping[str, str]) -> dict[str, str]:
-    """`linear` where everything has a bias, norms too."""
+    """`linear` for a model in which everything has a bias, including norms."""
     return linear(names, dict.fromkeys(names, True))
 
 
 def attention_dropout(config: ModelConfig) -> float:
-    """What they always write; we leave it out where it is the dropout of everything else."""
+    """Their files always have it; ours leave it out if it equals the general dropout."""
     return config.dropout if config.attention_dropout is None else config.attention_dropout
 
 
@@ -109,7 +109,7 @@ def attention_dropout(config: ModelConfig) -> float:
 
 
 def decoder_head(foreign: Foreign, task: str) -> Choice:
-    """A class is read off the last token: the one before the padding."""
+    """The head. A class is read off the last token before the padding."""
     return {
         "language_model": Choice("language_model"),
         "classification": Choice("classifier", {"classes": len(foreign.labels()), "pool": "sep", "bias": False}),
@@ -118,7 +118,7 @@ def decoder_head(foreign: Foreign, task: str) -> Choice:
 
 
 def decoder_head_names(config: ModelConfig) -> Names:
-    """A head that is tied is not stored a second time."""
+    """The names of the head; a tied head is not stored a second time."""
     if config.head.kind == "classifier":
         return {"head.output.weight": At("score.weight")}
     own = config.head.kind == "language_model" and config.tie_embeddings == "none"

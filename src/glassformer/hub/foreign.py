@@ -1,4 +1,4 @@
-"""Somebody else's config.json: every value is read by name and type, and what our boxes cannot do is refused."""
+"""A foreign config.json: every value is read by name and type, and what our boxes cannot do is refused."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_LABELS = 1_000_000
 
 @dataclass(frozen=True)
 class Foreign:
-    """The table of a config.json and where it stands. `None` counts as not given, as it does for `transformers`."""
+    """The table of a config.json, and its path. `None` counts as not given, as in `transformers`."""
 
     table: Mapping[str, Any]
     path: Path
@@ -51,7 +51,7 @@ class Foreign:
         return value
 
     def within(self, key: str) -> Foreign:
-        """A table inside the table; an empty one where there is none."""
+        """A table inside the table; empty if there is none."""
         value = self.table.get(key)
         if value is not None and not isinstance(value, Mapping):
             raise self._wrong(key, value)
@@ -65,13 +65,13 @@ class Foreign:
         return known[value]
 
     def only(self, key: str, value: object) -> None:
-        """An option of theirs for which our boxes have one value only: any other is refused, never ignored."""
+        """An option for which our boxes support only one value: any other is refused, never ignored."""
         found = self.table.get(key)
         if found is not None and found != value:
             raise FileError("hub_unsupported", path=self.path, key=key, value=shown(found), known=shown(value))
 
     def words(self, key: str) -> list[str]:
-        """A list of words; an empty one where there is none."""
+        """A list of words; empty if there is none."""
         value = self.table.get(key) or []
         if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
             raise self._wrong(key, value)
@@ -85,7 +85,7 @@ class Foreign:
         return [float(each) for each in value]
 
     def labels(self) -> list[str]:
-        """The names of the classes in order; where the file says nothing, two without a name, as for `transformers`."""
+        """The names of the classes in order; if the file names none, two without names, as in `transformers`."""
         named = self.within("id2label").table
         if not named:
             count = self.whole("num_labels", 2)
@@ -104,14 +104,14 @@ class Foreign:
 
 
 def _is_number(value: Any) -> TypeGuard[int | float]:
-    """JSON has whole numbers of any length, and no number here is longer than a float."""
+    """Whether it is a number that fits into a float: JSON allows integers of any length."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return isinstance(value, float) or abs(value) <= sys.float_info.max
 
 
 def read_foreign(path: Path) -> Foreign:
-    """A JSON file that holds an object; anything else is one line that names the file."""
+    """A JSON file that holds an object; anything else raises an error that names the file."""
     try:
         size = path.stat().st_size
         if size > LARGEST_FILE:

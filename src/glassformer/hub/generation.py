@@ -17,9 +17,9 @@ from glassformer.text import Specials
 
 FILE, OLDER = "generation_config.json", "config.json"
 STOPS = {True: "first", False: "bound", "never": "exhaustive"}
-BEAM, LENGTH_PENALTY, NEW_TOKENS = 4, 0.6, 100  # as `translate` and `generate` have them where nobody says
-TOP_K = 50  # theirs, where a text is drawn and nothing is said
-NEUTRAL: dict[str, tuple[Any, ...]] = {  # not done here, and the values at which nothing has to be done
+BEAM, LENGTH_PENALTY, NEW_TOKENS = 4, 0.6, 100  # the defaults of `translate` and `generate`
+TOP_K = 50  # their default for sampling
+NEUTRAL: dict[str, tuple[Any, ...]] = {  # settings that we do not support → values without an effect
     "no_repeat_ngram_size": (0,),
     "encoder_no_repeat_ngram_size": (0,),
     "repetition_penalty": (1, 1.0),
@@ -42,9 +42,9 @@ NEUTRAL: dict[str, tuple[Any, ...]] = {  # not done here, and the values at whic
 
 @dataclass(frozen=True, kw_only=True)
 class GenerationDefaults:
-    """The settings, in our words; None where nothing is set. `unheeded`: unsupported ones, as they are written.
+    """The settings, in our words; None if not set. `unheeded`: unsupported ones, as written.
 
-    `max_new` and `min_new` count new tokens; `max_length` and `min_length` what stands before them, too.
+    `max_new` and `min_new` count new tokens; `max_length` and `min_length` also those before them.
     """
 
     beam: int | None = None
@@ -63,7 +63,7 @@ class GenerationDefaults:
     unheeded: tuple[str, ...] = ()
 
     def longest(self, before: int) -> int | None:
-        """How many new tokens there may be behind `before` others."""
+        """How many new tokens may follow `before` others."""
         if self.max_new is not None:
             return self.max_new
         return None if self.max_length is None else max(self.max_length - before, 1)
@@ -73,7 +73,7 @@ class GenerationDefaults:
 
 
 def read_generation(folder: Path | None) -> GenerationDefaults:
-    """Read from a folder of Hugging Face; empty where there is no such file."""
+    """Read from a folder of Hugging Face; empty if there is no such file."""
     path = None if folder is None else folder / FILE if (folder / FILE).is_file() else folder / OLDER
     if path is None or not path.is_file():
         return GenerationDefaults()
@@ -133,7 +133,7 @@ def _ids(foreign: Foreign, key: str) -> list[int]:
 
 
 def _bad_words(foreign: Foreign) -> tuple[list[int], bool]:
-    """Those of one token, which are simply never said; and whether there are longer ones."""
+    """Forbidden words of one token, which are never produced; and whether there are longer ones."""
     words = foreign.table.get("bad_words_ids") or []
     if not isinstance(words, list) or not all(isinstance(each, list) for each in words):
         raise FileError("hub_value", path=foreign.path, key="bad_words_ids", value=shown(words))
@@ -142,7 +142,7 @@ def _bad_words(foreign: Foreign) -> tuple[list[int], bool]:
 
 
 def describe_generation(config: RunConfig, special: Specials) -> dict[str, Any]:
-    """How to decode, and what is never said: every special token but eos."""
+    """How to decode, and which tokens are never produced: all special tokens but eos."""
     options = config.task.options
     forbidden = options.get("forbidden")
     never = special.ids() if forbidden is None else {role: special.need(role) for role in forbidden}

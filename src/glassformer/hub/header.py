@@ -1,6 +1,6 @@
 """The header of a safetensors file, checked before anything is allocated: which tensors, and where each of them lies.
 
-A file of somebody else is a claim: huge sizes, overlaps, holes and deep JSON are refused in one line.
+A foreign file is not trusted: huge sizes, overlaps, holes and deep JSON are refused in one line.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Stored:
 
 
 def read_header(path: Path) -> dict[str, Stored]:
-    """Every tensor of the file by name. Nothing of the tensors themselves is read."""
+    """Every tensor of the file by name. The tensors themselves are not read."""
     try:
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
@@ -86,7 +86,7 @@ def _entries(path: Path, text: bytes) -> dict[str, Any]:
 
 
 def _stored(path: Path, name: str, entry: object, begin: int) -> Stored:
-    """One entry, every part of it of the right kind, and as many bytes as its shape needs."""
+    """One entry; raises unless every part has the right type, and the bytes fit the shape."""
     if not isinstance(entry, Mapping) or set(entry) != {"dtype", "shape", "data_offsets"}:
         raise _untrusted(path, "entry", name=name)
     dtype, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
@@ -109,7 +109,7 @@ def _sizes(value: object) -> bool:
 
 
 def _check_layout(path: Path, found: Mapping[str, Stored], begin: int, size: int) -> None:
-    """One tensor after another, from the header to the end of the file: no overlap, no hole, nothing left over."""
+    """Raises unless the tensors fill the file from the header to its end: no overlap, no hole, nothing left over."""
     end = begin
     for name, each in sorted(found.items(), key=lambda item: (item[1].start, item[1].end)):
         if each.start != end:

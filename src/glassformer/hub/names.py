@@ -22,12 +22,12 @@ Shapes = Mapping[str, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Located:
-    """Every tensor of ours and where it lies; copies that must be equal; what is left aside, and what is computed."""
+    """Where each of our tensors lies; copies that must be equal; tensors left aside, and computed ones."""
 
     names: Names
     copies: Mapping[str, str]
     aside: tuple[str, ...] = ()
-    computed: Mapping[str, Computed | None] = field(default_factory=dict)  # as it is stored → what it must hold
+    computed: Mapping[str, Computed | None] = field(default_factory=dict)  # stored name → what it must hold
 
 
 def locate_tensors(
@@ -35,7 +35,7 @@ def locate_tensors(
 ) -> Located:
     """Where each of our tensors (`shapes`: name → shape) lies among those stored, with or without prefix.
 
-    The first that is missing, left over or of another shape is named in one line.
+    Raises an error that names the first that is missing, left over or of another shape.
     """
     names, copies = family.names(config), family.copies(config)
     known = {key for at in names.values() for key in (at.key, *at.more)} | set(copies)
@@ -71,7 +71,7 @@ def locate_tensors(
 
 
 def _today(family: Family, expected: set[str], stored: Mapping[str, Stored], path: Path) -> dict[str, str]:
-    """As the family names it, with its prefix and with the endings of today → as it is stored."""
+    """Name of the family, with prefix and today's ending → name as stored."""
     found: dict[str, str] = {}
     for key in stored:
         name = key
@@ -87,7 +87,7 @@ def _today(family: Family, expected: set[str], stored: Mapping[str, Stored], pat
 
 
 def _present(copies: Mapping[str, str], today: Mapping[str, str]) -> dict[str, str]:
-    """Of each tensor that has copies, the one to read: itself, or the first copy where it is not stored."""
+    """For each tensor with copies, the one to read: itself, or the first copy if it is not stored."""
     firsts = dict.fromkeys(copies.values())
     return {
         first: first if first in today else next((s for s, f in copies.items() if f == first and s in today), first)
@@ -100,7 +100,7 @@ def _matches(key: str, patterns: tuple[str, ...]) -> bool:
 
 
 def their_shape(shape: tuple[int, ...], at: At) -> tuple[int, ...]:
-    """The shape that theirs, or each of theirs, must have where ours has this one."""
+    """The shape that their tensor, or each of several, must have for this shape of ours."""
     if at.shape:
         return at.shape
     whole = (shape[0] * at.parts // (1 + len(at.more)), *shape[1:])
@@ -108,7 +108,7 @@ def their_shape(shape: tuple[int, ...], at: At) -> tuple[int, ...]:
 
 
 def read_into(weights: Weights, at: At, place: Tensor) -> None:
-    """One of theirs, its part, or several, into one of ours."""
+    """Read one of their tensors, a part of it, or several, into one of ours."""
     if at.more:
         for key, piece in zip((at.key, *at.more), place.chunk(1 + len(at.more)), strict=True):
             read_into(weights, replace(at, key=key, more=()), piece)
@@ -124,7 +124,7 @@ def read_into(weights: Weights, at: At, place: Tensor) -> None:
 
 
 def to_theirs(at: At, parts: list[Tensor]) -> Tensor:
-    """Ours, all the parts of one of theirs in order → theirs."""
+    """Our tensors, the parts of one of theirs in order → theirs."""
     whole = parts[0] if len(parts) == 1 else torch.cat(parts)
     if at.shape:
         return whole.reshape(at.shape)
@@ -132,7 +132,7 @@ def to_theirs(at: At, parts: list[Tensor]) -> Tensor:
 
 
 def not_as_computed(weights: Weights, config: ModelConfig, located: Located) -> str | None:
-    """The first stored tensor that does not hold what we compute in its place."""
+    """The first stored tensor that differs from what we compute instead."""
     for key, rule in located.computed.items():
         shape = weights.tensors[key].shape
         if rule is not None and not agrees(weights.read_any(key), rule(config, shape)):
@@ -141,7 +141,7 @@ def not_as_computed(weights: Weights, config: ModelConfig, located: Located) -> 
 
 
 def check_copies(weights: Weights, located: Located) -> None:
-    """A tied head may be stored a second time, but it must equal the embedding."""
+    """Raises if a copy, such as a stored tied head, differs from its original."""
     for second, first in located.copies.items():
         if not weights.equal(first, second):
             raise FileError("hub_tied", path=weights.folder, key=second, other=first)

@@ -1,4 +1,4 @@
-"""A folder as Hugging Face leaves it → the same model in our boxes, with its tokenizers and what it was made for."""
+"""A folder of Hugging Face → the same model in our boxes, with its tokenizers and its task."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CONFIG = "config.json"
 
 @dataclass(frozen=True)
 class Imported:
-    """A model of somebody else's file. `aside`: tensors of other heads, which were left out."""
+    """A model from a foreign folder. `aside`: tensors of other heads, which were left out."""
 
     model: nn.Module
     config: RunConfig
@@ -42,7 +42,7 @@ class Imported:
 
 @dataclass(frozen=True)
 class Folder:
-    """What is known of a folder before a number is read: family, task, configuration, and where every tensor lies."""
+    """What is known of a folder before weights are read: family, task, configuration, and where every tensor lies."""
 
     path: Path
     foreign: Foreign
@@ -76,9 +76,9 @@ def open_foreign(
     family: str | None = None,
     finite: bool = True,
 ) -> Imported:
-    """The model with its numbers, in float32 unless `dtype` says otherwise; never more than one of it in memory.
+    """The model with its numbers, in float32 unless `dtype` says otherwise; never two copies in memory.
 
-    `family`: the model_type of a config.json that names none, as old ones do. `finite`: refuse NaN and infinity.
+    `family`: the model_type for an old config.json that names none. `finite`: refuse NaN and infinity.
     """
     found = inspect_folder(folder, family)
     model = empty_model(found.config).to(dtype or torch.float32)
@@ -95,7 +95,7 @@ def open_foreign(
 
 
 def inspect_folder(folder: str | Path, family_name: str | None = None) -> Folder:
-    """Everything about a folder but its numbers; whatever is wrong with it is refused here."""
+    """Everything about a folder except its weights; anything wrong with it is refused here."""
     refuse_stranger(folder)
     folder = Path(folder)
     if (folder / "config.toml").is_file() and not (folder / CONFIG).is_file():
@@ -122,7 +122,7 @@ def inspect_folder(folder: str | Path, family_name: str | None = None) -> Folder
 
 
 def _refuse_quantised(foreign: Foreign) -> None:
-    """Whole numbers of few bits, with scales beside them: no weights that our boxes have."""
+    """Raises for quantised weights, integers of few bits with scales, which our boxes cannot use."""
     if foreign.table.get("quantization_config") is not None:
         table = foreign.within("quantization_config").table
         how = [str(table[key]) for key in ("quant_method", "bits") if table.get(key) is not None]
@@ -130,7 +130,7 @@ def _refuse_quantised(foreign: Foreign) -> None:
 
 
 def find_family(foreign: Foreign, given: str | None = None) -> Family:
-    """By its model_type; `given` counts where a config.json has none."""
+    """The family, by its model_type, or `given` if the config.json has none."""
     model_type = foreign.word("model_type", given)
     for family in FAMILIES.values():
         if model_type in family.model_types:
@@ -140,7 +140,7 @@ def find_family(foreign: Foreign, given: str | None = None) -> Family:
 
 
 def _declared_task(family: Family, foreign: Foreign) -> str | None:
-    """What the class that wrote the file was for; None where it is not named."""
+    """The task of the class that wrote the file; None if no class is named."""
     named = foreign.words("architectures")
     for name in named:
         if name in family.tasks:
@@ -152,7 +152,7 @@ def _declared_task(family: Family, foreign: Foreign) -> str | None:
 
 
 def _task_of_keys(family: Family, foreign: Foreign, stored: Mapping[str, Stored], folder: Path) -> str:
-    """The first task whose tensors are all there, and which leaves none aside; else the first that fits at all."""
+    """The first task whose tensors are all present with none left over; else the first that fits at all."""
     fitting: list[str] = []
     for task in dict.fromkeys(family.tasks.values()):
         try:
@@ -167,7 +167,7 @@ def _task_of_keys(family: Family, foreign: Foreign, stored: Mapping[str, Stored]
 
 
 def _without_missing_head(family: Family, config: ModelConfig, stored: Mapping[str, Stored]) -> ModelConfig:
-    """A body may be stored without its pooler."""
+    """The configuration without a pooler, if none is stored."""
     ours = [at.key for name, at in family.names(config).items() if name.startswith("head.")]
     if not ours or any(key in stored or key.removeprefix(family.prefix) in stored for key in ours):
         return config
@@ -175,7 +175,7 @@ def _without_missing_head(family: Family, config: ModelConfig, stored: Mapping[s
 
 
 def _has_own_head(family: Family, config: ModelConfig, weights: Weights, located: Located) -> bool:
-    """A head that is stored and is not the embedding, in a family that says tied of every model."""
+    """Whether the stored head differs from the embedding, in a family that says "tied" for every model."""
     tied = set(family.copies(config)) - set(family.copies(family.apart(config)))
     return any(not weights.equal(first, second) for second, first in located.copies.items() if second in tied)
 

@@ -1,6 +1,6 @@
-"""preprocessor_config.json ↔ how a model of images learned to see: size, crop, mean and spread of the pixels.
+"""preprocessor_config.json ↔ how images are prepared for a model: size, crop, mean and deviation of the pixels.
 
-Three generations of it exist: `size` as a number, as a pair, and as a table with names.
+It has three generations: `size` as a number, as a pair, and as a table with names.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NAMES = ("ImageProcessorFast", "ImageProcessorPil", "ImageProcessor", "FeatureEx
 
 @dataclass(frozen=True)
 class Processor:
-    """What a class of theirs does where the file is silent. `square`: what a plain number for the size means."""
+    """The defaults of one of their classes. `square`: whether a plain number for the size means a square."""
 
     size: int
     resample: int = 2
@@ -39,7 +39,7 @@ PROCESSORS = {
 
 
 def read_pixels(folder: Path, family: str, model: ModelConfig) -> dict[str, str | int | bool | list[float]]:
-    """Options of the task, for `recognise`; nothing where the folder does not say."""
+    """Options of the task, for `recognise`; empty if the folder does not say."""
     path = folder / FILE
     if not path.is_file():
         return {}
@@ -61,7 +61,7 @@ def read_pixels(folder: Path, family: str, model: ModelConfig) -> dict[str, str 
 
 
 def _processor(foreign: Foreign, family: str) -> Processor:
-    """By the class that wrote the file, today's name or the one before; else the one of the model."""
+    """The class that wrote the file, by its current or former name; else that of the model."""
     key = "image_processor_type" if foreign.table.get("image_processor_type") else "feature_extractor_type"
     named = foreign.word(key, f"{'DeiT' if family == 'deit' else 'ViT'}FeatureExtractor")
     stem = next((named.removesuffix(ending) for ending in NAMES if named.endswith(ending)), named)
@@ -74,11 +74,11 @@ def _processor(foreign: Foreign, family: str) -> Processor:
 def _sizes(foreign: Foreign, theirs: Processor, takes: int) -> dict[str, Any]:
     """`enlarge`: the side that an image is resized to, or with `shortest` its shorter side; then its middle is cut out.
 
-    What comes out must be what the model takes.
+    The result must have the size that the model takes.
     """
     given = foreign.table.get("size")
     crop = foreign.truth("do_center_crop", theirs.crop)
-    usual = theirs.size if crop else takes  # nothing is said: what the model takes
+    usual = theirs.size if crop else takes  # if not given: the size of the model
     side, shortest = _side(foreign, "size", usual if given is None else given, square=theirs.square)
     if shortest and not crop:
         raise FileError(
@@ -94,7 +94,7 @@ def _sizes(foreign: Foreign, theirs: Processor, takes: int) -> dict[str, Any]:
 
 
 def _side(foreign: Foreign, key: str, value: Any, *, square: bool) -> tuple[int, bool]:
-    """40, [40, 40], {"height": 40, "width": 40} or {"shortest_edge": 40}; and whether it is the last."""
+    """40, [40, 40], {"height": 40, "width": 40} or {"shortest_edge": 40}; and whether it means the shorter side."""
     match value:
         case int() if not isinstance(value, bool) and value > 0:
             return value, not square
@@ -109,7 +109,7 @@ def _side(foreign: Foreign, key: str, value: Any, *, square: bool) -> tuple[int,
 
 
 def _spread(foreign: Foreign, key: str, usual: list[float], model: ModelConfig) -> list[float]:
-    """One number for all channels, or what the class has of its own."""
+    """A value for each channel: one number from the file for all, or the defaults of the class."""
     channels = int(model.input.options.get("channels", 3))
     if foreign.table.get(key) is None:
         return usual if channels == len(usual) else [usual[0]] * channels
@@ -117,7 +117,7 @@ def _spread(foreign: Foreign, key: str, usual: list[float], model: ModelConfig) 
 
 
 def describe_pixels(config: RunConfig) -> dict[str, Any]:
-    """Mean and spread of the pixels, and how images are made to fit; the inverse of what an import reads."""
+    """Mean and deviation of the pixels, and how images are made to fit; the inverse of `read_pixels`."""
     given, task = config.model.input.options, config.task.options
     size, channels = int(given["size"]), int(given.get("channels", 3))
     whole, shortest = int(task.get("enlarge", size)), bool(task.get("shortest", False))

@@ -1,4 +1,4 @@
-"""Rotary positions as a config.json has them: `rope_parameters` today, `rope_theta` and `rope_scaling` before."""
+"""Rotary positions in a config.json: `rope_parameters` today, `rope_theta` and `rope_scaling` before."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ YARN = ("beta_fast", "beta_slow", "attention_factor", "mscale", "mscale_all_dim"
 
 
 def read_rotary(foreign: Foreign, *, base: float, max_len: int) -> Choice:
-    """Theirs → ours. `base` and `max_len` are what the family and the file say where the rotation does not."""
+    """Theirs → ours. `base` and `max_len` are the defaults of the family and of the file."""
     rope = foreign.within("rope_scaling") if foreign.table.get("rope_scaling") else foreign.within("rope_parameters")
     rope.only("partial_rotary_factor", 1.0)
     foreign.only("partial_rotary_factor", 1.0)
@@ -25,7 +25,7 @@ def read_rotary(foreign: Foreign, *, base: float, max_len: int) -> Choice:
         case "none":
             return Choice("rotary", options)
         case "dynamic":
-            original = max_len  # `transformers` looks at no other key here
+            original = max_len  # `transformers` uses no other key here
         case "llama3":
             options |= {ours: rope.number(theirs) for theirs, ours in LLAMA3.items()}
         case "yarn":
@@ -38,7 +38,7 @@ def read_rotary(foreign: Foreign, *, base: float, max_len: int) -> Choice:
 
 
 def _yarn(rope: Foreign) -> dict[str, Any]:
-    """What differs from the usual. As for `transformers`, 0 counts as not given, and so does one mscale alone."""
+    """Options that differ from the defaults. As in `transformers`, 0 or one mscale alone counts as not given."""
     given = {key: rope.number(key) for key in YARN if rope.table.get(key)}
     if not ("mscale" in given and "mscale_all_dim" in given):
         given = {key: value for key, value in given.items() if not key.startswith("mscale")}
@@ -46,7 +46,7 @@ def _yarn(rope: Foreign) -> dict[str, Any]:
 
 
 def write_rotary(position: Choice, *, base: float = 10000.0) -> dict[str, Any]:
-    """Ours → theirs; a scaling that they do not have is written by its name, which they will not know."""
+    """Ours → theirs; a scaling that they do not have is written under our name, which they will refuse."""
     options = dict(position.options)
     scaling = options.get("scaling", "none")
     rope: dict[str, Any] = {"rope_theta": options.get("base", base), "rope_type": "default"}

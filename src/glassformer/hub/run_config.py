@@ -1,4 +1,4 @@
-"""What an imported model is for: its task, its labels, how its text is framed and begun, as the files beside it say."""
+"""The run configuration of an imported model: task, labels and frame, from the files next to its weights."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ FORCED = {"start": "decoder_start_token_id", "first": "forced_bos_token_id", "la
 def read_run_config(
     folder: Path, foreign: Foreign, family: Family, task: str, model: ModelConfig
 ) -> tuple[RunConfig, Vocabularies | None]:
-    """The run that this model could have come from, and its tokenizers; None where the folder has none."""
-    read_sentence(folder)  # what it says of vectors is asked for when one is made; what is wrong is said now
+    """The run that this model could have come from, and its tokenizers; None if the folder has none."""
+    read_sentence(folder)  # checked now, used when vectors are made
     tokenizers = _tokenizers(folder) if model.input.kind == "tokens" else None
     text = TextConfig(tokenizer=Choice("none"))
     if tokenizers is not None:
@@ -65,9 +65,9 @@ def _tokenizers(folder: Path) -> Vocabularies | None:
 def _said(
     folder: Path, foreign: Foreign, tokenizers: Vocabularies | None, forced: Mapping[str, str]
 ) -> dict[str, str | list[str] | list[int]]:
-    """What decoding must say and may not say, by role: `forced` (ours → their key) and `forbidden`.
+    """Tokens that decoding must or may not produce, by role: `forced` (our key → theirs) and `forbidden`.
 
-    Of `bad_words_ids` the special tokens alone are taken, as Marian forbids its padding; ordinary words have no role.
+    Only the special tokens in `bad_words_ids` are used, such as Marian's padding; ordinary words have no role.
     """
     path = folder / GENERATION
     generation = read_foreign(path) if path.is_file() else foreign
@@ -90,7 +90,7 @@ def _said(
 
 
 def _role(foreign: Foreign, tokenizers: Vocabularies | None, key: str, token: object) -> str | None:
-    """The name of a special token. Who has no tokenizer is given ids anyway, and is not refused for one of them."""
+    """The role of a special token; an unknown one is refused, except in a folder without a tokenizer."""
     ids = _ids(foreign, tokenizers)
     for role in ROLES:
         if token is not None and ids.get(role) == token:
@@ -101,7 +101,7 @@ def _role(foreign: Foreign, tokenizers: Vocabularies | None, key: str, token: ob
 
 
 def _ids(foreign: Foreign, tokenizers: Vocabularies | None) -> dict[str, Any]:
-    """The special tokens: as the tokenizer has them, or, without one, as the config.json has them."""
+    """The special tokens: from the tokenizer or, without one, from config.json."""
     if tokenizers is not None:
         return dict(tokenizers.target.specials.ids())
     return {role: foreign.table.get(f"{role}_token_id") for role in ROLES}

@@ -1,4 +1,4 @@
-"""Folders of sentence-transformers: how one vector is made of a text, as modules.json and the files it names say."""
+"""Folders of sentence-transformers: how a text becomes one vector, according to modules.json and the files it names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from glassformer.hub.foreign import Foreign, read_foreign
 MODULES, LIMITS, PROMPTS = "modules.json", "sentence_bert_config.json", "config_sentence_transformers.json"
 POOLING = "1_Pooling/config.json"
 FILES = (MODULES, LIMITS, PROMPTS, POOLING)
-MODES = {  # theirs → ours, in the order in which several are put side by side
+MODES = {  # theirs → ours, in the order in which several are concatenated
     "cls_token": "cls",
     "max_tokens": "max",
     "mean_tokens": "mean",
@@ -26,9 +26,9 @@ NEWER = {"weightedmean": "weighted", "lasttoken": "last", "mean_sqrt_len_tokens"
 
 @dataclass(frozen=True)
 class SentenceEmbedding:
-    """How a text becomes a vector: what stands before it, how much is read, how it is pooled and scaled.
+    """How a text becomes a vector: the prompt before it, how much is read, how it is pooled and scaled.
 
-    `beyond`: a layer behind the pool that is not computed here.
+    `beyond`: a layer after pooling that is not computed here.
     """
 
     pool: str = "mean"
@@ -40,7 +40,7 @@ class SentenceEmbedding:
 
 
 def read_sentence(folder: Path) -> SentenceEmbedding:
-    """As the folder says; the mean of all positions where it says nothing."""
+    """How the folder makes vectors; the mean of all positions if it does not say."""
     if not (folder / MODULES).is_file():
         return SentenceEmbedding()
     pool, normalize, beyond = "mean", False, None

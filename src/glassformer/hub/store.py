@@ -1,6 +1,6 @@
-"""An imported model as a run folder of ours: what `load` opens, with the numbers in the type that they came in.
+"""An imported model as a run folder of ours: what `load` opens, with the weights in their original type.
 
-What has no place in a run, their own files and the tensors of other heads, is kept beside it, for the way back.
+The original files and the tensors of other heads, which a run does not use, are kept for an export.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from glassformer.runs.output import claim_folder, drafted, is_made
 from glassformer.runs.weights import MODEL, check_finite
 
 KIND = "import"
-KEPT = "foreign"  # the folder of a run that holds what only they have
+KEPT = "foreign"  # the folder of a run for the original files
 FILES = (CONFIG, GENERATION, PREPROCESSOR, *SENTENCE)
 ASIDE = "aside.safetensors"
 ByteProgress = Callable[[int, int], None]  # bytes written, bytes in all
@@ -44,7 +44,7 @@ class Brought:
     task: str
     parameters: int
     dtypes: tuple[str, ...]
-    tokenizer: str  # its kind; none
+    tokenizer: str  # its kind, or "none"
     aside: tuple[str, ...]
 
 
@@ -99,7 +99,7 @@ def store(
 
 
 def check_free(out: Path, *, force: bool, inputs: Iterable[str | Path] = ()) -> None:
-    """A run that was trained, here or since its import, is never replaced."""
+    """Raises if the folder cannot be written; a run that was trained, here or since its import, is never replaced."""
     trained = not is_made(out, KIND) or any((out / name).exists() for name in ("log.jsonl", "status.json"))
     if (out / "config.toml").exists() and trained:
         raise FileError("run_kept", path=out)

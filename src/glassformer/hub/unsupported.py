@@ -1,4 +1,4 @@
-"""What people try to open that is no model here: a GGUF file, an adapter, a name on the hub … Each is named."""
+"""Things that people try to open but cannot: a GGUF file, an adapter, a name on the hub … Each has its own error."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KNOWN = (".gguf", *PICKLED, ".h5", ".msgpack", ".onnx")
 
 
 def refuse_stranger(given: str | Path) -> None:
-    """Raise one line for whatever is known and cannot be opened; do nothing for anything else, existing or not."""
+    """Raise an error for what is known to be unsupported; do nothing for anything else, existing or not."""
     path = Path(given)
     try:
         if path.is_dir():
@@ -24,7 +24,7 @@ def refuse_stranger(given: str | Path) -> None:
             _refuse_file(path)
         else:
             _refuse_name(str(given))
-    except OSError:  # a name that is too long, a folder that may not be looked into: whoever opens it says so
+    except OSError:  # a name that is too long, a folder without permission: opening it will raise
         return
 
 
@@ -45,7 +45,7 @@ def _refuse_file(path: Path) -> None:
 
 
 def _refuse_folder(path: Path) -> None:
-    """A folder with a config.json is one of Hugging Face, and one with a config.toml is ours: look at these there."""
+    """Folders with a config.json (Hugging Face) or a config.toml (ours) are checked elsewhere."""
     if (path / "config.json").is_file() or (path / "config.toml").exists():
         return
     body = body_of(path)
@@ -67,7 +67,7 @@ def _refuse_folder(path: Path) -> None:
 
 
 def _refuse_name(given: str) -> None:
-    """org/name, where not even a folder org is there."""
+    """Refuse org/name if there is no folder org."""
     found = HUB.fullmatch(given)
     if found and not Path(given).parent.exists():
         name = found[1]

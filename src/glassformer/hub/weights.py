@@ -24,7 +24,7 @@ INDEX = "model.safetensors.index.json"
 PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json")
 PIECE = 2**22  # bytes that are read at a time
 LARGEST_READ = 2**30  # bytes: systems read less than 2 GiB in one call
-OTHER_DTYPES = {  # of tensors that are not weights: numbers of positions, masks
+OTHER_DTYPES = {  # of tensors that are not weights: position ids, masks
     "I64": torch.int64,
     "I32": torch.int32,
     "I16": torch.int16,
@@ -35,12 +35,12 @@ OTHER_DTYPES = {  # of tensors that are not weights: numbers of positions, masks
 DTYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 Form = tuple[torch.dtype, tuple[int, ...]]
-METADATA = {"format": "pt"}  # `transformers` asks for it
+METADATA = {"format": "pt"}  # `transformers` requires it
 
 
 @dataclass(frozen=True)
 class Weights:
-    """Where every tensor of a folder lies. `folder` is named in errors."""
+    """Where every tensor of a folder lies. `folder` is for error messages."""
 
     folder: Path
     tensors: Mapping[str, Stored]
@@ -69,7 +69,7 @@ class Weights:
         return x
 
     def read_any(self, name: str) -> Tensor:
-        """The whole tensor, of whatever type: one that is not a weight may hold whole numbers or truths."""
+        """The whole tensor, of any type: those that are not weights may hold integers or booleans."""
         stored = self.tensors[name]
         if stored.dtype not in OTHER_DTYPES:
             return self.read(name)
@@ -78,10 +78,10 @@ class Weights:
         return x
 
     def read_into(self, name: str, place: Tensor, columns: slice = slice(None), rows: slice = slice(None)) -> None:
-        """Into a tensor, or a view of one, of the stored shape; or some rows, or some columns, of a matrix into it.
+        """Read into a tensor or view of the stored shape; or read only some rows or columns of a matrix.
 
-        Numbers are cast to the type of the place. At most PIECE bytes, or one row, are held beside it; none where
-        nothing has to be cast or turned.
+        Numbers are cast to the type of `place`. This needs at most PIECE more bytes, or one row; none if nothing has
+        to be cast or reordered.
         """
         with torch.no_grad():
             if not place.dim():
@@ -99,7 +99,7 @@ class Weights:
         return whole and place.is_contiguous() and place.device.type == "cpu" and place.dtype == self.dtype(name)
 
     def _fill(self, name: str, place: Tensor, offset: int) -> None:
-        """The bytes of a tensor from `offset` on, until the place, which is one of bytes, is full."""
+        """Fill `place`, a tensor of bytes, with the bytes of a tensor from `offset` on."""
         stored = self.tensors[name]
         try:
             with stored.path.open("rb", buffering=0) as file:
@@ -110,7 +110,7 @@ class Weights:
             raise FileError("file_unreadable", path=stored.path, why=error.strerror or str(error)) from error
 
     def equal(self, first: str, second: str) -> bool:
-        """Whether two hold the same numbers; compared piece by piece."""
+        """Whether two tensors hold the same numbers; compared piece by piece."""
         if self.tensors[first].shape != self.tensors[second].shape:
             return False
         pairs = zip(self._rows(first, slice(None)), self._rows(second, slice(None)), strict=False)
@@ -123,7 +123,7 @@ class Weights:
         row = math.prod(rest) * WIDTHS[stored.dtype]
         first, last, _ = rows.indices(count)
         some = max(1, PIECE // max(row, 1))
-        buffer = torch.empty(min(some, max(last - first, 0)) * row, dtype=torch.uint8)  # every piece is read into it
+        buffer = torch.empty(min(some, max(last - first, 0)) * row, dtype=torch.uint8)  # reused for every piece
         for at in range(first, last, some):
             size = min(some, last - at)
             self._fill(name, buffer[: size * row], at * row)
@@ -131,7 +131,7 @@ class Weights:
 
 
 def _sharded(folder: Path) -> dict[str, Stored]:
-    """The index and the headers of its files, which must agree; a file's name must not lead out of the folder."""
+    """The tensors of several files with an index, which must agree; no file may lie outside the folder."""
     path = folder / INDEX
     placed = read_foreign(path).within("weight_map").table
     shards: dict[str, dict[str, Stored]] = {}
@@ -153,7 +153,7 @@ def _sharded(folder: Path) -> dict[str, Stored]:
 def write_tensors(path: Path, forms: Mapping[str, Form], give: Callable[[str], Tensor]) -> None:
     """`forms`: type and shape of every tensor, known before the first is made; `give(name)` makes it.
 
-    Wide types come first, so that every number lies at a multiple of its width.
+    Wide types come first, so that every number is aligned to its width.
     """
     order = sorted(forms, key=lambda name: (-forms[name][0].itemsize, name))
     table: dict[str, object] = {"__metadata__": METADATA}

@@ -1,4 +1,4 @@
-"""Text → tokens: the way into Figure 1, and out of it. Training and encoding are those of the libraries."""
+"""Text → tokens: the way into Figure 1 and out of it. Tokenizers are trained and run by libraries."""
 
 from __future__ import annotations
 

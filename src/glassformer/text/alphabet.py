@@ -47,7 +47,7 @@ def readable(spelled: bytes) -> str:
 def _visible(character: str) -> str:
     if character == " ":
         return "▁"
-    if "\udc80" <= character <= "\udcff":  # a byte that is no character by itself
+    if "\udc80" <= character <= "\udcff":  # a byte that is not a character by itself
         return f"<{ord(character) - 0xDC00:02X}>"
     return character if character.isprintable() else character.encode("unicode_escape").decode()
 
@@ -76,8 +76,8 @@ def _starts(text: str) -> list[int]:
 def surface_spans(text: str, record: bytes) -> list[tuple[int, int]]:
     """The characters that each piece of a foreign SentencePiece model covers, from the library's own record.
 
-    The record is a protocol buffer: the few lines that read it spare the core a dependency. What normalisation has made
-    out of nothing covers nothing.
+    The record is a protocol buffer: reading it in a few lines spares the core a dependency. Characters added by
+    normalisation cover nothing.
     """
     starts, spans = _starts(text), []
     for field, piece in fields(record):

@@ -1,6 +1,6 @@
-"""Byte-level byte-pair encoding, as GPT-2 has it: the commonest neighbours are merged, again and again.
+"""Byte-level byte-pair encoding, as in GPT-2: the most common neighbours are merged, again and again.
 
-It starts from all 256 bytes, so no text is unknown to it and every text comes back exactly.
+It starts from all 256 bytes, so no text is unknown, and decoding restores every text exactly.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Bpe(Pipeline):
     def train(
         cls, texts: Iterable[str], vocab_size: int | None, *, min_frequency: int = 2, at_most: bool = False
     ) -> Self:
-        """`at_most`: a smaller vocabulary where the texts give no more, for files of any size."""
+        """`at_most`: the vocabulary may be smaller if the texts give no more, for files of any size."""
         asked = wanted(cls.kind, vocab_size, least=len(NAMES) + 256)
         corpus = TokenizerCorpus(texts)
         library = byte_level(models.BPE())
@@ -99,14 +99,14 @@ def byte_level(model: models.BPE, *, prefix: bool = False) -> tokenizers.Tokeniz
 
 
 def is_byte_level(library: tokenizers.Tokenizer) -> bool:
-    """Llama 3's pieces spell bytes; some of its folders name the class of Llama 2 all the same."""
+    """Whether pieces spell bytes, as Llama 3's do, although some of its folders name the class of Llama 2."""
     return '"ByteLevel"' in library.to_str()
 
 
 def as_llama(library: tokenizers.Tokenizer, scheme: str) -> tokenizers.Tokenizer:
-    """Of a file of this class `transformers` keeps the pieces alone: blanks are marked while the text is split.
+    """The tokenizer as `transformers` uses it: only the pieces of the file count; blanks are marked while splitting.
 
-    Older files add a blank to every text; since version 5 one that begins with a blank gets no second one.
+    Older files add a blank to every text; since version 5, a text that begins with a blank gets no second one.
     """
     library.normalizer = None
     library.pre_tokenizer = pre_tokenizers.Metaspace(BLANK, scheme, split=False)

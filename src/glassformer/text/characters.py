@@ -1,6 +1,6 @@
 """One token for each character: the smallest vocabulary and the longest sequences.
 
-Characters that were not seen in training, or were too rare, are spelled in bytes, so every text comes back exactly.
+Characters that were not seen in training, or were too rare, are spelled in bytes, so every text is restored exactly.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FIXED = (*NAMES, *BYTE_PIECES)
 
 
 class Characters(Pipeline):
-    """Characters, the commonest first: for the library, byte pairs that are never merged. Exact."""
+    """Characters, the most common first: for the library, byte pairs that are never merged. Exact."""
 
     kind = "characters"
     model = "BPE"

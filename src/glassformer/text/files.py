@@ -1,7 +1,7 @@
 """The files of a tokenizer: read with a limit, checked before a library sees them, written whole.
 
-Beside the vocabulary a folder declares the tokenizer's class, its special tokens and the tokens added behind it. These
-files are kept byte for byte: saved again, every program finds in them what it found before.
+Besides the vocabulary, a folder declares the tokenizer's class, its special tokens and added tokens. These files are
+kept byte for byte, so that after saving, every program finds in them what it found before.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from glassformer.text.learn import LARGEST_VOCABULARY
 from glassformer.text.tokenizer import ROLES
 
 T = TypeVar("T")
-CONFIG = "tokenizer_config.json"  # Hugging Face's name and keys, with our own beside them
+CONFIG = "tokenizer_config.json"  # Hugging Face's name and keys, and our own
 LARGEST_TOKENIZER = 2**28  # the largest published ones have 35 MB
 FORMAT = 1
 MAP, ADDED = "special_tokens_map.json", "added_tokens.json"
-FILES = (  # whatever belongs to a tokenizer, by all the names that it goes by
+FILES = (  # all files of a tokenizer, under all their usual names
     *("tokenizer.json", CONFIG, MAP, ADDED, "vocab.json", "merges.txt", "encoder.json", "vocab.bpe", "vocab.txt"),
     *("spm.model", "spiece.model", "tokenizer.model", "sentencepiece.bpe.model"),
     *("source.spm", "target.spm", "target_vocab.json", "chat_template.jinja"),
 )
-CLASSES = {  # where only the model's own configuration tells whose the tokenizer is
+CLASSES = {  # if only the model's configuration tells the class of the tokenizer
     "bert": "BertTokenizer",
     "roberta": "RobertaTokenizer",
     "bart": "BartTokenizer",
@@ -40,7 +40,7 @@ CLASSES = {  # where only the model's own configuration tells whose the tokenize
     "marian": "MarianTokenizer",
 }
 LLAMA = "LlamaTokenizer"
-BY_ITS_FILE = ("mistral",)  # here `transformers` goes by the tokenizer's file, whatever class it names
+BY_ITS_FILE = ("mistral",)  # here `transformers` uses the tokenizer's file, whatever class it names
 ANY = "PreTrainedTokenizerFast"
 GENERIC = ("PreTrainedTokenizer", "TokenizersBackend", "PythonBackend")
 NUMBER = re.compile("0|[1-9][0-9]{0,9}")
@@ -80,7 +80,7 @@ def _parsed(path: Path, kind: type[T]) -> T:
 
 
 def read_vocabulary(path: Path) -> dict[str, int]:
-    """Piece → id, of a vocab.json: the ids from 0 on, each of them once."""
+    """Piece → id, from a vocab.json; the ids must be 0, 1, 2 …, each once."""
     table = _parsed(path, _Pairs)
     if not 0 < len(table) <= LARGEST_VOCABULARY:
         raise FileError("tokenizer_ids", path=path, last=len(table) - 1, limit=LARGEST_VOCABULARY)
@@ -96,7 +96,7 @@ def read_vocabulary(path: Path) -> dict[str, int]:
 
 
 class _Pairs(list[tuple[str, Any]]):
-    """An object of JSON as it is written, with the keys that it repeats."""
+    """A JSON object as written, including repeated keys."""
 
 
 def damaged(path: Path, error: BaseException) -> FileError:
@@ -106,7 +106,7 @@ def damaged(path: Path, error: BaseException) -> FileError:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """What the folder says about its tokenizer; nothing, where it says nothing."""
+    """What the folder says about its tokenizer; empty if it says nothing."""
     path = folder / CONFIG
     if not path.is_file():
         return {}
@@ -117,7 +117,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def write(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Each file is complete or not there at all."""
+    """Write files, each completely or not at all."""
     with disk(folder):
         folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
@@ -130,7 +130,7 @@ def to_json(table: Mapping[str, Any]) -> bytes:
 
 @dataclass(frozen=True)
 class Added:
-    """A token behind the vocabulary. One that is not special is a word of the text: it is recognised there."""
+    """A token added after the vocabulary. If it is not special, it is a word that is recognised in texts."""
 
     token: int
     special: bool
@@ -138,12 +138,12 @@ class Added:
 
 @dataclass(frozen=True)
 class Declared:
-    """The folder's own words. `maker` is the class of `transformers`, without Fast, or nothing where none is named."""
+    """What a folder declares. `maker` is the class of `transformers`, without Fast, or "" if none is named."""
 
     table: Mapping[str, Any] = field(default_factory=dict)
     maker: str = ""
     added: Mapping[str, Added] = field(default_factory=dict)
-    files: Mapping[str, bytes] = field(default_factory=dict)  # none of a tokenizer that was trained here
+    files: Mapping[str, bytes] = field(default_factory=dict)  # empty for a tokenizer trained here
 
     @classmethod
     def read(cls, folder: Path) -> Declared:
@@ -154,7 +154,7 @@ class Declared:
         maker = _maker(table.get("tokenizer_class"), folder)
         told = "tokenizer_class" in table
         if maker != _class(table.get("tokenizer_class")) or (maker and not told):
-            # The model's own configuration, which decided it, stays behind.
+            # The class came from the model's configuration, which is not saved with the tokenizer.
             files[CONFIG] = to_json({**table, "tokenizer_class": maker or ANY})
         if MAP in files:
             table = read_table(folder / MAP) | {key: value for key, value in table.items() if value is not None}
@@ -165,12 +165,12 @@ class Declared:
         return declared_specials(self.table)
 
     def truth(self, key: str, default: bool) -> bool:
-        """`None` counts as not said, as it does for `transformers`."""
+        """A boolean; `None` counts as not given, as in `transformers`."""
         value = self.table.get(key)
         return default if value is None else truth(key, value)
 
     def made_by(self, known: Collection[str], path: Path) -> None:
-        """A class may change the vocabulary in its code: one that is not known here is refused, never guessed at."""
+        """Raises for an unknown class, since a class may change the vocabulary in its code."""
         if self.maker and self.maker not in known:
             raise FileError("tokenizer_class", path=path, found=self.maker, known=", ".join(known))
 
@@ -202,13 +202,13 @@ def _maker(named: object, folder: Path) -> str:
 
 
 def _class(named: object) -> str:
-    """A class without Fast; nothing for one that leaves everything to its files."""
+    """The name of a class without Fast; "" for one that leaves everything to its files."""
     maker = named.removesuffix("Fast") if isinstance(named, str) else ""
     return "" if maker in GENERIC else maker
 
 
 def prefix_scheme(declared: Declared) -> str:
-    """Where Llama's class puts a blank: before every part of a text, before its first, never; if none is there."""
+    """Where Llama's class adds a blank, if there is none: before every part of a text, before the first, or never."""
     if not declared.truth("add_prefix_space", True):
         return "never"
     return "always" if declared.truth("legacy", False) else "first"

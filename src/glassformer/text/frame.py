@@ -1,7 +1,7 @@
-"""How a text is framed: which special tokens stand before it and behind it, and how long it may be.
+"""How a text is framed: which special tokens come before and after it, and how long it may be.
 
-One object for training, use, samples, evaluation and export: what a model learned from is what it is asked with. The
-files of a tokenizer made elsewhere say how it frames a text or a pair: [CLS] … [SEP] of BERT, … </s> of T5.
+One object for training, use, samples, evaluation and export, so that inputs always look as in training. The files of
+an imported tokenizer say how it frames a text or a pair: [CLS] … [SEP] for BERT, … </s> for T5.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from glassformer.text.sentencepiece import T5, SentencePiece
 from glassformer.text.tokenizer import Specials, Tokenizer
 from glassformer.text.wordpiece import MAKERS as BERT
 
-Roles = tuple[str, str]  # of the tokens before and behind a text: none, bos, eos, cls, sep
-BEGIN, END = ("bos", "cls", "eos", "sep"), ("eos", "sep", "bos", "cls")  # where one id has two roles: the first
+Roles = tuple[str, str]  # of the tokens before and after a text: none, bos, eos, cls, sep
+BEGIN, END = ("bos", "cls", "eos", "sep"), ("eos", "sep", "bos", "cls")  # if one id has several roles, the first counts
 FIRST, SECOND = LARGEST_VOCABULARY, LARGEST_VOCABULARY + 1  # ids that no tokenizer has
-TWICE = ("RobertaTokenizer", "BartTokenizer")  # classes that end the first text twice, and know no segments
+TWICE = ("RobertaTokenizer", "BartTokenizer")  # classes that end the first text twice and have no segments
 
 
 def roles(config: RunConfig) -> Roles:
-    """The roles of the two special tokens, as [text] says them; "none" where there is none.
+    """The roles of the two special tokens in [text]; "none" for no token.
 
-    A translator closes its source with eos where [text] names no other end, as the paper's code does: a place to look
-    at when there is no other. `task.source_end = false` leaves it out.
+    A translator ends its source with eos if [text] names no other end, as the paper's code does: a position to look at
+    when no other fits. `task.source_end = false` leaves it out.
     """
     begin, end = config.text.begin, config.text.end
     if end == "none" and config.task.kind == "translation":
@@ -51,19 +51,19 @@ def roles(config: RunConfig) -> Roles:
 
 @dataclass(frozen=True)
 class Frame:
-    """The ids around a text, None where there is none: begin x_1 … x_t end."""
+    """The ids around a text, None for no token: begin x_1 … x_t end."""
 
     begin: int | None = None
     end: int | None = None
 
     @classmethod
     def of(cls, config: RunConfig, specials: Specials) -> Self:
-        """The frame of what a model reads; of a translator that of its source."""
+        """The frame of a model's input; for a translator, of its source."""
         return cls.named(*roles(config), specials)
 
     @classmethod
     def of_target(cls, config: RunConfig, specials: Specials) -> Self:
-        """The frame of what a translator says: bos, or as `task.start` says (T5, Marian: pad; BART: eos), … eos."""
+        """The frame of a translator's output: bos, or as `task.start` says (T5, Marian: pad; BART: eos), … eos."""
         return cls(specials.need(str(config.task.options.get("start", "bos"))), specials.eos)
 
     @classmethod
@@ -72,7 +72,7 @@ class Frame:
 
     @property
     def extra(self) -> int:
-        """How many tokens it adds."""
+        """The number of tokens that it adds."""
         return (self.begin is not None) + (self.end is not None)
 
     @property
@@ -87,13 +87,13 @@ class Frame:
         return [*self.front, *ids, *self.back]
 
     def begun(self, ids: Sequence[int]) -> list[int]:
-        """A text that is to be continued: the frame is open at its end."""
+        """A text to be continued: with the beginning of the frame, but not the end."""
         return [*self.front, *ids]
 
     def fit(self, ids: Sequence[int], most: int | None, *, truncate: bool = False) -> list[int]:
-        """A text, not yet framed, that in its frame has at most `most` tokens; None: there is no limit.
+        """Check that an unframed text has at most `most` tokens in its frame; None: no limit.
 
-        A longer one is refused, or with `truncate` its end is cut off.
+        Raises if it is longer, or with `truncate` cuts off its end.
         """
         length = len(ids) + self.extra
         if most is None or length <= most:
@@ -103,21 +103,21 @@ class Frame:
         return list(ids[: max(most - self.extra, 0)])
 
     def room(self, config: RunConfig) -> int:
-        """How many tokens of a text are read in training: as the recipe says, or what the table of positions holds."""
+        """The number of tokens of a text read in training: from the recipe, or what fits the table of positions."""
         return min(config.data.max_length, config.model.max_len - self.extra)
 
 
 def framing(folder: Path | str) -> Roles | None:
-    """The roles (none, bos, eos, cls, sep) of the special tokens before and behind a single text.
+    """The roles (none, bos, eos, cls, sep) of the special tokens before and after a single text.
 
-    `add_bos_token` and `add_eos_token` come first, as they do for `transformers`; then what the post-processor of
-    tokenizer.json does to a text; then the class. None where nothing says it.
+    `add_bos_token` and `add_eos_token` come first, as in `transformers`; then the post-processor of tokenizer.json;
+    then the class. None if nothing says it.
     """
     folder = Path(folder)
     declared = Declared.read(folder)
     tokenizer = open_tokenizer(folder)
     specials = tokenizer.specials
-    if declared.table.get("own") is True:  # framed when it was exported; in a run the configuration says it
+    if declared.table.get("own") is True:  # framed by an export; in a run the configuration says it
         if isinstance(tokenizer, Pipeline) and tokenizer.library.post_processor is not None:
             return _processed(folder / FILE, tokenizer)
         return None
@@ -156,7 +156,7 @@ def _says(declared: Declared, key: str) -> bool:
 
 
 def _processed(path: Path, tokenizer: Pipeline) -> Roles:
-    """What the post-processor puts around a single token."""
+    """The roles that the post-processor puts around a single token."""
     processor, specials = tokenizer.library.post_processor, tokenizer.specials
     if processor is None:
         return "none", "none"
@@ -228,7 +228,7 @@ def _maker(tokenizer: Tokenizer) -> str:
 
 
 def encode_typed(tokenizer: Tokenizer, text: str) -> list[int]:
-    """The ids of a text in which the names of special tokens stand for these tokens."""
+    """The ids of a text in which the names of special tokens mean these tokens."""
     if isinstance(tokenizer, Pipeline):
         return tokenizer.encode_typed(text)
     special = tokenizer.special_ids() if isinstance(tokenizer, SentencePiece) else tokenizer.specials.ids().values()

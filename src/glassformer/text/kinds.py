@@ -30,7 +30,7 @@ TOKENIZERS: dict[str, Any] = {
     "words": Words,
 }
 
-OPENED: dict[str, Any] = {"marian": Marian}  # come with a model; they cannot be trained here
+OPENED: dict[str, Any] = {"marian": Marian}  # come with a model and cannot be trained here
 
 MODELS: dict[str, Any] = {kind.model: kind for kind in (Words, Unigram, WordPiece, Bpe)}
 
@@ -41,7 +41,7 @@ def train(
     vocab_size: int | None = None,
     options: Mapping[str, Any] = MappingProxyType({}),
 ) -> Tokenizer:
-    """A tokenizer of exactly `vocab_size` entries, special tokens included; "characters" and "words" can do without it.
+    """A tokenizer of exactly `vocab_size` entries, special tokens included; optional for "characters" and "words".
 
     The same texts give the same file, byte for byte.
     """
@@ -51,27 +51,27 @@ def train(
 
 
 def check_tokenizer(kind: str, options: Mapping[str, Any]) -> None:
-    """Whether there is such a tokenizer to train, with these options: asked before a text is read."""
+    """Raises, before a text is read, unless such a tokenizer can be trained with these options."""
     choose("tokenizer", kind, TOKENIZERS)
     judge("tokenizer", Choice(kind, options), tokenizer_options(kind))
 
 
 def tokenizer_options(kind: str) -> Schema:
-    """All options of a kind; of one that cannot be trained here there are none."""
+    """All options of a kind; none for a kind that cannot be trained here."""
     return keywords(TOKENIZERS[kind].train, without=("texts", "vocab_size")) if kind in TOKENIZERS else {}
 
 
 def check_unsized(kind: str) -> None:
-    """Refuse a kind that needs a vocabulary size where none is given."""
+    """Raises for a kind that needs a vocabulary size, if none is given."""
     chosen = choose("tokenizer", kind, TOKENIZERS)
     if parameters(chosen.train)["vocab_size"].default is REQUIRED:
         raise ConfigError("vocab_size_unset", kind=kind)
 
 
 def open_tokenizer(folder: Path | str) -> Tokenizer:
-    """The tokenizer in a folder: one of ours, or as Hugging Face, GPT-2, BERT, SentencePiece or Marian leave theirs.
+    """The tokenizer in a folder: one of ours, or in the files of Hugging Face, GPT-2, BERT, SentencePiece or Marian.
 
-    Of a Marian folder it is that of the source; `Vocabularies.open` gives both.
+    For a Marian folder, that of the source; `Vocabularies.open` gives both.
     """
     folder = Path(folder)
     found = read_config(folder).get("kind")
@@ -86,7 +86,7 @@ def open_tokenizer(folder: Path | str) -> Tokenizer:
 
 
 def kind_of_folder(folder: Path) -> Any:
-    """The kind of tokenizer whose files lie in a folder; None where there is none."""
+    """The kind of tokenizer whose files are in a folder; None if there are none."""
     if holds_marian(folder):
         return Marian
     if (folder / FILE).is_file():

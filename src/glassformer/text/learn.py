@@ -1,6 +1,6 @@
-"""Training a vocabulary: texts on their way to a library, the size asked for, and SentencePiece's trainer.
+"""Training a vocabulary: the texts for the library, the size asked for, and SentencePiece's trainer.
 
-A vocabulary has exactly the size asked for: a smaller one, in silence, would not fit the model planned with it.
+A vocabulary has exactly the size asked for: a smaller one would not fit the model planned with it.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from glassformer.errors import ConfigError, InputError, shown
 from glassformer.text.normalisation import normalise
 from glassformer.text.tokenizer import NAMES, ROLES
 
-# The trainers' time grows with the square of a word's length, and SentencePiece's skips long sentences in silence: so a
-# long text goes to them in parts, cut at white space where there is any.
+# The trainers' time grows with the square of a word's length, and SentencePiece's silently skips long sentences, so a
+# long text is cut into parts, at white space if possible.
 PART = re.compile(r".{1,400}(?!\S)|.{1,400}", re.DOTALL)
-LARGEST_VOCABULARY = 2**22  # the trainers set aside memory for all of it at once
+LARGEST_VOCABULARY = 2**22  # the trainers allocate memory for all of it at once
 BLANK = "▁"  # how the library writes a blank
-RESERVED = re.compile(f"[\0\t\n{BLANK}\u2585]+")  # the trainer's own marks, and what ends a sentence for it
-LEAST_COVERAGE = 0.98  # the trainer takes no less
-THREADS = 4  # the last digits of the scores depend on it
+RESERVED = re.compile(f"[\0\t\n{BLANK}\u2585]+")  # the trainer's own marks and ends of sentences
+LEAST_COVERAGE = 0.98  # the trainer's minimum
+THREADS = 4  # fixed, because the last digits of the scores depend on it
 TOO_SMALL = re.compile(r"smaller than required_chars\. \d+ vs (\d+)")
 TOO_LARGE = re.compile(r"set it to a value <= (\d+)")
 
 
 class TokenizerCorpus:
-    """Texts, composed, checked and cut into parts as they pass; knows afterwards whether there were any."""
+    """Texts, normalised, checked and cut into parts on the way; knows afterwards whether there were any."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         if isinstance(texts, str) or not isinstance(texts, Iterable):
@@ -45,13 +45,13 @@ class TokenizerCorpus:
             yield from PART.findall(composed)
 
     def check(self) -> None:
-        """After the texts have passed: nothing at all is nothing to learn from."""
+        """After the texts have passed: raises if there were none."""
         if not self._characters:
             raise InputError("no_training_text")
 
 
 def wanted(kind: str, vocab_size: int | None, least: int) -> int:
-    """The size asked for, at least what the special tokens and the alphabet take."""
+    """The size asked for; raises if the special tokens and the alphabet alone need more."""
     if vocab_size is None:
         raise ConfigError("vocab_size_unset", kind=kind)
     asked = size("vocab_size", vocab_size, high=LARGEST_VOCABULARY)
@@ -61,7 +61,7 @@ def wanted(kind: str, vocab_size: int | None, least: int) -> int:
 
 
 def reached(kind: str, vocab_size: int, most: int) -> None:
-    """Refuse a vocabulary that came out smaller than it was asked for."""
+    """Raises if the vocabulary came out smaller than asked for."""
     if most < vocab_size:
         raise ConfigError("vocabulary_too_large", kind=kind, vocab_size=vocab_size, most=most)
 
@@ -70,7 +70,7 @@ def learn(kind: str, texts: Iterable[str], vocab_size: int | None, model_type: s
     """A serialised model: special tokens, the 256 bytes, then the pieces. It changes nothing in a text but ␣ to ▁."""
     asked = wanted(kind, vocab_size, least=len(NAMES) + 256)
     covered = _coverage(coverage)
-    # Each sentence once: the trainer's time grows with the square of a run of equal ones, 2,000 take minutes.
+    # Each sentence once: the trainer's time grows with the square of the repetitions; 2,000 take minutes.
     sentences = dict.fromkeys(_sentences(TokenizerCorpus(texts)))
     if not sentences:
         raise InputError("no_training_text")
@@ -108,7 +108,7 @@ def _coverage(value: float) -> float:
 
 
 def _sentences(corpus: TokenizerCorpus) -> Iterator[str]:
-    """The trainer skips a sentence that holds one of its own marks, in silence: so it is cut there instead."""
+    """Sentences, cut at the trainer's own marks: it would silently skip a sentence that contains one."""
     for text in corpus:
         for part in RESERVED.split(text):
             if part:
@@ -116,7 +116,7 @@ def _sentences(corpus: TokenizerCorpus) -> Iterator[str]:
 
 
 def _refused(kind: str, vocab_size: int, said: str) -> ConfigError:
-    """The library's complaint in our words: which sizes would do."""
+    """The library's error in our words, with the sizes that would do."""
     small, large = TOO_SMALL.search(said), TOO_LARGE.search(said)
     if small:
         return ConfigError("vocabulary_too_small", kind=kind, vocab_size=vocab_size, least=int(small[1]))

@@ -1,6 +1,6 @@
-"""The tokenizers of Marian's translators: one SentencePiece model for each side, whose pieces one list numbers.
+"""The tokenizers of Marian's translators: one SentencePiece model for each side, one list of all pieces.
 
-Of the same vocabulary, then, but cut differently: the two sides are two tokenizers.
+The vocabulary is the same, but texts are cut differently, so the two sides are two tokenizers.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ NAMED = {"eos": "</s>", "unk": "<unk>", "pad": "<pad>"}
 class Marian:
     """One side of a Marian folder (Junczys-Dowmunt 2018; the OPUS-MT models). Not exact.
 
-        text → [>>code<<] + pieces of this side's model → ids of vocab.json; what is not listed is <unk>
+        text → [>>code<<] + pieces of this side's model → ids of vocab.json; pieces not listed are <unk>
 
     A language code at the very beginning, such as >>fra<<, is one token: it says into which language to translate. As
-    for `transformers`, a run of unknown characters is looked up as a whole.
-    Differs from `transformers`: text is composed (NFC) first, and "</s>" typed by a person stays text.
+    in `transformers`, a run of unknown characters is looked up as a whole.
+    Differs from `transformers`: text is normalised (NFC) first, and "</s>" typed by a person stays text.
     """
 
     kind = "marian"
@@ -68,7 +68,7 @@ class Marian:
 
     def decode(self, ids: Iterable[int]) -> str:
         pieces = [self._names[token] for token in check_ids(ids, self.vocab_size) if token not in self._dropped]
-        return self.library.decode(pieces).replace(BLANK, " ").strip()  # ▁ stays in a piece of the other side
+        return self.library.decode(pieces).replace(BLANK, " ").strip()  # ▁ remains in pieces of the other side
 
     def piece(self, token: int) -> str:
         (token,) = check_ids([token], self.vocab_size)
@@ -86,7 +86,7 @@ class Marian:
         return [(0, shift) for _ in code] + [(first + shift, last + shift) for first, last in found]
 
     def save(self, folder: Path | str) -> None:
-        """The whole folder as it was, both sides: neither is of use without the other."""
+        """The whole folder as it was, both sides: neither is useful without the other."""
         write(Path(folder), self.files)
 
     @classmethod

@@ -1,6 +1,6 @@
-"""Before a text becomes pieces: one spelling for it (NFC), and the places where it may be cut.
+"""Normalisation (NFC), and the places where a text may be cut into pieces.
 
-Nothing else is changed, neither case nor blanks nor width.
+Nothing else is changed: not case, blanks or width.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from glassformer.errors import InputError, shown
 SURROGATE = re.compile("[\ud800-\udfff]")
 CONTINUED = "^##"  # WordPiece's mark for a piece inside of a word
 LONGEST_WORD = 24  # the time of WordPiece, and of Unigram's training, grows with the square of a word's length
-# GPT-2's pattern with small changes: marks belong to their letters; 's is cut off only at the end of a word; no run is
-# endless; "#" stands alone, so that "##" in a text is never WordPiece's own mark. Like GPT-2's it cuts every
-# "<eos>" and "<0x0A>" of a text: neither can be taken for the special piece of that name.
+# GPT-2's pattern with small changes: marks belong to their letters; 's is cut off only at the end of a word; runs are
+# limited; "#" is always alone, so that "##" in a text is never WordPiece's own mark. Like GPT-2's, it cuts "<eos>" and
+# "<0x0A>" in a text, so that they are never mistaken for the special pieces of that name.
 PATTERN = (
     r"'(?:[sdmt]|ll|ve|re)(?![\p{L}\p{M}])"
     rf"| ?[\p{{L}}\p{{M}}]{{1,{LONGEST_WORD}}}"
@@ -34,7 +34,7 @@ def normalise(text: str) -> str:
     """NFC(text): a Hangul syllable is one character.
 
     A Korean word can arrive as syllables or, from macOS, as jamo (NFD): without this they would be different tokens.
-    Half of a surrogate pair is no character: it cannot be written as UTF-8, so it is refused.
+    Half of a surrogate pair is not a character and cannot be written as UTF-8, so it is refused.
     """
     if not isinstance(text, str):
         raise InputError("not_a_text", value=shown(text))

@@ -1,4 +1,4 @@
-"""A Rust library that fails panics: that is no Exception, and it prints a message. Here it becomes an error."""
+"""Panics of Rust libraries, which are not Exceptions and print a message, turned into errors."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ def contained(make: Callable[[], T]) -> T:
             return make()
     except (GlassformerError, KeyboardInterrupt, MemoryError):
         raise
-    except BaseException as error:  # a panic of the library is no Exception
+    except BaseException as error:  # a panic of the library is not an Exception
         said = str(error).strip().splitlines() or [type(error).__name__]
         raise PanicError(said[0]) from error
 
 
 @contextmanager
 def _silenced() -> Iterator[None]:
-    """The library bypasses Python and writes to the process's standard error, which meanwhile leads nowhere."""
+    """Inside, the process's standard error leads nowhere: the library writes to it without Python."""
     with _LOCK:
         if sys.stderr is not None:
             sys.stderr.flush()
         try:
             kept = os.dup(STDERR)
-        except OSError:  # it is closed: there is nothing to be kept quiet
+        except OSError:  # it is closed, so nothing can be printed
             yield
             return
         nowhere = os.open(os.devnull, os.O_WRONLY)

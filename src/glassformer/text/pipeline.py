@@ -32,11 +32,11 @@ PROBE = "a 가 \U0001f600"
 
 
 class Pipeline:
-    """What the kinds share; `exact` says whether the layout is our own, in which every text comes back as it was.
+    """What the kinds share; `exact` says whether decoding restores every text, as in our own layout.
 
-    Text is composed here (NFC), not by the library, whose tables of Unicode are older than Python's: the normaliser is
-    only written into the file, for other programs. One made elsewhere gives the ids of `transformers`, with these two
-    differences: text is composed, and special tokens typed by a person stay text.
+    Text is normalised here (NFC), not by the library, whose Unicode tables are older than Python's: its normaliser is
+    only written into the file, for other programs. An imported tokenizer gives the ids of `transformers`, with two
+    differences: text is normalised, and special tokens typed by a person stay text.
     """
 
     kind: ClassVar[str]
@@ -72,11 +72,11 @@ class Pipeline:
 
     @staticmethod
     def spell(piece: str) -> bytes:
-        """A piece of our own layout → the bytes that it stands for."""
+        """A piece of our own layout → its bytes."""
         raise NotImplementedError
 
     def _spell_all(self, vocabulary: dict[str, int]) -> dict[int, bytes]:
-        """Id → bytes, where the pieces spell bytes."""
+        """Id → bytes, for pieces that spell bytes."""
         spell: Spelling | None = self.spell if self.own else None
         if not self.own and isinstance(self.library.decoder, decoders.ByteLevel):
             spell = spell_visible
@@ -86,7 +86,7 @@ class Pipeline:
         for piece, token in vocabulary.items():
             try:
                 spelled[token] = piece.encode() if token in self._names else spell(piece)
-            except KeyError:  # GPT-2's alphabet lacks a character: a piece added elsewhere
+            except KeyError:  # not in GPT-2's alphabet: a piece added elsewhere
                 if self.own:
                     raise ValueError(piece) from None
                 spelled[token] = piece.encode()
@@ -104,11 +104,11 @@ class Pipeline:
         try:
             found = self._run(composed, lambda: self.library.encode_batch_fast(composed, add_special_tokens=False))
         except InputError:
-            found = [self._encoded(text) for text in composed]  # one by one: the error names its text
+            found = [self._encoded(text) for text in composed]  # one by one, so that the error names its text
         return [self._as_text(one.ids) for one in found]
 
     def encode_typed(self, text: str) -> list[int]:
-        """Special tokens that a person types are these tokens, as they are for `transformers`."""
+        """The ids of a text in which typed special tokens count as such, as in `transformers`."""
         self.library.encode_special_tokens = False
         try:
             return self._encoded(normalise(text)).ids
@@ -119,7 +119,7 @@ class Pipeline:
         return self._run(composed, lambda: self.library.encode(composed, add_special_tokens=False))
 
     def _run(self, given: object, make: Callable[[], T]) -> T:
-        """The library at work. A pattern that came with a file may make it panic; those written here never do."""
+        """Run the library. A pattern that came with a file may make it panic; our own never do."""
         if not self._patterned:
             return make()
         try:
@@ -128,7 +128,7 @@ class Pipeline:
             raise InputError("tokenizer_fails", kind=self.kind, text=shown(given), why=str(error)) from error
 
     def _as_text(self, ids: list[int]) -> list[int]:
-        """In T5's file special tokens are pieces like all others: typed by a person they are unknown, never special."""
+        """In T5's file special tokens are ordinary pieces: typed by a person they become unknown, never special."""
         unk = self.specials.unk
         if self.own or unk is None or self._dropped.isdisjoint(ids):
             return ids
@@ -158,7 +158,7 @@ class Pipeline:
         return found.offsets
 
     def save(self, folder: Path | str) -> None:
-        """Made elsewhere: as it was. Ours: tokenizer.json, and the special tokens where Hugging Face looks for them."""
+        """An imported one as it was; ours as tokenizer.json, special tokens where Hugging Face looks for them."""
         if self.files:
             write(Path(folder), self.files)
             return
@@ -179,7 +179,7 @@ class Pipeline:
 
     @classmethod
     def open(cls, folder: Path | str) -> Self:
-        """A folder with tokenizer.json: our own, or one made elsewhere, whose own rules hold then."""
+        """A folder with tokenizer.json: our own, or an imported one, which keeps its own rules."""
         folder = Path(folder)
         declared = Declared.read(folder)
         library = read_library(folder / FILE)
@@ -195,20 +195,20 @@ class Pipeline:
         last = max(library.get_vocab().values(), default=-1)
         if not 0 <= last < LARGEST_VOCABULARY:
             raise FileError("tokenizer_ids", path=path, last=last, limit=LARGEST_VOCABULARY)
-        built(path, lambda: library.encode(PROBE))  # some faults show only now
+        built(path, lambda: library.encode(PROBE))  # some errors appear only now
         try:
             return cls(library, specials, own=own, files=declared.files)
         except ValueError as error:
             raise FileError("tokenizer_piece", path=path, piece=shown(str(error)), kind=cls.kind) from error
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """The library forgets this one setting on its way to another process."""
+        """The library loses this one setting when it is pickled."""
         self.__dict__.update(state)
         self.library.encode_special_tokens = True
 
 
 def brings_patterns(library: tokenizers.Tokenizer) -> bool:
-    """Whether a pattern is not one of ours: it may take for ever on some text, also in a file that says it is ours."""
+    """Whether it has a pattern that is not ours: such a pattern may never end on some text."""
     return any(json.loads(found) not in OUR_PATTERNS for found in REGEX.findall(library.to_str()))
 
 
@@ -227,7 +227,7 @@ def read_library(path: Path) -> tokenizers.Tokenizer:
         vocabulary, merges, mark = model["vocab"], model.get("merges", []), model.get("continuing_subword_prefix") or ""
         pairs = [tuple(merge.split(" ") if isinstance(merge, str) else merge) for merge in merges]
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
-        vocabulary, pairs, mark = {}, [], ""  # the library says what is wrong
+        vocabulary, pairs, mark = {}, [], ""  # the library will report what is wrong
     if isinstance(vocabulary, dict):
         check_once(path, vocabulary)
         check_merges(path, vocabulary, pairs, mark if isinstance(mark, str) else "")
@@ -235,7 +235,7 @@ def read_library(path: Path) -> tokenizers.Tokenizer:
 
 
 def model_type(path: Path) -> str:
-    """The library's name for the model: as the file says, or, in the oldest files, as it turns out to be."""
+    """The library's name for the model: from the file or, in the oldest files, found by trying."""
     try:
         said = json.loads(read_text(path))["model"]["type"]
     except (ValueError, RecursionError, LookupError, TypeError):
@@ -244,7 +244,7 @@ def model_type(path: Path) -> str:
 
 
 def check_once(path: Path, vocabulary: Mapping[str, Any]) -> None:
-    """No id stands for two pieces: the library takes either, by chance."""
+    """Raises if two pieces have the same id: the library would choose one at random."""
     seen: dict[int, str] = {}
     for piece, token in vocabulary.items():
         if isinstance(token, int) and seen.setdefault(token, piece) != piece:
@@ -252,7 +252,7 @@ def check_once(path: Path, vocabulary: Mapping[str, Any]) -> None:
 
 
 def check_merges(path: Path, vocabulary: Mapping[str, Any], pairs: Iterable[tuple[str, ...]], mark: str = "") -> None:
-    """Every merge makes a piece that exists: if not, the library panics, on the screen too."""
+    """Raises if a merge makes a piece that does not exist: the library would panic."""
     for pair in pairs:
         if len(pair) == 2 and all(isinstance(part, str) and part in vocabulary for part in pair):
             first, second = pair
@@ -261,7 +261,7 @@ def check_merges(path: Path, vocabulary: Mapping[str, Any], pairs: Iterable[tupl
 
 
 def add_tokens(library: tokenizers.Tokenizer, declared: Declared, path: Path) -> tokenizers.Tokenizer:
-    """The tokens that a folder adds to its list of pieces, at the ids that it says."""
+    """Add the tokens that a folder declares besides its pieces, at their ids."""
     for name, added in sorted(declared.added.items(), key=lambda entry: entry[1].token):
         entry = AddedToken(name, special=added.special, normalized=False)
         (library.add_special_tokens if added.special else library.add_tokens)([entry])
@@ -271,7 +271,7 @@ def add_tokens(library: tokenizers.Tokenizer, declared: Declared, path: Path) ->
 
 
 def built(path: Path, make: Callable[[], T]) -> T:
-    """What the library makes of a file, or its complaint in one line."""
+    """What the library makes of a file, or its error in one line."""
     try:
         return contained(make)
     except PanicError as error:

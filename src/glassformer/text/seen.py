@@ -1,6 +1,6 @@
-"""The words that a model has read in training: a text with others is answered too, but do not trust the answer.
+"""The words that a model has read in training; its answer to a text with other words should not be trusted.
 
-Sub-words and bytes spell every text, so nothing is unknown to a tokenizer; to the model it may be.
+Sub-words and bytes spell every text, so nothing is unknown to a tokenizer, but it may be to the model.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from glassformer.text.normalisation import normalise
 from glassformer.text.tokenizer import Tokenizer
 
 FILE = "seen.json"
-MOST = 50_000  # words; a text of more has words of its own so often that it would always be warned of
+MOST = 50_000  # words; with more, new words are so common that there would always be a warning
 WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
 def words_of(text: str) -> list[str]:
-    """Letters and digits in a row, be they capital or not; signs are no words."""
+    """Runs of letters and digits, in lower case; signs are not words."""
     return WORD.findall(normalise(text).casefold())
 
 
 @dataclass(frozen=True)
 class SeenText:
-    """The words of all training texts, or None where they were too many to keep; and their characters."""
+    """The words of all training texts, or None if there were too many to keep; and their characters."""
 
     words: frozenset[str] | None
     characters: frozenset[str]
@@ -50,7 +50,7 @@ class SeenText:
 
     @classmethod
     def open(cls, folder: Path) -> Self | None:
-        """None for a run of an older version and for a model from elsewhere: what it has read is not known.
+        """None for a run of an older version and for an imported model, whose training texts are unknown.
 
         A damaged file is reported and skipped: it only serves a warning.
         """
@@ -74,7 +74,7 @@ class SeenText:
 
 
 def unknown(tokenizer: Tokenizer, text: str) -> list[str]:
-    """What a tokenizer has no piece for, each once: all that is known about a model from elsewhere."""
+    """What a tokenizer has no piece for, each once: all that is known for an imported model."""
     unk, composed = tokenizer.specials.unk, normalise(text)
     if unk is None or unk not in (ids := tokenizer.encode(text)):
         return []

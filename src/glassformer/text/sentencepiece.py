@@ -1,6 +1,6 @@
 """Models of the SentencePiece library, trained here or elsewhere, saved as the library's own spm.model.
 
-With a model trained here every text comes back exactly; one from elsewhere has its own normalisation and may lose some.
+With a model trained here, decoding restores every text; an imported one has its own normalisation and may lose some.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from glassformer.text.pipeline import check_ids
 from glassformer.text.tokenizer import Specials, find_specials
 
 FILE = "spm.model"
-FILES = (FILE, "spiece.model", "tokenizer.model", "sentencepiece.bpe.model")  # as T5, Llama and XLM-R call it
+FILES = (FILE, "spiece.model", "tokenizer.model", "sentencepiece.bpe.model")  # the names of T5, Llama and XLM-R
 T5 = "T5Tokenizer"
 MOST_EXTRA_IDS = 2**16
 
@@ -32,10 +32,10 @@ class SentencePiece:
     """SentencePiece (Kudo and Richardson 2018), as unigram model or byte pairs. Exact if trained here.
 
     The library writes a blank as ▁ and reads every ▁ as a blank: a ▁ of the text itself is given as its three bytes.
-    A model made elsewhere may have tokens `behind` its pieces (T5's <extra_id_0> … are counted from the end).
+    An imported model may have tokens `behind` its pieces (T5's <extra_id_0> … are counted from the end).
     `prefix`: "model" leaves it to SentencePiece, which adds a blank to every text. "first" adds none to a text that
-    begins with one, "never" adds none at all: so `transformers` reads Llama's models since its version 5.
-    Differs from `transformers`: text is composed (NFC) first, special tokens typed by a person stay text, and a mark
+    begins with one, "never" adds none at all: this is how `transformers` 5 reads Llama's models.
+    Differs from `transformers`: text is normalised (NFC) first, special tokens typed by a person stay text, and a mark
     after a character that the model rewrites, such as ﬁ, is kept, as SentencePiece itself keeps it.
     """
 
@@ -98,11 +98,11 @@ class SentencePiece:
         return ids
 
     def special_ids(self) -> list[int]:
-        """All that is no text: control pieces, and what stands behind the pieces."""
+        """All ids that are not text: control pieces, and tokens behind the pieces."""
         return list(self._names)
 
     def encode_inside(self, text: str) -> list[int]:
-        """A part of a text that follows a special token: Llama puts a blank before the first part alone."""
+        """The ids of a part after a special token: Llama adds a blank only before the first part."""
         composed = normalise(text)
         return (self._bare if self.prefix == "first" else self._reader(composed)).encode(composed, out_type=int)
 
@@ -114,7 +114,7 @@ class SentencePiece:
 
     def decode(self, ids: Iterable[int]) -> str:
         tokens = check_ids(ids, self.vocab_size)
-        reader = self._bare if self.prefix == "never" else self.library  # it takes away the blank that it would add
+        reader = self._bare if self.prefix == "never" else self.library  # it removes the blank that it would add
         return reader.decode([token for token in tokens if token not in self._dropped])
 
     def piece(self, token: int) -> str:
@@ -134,7 +134,7 @@ class SentencePiece:
         return surface_spans(composed, self._reader(composed).encode_as_serialized_proto(composed))
 
     def save(self, folder: Path | str) -> None:
-        """Made elsewhere: as it was. Ours: spm.model, and what the library does not keep, special tokens and a hash."""
+        """An imported one as it was; ours as spm.model, and a file with the special tokens and a hash."""
         if self.files:
             write(Path(folder), self.files)
             return
@@ -162,11 +162,11 @@ class SentencePiece:
         behind = _behind(library, declared, path)
         specials = _specials(library, declared, behind)
         scheme = prefix_scheme(declared) if declared.maker == LLAMA else "model"
-        prefix = "first" if scheme == "always" else scheme  # a text is one part: special tokens in it are text
+        prefix = "first" if scheme == "always" else scheme  # a text is one part, since special tokens in it are text
         return cls(library, specials, own=own, behind=behind, prefix=prefix, files=declared.files)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """The library forgets on its way to another process that it was told to add no blank."""
+        """The library loses the setting that it adds no blank when it is pickled."""
         self.__dict__.update(state)
         if self._bare is not self.library:
             self._bare = bare(self.library)
@@ -190,12 +190,12 @@ def load(model: bytes) -> spm.SentencePieceProcessor:
     library = spm.SentencePieceProcessor()
     library.load_from_serialized_proto(model)
     for token in range(library.get_piece_size()):
-        library.id_to_piece(token)  # a damaged piece is no UTF-8: better found now than in the middle of a text
+        library.id_to_piece(token)  # a damaged piece is not UTF-8: better to fail now than in the middle of a text
     return library
 
 
 def bare(library: spm.SentencePieceProcessor) -> spm.SentencePieceProcessor:
-    """The same model, which adds no blank before a text."""
+    """The same model, without adding a blank before a text."""
     copy = load(library.serialized_model_proto())
     copy.override_normalizer_spec(add_dummy_prefix=False)
     return copy

@@ -1,6 +1,6 @@
 """What a tokenizer is: text ↔ ids, before the first box of Figure 1 and after the last; and its special tokens.
 
-They stand beside the text, never in it: "<eos>" typed by a person is a few ordinary pieces, and decodes as typed.
+Special tokens are never part of the text: "<eos>" typed by a person is a few ordinary pieces, and decodes as typed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Protocol
 
 from glassformer.errors import InputError
 
-# What other tokenizers call them, the likeliest first.
+# Their names in other tokenizers, the likeliest first.
 FOREIGN = {
     "pad": ("<pad>", "[PAD]"),
     "bos": ("<bos>", "<s>", "[BOS]", "<|begin_of_text|>", "<|endoftext|>"),
@@ -27,7 +27,7 @@ BLANKS_APART = ("characters", "words")  # kinds whose pieces never hold the blan
 
 @dataclass(frozen=True)
 class Specials:
-    """The ids of the special tokens; None where a tokenizer made elsewhere has none."""
+    """The ids of the special tokens; None where an imported tokenizer has none."""
 
     pad: int | None = 0
     bos: int | None = 1
@@ -38,7 +38,7 @@ class Specials:
     mask: int | None = 6
 
     def need(self, role: str) -> int:
-        """The id of a role ("pad", "bos" …), or an error where the tokenizer has no such token."""
+        """The id of a role ("pad", "bos" …), or an error if the tokenizer has no such token."""
         token: int | None = getattr(self, role)
         if token is None:
             raise InputError("no_special", role=role)
@@ -49,7 +49,7 @@ class Specials:
         return {role: token for role in ROLES if (token := getattr(self, role)) is not None}
 
     def dropped(self) -> frozenset[int]:
-        """What decoding leaves out: all of them but the unknown, whose place in the text a reader should see."""
+        """What decoding leaves out: all but the unknown token, which a reader should see."""
         return frozenset(token for role, token in self.ids().items() if role != "unk")
 
 
@@ -58,7 +58,7 @@ NAMES = tuple(f"<{role}>" for role in ROLES)  # in the order of their ids
 
 
 def find_specials(find: Callable[[str], int | None], declared: Mapping[str, str]) -> Specials:
-    """The special tokens of a tokenizer made elsewhere: as its own files declare them, else by their usual names."""
+    """The special tokens of an imported tokenizer: as its own files declare them, else by their usual names."""
     found: dict[str, int | None] = {}
     for role in ROLES:
         names = (declared[role],) if role in declared else FOREIGN[role]
@@ -67,11 +67,11 @@ def find_specials(find: Callable[[str], int | None], declared: Mapping[str, str]
 
 
 class Tokenizer(Protocol):
-    """Text ↔ ids. Every text is composed first (NFC), so both spellings of a syllable give the same ids.
+    """Text ↔ ids. Every text is normalised first (NFC), so both spellings of a syllable give the same ids.
 
         exact: decode(encode(x)) = NFC(x) for any x
 
-    Special tokens are neither added nor recognised by `encode`: who builds the batch adds them.
+    `encode` neither adds nor recognises special tokens: they are added where batches are built.
     """
 
     @property
@@ -85,7 +85,7 @@ class Tokenizer(Protocol):
 
     @property
     def exact(self) -> bool:
-        """Whether every text comes back as it was: true of all that is trained here but "words"."""
+        """Whether decoding restores every text: true for all kinds trained here except "words"."""
         ...
 
     def encode(self, text: str) -> list[int]: ...
@@ -93,7 +93,7 @@ class Tokenizer(Protocol):
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]: ...
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The text; special tokens are left out, but for the unknown one."""
+        """The text, without special tokens except the unknown one."""
         ...
 
     def piece(self, token: int) -> str:
@@ -112,7 +112,7 @@ class Tokenizer(Protocol):
 
 
 def holds_blanks(tokenizer: Tokenizer) -> bool:
-    """Whether the blank before a word is part of its first piece: not in characters, words, or BERT's own pieces."""
+    """Whether the blank before a word is part of its first piece: not for characters, words, or BERT's own pieces."""
     if tokenizer.kind == "wordpiece":
         return tokenizer.exact
     return tokenizer.kind not in BLANKS_APART

@@ -1,6 +1,6 @@
 """The unigram language model: of all ways to cut a word, the likeliest; pieces that help least are dropped in training.
 
-Characters outside of its vocabulary are spelled in bytes, so every text comes back exactly.
+Characters outside of its vocabulary are spelled in bytes, so decoding restores every text exactly.
 """
 
 from __future__ import annotations

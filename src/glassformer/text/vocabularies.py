@@ -19,7 +19,7 @@ JOINT, SOURCE, TARGET = "tokenizer", "tokenizer.source", "tokenizer.target"
 
 @dataclass(frozen=True)
 class Vocabularies:
-    """A tokenizer for each side; joint if ids mean the same on both, which is what tied embeddings need."""
+    """A tokenizer for each side; joint if ids mean the same on both, as tied embeddings require."""
 
     source: Tokenizer
     target: Tokenizer
@@ -50,7 +50,7 @@ class Vocabularies:
     def save(self, folder: Path | str) -> None:
         """tokenizer/, or tokenizer.source/ and tokenizer.target/."""
         folder = Path(folder)
-        if self.joint or isinstance(self.source, Marian):  # either side of Marian's keeps both
+        if self.joint or isinstance(self.source, Marian):  # either side of Marian saves both
             self.source.save(folder / JOINT)
         else:
             self.source.save(folder / SOURCE)
@@ -58,7 +58,7 @@ class Vocabularies:
 
     @classmethod
     def open(cls, folder: Path | str) -> Self:
-        """A folder that was saved, or the folder of a model of the world, whose tokenizer stands beside its weights."""
+        """A saved folder, or that of a published model, whose tokenizer is next to its weights."""
         folder = Path(folder)
         if (folder / JOINT).is_dir():
             return cls._both(folder / JOINT)

@@ -1,6 +1,6 @@
 """WordPiece, the tokenizer of BERT: the longest known piece first; a piece inside of a word is marked with ##.
 
-Trained here it is exact; a vocab.txt of BERT is opened as BERT uses it, which loses white space, and may lose more.
+If trained here it is exact; a vocab.txt of BERT is used as BERT does, which loses white space and may lose more.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class WordPiece(Pipeline):
         asked = wanted(cls.kind, vocab_size, least=len(alphabet))
         corpus = TokenizerCorpus(texts)
         learner = on_bytes(models.WordPiece(unk_token="<unk>"))
-        # The whole alphabet goes in as special tokens, because the trainer numbers these in order; other letters it
-        # numbers as its hash table lists them, and ties between merges are broken by number.
+        # The whole alphabet is given as special tokens, because the trainer numbers these in order. Other letters are
+        # numbered in the order of its hash table, and numbers decide ties between merges.
         trainer = trainers.WordPieceTrainer(
             vocab_size=asked,
             min_frequency=size("min_frequency", min_frequency),
@@ -98,7 +98,7 @@ def on_bytes(model: models.WordPiece) -> tokenizers.Tokenizer:
 
 
 def as_bert(vocabulary: dict[str, int], unknown: str, declared: Declared) -> tokenizers.Tokenizer:
-    """`strip_accents`, where it is not set, follows the case, as in BERT's own code."""
+    """BERT's tokenizer. `strip_accents`, if not set, follows the case, as in BERT's own code."""
     capitals = any(word != word.lower() for word in vocabulary if not word.startswith("["))
     lower = declared.truth("do_lower_case", not capitals)
     library = tokenizers.Tokenizer(models.WordPiece(vocab=vocabulary, unk_token=unknown))

@@ -1,6 +1,6 @@
-"""Whole words, split at white space: what stands in for a tokenizer where a model has none.
+"""Whole words, split at white space: a stand-in for models that have no tokenizer.
 
-Lossy: a word that was not seen in training is <unk>, and all white space comes back as one blank.
+Lossy: a word that was not seen in training is <unk>, and white space is decoded as one blank.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from glassformer.text.tokenizer import NAMES, Specials
 class Words(Pipeline):
     """Words at white space. Not exact: decode(encode(x)) = " ".join(NFC(x).split()) if all of the words are known.
 
-    In the file each word stands with a blank before it, in GPT-2's visible bytes: so no word of a text, be it "<eos>",
-    is taken for a special token.
+    In the file each word has a blank before it, in GPT-2's visible bytes, so that no word of a text, not even "<eos>",
+    is mistaken for a special token.
     """
 
     kind = "words"

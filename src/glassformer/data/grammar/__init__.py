@@ -1,4 +1,4 @@
-"""The built-in Korean-English corpus: a grammar that says what can be said, and says it in both languages."""
+"""The built-in Korean-English corpus: a grammar of the possible sentences, which writes each in both languages."""
 
 from glassformer.data.grammar.labels import LABELS, LabelledSentence, labelled
 from glassformer.data.grammar.pair import GrammarPair, Tags

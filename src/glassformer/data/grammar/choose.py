@@ -23,7 +23,7 @@ class Drawn:
     """Random decisions, the same on every machine for the same key."""
 
     def __init__(self, key: str) -> None:
-        self.random = Random(key).random  # a string seeds through SHA-512: no hash() of this process
+        self.random = Random(key).random  # strings are hashed with SHA-512, the same in every process
 
     def pick(self, options: Sequence[T]) -> T:
         return options[int(self.random() * len(options))]
@@ -71,7 +71,7 @@ class Replayed:
 
 
 def every(compose: Callable[[Chooser], T]) -> Iterator[T]:
-    """What `compose` gives for every sequence of decisions, as an odometer whose last wheel turns fastest."""
+    """The results of `compose` for every sequence of decisions; the last decision changes fastest."""
     path: list[int] = []
     while True:
         chooser = Replayed(path)

@@ -1,4 +1,4 @@
-"""Which clauses can be said: a verb with its subject, tense, modality and whatever it goes with."""
+"""Which clauses are possible: a verb with its subject, tense, modality, objects and adjuncts."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from glassformer.data.grammar.tree import Clause, NounPhrase, Predicate, Sentenc
 
 MENTAL = ("want", "may", "must", "must_not", "experience", "decide", "start", "plan", "know_how", "like_to")
 NEGATED = ("", "want", "can", "experience", "progressive", "know_how")
-DIRECTED = ("can", "must", "may", "must_not")  # what one says of "you" without asking
+DIRECTED = ("can", "must", "may", "must_not")  # possible with "you" in a statement
 TIMELESS = ("experience", "know_how", "like_to", "decide", "plan")
 Aspect = tuple[str, str]
 
 
 @cache
 def aspects(name: str, lemma: str, animal: bool, second: bool, question: bool) -> tuple[tuple[Aspect, float], ...]:
-    """(tense, modality) and weight of all that this verb can be said in."""
+    """All (tense, modality) of this verb, each with its weight."""
     of = level_of(name)
     verb = of.lexicon.verbs[lemma]
     found = []
@@ -55,7 +55,7 @@ def _fits(verb: Verb, tense: str, modality: str, animal: bool) -> bool:
 
 
 class Clauses:
-    """Clauses of one level, by the decisions of one chooser, said to one listener."""
+    """Clauses of one level, by the decisions of one chooser, to one listener."""
 
     def __init__(self, chooser: Chooser, of: Level, listener: Address | Noun | None) -> None:
         self.choose = chooser
@@ -100,7 +100,7 @@ class Clauses:
         return Clause(Predicate("verb", verb), subject, tense=tense, modality=modality, negative=negative)
 
     def with_arguments(self, clause: Clause, verb: Verb) -> Clause:
-        """Object, recipient and the place that the verb cannot do without."""
+        """Object, recipient, and a place if the verb needs one."""
         goals = [noun for noun in self.phrases.nouns(*verb.goal) if clause.modality != "experience" or noun.to]
         found = replace(
             clause,
@@ -123,7 +123,7 @@ class Clauses:
         return self.phrases.thing(noun, counted and not (verb.generic or verb.uncounted), verb.definite)
 
     def with_adjuncts(self, clause: Clause, verb: Verb, counts: range, question: bool) -> Clause:
-        """So many of: time, frequency, place, means, company, manner."""
+        """Some of: time, frequency, place, means, company, manner."""
         for _ in range(self.choose.pick(counts)):
             options = self.adjuncts(clause, verb)
             if not options:
@@ -162,7 +162,7 @@ class Clauses:
         return suiting is None or (clause.object is not None and clause.object.noun.lemma in suiting)
 
     def is_repeatable(self, clause: Clause, verb: Verb) -> bool:
-        """May it be said to happen often?"""
+        """May it happen often?"""
         if clause.negative or clause.modality or clause.tense == "future":
             return False
         once = verb.stative or verb.single or verb.steady or verb.event or verb.trip or verb.kind == "weather"
@@ -202,7 +202,7 @@ class Clauses:
         return tuple(word for word in self.level.manners(verb.manner) if word.ko[0] != barred)
 
     def times(self, clause: Clause, verb: Verb) -> tuple[Phrasing, ...]:
-        """Times that go with the tense: yesterday with the past, every day with habits, now with what goes on."""
+        """Times that go with the tense: yesterday with the past, every day with habits, now with the progressive."""
         kinds = when(clause.tense, clause.modality)
         lasting = verb.seasonal or verb.steady
         if verb.steady:
@@ -219,7 +219,7 @@ class Clauses:
 
 
 def is_twofold(verb: Verb, subject: NounPhrase, modality: str) -> bool:
-    """Would English not show the tense: "I read" may be 읽는다 or 읽었다?"""
+    """Does English hide the tense? "I read" may be 읽는다 or 읽었다."""
     return verb.en.base == verb.en.past and not modality and not subject.agreement.third
 
 

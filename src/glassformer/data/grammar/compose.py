@@ -1,4 +1,4 @@
-"""What can be said: every construction by its name, and how one sentence is chosen among them."""
+"""All constructions by name, and how a sentence is chosen."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ CONSTRUCTIONS: dict[str, Construction] = {
 
 
 def listener(chooser: Chooser, level: Level) -> Address | Noun | None:
-    """Nobody in particular (plain style), a friend (casual), or somebody to be polite or formal to."""
+    """The listener: nobody in particular (plain style), a friend (casual), or a person to be polite or formal to."""
     if not level.spoken or not chooser.chance(level.spoken):
         return None
     if chooser.chance(0.4):
@@ -62,6 +62,6 @@ def listener(chooser: Chooser, level: Level) -> Address | Noun | None:
 
 
 def compose(chooser: Chooser, level: Level, construction: str | None = None) -> Sentence | None:
-    """A sentence, or None where the decisions lead nowhere."""
+    """A sentence, or None if the decisions lead to none."""
     name = construction or chooser.weigh(level.constructions)
     return CONSTRUCTIONS[name](Clauses(chooser, level, listener(chooser, level)))

@@ -174,7 +174,7 @@ def found(of: Clauses, place: Noun) -> tuple[str, ...]:
 
 
 def amount(of: Clauses, noun: Noun, question: bool, many: bool = True) -> NounPhrase:
-    """One, several, many, or one that is described."""
+    """One, several, many, or one with an adjective."""
     numbers = of.level.adverb("number")[1:]
     adjectives = [] if noun.human or is_animal(noun) else of.level.describing(noun)
     many = many and of.level.name == "full" and not question and noun.count == "count"

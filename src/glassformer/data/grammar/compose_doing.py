@@ -45,7 +45,7 @@ def weather_clause(of: Clauses, tenses: tuple[tuple[str, float], ...], timed: bo
 
 
 def question(of: Clauses) -> Sentence:
-    """Yes or no?"""
+    """A yes-no question."""
     return of.sentence(of.verb(of.level.kinds(*ASKABLE, "giving"), question=True, adjuncts=1), "question", "question")
 
 
@@ -68,12 +68,12 @@ def wh_question(of: Clauses) -> Sentence | None:
 
 
 def is_shared(of: Clauses, verb: Verb) -> bool:
-    """Do two Korean verbs have this English? Then only the object tells them apart, and it cannot be asked for."""
+    """Do two Korean verbs share this English verb? Then only the object tells them apart, so it cannot be asked for."""
     return any(other.en == verb.en and other != verb for other in of.level.verbs)
 
 
 def opened(of: Clauses, clause: Clause, asked: str) -> Clause:
-    """The clause with the role that is asked for left open."""
+    """The clause without the role that is asked for."""
     clause = replace(clause, asked=asked)
     if asked == "subject":
         return replace(clause, subject=NounPhrase(of.level.lexicon.nouns["그"]))

@@ -32,7 +32,7 @@ def act(of: Clauses, verb: Verb, subject: NounPhrase, tense: str, simple: bool =
 
 
 def reaction(of: Clauses, reason: str, subject: NounPhrase, tense: str) -> Clause:
-    """What people do in such a state or weather: a verb, or something with which only one thing is done."""
+    """What people do in such a state or weather: a verb, or an object for which only one verb is possible."""
     lexicon = of.level.lexicon
     name = of.choose.pick(of.level.usage["consequence"][reason])
     if name in lexicon.verbs:
@@ -106,7 +106,7 @@ def contrast(of: Clauses, joint: str, tenses: tuple[tuple[str, float], ...]) -> 
 
 
 def known_object(verb: Verb, clause: Clause) -> NounPhrase | None:
-    """The object that both speak of: the book; what takes no determiner stays as it is."""
+    """The object of both clauses: the book; a noun without a determiner stays as it is."""
     if clause.object is None or clause.object.noun.human or verb.generic or verb.definite:
         return clause.object
     noun = clause.object.noun
@@ -128,7 +128,7 @@ def when(of: Clauses) -> Sentence | None:
 
 
 def reasoned(of: Clauses, joint: str, tenses: tuple[tuple[str, float], ...]) -> Sentence | None:
-    """A state or the weather, and what one does then."""
+    """A state or the weather, and what people do then."""
     subject = somebody(of, pronominal=True)
     if subject is None:
         return None

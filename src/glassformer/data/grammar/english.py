@@ -25,7 +25,7 @@ class Agreement:
 
 @dataclass(frozen=True)
 class EnglishVerb:
-    """Base, past and past participle, and what belongs to the verb wherever it goes: take care *of*."""
+    """Base, past and past participle, and the words that always follow the verb: take care *of*."""
 
     base: str
     past: str
@@ -82,7 +82,7 @@ def _with_s(word: str) -> str:
 
 @cache
 def plural(noun: str) -> str:
-    """The regular plural; what is irregular stands in the lexicon."""
+    """The regular plural; irregular ones are in the lexicon."""
     if noun.endswith(("piano", "photo", "radio", "video", "kangaroo", "zoo")):
         return noun + "s"
     return _with_s(noun)

@@ -12,7 +12,7 @@ PLURAL = {"this": "these", "that": "those", "the": "the", "many": "many"}
 
 
 def noun_words(noun: Noun, path: str, plural: bool) -> list[Word]:
-    """The noun in the number asked for; an irregular plural stands in the lexicon."""
+    """The noun in the number asked for; an irregular plural is in the lexicon."""
     *before, last = noun.en.split()
     if plural and noun.count == "count":
         last = noun.plural or english.plural(last)
@@ -50,7 +50,7 @@ def noun_phrase(phrase: NounPhrase, path: str, nominative: bool, article: str) -
 
 
 def determiner(phrase: NounPhrase, path: str, plural: bool, article: str, following: Word) -> list[Word]:
-    """What stands first; an article that Korean does not say belongs to the noun."""
+    """The first word of the phrase; an article, which Korean does not have, is aligned with the noun."""
     own = f"{path}det"
     if phrase.owner:
         return words(owner(phrase.owner), own)

@@ -78,7 +78,7 @@ def group(clause: Clause, agreement: Agreement, path: str, inverted: bool) -> Ve
 
 
 def experienced(clause: Clause, agreement: Agreement, path: str, inverted: bool) -> VerbGroup:
-    """has seen, has never seen, have … ever seen; who went and is back has *been* there."""
+    """has seen, has never seen, have … ever seen; someone who went and came back has *been* there."""
     verb = lexical(clause)
     mod = f"{path}mod"
     operator = words("has" if agreement.third else "have", mod)

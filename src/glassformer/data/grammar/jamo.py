@@ -37,7 +37,7 @@ def join(lead: str, vowel: str, final: str = "") -> str:
 
 
 def final(word: str) -> str:
-    """The final consonant that a word is heard to end in; empty after a vowel."""
+    """The final consonant of a word as it is spoken; empty after a vowel."""
     return split(word[-1])[2] if is_syllable(word[-1]) else ""
 
 

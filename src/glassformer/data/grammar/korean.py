@@ -51,7 +51,7 @@ def before_eu(stem: Stem, ending: str) -> str:
 
 
 def _opened(stem: Stem) -> str:
-    """The stem as it stands before 으: 들(으), 추우, 지(으), 빨가."""
+    """The stem before 으: 들(으), 추우, 지(으), 빨가."""
     text = stem.text
     match stem.irregular:
         case "ㄷ":
@@ -88,7 +88,7 @@ def infinitive(stem: Stem) -> str:
 
 
 def _contracted(text: str) -> str:
-    """아 or 어 by the last vowel, melted into an open syllable where the language does so."""
+    """아 or 어 by the last vowel, contracted with an open syllable where Korean does so."""
     vowel = jamo.vowel(text)
     if jamo.final(text) == "ㅆ":  # the past, and 있: always 어
         return text + "어"

@@ -44,7 +44,7 @@ def adjective(word: Adjective, mark: str) -> list[Word]:
 
 
 def noun_words(noun: Noun, path: str, level: str) -> list[Word]:
-    """The noun's own words; a compound's words are marked one by one where its English is."""
+    """The noun's own words; those of a compound are marked one by one if its English words are."""
     parts = bare(noun, level).split()
     numbered = len(parts) > 1 and any(noun.links)
     return [
@@ -54,7 +54,7 @@ def noun_words(noun: Noun, path: str, level: str) -> list[Word]:
 
 
 def owner(noun: Noun, level: str, ours: bool, mark: str) -> Word:
-    """내, 제, 우리, 민수의. Family is everybody's: 우리 어머니."""
+    """내, 제, 우리, 민수의. Family takes "our": 우리 어머니."""
     if noun.kind != "pronoun":
         return Word(f"{noun.lemma}의", (mark,))
     if ours and noun.person == 1:

@@ -50,7 +50,7 @@ LOWER_HONOUR = ("can", "must", "may", "must_not", "experience")  # 가실 수 �
 
 @dataclass(frozen=True)
 class Chain:
-    """Words that are finished, and the stem that still wants an ending."""
+    """Finished words, and the stem that still needs an ending."""
 
     done: tuple[Word, ...]
     stem: Stem
@@ -58,7 +58,7 @@ class Chain:
     marks: tuple[str, ...]
 
     def push(self, text: str, stem: Stem, category: str, *marks: str) -> Chain:
-        """Finish the present stem as `text` and go on with another one."""
+        """Finish the current stem as `text` and continue with another one."""
         return Chain((*self.done, Word(text, self.marks)), stem, category, marks)
 
     def close(self, text: str) -> list[Word]:
@@ -143,7 +143,7 @@ def command(chain: Chain, level: str, negative: bool, path: str) -> list[Word]:
     if level in ("plain", "casual"):
         return chain.close(form + "라" if level == "plain" else form)
     asked = "주세요" if level == "polite" else "주십시오"
-    if chain.stem.text.endswith("주"):  # 주다 asks for itself
+    if chain.stem.text.endswith("주"):  # 주세요, not 줘 주세요
         return [*chain.done, Word(chain.stem.text[:-1] + asked, (*chain.marks, f"{path}please"))]
     return [*chain.close(form), Word(asked, (f"{path}please",))]
 

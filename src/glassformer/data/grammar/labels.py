@@ -1,4 +1,4 @@
-"""Labelled sentences for classification, from the same trees: how the speaker feels, and what it is about."""
+"""Labelled sentences for classification, from the same trees: sentiment and topic."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class LabelledSentence:
 
 
 def feelings(clause: Clause) -> list[tuple[int, bool]] | None:
-    """(+1 or -1, turned round by a negation?) of each word that feels; None where the clause leaves it open."""
+    """(+1 or -1, reversed by a negation?) of each word with a feeling; None if the clause leaves it open."""
     word = clause.predicate.verb or clause.predicate.adjective
     described = [phrase.adjective.mood for phrase in phrases_of(clause) if phrase.adjective and phrase.adjective.mood]
     own = word.mood if word else ""
@@ -45,7 +45,7 @@ def feelings(clause: Clause) -> list[tuple[int, bool]] | None:
 
 
 def sentiment(tree: Sentence) -> LabelCell | None:
-    """(label, did a negation decide it?); None for questions, orders, contrasts and whatever says both or nothing."""
+    """(label, did a negation decide it?); None for questions, commands, contrasts, and both feelings or neither."""
     if tree.mood != "statement" or tree.joint == "but":
         return None
     signs: list[tuple[int, bool]] = []
@@ -60,7 +60,7 @@ def sentiment(tree: Sentence) -> LabelCell | None:
 
 
 def topic(tree: Sentence) -> LabelCell | None:
-    """The one topic of all its words; None where there is none, or more than one."""
+    """The topic of its words; None if there is none, or more than one."""
     found: set[str] = set()
     for clause in all_clauses(tree):
         nouns = [phrase.noun for phrase in phrases_of(clause)]
@@ -83,10 +83,10 @@ def labelled(
     level: str = "small",
     kinds: Sequence[str] | None = None,
 ) -> list[LabelledSentence]:
-    """`count` different labelled sentences of a split, as many of each label as of any other.
+    """`count` different labelled sentences of a split, equally many of each label.
 
     Half of each sentiment comes from a negated word of the other one (안 좋다, 싫어하지 않는다), so that no single
-    word decides. Of chosen `kinds` they come as the grammar draws them: few words are held out, not of every label.
+    word decides. With chosen `kinds` they come as drawn: few words are held out, not of every label.
     """
     judge = choose("label", label, JUDGES)
     turns = (False, True) if label == "sentiment" else (False,)

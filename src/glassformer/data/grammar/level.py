@@ -28,7 +28,7 @@ LIMITS = {"small": LengthLimits(7, 10), "full": LengthLimits(9, 13)}
 
 
 class Level:
-    """The words of one level, ready to be asked: which nouns are of a class, which adjectives suit a noun."""
+    """The words of one level, with queries: which nouns are of a class, which adjectives suit a noun."""
 
     def __init__(self, name: str, lexicon: Lexicon, plan: Mapping[str, Any], usage: Usage) -> None:
         self.name = name
@@ -78,11 +78,11 @@ class Level:
         return tuple(word for word in self.adjectives if own & set(word.of))
 
     def describing(self, noun: Noun) -> tuple[Adjective, ...]:
-        """The adjectives that may stand before a noun."""
+        """The adjectives that may come before a noun."""
         return self._describing[noun.lemma]
 
     def asserting(self, noun: Noun) -> tuple[Adjective, ...]:
-        """The adjectives that may be said of a noun."""
+        """The adjectives that may be predicates of a noun."""
         return self._asserting[noun.lemma]
 
     def times(self, *when: str) -> tuple[Phrasing, ...]:
@@ -108,7 +108,7 @@ def is_animal(noun: Noun) -> bool:
 
 
 def _small(lexicon: Lexicon, chosen: dict[str, list[str]]) -> Lexicon:
-    """The chosen words alone; a verb or adjective that finds none of its partners there is a mistake of ours."""
+    """Only the chosen words; a verb or adjective without any of its partners is a mistake in the lexicon."""
     nouns = {lemma: lexicon.nouns[lemma] for lemma in chosen["nouns"]}
     verbs = {lemma: lexicon.verbs[lemma] for lemma in chosen["verbs"]}
     adjectives = {lemma: lexicon.adjectives[lemma] for lemma in chosen["adjectives"]}
@@ -130,7 +130,7 @@ def level_of(name: str) -> Level:
 
 @cache
 def feeling(name: str) -> Level:
-    """The same level with only those verbs and adjectives that say how somebody feels about something."""
+    """The same level with only the verbs and adjectives that express a feeling."""
     plain, plan = level_of(name), _toml("levels")
     words = plain.lexicon
     verbs = {lemma: verb for lemma, verb in words.verbs.items() if verb.mood}

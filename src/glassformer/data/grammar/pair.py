@@ -22,7 +22,7 @@ def words(text: str | Iterable[str], *marks: str) -> list[Word]:
 
 
 def fixed(phrasing: Phrasing, mark: str, korean: bool) -> list[Word]:
-    """One side of a phrase of fixed words, each word marked by its own number where that is known."""
+    """One side of a phrase of fixed words, each word marked by its own number if that is known."""
     if not any(phrasing.links):
         return [Word(word, (mark,)) for word in (phrasing.ko if korean else phrasing.en)]
     numbers = range(1, len(phrasing.ko) + 1) if korean else phrasing.links
@@ -54,8 +54,8 @@ def alignment(source: list[Word], target: list[Word]) -> tuple[tuple[int, int], 
 class Tags:
     """construction: its name in the grammar; speech: plain, casual, polite or formal; kind: why it is in its split.
 
-    kind: seen-like (every combination was trained on), subject-verb, adjective-noun or verb-place (such a one was
-    held out), long (longer than all trained on).
+    kind: seen-like (every combination was trained on), subject-verb, adjective-noun or verb-place (a combination of
+    this kind was held out), long (longer than all training sentences).
     """
 
     construction: str
@@ -69,10 +69,10 @@ class Tags:
 class GrammarPair:
     """Korean and English, and (Korean word, English word) indices over words between blanks.
 
-    Every word on either side is aligned: an English article with its noun, "do" with the ending it stands for.
-    Statements have no final period, questions end in "?". Both directions are functions: English shows the speech
-    level by whom it addresses ("Mom, …" is 해요체, "Professor, …" 합니다체, "Minsu, …" 해체, nobody 한다체), honour by
-    the subject, and "the" stands for 그 wherever the noun does not take it anyway.
+    Every word on either side is aligned: an English article with its noun, "do" with the ending it corresponds to.
+    Statements have no final period, questions end in "?". Both directions are functions: English shows the
+    speech level by the form of address ("Mom, …" is 해요체, "Professor, …" 합니다체, "Minsu, …" 해체, none 한다체),
+    honour by the subject, and "the" means 그 unless the noun takes it anyway.
     """
 
     source_ko: str

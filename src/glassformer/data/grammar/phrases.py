@@ -1,4 +1,4 @@
-"""Which noun phrases can be said: subjects, people, objects with what may stand before them."""
+"""Which noun phrases are possible: subjects, people, objects with determiners and adjectives."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Phrases:
         self.listener = listener.lemma if isinstance(listener, Noun) else ""
 
     def nouns(self, *classes: str) -> Sequence[Noun]:
-        """Nouns of these classes, without the one spoken to; nobody explains the family to the family."""
+        """Nouns of these classes, without the listener; to a relative, without the family."""
         found = self.level.nouns(classes)
         if not self.listener and not self.family:
             return found
@@ -50,7 +50,7 @@ class Phrases:
         return [noun for noun in found if not (self.polite and noun.person == 2)]
 
     def subject(self, classes: tuple[str, ...], persons: Sequence[int], known: bool = False) -> NounPhrase:
-        """Somebody or something that acts; `known` where a new or counted one would be odd, as in questions."""
+        """Somebody or something that acts; `known` if a new or counted one would be odd, as in questions."""
         groups = self.level.groups(classes)
         pronouns = self.pronouns(persons) if "person" in classes or "pronoun" in classes else []
         kind = self.choose.weigh(
@@ -62,7 +62,7 @@ class Phrases:
                 ("animal", 2.0 if groups["animal"] else 0),
             )
         )
-        simple = known and self.level.name == "small"  # there, forms that hardly ever come are left out
+        simple = known and self.level.name == "small"  # the small level leaves out rare forms
         group = [noun for noun in groups.get(kind, ()) if noun.lemma != self.listener and not (simple and noun.honour)]
         match kind:
             case "pronoun":
@@ -89,7 +89,7 @@ class Phrases:
         return NounPhrase(noun, owner=self.choose.pick(owners))
 
     def known(self, noun: Noun, new: bool) -> NounPhrase:
-        """A noun that is pointed out: the student, this student, these children, two students, a student."""
+        """A noun with a determiner or number: the student, this student, these children, two students, a student."""
         small = self.level.name == "small"
         kind = self.choose.weigh(
             (
@@ -143,7 +143,7 @@ class Phrases:
         return NounPhrase(self.choose.pick(roles), self.choose.pick(("the", "this")))
 
     def thing(self, noun: Noun, counted: bool, definite: bool = False) -> NounPhrase:
-        """An object: bare, pointed out, described, counted, owned."""
+        """An object: bare, or with a determiner, an adjective, a number or an owner."""
         if noun.place or noun.the or noun.kind in BARE_KINDS:
             return NounPhrase(noun)
         small = self.level.name == "small"

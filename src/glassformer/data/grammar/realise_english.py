@@ -18,7 +18,7 @@ GENERIC_MODALITIES = ("like_to", "know_how")
 
 
 def is_generic(clause: Clause, question: bool) -> bool:
-    """Is a bare object meant in general: does not eat apples, often reads books, likes apples?"""
+    """Is a bare object generic: does not eat apples, often reads books, likes apples?"""
     verb = clause.predicate.verb
     if verb is None or verb.definite:
         return False
@@ -32,7 +32,7 @@ def is_generic(clause: Clause, question: bool) -> bool:
 
 
 class English:
-    """One sentence's realiser."""
+    """Realises one sentence."""
 
     def __init__(self, sentence: Sentence) -> None:
         self.sentence = sentence
@@ -82,13 +82,13 @@ class English:
         return [*([be, there] if inverted else [there, be]), *no, *thing, *self.around(clause, path)]
 
     def predicate(self, clause: Clause, path: str, agreement: Agreement) -> list[Word]:
-        """Verb group and all that follows it."""
+        """The verb group and everything after it."""
         verbs = group(clause, agreement, path, inverted=False)
         often = fixed(clause.frequency, f"{path}freq", korean=False) if clause.frequency else []
         return [*verbs.operator, *often, *verbs.rest, *self.complements(clause, path), *self.around(clause, path)]
 
     def complements(self, clause: Clause, path: str) -> list[Word]:
-        """What the verb asks for: object, recipient, complement, adjective, goal."""
+        """What the verb requires: object, recipient, complement, adjective, goal."""
         done: list[Word] = []
         verb = clause.predicate.verb
         if clause.object and clause.gap != "object" and clause.asked not in ("object", "person"):
@@ -211,7 +211,7 @@ def joined(english_of: English, sentence: Sentence) -> list[Word]:
     shared = second.gap == "subject" and second.subject is not None
     mark = "join" if sentence.joint in ("and", "but") else "2.join"
     if shared and sentence.joint == "and":
-        if second.tense == "future":  # "will" is said once
+        if second.tense == "future":  # "will" occurs only once
             body = form(lexical(second), "base", "2.v") + english_of.complements(second, "2.")
             first = [Word(word.text, ("2.fut",)) if word.marks == ("fut",) else word for word in first]
             return [*first, Word("and", (mark,)), *body, *english_of.around(second, "2.")]

@@ -18,7 +18,7 @@ Finish = Callable[[Chain, Clause], list[Word]]
 
 
 class Korean:
-    """One sentence's realiser: knows its speech level and mood."""
+    """Realises one sentence; knows its speech level and mood."""
 
     def __init__(self, sentence: Sentence) -> None:
         self.sentence = sentence
@@ -38,7 +38,7 @@ class Korean:
         return attach(self.phrase(given, path), particle, nominal.reading(given))
 
     def noun(self, given: Noun | None, path: str, particle: str) -> list[Word]:
-        """A bare noun whose particle answers to an English preposition."""
+        """A bare noun whose particle corresponds to an English preposition."""
         if given is None:
             return []
         marked = suffixed(nominal.noun_words(given, path, self.level), "", f"{path}case")
@@ -57,7 +57,7 @@ class Korean:
         return words(WH[role][0] + particle, f"{path}wh")
 
     def before_verb(self, clause: Clause, path: str) -> list[Word]:
-        """All that stands between subject and predicate, in the usual order of a Korean clause."""
+        """Everything between subject and predicate, in the usual order of a Korean clause."""
         done: list[Word] = []
         if clause.time and not clause.front:
             done += fixed(clause.time, f"{path}time", korean=True)
@@ -91,7 +91,7 @@ class Korean:
         return fixed(clause.degree, f"{path}degree", korean=True) if clause.degree else []
 
     def located(self, clause: Clause, path: str) -> list[Word]:
-        """책상 위에: a thing and the side of it that is meant."""
+        """책상 위에: a thing and a side of it."""
         if clause.landmark is None or clause.position is None:
             return []
         return [*self.phrase(clause.landmark, f"{path}l."), Word(clause.position.ko[0] + "에", (f"{path}side",))]
@@ -196,7 +196,7 @@ class Korean:
         return self.ended(chain, clause, path, form)
 
     def short(self, chain: Chain) -> bool:
-        """Is 안 natural here? In speech, before short words that are no noun + 하다."""
+        """Is 안 natural here? In speech, before short words that are not noun + 하다."""
         text = chain.stem.text
         spoken = self.level in ("casual", "polite")
         return (

@@ -16,11 +16,11 @@ from glassformer.data.grammar.tree import Sentence
 from glassformer.errors import InputError, choose
 
 T = TypeVar("T")
-PATIENCE = 200_000  # sentences in a row that bring nothing new: then the level has no more of this kind
+PATIENCE = 200_000  # repeated sentences in a row, after which the level is taken to have no more of this kind
 
 
 def drawn(seed: int, index: int, of: Level) -> Sentence:
-    """The index-th tree of a seed; decisions that lead nowhere are taken again, the same way every time."""
+    """The index-th tree of a seed; decisions that lead to no sentence are drawn again, reproducibly."""
     for attempt in numbers():
         tree = compose(Drawn(f"{of.name}:{seed}:{index}:{attempt}"), of)
         if tree is not None:
@@ -73,14 +73,14 @@ def trees(
 def stream(
     split: str, *, seed: int = 0, level: str = "small", kinds: Sequence[str] | None = None
 ) -> Iterator[GrammarPair]:
-    """Pairs of a split without end, as the grammar draws them: short sentences come back, long ones hardly."""
+    """An endless stream of pairs of a split, as the grammar draws them: short sentences repeat, long ones hardly."""
     return (pair for _, pair in trees(split, seed, [level_of(level)], kinds_of(split, kinds)))
 
 
 def pairs(
     split: str, count: int, *, seed: int = 0, level: str = "small", kinds: Sequence[str] | None = None
 ) -> list[GrammarPair]:
-    """`count` different pairs of a split; of the test split, as many of each kind as of any other."""
+    """`count` different pairs of a split; for the test split, equally many of each kind."""
     wanted = kinds_of(split, kinds)
     found = trees(split, seed, [level_of(level)], wanted)
     return [pair for _, pair in evenly(found, count, wanted, lambda _, pair: pair.tags.kind)]
@@ -100,7 +100,7 @@ def evenly(
     cells: Sequence[T],
     cell_of: Callable[[Sentence, GrammarPair], T | None],
 ) -> list[tuple[Sentence, GrammarPair]]:
-    """`count` different pairs, equally many from each cell; what is in no cell is left out."""
+    """`count` different pairs, equally many from each cell; pairs without a cell are left out."""
     left = {cell: (count + place) // len(cells) for place, cell in enumerate(cells)}
     chosen: dict[str, tuple[Sentence, GrammarPair]] = {}
     idle = 0
@@ -117,7 +117,7 @@ def evenly(
 
 
 def every_pair(level: str, construction: str) -> Iterator[GrammarPair]:
-    """Every derivation of a construction in turn, to count what there is rather than to estimate it."""
+    """Every derivation of a construction in turn, to count them exactly."""
     of = level_of(level)
     choose("construction", construction, CONSTRUCTIONS)
 

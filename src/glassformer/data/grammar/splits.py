@@ -19,7 +19,7 @@ Combination = tuple[str, str, str]
 
 @cache
 def percentile(text: str) -> int:
-    """0 … 99, the same in every process: Python's own hash of a string is not."""
+    """A hash from 0 to 99 that is the same in every process, unlike Python's own."""
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest()) % 100
 
 
@@ -47,7 +47,7 @@ def all_clauses(sentence: Sentence) -> Iterator[Clause]:
 def combinations(sentence: Sentence) -> Iterator[Combination]:
     """(kind, word, word) of every lexical combination in the sentence.
 
-    Pronouns combine with everything, and so do being and having: they are never held out.
+    Pronouns, "to be" and "to have" combine with everything and are never held out.
     """
     for clause in all_clauses(sentence):
         subject, predicate = clause.subject, clause.predicate
@@ -74,7 +74,7 @@ def held_out_kinds(sentence: Sentence) -> set[str]:
 
 
 def split_of(held_out: set[str], korean: str, english: str, limits: LengthLimits) -> tuple[str, str] | None:
-    """(split, kind) of a sentence; None for one that belongs nowhere: two kinds of news, or long on one side only."""
+    """(split, kind) of a sentence; None for none: two kinds of held-out combinations, or long on one side only."""
     longer = (korean.count(" ") >= limits.korean, english.count(" ") >= limits.english)
     if any(longer):
         return ("test", "long") if all(longer) and not held_out else None

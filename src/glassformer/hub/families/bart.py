@@ -44,7 +44,7 @@ def stacks(foreign: Foreign) -> dict[str, Any]:
 
 
 def _of_both_sides(foreign: Foreign, key: str) -> int:
-    """Our two stacks share the sizes of their boxes."""
+    """A size that must be the same on both sides, because our two stacks share it."""
     value = foreign.whole(f"encoder_{key}")
     if foreign.whole(f"decoder_{key}") != value:
         foreign.only(f"decoder_{key}", value)
@@ -52,7 +52,7 @@ def _of_both_sides(foreign: Foreign, key: str) -> int:
 
 
 def head(foreign: Foreign, task: str) -> Choice:
-    """`final_logits_bias = false` is a word of ours: a model exported without that vector is read without it."""
+    """The head. `final_logits_bias = false` is our own key: a model exported without that vector is read without it."""
     if task != "translation":
         return Choice("none")
     return Choice("language_model", {"offset": True} if foreign.truth(OFFSET, True) else {})
@@ -61,8 +61,8 @@ def head(foreign: Foreign, task: str) -> Choice:
 def describe_stacks(config: ModelConfig, task: str) -> dict[str, Any]:
     """The inverse of `stacks` and `head`.
 
-    The ids of special tokens are a tokenizer's: an export sets them. Here they are none, because the defaults of
-    `transformers` are those of its own vocabularies, and may lie outside of ours.
+    The ids of special tokens belong to the tokenizer: an export sets them. Here they are null, because the defaults of
+    `transformers` are for its own vocabularies and may lie outside ours.
     """
     sides = {"attention_heads": config.n_heads, "ffn_dim": config.d_ff}
     described = {
@@ -92,7 +92,7 @@ def _configure(foreign: Foreign, task: str, *, boxes: dict[str, Any]) -> ModelCo
 
 
 def _describe(config: ModelConfig, task: str, *, kind: str) -> dict[str, Any]:
-    """Not tied means three matrices here: with two, `transformers` has no name for what the encoder reads with."""
+    """Untied means three matrices: with two, `transformers` has no name for the encoder's embedding."""
     described = {
         "model_type": kind.lower(),
         "architectures": [f"{kind}{'ForConditionalGeneration' if task == 'translation' else 'Model'}"],
@@ -102,7 +102,7 @@ def _describe(config: ModelConfig, task: str, *, kind: str) -> dict[str, Any]:
 
 
 def names(config: ModelConfig) -> Names:
-    """Of all three families: what a configuration has not is not there."""
+    """The names of all three families; parts that a configuration does not have are left out."""
     found: Names = {}
     shared = config.tie_embeddings in ("all", "inputs")
     found["embedding.weight"] = At(f"model.{'shared' if shared else 'encoder.embed_tokens'}.weight")
@@ -135,7 +135,7 @@ def _block(*, cross: bool) -> dict[str, str]:
 
 
 def copies(config: ModelConfig) -> dict[str, str]:
-    """What is tied to what, by the names that `transformers` gives."""
+    """Which tensors are tied, by their names in `transformers`."""
     found: dict[str, str] = {}
     if config.tie_embeddings in ("all", "inputs"):
         found = {f"model.{side}.embed_tokens.weight": "model.shared.weight" for side in ("encoder", "decoder")}
@@ -146,7 +146,7 @@ def copies(config: ModelConfig) -> dict[str, str]:
 
 
 def taps(*, norm_order: str) -> dict[str, str]:
-    """Before the norms of a pre-norm block there is no module whose output is the stream."""
+    """Our taps → their modules. A pre-norm block has no module whose output is the stream before its norms."""
     found: dict[str, str] = {}
     for side, attentions in (("encoder", ("self",)), ("decoder", ("self", "cross"))):
         ours, theirs = f"{side}.blocks.{{i}}", f"model.{side}.layers.{{i}}"
@@ -168,7 +168,7 @@ POSITIONS = {f"model.{side}.embed_positions.weight": sinusoids for side in ("enc
 
 
 def stored_positions(config: ModelConfig) -> ModelConfig:
-    """Some files hold positions that are no sinusoids: they are read, as any other weight."""
+    """The same model with positions read like any other weight: in some files they are not sinusoids."""
     return replace(config, position=Choice("learned"))
 
 
@@ -181,7 +181,7 @@ BART = Family(
     names=names,
     copies=copies,
     prefix="model.",
-    aside=("model.shared.weight", "model.encoder.version", "model.decoder.version"),  # not tied: used by nobody
+    aside=("model.shared.weight", "model.encoder.version", "model.decoder.version"),  # unused if not tied
     taps=taps(norm_order="post")
     | {"encoder.input": "model.encoder.layernorm_embedding", "decoder.input": "model.decoder.layernorm_embedding"},
     begin="bos",

@@ -1,6 +1,6 @@
 """BERT (Devlin et al. 2019) and RoBERTa (Liu et al. 2019): an encoder with learned positions, segments and post-norm.
 
-RoBERTa differs in names, in the rows of positions that it never uses, and in where its classifier is dense.
+RoBERTa differs in names, in rows of positions that it never uses, and in where its classifier has a dense layer.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ TAPS = {
 def _configure(foreign: Foreign, task: str, *, roberta: bool) -> ModelConfig:
     for key, value in (("is_decoder", False), ("add_cross_attention", False), ("position_embedding_type", "absolute")):
         foreign.only(key, value)
-    unused = foreign.whole("pad_token_id", 1) + 1 if roberta else 0  # its positions begin behind that of padding
+    unused = foreign.whole("pad_token_id", 1) + 1 if roberta else 0  # its positions begin after that of padding
     activation = foreign.one_of("hidden_act", ACTIVATIONS, "gelu")
     transform = {} if roberta or activation == "gelu" else {"activation": activation}
     head = {
@@ -133,7 +133,7 @@ def _roberta_names(config: ModelConfig) -> Names:
 
 
 def _head(config: ModelConfig, theirs: dict[str, dict[str, str]]) -> Names:
-    """Of this model's head: a pooler without classes has no output."""
+    """The names of this model's head: a pooler without classes has no output."""
     names = theirs.get(config.head.kind, {})
     held = bool(config.head.options.get("classes")) or config.head.kind != "classifier"
     return {ours: At(key) for ours, key in names.items() if held or not ours.startswith("head.output")}

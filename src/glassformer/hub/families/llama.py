@@ -43,18 +43,18 @@ ALL = ("q", "k", "v", "o")
 
 @dataclass(frozen=True, kw_only=True)
 class Relative:
-    """What one of them has that the others have not; sizes are what its config.json means where it is silent."""
+    """How one of them differs from the others; the sizes are its defaults for keys missing in config.json."""
 
     name: str
-    stem: str  # of its classes: LlamaForCausalLM
+    stem: str  # of its class names: LlamaForCausalLM
     vocab_size: int
     d_ff: int
     n_kv_heads: int | None
     max_len: int
-    bias: tuple[str, ...] | None = None  # of the projections; None: as `attention_bias` says, all or none
-    feed_forward_bias: bool = False  # whether `mlp_bias` is looked at
+    bias: tuple[str, ...] | None = None  # of the projections; None: all or none, by `attention_bias`
+    feed_forward_bias: bool = False  # whether `mlp_bias` is read
     qk_norm: bool = False
-    window: str = "none"  # none, all: `sliding_window` in every layer, some: as `layer_types` say
+    window: str = "none"  # none; all: `sliding_window` in every layer; some: by `layer_types`
 
 
 def _configure(foreign: Foreign, task: str, *, one: Relative) -> ModelConfig:
@@ -62,7 +62,7 @@ def _configure(foreign: Foreign, task: str, *, one: Relative) -> ModelConfig:
     d_model, n_heads = foreign.whole("hidden_size", 4096), foreign.whole("num_attention_heads", 32)
     d_k = foreign.whole("head_dim", 128 if one.qk_norm else d_model // max(n_heads, 1))
     n_layers = foreign.whole("num_hidden_layers", 32)
-    given = "num_key_value_heads" in foreign.table  # null: one for each head; nothing: the family's own
+    given = "num_key_value_heads" in foreign.table  # null: one for each head; missing: the family's default
     bias = one.bias if one.bias is not None else ALL if foreign.truth("attention_bias", False) else ()
     if one.feed_forward_bias and foreign.truth("mlp_bias", False):
         bias = (*bias, "feed_forward")

@@ -21,7 +21,7 @@ from glassformer.hub.foreign import Foreign
 
 
 def configure(foreign: Foreign, task: str) -> ModelConfig:
-    """`share_encoder_decoder_embeddings` ties the two inputs, `tie_word_embeddings` the output, and all if both do."""
+    """`share_encoder_decoder_embeddings` ties the two inputs, `tie_word_embeddings` the output, both all three."""
     shared = foreign.truth("share_encoder_decoder_embeddings", True)
     tied = foreign.truth("tie_word_embeddings", True)
     keywords = stacks(foreign)
@@ -64,7 +64,7 @@ MARIAN = Family(
     names=names,
     copies=copies,
     prefix="model.",
-    aside=("model.shared.weight",),  # not tied: used by nobody
+    aside=("model.shared.weight",),  # unused if not tied
     computed=POSITIONS,
     stored_positions=stored_positions,
     taps=taps(norm_order="post"),

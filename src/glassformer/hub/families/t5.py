@@ -10,7 +10,7 @@ from glassformer.config.values import Choice
 from glassformer.hub.family import At, Family, Names, layers
 from glassformer.hub.foreign import Foreign
 
-FEED_FORWARDS = {  # theirs → our box and its activation; their gated GELU is always the approximation by tanh
+FEED_FORWARDS = {  # theirs → our box and its activation; their gated GELU is always the tanh approximation
     "relu": "mlp relu",
     "gelu": "mlp gelu",
     "gelu_new": "mlp gelu_tanh",
@@ -25,9 +25,9 @@ ENCODER_ALONE = ("T5EncoderModel", "MT5EncoderModel")
 
 
 def configure(foreign: Foreign, task: str) -> ModelConfig:
-    """Version 1.1 says `tie_word_embeddings = false`: it has an output matrix of its own, and does not scale.
+    """Version 1.1 has `tie_word_embeddings = false`: its own output matrix, and no scaling.
 
-    What `transformers` 5 writes says whether it scales by a key of its own; mT5 never does.
+    Files of `transformers` 5 have a separate key for the scaling; mT5 never scales.
     """
     alone = any(name in ENCODER_ALONE for name in foreign.words("architectures"))
     tied = foreign.truth("tie_word_embeddings", True)
@@ -111,7 +111,7 @@ def names(config: ModelConfig) -> Names:
         last = f"layer.{len(sublayers)}"
         block |= {f"feed_forward.{m}.weight": f"{last}.DenseReluDense.{y}.weight" for m, y in inner.items()}
         block["feed_forward_norm.weight"] = f"{last}.layer_norm.weight"
-        table = "block.0.layer.0.SelfAttention.relative_attention_bias.weight"  # of the first layer, used by all
+        table = "block.0.layer.0.SelfAttention.relative_attention_bias.weight"  # stored in the first layer, used by all
         found[f"{side}.positions.weight"] = At(f"{side}.{table}")
         found |= layers(block, f"{side}.blocks", f"{side}.block", count)
         found[f"{side}.final_norm.weight"] = At(f"{side}.final_layer_norm.weight")
@@ -121,13 +121,13 @@ def names(config: ModelConfig) -> Names:
 
 
 def copies(config: ModelConfig) -> dict[str, str]:
-    """Every side reads with the shared matrix; version 1 writes with it, too."""
+    """Both sides share the input matrix; in version 1 the output does too."""
     found = {f"{side}.embed_tokens.weight": "shared.weight" for side in config.family.split("-")}
     return found | ({"lm_head.weight": "shared.weight"} if config.tie_embeddings == "all" else {})
 
 
 def apart(config: ModelConfig) -> ModelConfig:
-    """`transformers` 5 writes that version 1.1 is tied, too, and reads two matrices where the file has two."""
+    """The untied model: `transformers` 5 writes "tied" for version 1.1 too, but reads two matrices if stored."""
     return replace(config, tie_embeddings="inputs") if config.head.kind == "language_model" else config
 
 
@@ -167,7 +167,7 @@ T5 = Family(
     copies=copies,
     apart=apart,
     prefix="",
-    aside=("decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight",),  # in old files, used by nobody
+    aside=("decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight",),  # in old files, unused
     taps=_taps(),
     end="eos",
 )

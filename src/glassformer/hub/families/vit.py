@@ -11,7 +11,7 @@ from glassformer.hub.family import At, Family, Names, attention_dropout, biased,
 from glassformer.hub.foreign import ACTIVATIONS, THEIRS, Foreign
 
 WITH_TEACHER = "DeiTForImageClassificationWithTeacher"
-BLOCK = {  # as their files have it; in memory `transformers` 5 gives these modules other names: see `_taps`
+BLOCK = {  # names in their files; in memory `transformers` 5 has others: see `_taps`
     "self_attention_norm": "layernorm_before",
     "self_attention.w_q": "attention.attention.query",
     "self_attention.w_k": "attention.attention.key",
@@ -24,7 +24,7 @@ BLOCK = {  # as their files have it; in memory `transformers` 5 gives these modu
 
 
 def _side(foreign: Foreign, key: str, default: int) -> int:
-    """The side of a square, which may be given twice."""
+    """The side of a square, given as one number or as two equal ones."""
     value = foreign.table.get(key)
     if isinstance(value, list) and value:
         foreign.only(key, [value[0]] * 2)

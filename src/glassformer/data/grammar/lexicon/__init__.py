@@ -1,4 +1,4 @@
-"""The words of the corpus: TOML files that hold what each word is, what goes with it, and its English."""
+"""The words of the corpus: TOML files with the class of each word, what it combines with, and its English."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ANIMALS = ("pet", "beast", "bird")
 
 @dataclass(frozen=True)
 class Noun:
-    """A noun, name or pronoun with its class (what verbs and adjectives ask for) and its English."""
+    """A noun, name or pronoun with its class (which verbs and adjectives select) and its English."""
 
     lemma: str
     kind: str
@@ -53,7 +53,7 @@ class Noun:
 
 @dataclass(frozen=True)
 class Verb:
-    """A verb, its forms and everything it goes with; empty tuples where it takes nothing of a kind."""
+    """A verb, its forms and everything it combines with; empty tuples for roles that it does not take."""
 
     lemma: str
     kind: str
@@ -123,7 +123,7 @@ class Phrasing:
 
 @dataclass(frozen=True)
 class Address:
-    """Whom a sentence speaks to, and the speech level that this asks for."""
+    """The listener of a sentence, and the speech level that this requires."""
 
     ko: str
     en: str
@@ -213,7 +213,7 @@ def _adjectives() -> dict[str, Adjective]:
 
 @cache
 def load() -> Lexicon:
-    """Everything, read once."""
+    """The whole lexicon, read once."""
     times = [phrasing(ko, en, when) for when, entries in _read("times").items() for ko, en in entries.items()]
     adverbs = {kind: {ko: phrasing(ko, en) for ko, en in entries.items()} for kind, entries in _read("adverbs").items()}
     addresses = tuple(Address(ko, **entry) for ko, entry in _read("people")["address"].items())
