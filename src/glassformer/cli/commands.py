@@ -91,7 +91,7 @@ rich_utils.Table = _Names  # type: ignore[attr-defined]
 
 
 class _InLanguage:
-    """"Usage:" and the help of --help from words/, because Typer has them only in English."""
+    """The word "Usage:" and the help of --help from words/: Typer has them only in English."""
 
     def get_usage(self, context: Any) -> str:
         usage: str = super().get_usage(context)  # type: ignore[misc]

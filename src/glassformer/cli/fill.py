@@ -43,6 +43,6 @@ def command(
         return {"text": line, "masks": [one.to_json() for one in masks or ()]}
 
     def words(line: str) -> str:
-        return " ".join(split(loaded.tokenizer, line)[::2])  # a gap is no word
+        return " ".join(split(loaded.tokenizer, line)[::2])  # a gap is not a word
 
     return Lines(texts).answer(loaded, find, print_rich, to_json, json=json, words=words)

@@ -15,7 +15,7 @@ from glassformer.config.values import Choice, Rule, choice, names, one_of, posit
 from glassformer.errors import ConfigError, suggest
 
 REQUIRED = Parameter.empty  # instead of a default: the option must be given
-RULES: dict[str, Rule] = {  # what a type alone says
+RULES: dict[str, Rule] = {  # the rule of each type
     "int": size,
     "float": positive,
     "bool": truth,

@@ -97,11 +97,11 @@ class DataConfig(ConfigTable):
 class TextConfig(ConfigTable):
     """How text becomes tokens."""
 
-    tokenizer: Choice = Choice("bpe")  # known by text/
+    tokenizer: Choice = Choice("bpe")  # its kinds: see text/
     vocab_size: int = checked(8000, count)  # 0: all that occur, for characters and words
     joint: bool = True  # one vocabulary for both sides
     begin: str = checked("none", partial(one_of, known=FRAMES))  # the special token before a text
-    end: str = checked("none", partial(one_of, known=FRAMES))  # and the one behind it
+    end: str = checked("none", partial(one_of, known=FRAMES))  # and the one after it
 
 
 @dataclass(frozen=True, kw_only=True)

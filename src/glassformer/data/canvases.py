@@ -94,7 +94,7 @@ class CanvasPlan(ConfigTable):
 
 PLANNED = {
     name: each for name, each in CanvasPlan.schema().items() if name not in ("validation", "seed")
-}  # by a recipe
+}  # options of a recipe
 
 
 @dataclass(frozen=True)

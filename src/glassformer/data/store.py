@@ -138,7 +138,7 @@ def _mapped(path: Path) -> dict[str, NDArray[Any]]:
     for name, entry in header.items():
         if name != "__metadata__":
             shape, dtype, start = tuple(entry["shape"]), TYPES[entry["dtype"]], 8 + length + entry["data_offsets"][0]
-            empty = 0 in shape  # nothing cannot be mapped
+            empty = 0 in shape  # an empty array cannot be mapped
             arrays[name] = np.zeros(shape, dtype) if empty else np.memmap(path, dtype, "r", start, shape)
     return arrays
 

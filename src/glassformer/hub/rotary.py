@@ -31,7 +31,7 @@ def read_rotary(foreign: Foreign, *, base: float, max_len: int) -> Choice:
         case "yarn":
             options |= _yarn(rope)
     factor = rope.number("factor")
-    if factor == 1.0 and scaling != "dynamic" and "attention_factor" not in options:  # slowed by nothing
+    if factor == 1.0 and scaling != "dynamic" and "attention_factor" not in options:  # no scaling at all
         return Choice("rotary", {"base": options["base"]})
     reach = {} if scaling == "linear" else {"original_max_len": original}
     return Choice("rotary", {**options, "scaling": scaling, "factor": factor, **reach})

@@ -17,7 +17,7 @@ PRECISIONS = ("mixed", "pure")
 CHECKPOINTINGS = ("none", "selective", "full")
 OPTIMIZERS = {"adamw": 2, "adam": 2, "momentum": 1, "lion": 1, "sgd": 0}  # numbers kept for each parameter
 MOST_DEVICES = 1_000_000
-DEFAULT_LENGTH = 2048  # where max_len is longer
+DEFAULT_LENGTH = 2048  # if max_len is longer
 
 
 @dataclass(frozen=True, kw_only=True)

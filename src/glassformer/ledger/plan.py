@@ -39,7 +39,7 @@ class Plan:
     work: Work
     utilisation: float | None  # share of the peak, for everything that is computed
     mfu: float | None  # or as reports state it: the model's own FLOPs in a whole step, as a share of the peak
-    price: float | None = None  # of a device for an hour
+    price: float | None = None  # per device and hour
 
     # --- memory ---
 

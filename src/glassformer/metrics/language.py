@@ -123,7 +123,7 @@ class NGrams:
         if not known:
             raise InputError("metric_nothing", metric="ngram")
         row, at = _row(texts, known, closed)
-        width = len(known) + FIRST + 1  # and the unknown
+        width = len(known) + FIRST + 1  # and one for unknown
         occurrences: list[NGramOrder] = []
         continuations: list[NGramOrder] = []
         context = np.zeros_like(row)

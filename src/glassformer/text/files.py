@@ -100,7 +100,7 @@ class _Pairs(list[tuple[str, Any]]):
 
 
 def damaged(path: Path, error: BaseException) -> FileError:
-    """A library's complaint about a file, in one line."""
+    """A library's error about a file, in one line."""
     said = str(error).strip().splitlines() or [type(error).__name__]
     return FileError("tokenizer_damaged", path=path, why=said[0])
 

@@ -51,7 +51,7 @@ PANELS: dict[str, Panel] = {
 
 
 def draw(run: Run) -> list[Path]:
-    """Draw all pictures of a run anew; a reader sees the old one or the new one, never half of one."""
+    """Draw all pictures of a run again; a reader sees the old one or the new one, never half of one."""
     lang = spoken()
     paths = []
     with styled(lang):

@@ -250,7 +250,7 @@ def joined(korean: Korean, sentence: Sentence) -> list[Word]:
                 *korean.clause(second, "2.", "quoted"),
                 *korean.verb(main, "", "final"),
             ]
-    if second.gap == "subject":  # said once
+    if second.gap == "subject":  # the shared subject occurs once
         return [
             *korean.subject(main, "", topic=True),
             *korean.clause(second, "2.", sentence.joint),

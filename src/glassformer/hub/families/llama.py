@@ -99,7 +99,7 @@ def _window(foreign: Foreign, one: Relative, n_layers: int) -> dict[str, int]:
     if one.window == "none":
         return {}
     if one.window == "all":
-        off = "sliding_window" in foreign.table and foreign.table["sliding_window"] is None  # null is not nothing here
+        off = "sliding_window" in foreign.table and foreign.table["sliding_window"] is None  # null means off here
         return {} if off else {"window": foreign.whole("sliding_window", 4096)}
     if not foreign.truth("use_sliding_window", False):
         return {}

@@ -51,7 +51,7 @@ def describe(config: ModelConfig, task: str) -> dict[str, Any]:
         "tie_word_embeddings": not translates or config.tie_embeddings in ("all", "output"),
     }
     described |= describe_stacks(config, task)
-    del described["decoder_start_token_id"]  # may not be none there
+    del described["decoder_start_token_id"]  # may not be null there
     return described
 
 

@@ -11,7 +11,7 @@ from glassformer.layers.position.relative import distances
 
 
 def slopes(n_heads: int) -> list[float]:
-    """One slope per head, 2^(−8/n), 2^(−16/n) …; if n is no power of two, the rest are slopes of the next power."""
+    """One slope per head, 2^(−8/n), 2^(−16/n) …; if n is not a power of two, the rest are slopes of the next power."""
     power = 1 << (n_heads.bit_length() - 1)  # the largest power of two up to n_heads
     first = [2.0 ** (-8.0 * (head + 1) / power) for head in range(power)]
     between = [2.0 ** (-4.0 * (head + 1) / power) for head in range(0, 2 * power, 2)]

@@ -18,7 +18,7 @@ from glassformer.metrics.classification import f1
 from glassformer.tasks.task import added, means
 
 MOST_CLASSES = 40  # more cannot be told apart in a picture
-MOST_EXAMPLES = 5000  # the first so many
+MOST_EXAMPLES = 5000  # only the first ones are used
 AT_ONCE = 64
 
 
