@@ -92,7 +92,7 @@ def remembered(cache: KeyValues | None, compute: Callable[[], Pair]) -> Pair:
 
 
 def _may_write() -> bool:
-    """Whether the cache may be written in place: it would break a backward pass or a compiled graph."""
+    """Whether writing in place is safe: it would break a backward pass or a compiled graph."""
     return not torch.is_grad_enabled() and not torch.compiler.is_compiling()
 
 
