@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from glassformer.lessons import fingerprint as module
+from glassformer.lessons.catalogue import LESSONS, module_of
 from glassformer.lessons.fingerprint import closure, code, fingerprint
 
 MEASURES = '''"""A lesson."""
@@ -139,3 +140,39 @@ def test_what_only_speaks_or_draws_is_left_out() -> None:
     assert "layers.attention.kernel" in found
     assert not {name for name in found if name.startswith(("words", "show"))}
     assert not {"def draw", "def verdicts", "LESSON"} & set(code("lessons.attention.scaled_scores").split("("))
+
+
+def test_a_training_is_followed_into_what_learns_and_not_into_what_judges(package: Path) -> None:
+    """Every training knows the table of all tasks, and each line of that table all that a task can do."""
+    folder = package / "tasks" / "sorting"
+    folder.mkdir(parents=True)
+    (folder.parent / "__init__.py").write_text("from glassformer.tasks.sorting.kind import SORTING\n")
+    (folder / "kind.py").write_text(
+        "from glassformer.tasks.sorting.evaluation import judge\n"
+        "from glassformer.tasks.sorting.samples import sample\n"
+        "from glassformer.tasks.sorting.task import Sorting\n"
+    )
+    (folder / "task.py").write_text("RATE = 1\n")
+    (folder / "samples.py").write_text("SHOWN = 1\n")
+    (folder / "evaluation.py").write_text('COLUMN = "right"\n')
+    (package / "training" / "begin.py").write_text("from glassformer.tasks import TASKS\n")
+    _forget()
+    assert not changed(package, "tasks/sorting/evaluation.py", "right", "wrong", ("one",))
+    assert changed(package, "tasks/sorting/task.py", "RATE = 1", "RATE = 2", ("one",))
+    assert changed(package, "tasks/sorting/samples.py", "SHOWN = 1", "SHOWN = 2", ("one",))
+    (package / "part.py").write_text("from glassformer.tasks.sorting.evaluation import COLUMN\n")
+    _forget()
+    assert changed(package, "tasks/sorting/evaluation.py", "wrong", "right")  # a lesson that evaluates imports it
+
+
+def test_no_evaluation_makes_a_trained_result_stale() -> None:
+    found = closure("training.begin")
+    assert {"tasks.translation.task", "tasks.translation.samples", "tasks.object_queries.task"} <= found
+    assert not {name for name in found if name.endswith((".show", ".evaluation", ".kind"))}
+    assert not {"tasks.result", "tasks.evaluation_log", "metrics.forecasting", "metrics.language"} & found
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_a_lesson_evaluates_by_the_evaluation_of_its_task(name: str) -> None:
+    """`tasks.evaluation` finds it in the table of all tasks, where no fingerprint follows."""
+    assert "tasks.evaluation" not in closure(module_of(name))

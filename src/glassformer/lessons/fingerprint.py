@@ -30,6 +30,7 @@ WITHOUT = (
 )
 MEASURES = "run"  # of a lesson; what neither it nor another module uses only draws or judges
 TRAINING = "training.begin"
+LEARNS = ("task", "samples")  # of the folder of a task: its other modules use, judge or show what has been learned
 
 
 def fingerprint(module: str, models: tuple[str, ...] = (), seeds: int = 0) -> str:
@@ -83,7 +84,20 @@ def imports(module: str) -> tuple[str, ...]:
         if id(top) not in idle:
             for node in ast.walk(top):
                 names |= _imported(node)
-    return tuple(sorted(name for name in names if not _left_out(name)))
+    followed = {one for name in names for one in _learning(name)}
+    return tuple(sorted(name for name in followed if not _left_out(name)))
+
+
+def _learning(name: str) -> set[str]:
+    """The module itself; of the line that a task has in `TASKS`, only what a training goes through.
+
+    That line names the evaluation and the pages of its task too, and every training knows every line: the title of a
+    column would make all trained results stale. A lesson that evaluates imports the evaluation of its task itself.
+    """
+    folder, _, last = name.rpartition(".")
+    if last != "kind" or not name.startswith("tasks."):
+        return {name}
+    return {module for module in (f"{folder}.{part}" for part in LEARNS) if _path(module)}
 
 
 def _imported(node: ast.AST) -> set[str]:
