@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from html import escape
-
 import pytest
+from markupsafe import escape
 
 import glassformer as gf
 from glassformer.words import LANGUAGES, say

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from glassformer.errors import GlassformerWarning
 from glassformer.lessons import measuring
 from glassformer.lessons.batch import Done, Failed, Happening, WorkerJob
 from glassformer.lessons.measuring import cores, with_lesson, with_lessons
@@ -65,7 +66,8 @@ def test_several_lessons_and_what_failed(tmp_path: Path, result: LessonResult, m
 
     monkeypatch.setattr(measuring, "measure_all", measure_all)
     assert with_lessons([NAME])[1] == set() and asked == []  # stale or not, there is a result
-    found, failed = with_lessons([NAME], fresh=True, folder=tmp_path)
+    with pytest.warns(GlassformerWarning, match=r"digits: not measured \(no room\)"):
+        found, failed = with_lessons([NAME], fresh=True, folder=tmp_path)
     assert (found.result(NAME), failed, asked) == (result, {"digits"}, [[NAME]])
 
 

@@ -26,18 +26,13 @@ def command(
     lang: Lang = None,
     debug: Debug = False,
 ) -> int:
-    from glassformer.lessons import index
-    from glassformer.lessons.catalogue import LESSONS
-
     if workers is not None and not 1 <= workers <= MOST_WORKERS:
         raise UsageError("out_of_range", key="--workers", value=workers, low=1, high=MOST_WORKERS)
-    asked = list(LESSONS) if fresh and not ids else index.lessons_of(ids or [])
     from glassformer.cli.measuring import Bars
-    from glassformer.lessons.claims import Claims
-    from glassformer.lessons.measuring import with_lessons
+    from glassformer.lessons.claims import measured_claims
 
-    results, failed = with_lessons(asked, fresh=fresh, folder=record, workers=workers, audience=Bars(quiet=json))
-    found = Claims.of(results, ids or [], without=failed)
+    audience = Bars(quiet=json)
+    found, failed = measured_claims(ids or [], fresh=fresh, folder=record, workers=workers, audience=audience)
     if json:
         print_json([answer.to_json() for answer in found])
     elif found:

@@ -35,21 +35,10 @@ def command(
     if refresh is not None and (run is None or not refresh > 0):
         raise UsageError("report_refresh", given=refresh)
     from glassformer.cli.measuring import Bars
-    from glassformer.files import disk
-    from glassformer.lessons.catalogue import LESSONS
-    from glassformer.lessons.measuring import cores, with_lessons
-    from glassformer.runs.output import claim_folder, mark
-    from glassformer.textbook.build import Order, Report
+    from glassformer.textbook.build import prepared
 
-    claim_folder(out, "report", force=force or any(out.glob("report.*.html")))  # older reports have no marker
-    if run is not None:
-        Report(Order(out, (), run=run))  # a folder that is not a run is refused before anything is measured
-    results, failed = with_lessons(list(LESSONS) if fresh else [], fresh=fresh, audience=Bars(quiet=json))
+    report, failed = prepared(out, CHOICES[lang], run, fresh=fresh, force=force, audience=Bars(quiet=json))
     warn_of_fonts()
-    report = Report(Order(out, CHOICES[lang], results, run, workers=cores()))
-    with disk(out):
-        out.mkdir(parents=True, exist_ok=True)
-    mark(out, "report")
     paths = _build(report, quiet=json)
     if json:
         print_json({"files": [str(path) for path in paths]})

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
 
 from glassformer.lessons import index
+from glassformer.lessons.catalogue import LESSONS
 from glassformer.lessons.lesson_results import JudgedClaim, LessonResults
+from glassformer.lessons.measuring import NOBODY, Audience, with_lessons
 from glassformer.lessons.verdict import WORDS
 from glassformer.lessons.view import MARKS
 from glassformer.show import Column, Kind, Sheet, Styled, Table, as_html, as_text
@@ -64,3 +67,21 @@ class Claims(list[JudgedClaim]):
 
     def _repr_html_(self) -> str:
         return as_html(self.shown())
+
+
+def measured_claims(
+    ids: Sequence[str],
+    lang: str | None = None,
+    *,
+    fresh: bool = False,
+    folder: Path | None = None,
+    workers: int | None = None,
+    audience: Audience = NOBODY,
+) -> tuple[Claims, set[str]]:
+    """The claims of these names, or all, measured where there is no result; and the lessons that could not be measured.
+
+    With `fresh` and no name, lessons without a claim are measured too.
+    """
+    lessons = list(LESSONS) if fresh and not ids else index.lessons_of(list(ids))
+    results, failed = with_lessons(lessons, fresh=fresh, folder=folder, workers=workers, audience=audience)
+    return Claims.of(results, ids, lang, without=failed), failed

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 from typing import Protocol
 
+from glassformer.errors import warn
 from glassformer.lessons import index
 from glassformer.lessons.batch import Done, Failed, Happening, Journal, measure_all
 from glassformer.lessons.lesson_results import LessonResults
@@ -31,13 +32,18 @@ class Audience(Protocol):
 
 
 class NoAudience:
-    """An audience that ignores everything."""
+    """Ignores progress; a lesson that could not be measured is a warning."""
 
     def lesson(self, title: str) -> AbstractContextManager[Watch]:
         return nullcontext(nobody)
 
     def lessons(self, count: int) -> AbstractContextManager[Callable[[Happening], None]]:
-        return nullcontext(lambda event: None)
+        return nullcontext(_warn_of_failure)
+
+
+def _warn_of_failure(event: Happening) -> None:
+    if isinstance(event, Failed):
+        warn("lesson_failed", name=event.job.name, why=event.why)
 
 
 NOBODY = NoAudience()

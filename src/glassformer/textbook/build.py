@@ -8,9 +8,12 @@ from functools import cached_property
 from pathlib import Path
 
 from glassformer.files import disk, write_text
+from glassformer.lessons.catalogue import LESSONS
 from glassformer.lessons.lesson_results import LessonResults
+from glassformer.lessons.measuring import NOBODY, Audience, cores, with_lessons
 from glassformer.lessons.setup import nobody
 from glassformer.lessons.trained_models import Watch
+from glassformer.runs.output import claim_folder, mark
 from glassformer.textbook import pictures
 from glassformer.textbook.book import Book
 from glassformer.textbook.markdown import write_markdown
@@ -86,3 +89,28 @@ class Report:
             text = printer.page(self.chapter, card, unfinished=unfinished)
             write_text(paths[-1], text, durable=False)
         return paths
+
+
+def prepared(
+    out: Path,
+    langs: Sequence[str],
+    run: Path | None = None,
+    *,
+    fresh: bool = False,
+    force: bool = False,
+    audience: Audience = NOBODY,
+) -> tuple[Report, set[str]]:
+    """A report ready to be built, the one way of the command and of Python; and the lessons that could not be measured.
+
+    A folder that holds something else, or a run that is none, is refused before anything is measured. Lessons are
+    measured with `fresh` alone: a page shows what is known. The folder is marked as ours, so that it can be renewed.
+    """
+    claim_folder(out, "report", force=force or any(out.glob("report.*.html")))  # an older one has no marker
+    if run is not None:
+        Report(Order(out, (), run=run))
+    results, failed = with_lessons(list(LESSONS) if fresh else [], fresh=fresh, audience=audience)
+    report = Report(Order(out, langs, results, run, workers=cores()))
+    with disk(out):
+        out.mkdir(parents=True, exist_ok=True)
+    mark(out, "report")
+    return report, failed

@@ -7,11 +7,11 @@ from typing import Protocol, runtime_checkable
 
 from glassformer.config.values import one_of, path_of, word
 from glassformer.lessons.catalogue import module_of
-from glassformer.lessons.claims import Claims
+from glassformer.lessons.claims import Claims, measured_claims
 from glassformer.lessons.lesson_results import LessonResults
-from glassformer.lessons.measuring import cores, with_lesson
+from glassformer.lessons.measuring import with_lesson
 from glassformer.lessons.view import LessonView
-from glassformer.textbook.build import Order, Report
+from glassformer.textbook.build import prepared
 from glassformer.words import LANGUAGES, language
 
 
@@ -33,22 +33,35 @@ def lesson(name: str, *, lang: str | None = None, fresh: bool = False) -> Lesson
     return LessonView(name, spoken, with_lesson(name, fresh=fresh))
 
 
-def claims(*ids: str, lang: str | None = None) -> Claims:
+def claims(*ids: str, lang: str | None = None, fresh: bool = False) -> Claims:
     """What was measured about every claim, or about those named: `.verdict`, `.says`, `.measured`, `.condition`.
 
-    A list that prints as a table, in a notebook too.
+    A claim that is named is measured now where it has no result, and with `fresh` in any case; `gf.claims()` alone
+    shows what is known and measures nothing. A list that prints as a table, in a notebook too.
     """
     spoken = _spoken(lang)
-    return Claims.of(LessonResults(), [word("id", each) for each in ids], spoken)
+    named = [word("id", each) for each in ids]
+    if not named and not fresh:
+        return Claims.of(LessonResults(), [], spoken)
+    return measured_claims(named, spoken, fresh=fresh)[0]
 
 
 def report(
-    run: str | Path | RunWithFolder | None = None, *, out: str | Path = "report", lang: str = "both"
+    run: str | Path | RunWithFolder | None = None,
+    *,
+    out: str | Path = "report",
+    lang: str = "both",
+    fresh: bool = False,
+    force: bool = False,
 ) -> list[Path]:
-    """Write the textbook, with a chapter on a run if one is given; returns the files written."""
+    """Write the textbook, with a chapter on a run if one is given; returns the files written.
+
+    A folder that holds anything but an older report is left alone unless `force` is given. With `fresh` every lesson
+    is measured again first.
+    """
     folder = None if run is None else run.folder if isinstance(run, RunWithFolder) else path_of("run", run)
     langs = LANGUAGES if word("lang", lang) == "both" else (one_of("lang", lang, LANGUAGES),)
-    return Report(Order(path_of("out", out), langs, run=folder, workers=cores())).build()
+    return prepared(path_of("out", out), langs, folder, fresh=fresh, force=force)[0].build()
 
 
 def _spoken(lang: str | None) -> str:
