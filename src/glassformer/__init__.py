@@ -171,8 +171,10 @@ __all__ = ["__version__", *_HOME, *_MODULES]
 
 def __getattr__(name: str) -> Any:
     if name in _RENAMED:
-        warnings.warn(f"gf.{name} is now gf.{_RENAMED[name]}", DeprecationWarning, stacklevel=2)
-        name = _RENAMED[name]
+        from glassformer.words import say  # only here: `import glassformer` reads no sentences
+
+        old, name = name, _RENAMED[name]
+        warnings.warn(say("warnings.renamed", old=old, new=name), DeprecationWarning, stacklevel=2)
     if name in _MODULES:
         return import_module(f"glassformer.{_MODULES[name]}")
     if name not in _HOME:

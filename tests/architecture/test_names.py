@@ -42,8 +42,11 @@ def test_verbs_stay_verbs_whatever_was_imported() -> None:
 
 
 def test_every_metric_is_the_thing_itself_and_no_module() -> None:
-    names = {name for name in vars(gf.metrics) if not name.startswith("_")}
-    assert {"accuracy", "bleu", "chrf", "calibration", "confusion", "f1", "perplexity", "mse", "wilson"} <= names
+    names = gf.metrics.__all__
+    assert {"accuracy", "bleu", "chrf", "calibration", "confusion", "f1", "perplexity", "mse", "wilson"} <= set(names)
+    assert all(callable(getattr(gf.metrics, name)) for name in names)
+    things = {name for name, each in vars(gf.metrics).items() if name[0] != "_" and not isinstance(each, ModuleType)}
+    assert things == set(names)
 
 
 @pytest.mark.parametrize(("old", "new"), sorted(gf._RENAMED.items()))

@@ -22,8 +22,8 @@ def test_no_compiler_is_loaded() -> None:
     program = f"""
 import sys
 from glassformer.config.model import ModelConfig
-from glassformer.hub.empty_model import allocated, blank
-allocated(blank(ModelConfig.from_dict({CONFIG.to_dict()!r})), "cpu")
+from glassformer.hub.empty_model import allocated, empty_model
+allocated(empty_model(ModelConfig.from_dict({CONFIG.to_dict()!r})), "cpu")
 assert not {{"torch._dynamo", "sympy"}} & set(sys.modules)
 """
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

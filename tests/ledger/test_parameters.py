@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from glassformer.layers.residual import NORM_ORDERS
 from glassformer.ledger import rows as rows_module
 from glassformer.ledger.costs import Pass, costs
 from glassformer.ledger.parameters import count
-from glassformer.ledger.rows import Total, rows, rows_of_box
+from glassformer.ledger.rows import ParameterRow, Total, rows, rows_of_box
 from glassformer.models import in_symbols
 from glassformer.models.block import Block, BlockOptions
 from glassformer.models.build import build
@@ -121,14 +122,19 @@ def test_forgetting_one_bias_turns_the_grid_red(monkeypatch: pytest.MonkeyPatch)
     assert _is_red()
 
 
-def test_forgetting_the_norms_turns_the_grid_red(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = rows_module._tensors
-    monkeypatch.setattr(rows_module, "_tensors", lambda box: [] if isinstance(box, LayerNorm) else honest(box))
+def test_forgetting_one_norm_turns_the_grid_red(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = rows_module._walk
+
+    def without_the_second(module: nn.Module, path: str, shared: str) -> Iterator[ParameterRow]:
+        forgotten = isinstance(module, LayerNorm) and path.endswith(".feed_forward_norm")
+        return iter(()) if forgotten else honest(module, path, shared)
+
+    monkeypatch.setattr(rows_module, "_walk", without_the_second)
     assert _is_red()
 
 
 def test_forgetting_one_tie_turns_the_grid_red(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = in_symbols.plan
+    honest = in_symbols.model_parts
 
     def untied(config: ModelConfig) -> dict[str, Box]:
         parts = honest(config)

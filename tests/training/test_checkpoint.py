@@ -82,7 +82,7 @@ def test_a_draft_of_a_killed_save_does_not_stop_the_next(tmp_path: Path) -> None
 FULL = """
 import sys
 from pathlib import Path
-from train.test_checkpoint import checkpoint
+from training.test_checkpoint import checkpoint
 from glassformer.errors import FileError
 from glassformer.training.checkpoint import Checkpoint
 folder = Path(sys.argv[1])
