@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -139,7 +140,13 @@ def test_what_only_speaks_or_draws_is_left_out() -> None:
     found = closure("lessons.attention.scaled_scores")
     assert "layers.attention.kernel" in found
     assert not {name for name in found if name.startswith(("words", "show"))}
-    assert not {"def draw", "def verdicts", "LESSON"} & set(code("lessons.attention.scaled_scores").split("("))
+
+
+def test_a_lesson_is_read_without_what_judges_and_draws_its_result() -> None:
+    speaking = re.compile(r"^(def draw|def verdicts|LESSON)\b", re.MULTILINE)
+    lesson = Path(module.__file__).parents[1] / "lessons" / "attention" / "scaled_scores.py"
+    assert {"def draw", "def verdicts", "LESSON"} == set(speaking.findall(lesson.read_text(encoding="utf-8")))
+    assert not speaking.search(code("lessons.attention.scaled_scores"))
 
 
 def test_a_training_is_followed_into_what_learns_and_not_into_what_judges(package: Path) -> None:
