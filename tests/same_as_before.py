@@ -3,8 +3,10 @@
     PYTHONPATH=src:tests python tests/same_as_before.py dump FOLDER        at the commit before
     PYTHONPATH=src:tests python tests/same_as_before.py compare FOLDER     at the commit after
 
-Numbers, names and the order of rows must be equal; formulas must be equal as polynomials, and each that is written
-otherwise is listed. A run that was written before must go on bit for bit. `--only ledger costs` picks parts.
+Numbers, names and the order of rows must be equal; formulas must be equal as polynomials, or differ by a kind of
+rewriting that `same_comparison.py` knows. All that is written otherwise is listed in FOLDER/PART.txt. A run that was
+written before must go on bit for bit. `--only ledger costs` picks parts; EVERY=9 takes every ninth pass of the costs.
+At a commit that has not got this script, copy it and `same_comparison.py` there.
 """
 
 from __future__ import annotations
@@ -22,21 +24,23 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from fractions import Fraction
 from itertools import product
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import tiny_runs
-from glassformer.config.model import ModelConfig
 from glassformer.errors import GlassformerError
 from glassformer.ledger.costs import Pass, costs
 from glassformer.ledger.memory import memory
 from glassformer.ledger.parameters import count
+from glassformer.lessons import record
+from glassformer.lessons.catalogue import LESSONS
 from glassformer.models.build import build
 from glassformer.models.presets import PRESETS
 from grid import GRID
 from measure import with_dropout
+from same_comparison import Comparison, Difference, mended, unfold
 
 EVERY = int(os.environ.get("EVERY", "1"))  # of the passes, to be quick
 SIZES: dict[str, Any] = {"batch": 2, "length": 5, "target_length": 4}
@@ -53,6 +57,7 @@ PASSES: list[dict[str, Any]] = [
     {"dtype": "float16"},
     *(DECODING | {"past": p, "kernel": k, "target_length": t} for p in (0, 3) for k in KERNELS for t in (1, 4)),
     {"training": False, "past": 6, "length": 1, "target_length": 1},
+    {"training": False, "past": 0, "length": 1, "target_length": 1},
 ]  # fmt: skip
 COMMANDS = [
     ("presets",),
@@ -69,11 +74,24 @@ COMMANDS = [
     ("trace", "paper-base", "나는 간다", "--target", "I go", "--set", "d_model=32", "--set", "vocab_size=40"),
     ("trace", "gpt2", "나는 간다", "--set", "d_model=48", "--set", "vocab_size=40", "--layer", "1"),
     ("bench", "published-sizes"),
+    ("claims",),
+    ("doctor",),
+    ("recipes", "show", "ko-en", "--full"),
+    ("compare", "mini-classifier", "mini-classifier"),
 ]
-VARIES = re.compile(r"second|time|path|version|folder|commit|machine|when|duration|per_s|speed|memory_peak|platform")
+# What is clocked, or read off the machine and the commit, by command; whatever else they say is compared.
+VARIES = {
+    "bench": {"commit", "versions", "machine"},
+    "claims": {"source"},
+    "doctor": {"found"},
+    "evaluate": {"commit", "versions", "machine"},
+    "lesson": {"source"},
+    "sweep": {"seconds", "elapsed", "tokens_per_second", "commit", "versions", "machine"},
+    "train": {"seconds", "time"},
+}
 
 
-def models() -> Iterator[tuple[str, ModelConfig]]:
+def models() -> Iterator[tuple[str, Any]]:
     yield from ((name, make()) for name, make in PRESETS.items())
     yield from ((f"grid {i}", config) for i, config in enumerate(GRID))
 
@@ -85,7 +103,7 @@ def ledger() -> dict[str, Any]:
     return {name: count(name, config).to_json() for name, config in models()}
 
 
-def passes() -> Iterator[tuple[str, ModelConfig, dict[str, Any]]]:
+def passes() -> Iterator[tuple[str, Any, dict[str, Any]]]:
     """Every model in every pass, under a name."""
     for name, config in models():
         rates = (0.0, 0.1) if name.startswith("grid") else (None,)
@@ -105,7 +123,7 @@ def cost_tables() -> dict[str, Any]:
     return found
 
 
-def one_pass(config: ModelConfig, run: Pass) -> dict[str, Any]:
+def one_pass(config: Any, run: Pass) -> dict[str, Any]:
     table, every = {}, costs(config, run)
     seen: dict[str, str] = {}
     for part, cost in every.items():
@@ -134,14 +152,82 @@ def helps() -> dict[str, str]:
 
 def commands() -> dict[str, Any]:
     found = {" ".join(words): json_of(*words) for words in COMMANDS}
+    found |= {f"recipes show {each['name']}": json_of("recipes", "show", each["name"]) for each in found["recipes"]}
     for kind in tiny_runs.KINDS:
         with tempfile.TemporaryDirectory() as home:
-            run = tiny_runs.trained(kind, Path(home))
-            found[f"use {kind}"] = json_of(*tiny_runs.use(kind, run, Path(home)), hide=home)
-            found[f"evaluate {kind}"] = json_of("evaluate", str(run), hide=home)
-            found[f"count {kind}"] = json_of("count", str(run), "--length", "4", hide=home)
-            found[f"resumed {kind}"] = resumed(run)
+            found |= {f"{name} {kind}": said for name, said in of_a_run(kind, Path(home)).items()}
     return found
+
+
+def of_a_run(kind: str, home: Path) -> dict[str, Any]:
+    """What the commands say of a trained run."""
+    run = tiny_runs.trained(kind, home)
+    one, out = str(run), str(home / "exported")
+
+    def ask(*words: str) -> Any:
+        return json_of(*words, hide=str(home))
+
+    found = {
+        "use": ask(*tiny_runs.use(kind, run, home)),
+        "evaluate": ask("evaluate", one),
+        "count": ask("count", one, "--length", "4"),
+        "embed": ask("embed", one, "우리는 자주 웃는다"),
+        "dry run": ask("train", one, "--dry-run"),
+        "export": ask("export", one, "--out", out),
+        "exported": digests(Path(out)),
+        "import": ask("import", out, "--out", str(home / "imported")),
+        "imported": digests(home / "imported"),
+        "sweep": ask("sweep", one, "--vary", "train.seed=1,2", "--set", "train.steps=2", "--out", str(home / "sweep")),
+    }
+    later = shutil.copytree(run, home / "later")
+    return found | {"resumed": resumed(later), "compare": ask("compare", one, str(later))}
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """What a command has written: the bytes of weights and words, not of records, which hold times and places."""
+    files = sorted(path for path in folder.rglob("*") if path.suffix in (".safetensors", ".txt", ".model", ".json"))
+    return {str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
+
+
+def lessons() -> dict[str, Any]:
+    """Every lesson in both languages from its recorded result, with the bytes of its picture."""
+    with cached() as home, not_stale():
+        found = {}
+        for name, lang in product(LESSONS, ("en", "ko")):
+            picture = Path(home) / f"{name}.{lang}.svg"
+            said = json_of("lesson", name, "--lang", lang, "--picture", str(picture), hide=home)
+            drawn = hashlib.sha256(picture.read_bytes()).hexdigest() if picture.exists() else "no picture"
+            found[f"{name} {lang}"] = {"said": said, "drawn": drawn}
+    return found
+
+
+def report() -> dict[str, Any]:
+    """The textbook with a chapter on a run: what is read in the page, and the Markdown, line by line."""
+    with cached() as home, not_stale():
+        run = tiny_runs.trained("translation", Path(home))
+        json_of("report", "--run", str(run), "--out", f"{home}/report")
+        pages = sorted(path for path in Path(home, "report").rglob("*") if path.suffix in (".md", ".html"))
+        return {path.name: read(path, home) for path in pages}
+
+
+def read(path: Path, home: str) -> list[str]:
+    text = path.read_text(encoding="utf-8").replace(home, "HOME")
+    if path.suffix == ".html":
+        text = re.sub(r"(?s)<(style|script|svg)\b.*?</\1>", "", text)
+        text = re.sub(r"<[^>]*>", "\n", text)
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+@contextlib.contextmanager
+def cached() -> Iterator[str]:
+    """A cache of its own: nothing that this machine drew or measured before."""
+    with tempfile.TemporaryDirectory() as home, patch.dict(os.environ, GLASSFORMER_CACHE=f"{home}/cache"):
+        yield home
+
+
+def not_stale() -> Any:
+    """Recorded results are shown as they are, whatever the code has become: nothing is measured here."""
+    return patch.object(getattr(record, "LessonResult", None) or record.Result, "stale", False)
 
 
 def resumed(run: Path) -> dict[str, str]:
@@ -155,150 +241,74 @@ def said(*words: str) -> str:
     from glassformer.cli.app import main
 
     out = io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(SystemExit):
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), contextlib.suppress(SystemExit):
         main(words)
     return out.getvalue()
 
 
 def json_of(*words: str, hide: str = "") -> Any:
+    """What a command says as JSON, or the sentence with which it refuses."""
     text = said(*words, "--json")
+    text = text.replace(hide, "HOME") if hide else text
+    start = re.search(r"^[\[{]", text, re.MULTILINE)  # behind the warnings
     try:
-        return steady(json.loads(text.replace(hide, "HOME") if hide else text))
+        return steady(json.loads(text[start.start() :]), VARIES.get(words[0], set())) if start else text
     except json.JSONDecodeError:
-        return {"no json": text[:400]}
+        return text
 
 
-def steady(value: Any) -> Any:
-    """Without times, paths and versions."""
+def steady(value: Any, varying: set[str]) -> Any:
     if isinstance(value, dict):
-        return {key: steady(each) for key, each in value.items() if not VARIES.search(key)}
-    return [steady(each) for each in value] if isinstance(value, list) else value
+        return {key: steady(each, varying) for key, each in value.items() if key not in varying}
+    return [steady(each, varying) for each in value] if isinstance(value, list) else value
 
 
 PARTS: dict[str, Callable[[], Any]] = {
     "ledger": ledger,
-    "costs": cost_tables,
     "keys": keys,
     "help": helps,
     "commands": commands,
+    "lessons": lessons,
+    "report": report,
+    "costs": cost_tables,
 }
+
 
 # --- how it is compared ---
 
 
-def polynomial(formula: str) -> dict[tuple[str, ...], Fraction] | None:
-    """A formula as a sum of products; a quotient that does not come out is a symbol of its own."""
-    tokens = re.findall(r"[A-Za-z_]\w*|\d+|[()+×÷-]", formula)
-    if "".join(tokens) != formula.replace(" ", ""):
-        return None
-
-    def total() -> Counter[tuple[str, ...]]:
-        found = term()
-        while tokens and tokens[0] in "+-":
-            sign = 1 if tokens.pop(0) == "+" else -1
-            for key, value in term().items():
-                found[key] += sign * value
-        return found
-
-    def term() -> Any:
-        found = factor()
-        while tokens and tokens[0] in "×÷":
-            times = tokens.pop(0) == "×"
-            other = factor()
-            if times:
-                both: Any = Counter()
-                for (a, x), (b, y) in product(found.items(), other.items()):
-                    both[tuple(sorted(a + b))] += x * y
-                found = both
-            else:
-                (by,) = other.values()
-                found = Counter({key: Fraction(value) / by for key, value in found.items()})
-        return found
-
-    def factor() -> Any:
-        token = tokens.pop(0)
-        if token == "(":
-            found = total()
-            tokens.pop(0)
-            return found
-        return Counter({(): Fraction(int(token))}) if token.isdigit() else Counter({(token,): Fraction(1)})
-
-    return {key: value for key, value in total().items() if value}
+def twins() -> dict[str, str]:
+    """Who sees everything at once has no past: such a pass must cost what the same pass without a past costs."""
+    known = list(passes())
+    plain = {(name.partition(" pass ")[0], json.dumps(run | {"past": 0}, sort_keys=True)): name
+             for name, _, run in known if run.get("past") == 0}  # fmt: skip
+    return {
+        name: plain[name.partition(" pass ")[0], json.dumps(run | {"past": 0}, sort_keys=True)]
+        for name, config, run in known
+        if run.get("past") and (config.family == "encoder" or not config.causal)
+    }
 
 
-FORMULA = re.compile(r"formula|numbers")
-
-
-def differences(before: Any, after: Any, path: str, changed: Counter[tuple[str, str]]) -> Iterator[str]:
-    """Where two dumps differ. Formulas that are equal as polynomials are only listed in `changed`."""
-    if isinstance(before, dict) and isinstance(after, dict):
-        if list(before) != list(after):
-            gone, new = [k for k in before if k not in after], [k for k in after if k not in before]
-            yield f"{path}: keys differ; gone {gone[:4]}, new {new[:4]}" if gone or new else f"{path}: order differs"
-        for key in (key for key in before if key in after):
-            numbers = key.replace("formula", "numbers")
-            if key != numbers and numbers in before and numbers in after and _renamed(before, after, key, numbers):
-                changed[f"other symbols: {before[key]}", after[key]] += 1
-                continue
-            yield from differences(before[key], after[key], f"{path}/{key}", changed)
-    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        for i, (a, b) in enumerate(zip(before, after, strict=True)):
-            yield from differences(a, b, f"{path}/{i}", changed)
-    elif before != after:
-        is_formula = FORMULA.search(path.rpartition("/")[2]) and isinstance(before, str) and isinstance(after, str)
-        first = polynomial(before) if is_formula else None
-        if first is not None and first == polynomial(after):
-            changed[before, after] += 1
-        else:
-            yield f"{path}: {before!r} → {after!r}"
-
-
-def _renamed(before: dict[str, str], after: dict[str, str], key: str, numbers: str) -> bool:
-    """Other symbols for the same numbers: w for 4 in float32, s for t where both are one length."""
-    return polynomial(before[key]) != polynomial(after[key]) and polynomial(before[numbers]) == polynomial(
-        after[numbers]
+def compare(folder: Path, part: str, now: Any) -> list[Difference]:
+    before = json.loads(gzip.decompress(file_of(folder, part).read_bytes()))
+    reasons, beside = Counter[str](), Comparison()
+    if part == "costs":
+        before, now, plain = unfold(before), unfold(now), twins()
+        before = {name: before[plain.get(name, name)] for name in now}
+    found = list(beside.differences(before, now, part))
+    if part == "costs":
+        found, reasons = mended(found, {name: (config, run) for name, config, run in passes()})
+    listed = folder / f"{part}.txt"
+    lines = [f"{len(found)} differences", *(f"  {path}: {text}" for path, text in found)]
+    lines += ["mended", *(f"  {n:6} × {reason}" for reason, n in reasons.items())]
+    lines += ["other symbols", *(f"  {n:6} × {kind}: {a} → {b}" for (kind, a, b), n in beside.renamed.most_common())]
+    lines += ["written otherwise", *(f"  {n:6} × {a} → {b}" for (a, b), n in beside.rewritten.most_common())]
+    listed.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    sys.stdout.write(
+        f"{part}: {len(now)} compared, {len(found)} differences, {sum(reasons.values())} mended, {len(beside.renamed)} "
+        f"formulas with other symbols, {len(beside.rewritten)} written otherwise: all in {listed}\n"
     )
-
-
-def unfold(table: dict[str, Any]) -> dict[str, Any]:
-    """Layers that were stored once, for each layer."""
-    for each in table.values():
-        for part, row in each.get("parts", {}).items():
-            each["parts"][part] = each["parts"][row["as"]] if "as" in row else row
-    return table
-
-
-# Where the ledger was not what a model does, and was put right: see ADR 0014.
-MENDED: dict[str, Callable[[ModelConfig, dict[str, Any]], bool]] = {
-    "float64: tables of rotary positions are kept once": lambda config, run: (
-        run.get("dtype") == "float64" and config.position.kind == "rotary"
-    ),
-    "float64: the log-sum-exp has eight bytes": lambda config, run: (
-        run.get("dtype") == "float64" and run.get("kernel", "fused") == "fused"
-    ),
-    "autocast: what a product is given is narrow, what a norm gives is wide": lambda config, run: bool(
-        run.get("autocast")
-    ),
-    "a trained bias under a mask keeps the mask on an accelerator too": lambda config, run: (
-        config.position.kind == "relative" and run.get("device") == "cuda" and run.get("kernel", "fused") == "fused"
-    ),
-    "who sees everything at once has no past": lambda config, run: (
-        bool(run.get("past")) and (config.family == "encoder" or not config.causal)
-    ),
-}
-
-
-def mended(lines: list[str]) -> tuple[list[str], Counter[str]]:
-    """The differences that nothing explains, and how many each reason explains."""
-    known, reasons, left = {name: (config, run) for name, config, run in passes()}, Counter[str](), []
-    for line in lines:
-        config, run = known[line.split("/")[1].partition(":")[0]]
-        reason = next((reason for reason, holds in MENDED.items() if holds(config, run)), None)
-        if reason is None:
-            left.append(line)
-        else:
-            reasons[reason] += 1
-    return left, reasons
+    return found
 
 
 def file_of(folder: Path, part: str) -> Path:
@@ -310,40 +320,28 @@ def main() -> int:
     reader.add_argument("what", choices=("dump", "compare"))
     reader.add_argument("folder", type=Path)
     reader.add_argument("--only", nargs="*", default=list(PARTS))
-    reader.add_argument("--show", type=int, default=20)
     given = reader.parse_args()
     os.environ["GLASSFORMER_LANG"], os.environ["COLUMNS"] = "en", "100"
     given.folder.mkdir(parents=True, exist_ok=True)
     wrong = 0
     for part in given.only:
         now = json.loads(json.dumps(PARTS[part]()))
-        path = file_of(given.folder, part)
         if given.what == "dump":
-            path.write_bytes(gzip.compress(json.dumps(now).encode()))
+            file_of(given.folder, part).write_bytes(gzip.compress(json.dumps(now).encode()))
             sys.stdout.write(f"{part}: {len(now)} dumped\n")
-            continue
-        before, changed = json.loads(gzip.decompress(path.read_bytes())), Counter[tuple[str, str]]()
-        reasons = Counter[str]()
-        if part == "costs":
-            before = {name: before[name] for name in now} if EVERY > 1 else before
-            before, now = unfold(before), unfold(now)
-        found = list(differences(before, now, part, changed))
-        if part == "costs":
-            found, reasons = mended(found)
-        wrong += len(found)
-        sys.stdout.write(
-            f"{part}: {len(before)} compared, {len(found)} differences, {len(changed)} formulas rewritten\n"
-        )
-        sys.stdout.writelines(f"  {line[:400]}\n" for line in found[: given.show])
-        sys.stdout.writelines(f"  {n:6} mended: {reason}\n" for reason, n in reasons.items())
-        sys.stdout.writelines(f"  {n:6} × {a} → {b}\n" for (a, b), n in changed.most_common(given.show))
-    if given.what == "dump" and "commands" in given.only:
+        else:
+            wrong += len(compare(given.folder, part, now))
+        sys.stdout.flush()
+    if "commands" in given.only:
         for kind in tiny_runs.KINDS:
-            shutil.rmtree(given.folder / "runs" / kind, ignore_errors=True)
-            tiny_runs.trained(kind, given.folder / "runs")
-    elif "commands" in given.only:
-        wrong += sum(resumed_old(given.folder, kind) for kind in tiny_runs.KINDS)
+            wrong += keep(given.folder, kind) if given.what == "dump" else resumed_old(given.folder, kind)
     return 1 if wrong else 0
+
+
+def keep(folder: Path, kind: str) -> bool:
+    """The run as it is written now, for `resumed_old` at the commit after."""
+    shutil.rmtree(folder / "runs" / kind, ignore_errors=True)
+    return not tiny_runs.trained(kind, folder / "runs").exists()
 
 
 def resumed_old(folder: Path, kind: str) -> bool:
