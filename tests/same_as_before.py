@@ -151,7 +151,8 @@ def helps() -> dict[str, str]:
 
 
 def commands() -> dict[str, Any]:
-    found = {" ".join(words): json_of(*words) for words in COMMANDS}
+    with not_stale():
+        found = {" ".join(words): json_of(*words) for words in COMMANDS}
     found |= {f"recipes show {each['name']}": json_of("recipes", "show", each["name"]) for each in found["recipes"]}
     for kind in tiny_runs.KINDS:
         with tempfile.TemporaryDirectory() as home:
