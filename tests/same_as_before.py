@@ -163,7 +163,7 @@ def commands() -> dict[str, Any]:
 def of_a_run(kind: str, home: Path) -> dict[str, Any]:
     """What the commands say of a trained run."""
     run = tiny_runs.trained(kind, home)
-    one, out = str(run), str(home / "exported")
+    one, recipe, out = str(run), str(run / "config.toml"), str(home / "exported")
 
     def ask(*words: str) -> Any:
         return json_of(*words, hide=str(home))
@@ -173,12 +173,14 @@ def of_a_run(kind: str, home: Path) -> dict[str, Any]:
         "evaluate": ask("evaluate", one),
         "count": ask("count", one, "--length", "4"),
         "embed": ask("embed", one, "우리는 자주 웃는다"),
-        "dry run": ask("train", one, "--dry-run"),
+        "dry run": ask("train", recipe, "--dry-run"),
         "export": ask("export", one, "--out", out),
         "exported": digests(Path(out)),
         "import": ask("import", out, "--out", str(home / "imported")),
         "imported": digests(home / "imported"),
-        "sweep": ask("sweep", one, "--vary", "train.seed=1,2", "--set", "train.steps=2", "--out", str(home / "sweep")),
+        "sweep": ask(
+            "sweep", recipe, "--vary", "train.seed=1,2", "--set", "train.steps=2", "--out", str(home / "sweep")
+        ),
     }
     later = shutil.copytree(run, home / "later")
     return found | {"resumed": resumed(later), "compare": ask("compare", one, str(later))}
