@@ -126,7 +126,7 @@ class Block(nn.Module):
 
 
 class BlockOptions(TypedDict, total=False):
-    """The keywords of `Block`, for the stacks that pass them on; the defaults are in `Block`."""
+    """The keywords of `Block`, for the stacks that pass them on; the defaults are those of its signature alone."""
 
     d_model: int
     n_heads: int

@@ -31,7 +31,7 @@ NOWHERE = PositionEffect()
 
 @dataclass(frozen=True)
 class Context:
-    """All of this for one block. Decoding is handled here, so that a block need not know about it."""
+    """All of this for one block. Its attentions look through it, so that its sub-layers are the same with a cache."""
 
     mask: Mask
     memory: Memory | None = None

@@ -9,8 +9,8 @@ from typing import Any, Unpack
 import torch
 from torch import Tensor, nn
 
-from glassformer.config.options import known_key, parameters
-from glassformer.config.values import BIASES, biases
+from glassformer.config.options import REQUIRED, known_key, parameters
+from glassformer.config.values import biases
 from glassformer.errors import ConfigError, choose
 from glassformer.layers.attention.mask import Mask, check_window
 from glassformer.layers.attention.multi_head import check_heads
@@ -52,23 +52,22 @@ class Stack(nn.Module):
     ) -> None:
         super().__init__()
         _check_keywords(block)
+        block = _complete(block)
         check_window(window, window_from)
         self.causal = not self.bidirectional if causal is None else causal
         self.d_model, self.window, self.window_from = block["d_model"], window, window_from
-        kind, d_model = block.get("norm", "layer"), block["d_model"]
+        kind, d_model = block["norm"], block["d_model"]
         make_norm = choose("norm", kind, NORMS) if isinstance(kind, str) else kind
 
         def norm() -> nn.Module:
-            return make_norm(
-                d_model, eps=block.get("eps", 1e-5), bias="norm" in biases("bias", block.get("bias", BIASES))
-            )
+            return make_norm(d_model, eps=block["eps"], bias="norm" in biases("bias", block["bias"]))
 
         self.positions = choose("position", position, POSITIONS)(
             **self._sizes(position, max_len, self.causal, block), **(position_options or {})
         )
         self.embedding_norm = norm() if embedding_norm else None
-        self.dropout = nn.Dropout(block.get("dropout", 0.0))
-        rates = StochasticDepth.rates(block.get("stochastic_depth", 0.0), n_layers)
+        self.dropout = nn.Dropout(block["dropout"])
+        rates = StochasticDepth.rates(block["stochastic_depth"], n_layers)
         self.blocks = nn.ModuleList(self.block(**_with_rate(block, rate)) for rate in rates)
         has_final_norm = has_final_norm_by_default(block) if final_norm is None else final_norm
         self.final_norm = norm() if has_final_norm else None
@@ -109,12 +108,12 @@ class Stack(nn.Module):
 
     @classmethod
     def _sizes(cls, position: str, max_len: int, causal: bool, block: BlockOptions) -> dict[str, Any]:
-        check_heads(block["d_model"], block["n_heads"], block.get("n_kv_heads"), block.get("d_k"))
+        check_heads(block["d_model"], block["n_heads"], block["n_kv_heads"], block["d_k"])
         sizes = {
             "d_model": block["d_model"],
             "max_len": max_len,
             "n_heads": block["n_heads"],
-            "d_k": block.get("d_k") or block["d_model"] // block["n_heads"],
+            "d_k": block["d_k"] or block["d_model"] // block["n_heads"],
             "bidirectional": not causal,
         }
         names = parameters(choose("position", position, POSITIONS))
@@ -127,6 +126,12 @@ def _check_keywords(block: BlockOptions) -> None:
         known_key(name, BlockOptions.__annotations__)
     if missing := [name for name in ("d_model", "n_heads", "d_ff") if name not in block]:
         raise ConfigError("missing_keywords", names=", ".join(missing))
+
+
+def _complete(block: BlockOptions) -> BlockOptions:
+    """All keywords of `Block`: those that are not given have the defaults of its signature."""
+    defaults = {name: each.default for name, each in parameters(Block).items() if each.default is not REQUIRED}
+    return {**defaults, **block}  # type: ignore[typeddict-item]
 
 
 def places(real: Tensor | None, t: int, past: int, device: torch.device) -> Tensor:
@@ -149,4 +154,4 @@ def _with_rate(block: BlockOptions, rate: float) -> BlockOptions:
 
 
 def has_final_norm_by_default(block: BlockOptions) -> bool:
-    return block.get("norm_order", "post") != "post"
+    return block["norm_order"] != "post"

@@ -1,4 +1,4 @@
-"""What one line of `TASKS` holds: how a task is learned, used, judged and shown. No other code asks for the task."""
+"""What one line of `TASKS` holds: how a task is learned, used, judged and shown; training and commands ask it alone."""
 
 from __future__ import annotations
 

@@ -38,7 +38,8 @@ class Task(Protocol[B]):
     def collate(self, examples: Sequence[Example], random: np.random.Generator | None = None) -> B:
         """Examples → a batch, on the CPU. Training draws its random choices from `random`.
 
-        None: for evaluation, so nothing is augmented; what is random even then uses `chance.of_example`.
+        None: a batch to evaluate, so nothing is augmented; what is random even then (a masked token) is drawn from
+        `data.sampler.of_example`, always the same for one example.
         """
 
     def loss(self, model: nn.Module, batch: B) -> Sum:

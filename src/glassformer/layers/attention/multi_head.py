@@ -53,7 +53,7 @@ class MultiHeadAttention(nn.Module):
         self.n_kv_heads = n_kv_heads = n_kv_heads or n_heads
         self.d_k = d_k = d_k or d_model // n_heads
         self.d_v = d_v = d_k if d_v is None else size("d_v", d_v)
-        self.scale = d_k**-0.5 if scale is None else scale  # 1/√d_k; the kernel multiplies the scores by it
+        self.scale = d_k**-0.5 if scale is None else scale  # 1/√d_k; the kernel multiplies q by it
         self.dropout = dropout
         self.kernel = kernel
         choose("kernel", kernel, KERNELS)
