@@ -104,7 +104,7 @@ def test_computing_again_keeps_one_block_and_what_enters_each() -> None:
     found = {part: cost.saved for part, cost in again.items() if part.startswith(one)}
     assert found[f"{one}input"] == stream
     assert sum(found.values()) == stream
-    recomputed = sum(e.amount for part, cost in again.items() if part.startswith(one) for e in cost.again)
+    recomputed = sum(e.amount for part, cost in again.items() if part.startswith(one) for e in cost.recomputed)
     assert recomputed + stream == inside  # the first norm keeps what enters, too
 
 

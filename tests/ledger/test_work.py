@@ -27,14 +27,14 @@ def test_checkpointing_by_hand() -> None:
     outside = tokens * (4096 * 4 + 4 + 2 * 4096 * 2)  # final norm: float32 input, scale, what γ saw; the head's input
     full = work(config, Job(batch=2, length=8192, checkpointing="full"))
     assert sum(entry.amount * times for entry, times in full.kept) == outside + 32 * tokens * 4096 * 2
-    assert full.again == full.forward - tokens * 2 * 4096 * 128256
+    assert full.recomputed == full.forward - tokens * 2 * 4096 * 128256
     selective = work(config, Job(batch=2, length=8192, checkpointing="selective"))
     # input, w_q, w_v, w_gate, w_2; attention's output and its logsumexp
     block = tokens * (2 * (4096 + 4096 + 1024 + 14336 + 4096 + 4096) + 4 * 32)
     assert sum(entry.amount * times for entry, times in selective.kept) == outside + 32 * block
-    assert selective.again == 32 * tokens * 2 * (4096 * 1024 + 4096 * 4096 + 4096 * 14336)  # w_k, w_o, w_1
+    assert selective.recomputed == 32 * tokens * 2 * (4096 * 1024 + 4096 * 4096 + 4096 * 14336)  # w_k, w_o, w_1
     none = work(config, Job(batch=2, length=8192))
-    assert none.again == 0
+    assert none.recomputed == 0
     kept = [sum(entry.amount * times for entry, times in done.kept) for done in (full, selective, none)]
     assert kept == sorted(kept)
 
@@ -44,7 +44,7 @@ def test_checkpointing_by_hand() -> None:
 def test_no_weights_of_attention_are_kept(preset: str, checkpointing: str) -> None:
     done = work(PRESETS[preset](), Job(checkpointing=checkpointing, length=16))
     assert done.model > done.forward > 0
-    assert 0 <= done.again <= done.forward
+    assert 0 <= done.recomputed <= done.forward
     assert [entry for entry, _ in done.kept if "b×n_heads×t×s" in entry.formula] == []
     assert done.parameters == count(preset, PRESETS[preset]()).total.parameters
 

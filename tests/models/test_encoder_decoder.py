@@ -208,5 +208,5 @@ def test_both_languages_name_the_parts_of_a_finder() -> None:
     console = Console(width=200, file=StringIO())
     for lang, words in (("en", ("learned queries", "object head")), ("ko", ("학습되는 쿼리", "객체 헤드"))):
         ledger = gf.count(FINDER)
-        console.print(table("finder", ledger.found, ledger.rows, lang))
+        console.print(table("finder", ledger.in_symbols, ledger.rows, lang))
         assert all(word in console.file.getvalue() for word in words)

@@ -26,7 +26,7 @@ from glassformer.symbols.size import values, written
 WIDTHS = {name: dtype.itemsize for name, dtype in DTYPES.items()}
 CONVENTIONS = {"square": False, "triangle": True}
 DEVICES = {"cpu": False, "cuda": True}
-OPTIMIZER_STATES = {"adamw": 2, "adam": 2, "momentum": 1, "sgd": 0}  # numbers kept for each parameter
+OPTIMIZER_STATES = {"adamw": 2, "adam": 2, "momentum": 1, "lion": 1, "sgd": 0}  # numbers kept for each parameter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +65,7 @@ class Cost:
     part: str
     products: tuple[CostEntry, ...]
     kept: tuple[CostEntry, ...]
-    again: tuple[CostEntry, ...] = ()  # kept only while the backward pass is in this block
+    recomputed: tuple[CostEntry, ...] = ()  # kept only while the backward pass is in this block
     cached: tuple[CostEntry, ...] = ()  # the KV cache, when decoding
 
     @cached_property
@@ -78,7 +78,7 @@ class Cost:
 
         With activation checkpointing the forward product is computed a second time.
         """
-        return sum(entry.amount * (entry.backward + entry.again) for entry in self.products)
+        return sum(entry.amount * (entry.backward + entry.recomputed) for entry in self.products)
 
     @cached_property
     def saved(self) -> int:
@@ -127,45 +127,46 @@ def check_lengths(config: ModelConfig, run: Pass) -> None:
 class Passed:
     """A pass that was run in symbols: the model, its steps, and the cache after decoding."""
 
-    found: InSymbols
+    in_symbols: InSymbols
     symbols: SymbolicRun
     cache: Cache | None
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Every torch function that the pass calls, in order; of identical layers only the first two."""
+        return tuple(step for step in self.symbols.steps if step.function not in ("enter", "leave"))
 
 
 def passed(config: ModelConfig, run: Pass) -> Passed:
     """Run the real `forward`, in symbols."""
     check_lengths(config, run)
     symbols = SymbolicRun(DTYPES[run.dtype], accelerator=DEVICES[run.device], autocast=run.autocast)
-    found = in_symbols(config, symbols, run.kernel)
+    model = in_symbols(config, symbols, run.kernel)
     sizes = lengths(config, run.batch, run.length, run.target_length, run.past)
-    return Passed(found, symbols, run_pass(config, symbols, found, sizes, training=run.training))
-
-
-def steps(config: ModelConfig, run: Pass) -> tuple[Step, ...]:
-    """Every torch function that the pass calls, in order; of identical layers only the first two."""
-    return tuple(step for step in passed(config, run).symbols.steps if step.function not in ("enter", "leave"))
+    return Passed(model, symbols, run_pass(config, symbols, model, sizes, training=run.training))
 
 
 def costs(config: ModelConfig, run: Pass) -> dict[str, Cost]:
     """Every part that computes or keeps something, in the order of the data."""
-    found, built = distinct_costs(config, run)
-    return {part: built[like].like(part) for part, like in found.everywhere(built)}
-
-
-def distinct_costs(config: ModelConfig, run: Pass) -> tuple[InSymbols, dict[str, Cost]]:
-    """The model, and the costs of its distinct layers; the model knows which layers equal them."""
     done = passed(config, run)
-    accounts = read_rows(done.found, done.symbols.steps, recompute=run.recompute, triangle=CONVENTIONS[run.causal])
+    distinct = distinct_costs(done, run)
+    return {part: distinct[like].like(part) for part, like in done.in_symbols.everywhere(distinct)}
+
+
+def distinct_costs(done: Passed, run: Pass) -> dict[str, Cost]:
+    """The costs of the distinct layers; `done.in_symbols` knows which layers they stand for."""
+    accounts = read_rows(done.in_symbols, done.symbols.steps, recompute=run.recompute, triangle=CONVENTIONS[run.causal])
     cached = _cached(done.cache, done.symbols)
-    return done.found, {part: _cost(part, account, cached.get(part, ()), run) for part, account in accounts.items()}
+    return {part: _cost(part, account, cached.get(part, ()), run) for part, account in accounts.items()}
 
 
 def _cost(part: str, account: Account, cached: tuple[CostEntry, ...], run: Pass) -> Cost:
     """The cost of one part. Decoding has no backward pass, so no gradients and nothing kept."""
     if not run.training:
         return Cost(part, tuple(replace(entry, backward=0) for entry in account.products), (), (), cached)
-    once, again = (tuple(entry for entry in account.kept if entry.again is twice) for twice in (False, True))
-    return Cost(part, tuple(account.products), once, again, cached)
+    kept = tuple(entry for entry in account.kept if not entry.recomputed)
+    recomputed = tuple(entry for entry in account.kept if entry.recomputed)
+    return Cost(part, tuple(account.products), kept, recomputed, cached)
 
 
 def _cached(cache: Cache | None, symbols: SymbolicRun) -> dict[str, tuple[CostEntry, ...]]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from glassformer.config.model import ModelConfig
 from glassformer.formula import evaluate, in_numbers
-from glassformer.ledger.job import OPTIMIZERS, Job
+from glassformer.ledger.costs import OPTIMIZER_STATES
+from glassformer.ledger.job import Job
 from glassformer.ledger.work import Work, work
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def _states(job: Job, done: Work) -> list[Item]:
             weights = [_item("weights", "parameters×w", values), *weights]
     whole = job.no_sync and job.accumulate > 1 and job.shards > 1
     gradients = "parameters×4" if whole else f"parameters×{job.state_width}{share}"
-    state = f"parameters×{OPTIMIZERS[job.optimizer]}×{job.state_width}{share}"
+    state = f"parameters×{OPTIMIZER_STATES[job.optimizer]}×{job.state_width}{share}"
     return [
         *weights,
         _item("gradients", gradients, values),

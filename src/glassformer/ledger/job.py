@@ -8,14 +8,13 @@ from glassformer.config.model import ModelConfig
 from glassformer.config.recipe import RunConfig
 from glassformer.config.values import one_of, size, truth
 from glassformer.errors import ConfigError
-from glassformer.ledger.costs import CONVENTIONS
+from glassformer.ledger.costs import CONVENTIONS, OPTIMIZER_STATES
 from glassformer.ledger.devices import DTYPES
 from glassformer.models.check import input_positions
 
 PARALLELS = ("ddp", "fsdp")
 PRECISIONS = ("mixed", "pure")
 CHECKPOINTINGS = ("none", "selective", "full")
-OPTIMIZERS = {"adamw": 2, "adam": 2, "momentum": 1, "lion": 1, "sgd": 0}  # numbers kept for each parameter
 MOST_DEVICES = 1_000_000
 DEFAULT_LENGTH = 2048  # if max_len is longer
 
@@ -51,7 +50,7 @@ class Job:
                 size(key, getattr(self, key))
         one_of("parallel", self.parallel, PARALLELS)
         one_of("precision", self.precision, PRECISIONS)
-        one_of("optimizer", self.optimizer, tuple(OPTIMIZERS))
+        one_of("optimizer", self.optimizer, tuple(OPTIMIZER_STATES))
         one_of("checkpointing", self.checkpointing, CHECKPOINTINGS)
         one_of("causal", self.causal, tuple(CONVENTIONS))
         if self.dtype is not None:
@@ -102,6 +101,6 @@ def full_batch(config: RunConfig) -> Job:
         length=None if input_positions(model) else length,
         accumulate=train.accumulate,
         dtype=TYPES[train.precision],
-        optimizer=train.optimizer.kind if train.optimizer.kind in OPTIMIZERS else "adamw",
+        optimizer=train.optimizer.kind,
         parallel="ddp",
     )

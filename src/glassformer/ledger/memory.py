@@ -6,14 +6,14 @@ alive then, for a loop that frees the gradients after each update and does not k
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from glassformer.config.model import ModelConfig
 from glassformer.formula import evaluate, in_numbers, total
-from glassformer.ledger.costs import OPTIMIZER_STATES, WIDTHS, Cost, Pass, distinct_costs
+from glassformer.ledger.costs import OPTIMIZER_STATES, WIDTHS, Cost, Pass, distinct_costs, passed
 from glassformer.ledger.reading import CostEntry
 from glassformer.ledger.rows import ParameterRow, distinct_rows, part_location
 from glassformer.models.check import input_positions
@@ -90,9 +90,15 @@ class MemoryUse:
 
 def memory(config: ModelConfig, run: Pass) -> MemoryUse:
     """The memory of one pass: with `training=False` only weights and KV cache."""
-    (model, rows), (_, found) = distinct_rows(config), distinct_costs(config, run)
-    held = {name: tuple(_held(rows.get(name), found.get(name), run)) for name in dict.fromkeys([*rows, *found])}
-    moments = _moments(config, run, model, rows, found) if run.training else _serving(model, held)
+    return memory_of(config, run, *distinct_rows(config), distinct_costs(passed(config, run), run))
+
+
+def memory_of(
+    config: ModelConfig, run: Pass, model: InSymbols, rows: Mapping[str, ParameterRow], costs: Mapping[str, Cost]
+) -> MemoryUse:
+    """The same where rows and costs of the distinct layers are known."""
+    held = {name: tuple(_held(rows.get(name), costs.get(name), run)) for name in dict.fromkeys([*rows, *costs])}
+    moments = _moments(config, run, model, rows, costs) if run.training else _serving(model, held)
     return MemoryUse(model, held, len(rows), moments)
 
 
@@ -109,7 +115,7 @@ def _held(row: ParameterRow | None, cost: Cost | None, run: Pass) -> Iterable[By
                 yield Bytes.of("optimizer", f"states×({row.formula})×w", **row.values, w=w, states=states)
     if cost is not None:
         yield from (Bytes.sum("kept", cost.kept),) if cost.kept else ()
-        yield from (Bytes.sum("again", cost.again),) if cost.again else ()
+        yield from (Bytes.sum("again", cost.recomputed),) if cost.recomputed else ()
         yield from (Bytes.sum("cache", cost.cached),) if cost.cached and not run.training else ()
 
 
@@ -125,7 +131,7 @@ def _serving(model: InSymbols, held: dict[str, tuple[Bytes, ...]]) -> dict[str, 
 
 
 def _moments(
-    config: ModelConfig, run: Pass, model: InSymbols, rows: dict[str, ParameterRow], found: dict[str, Cost]
+    config: ModelConfig, run: Pass, model: InSymbols, rows: Mapping[str, ParameterRow], costs: Mapping[str, Cost]
 ) -> dict[str, tuple[Bytes, ...]]:
     """What is alive at three moments of a step.
 
@@ -141,8 +147,8 @@ def _moments(
         Bytes.of("buffers", "buffers×w", buffers=buffers, w=w),
         Bytes.of("optimizer", "states×parameters×w", states=OPTIMIZER_STATES[run.optimizer], parameters=n, w=w),
     )
-    kept = sum(cost.saved * model.times(part) for part, cost in found.items())
-    head = sum(cost.saved for part, cost in found.items() if part.split(".")[0] == "head")
+    kept = sum(cost.saved * model.times(part) for part, cost in costs.items())
+    head = sum(cost.saved for part, cost in costs.items() if part.split(".")[0] == "head")
     sizes = {"b": run.batch, "t": _positions(config, run), "d_model": config.d_model, "d_ff": config.d_ff, "w": w}
     sizes |= {"vocab_size": config.output_vocab_size or 0, "c": 2 if run.autocast else w}
     sizes["l"] = 4 if run.autocast else w  # under autocast the loss is computed in float32, from logits in bfloat16
@@ -150,13 +156,13 @@ def _moments(
     embedding = "vocab_size×d_model×w" if has_logits else "0"
     tied = config.tie_embeddings in ("output", "all") and has_logits
     loss = Bytes.of("loss", "b×t×vocab_size×(2×l+c)" if has_logits else "0", **sizes)
-    again = _largest_block(found)
+    recomputed = _largest_block(costs)
     return {
         "loss": (*always, Bytes("kept", "kept", f"{kept}", kept), loss),
         "block": (
             *always,
             Bytes("kept", "kept-head", f"{kept}-{head}", kept - head),
-            Bytes("again", "one block", f"{again}", again),
+            Bytes("again", "one block", f"{recomputed}", recomputed),
             Bytes.of("gradients", embedding, **sizes),
             Bytes.of("flow", "2×b×t×d_model×w+2×b×t×d_ff×c", **sizes),
         ),
@@ -174,9 +180,10 @@ def _positions(config: ModelConfig, run: Pass) -> int:
     return source if config.family != "encoder-decoder" else config.queries or run.target_length or run.length
 
 
-def _largest_block(found: dict[str, Cost]) -> int:
+def _largest_block(costs: Mapping[str, Cost]) -> int:
     blocks: dict[tuple[str, str], int] = {}
-    for part, cost in found.items():
+    for part, cost in costs.items():
         where = part_location(part)
-        blocks[where.stack, where.layer] = blocks.get((where.stack, where.layer), 0) + sum(e.amount for e in cost.again)
+        block = where.stack, where.layer
+        blocks[block] = blocks.get(block, 0) + sum(entry.amount for entry in cost.recomputed)
     return max(blocks.values(), default=0)

@@ -9,8 +9,8 @@ from typing import Any
 
 from glassformer.config.model import ModelConfig
 from glassformer.ledger import show
-from glassformer.ledger.costs import Cost, Pass, distinct_costs, steps
-from glassformer.ledger.memory import MemoryUse, memory
+from glassformer.ledger.costs import Cost, Pass, Passed, distinct_costs, passed
+from glassformer.ledger.memory import MemoryUse, memory_of
 from glassformer.ledger.rows import ParameterRow, Total, distinct_rows
 from glassformer.ledger.show import cost_sums, costs_table, memory_table
 from glassformer.models.in_symbols import InSymbols
@@ -27,38 +27,44 @@ class Ledger:
 
     model: str
     config: ModelConfig
-    found: InSymbols  # the model, with its distinct layers
+    in_symbols: InSymbols  # the model, with its distinct layers
     rows: Mapping[str, ParameterRow]  # of these layers
     run: Pass | None = None  # if given, its FLOPs and bytes are counted too
 
     @cached_property
     def parts(self) -> tuple[ParameterRow, ...]:
         """Every row of the whole model, in the order of the data."""
-        return tuple(self.rows[like].like(name) for name, like in self.found.everywhere(self.rows))
+        return tuple(self.rows[like].like(name) for name, like in self.in_symbols.everywhere(self.rows))
 
     @cached_property
     def total(self) -> Total:
-        return Total.of(self.rows.values(), self.found.times)
+        return Total.of(self.rows.values(), self.in_symbols.times)
+
+    @cached_property
+    def _passed(self) -> Passed | None:
+        return None if self.run is None else passed(self.config, self.run)
 
     @cached_property
     def _costs(self) -> dict[str, Cost]:
-        """The costs of the distinct layers."""
-        return {} if self.run is None else distinct_costs(self.config, self.run)[1]
+        """Of the distinct layers."""
+        return {} if self.run is None or self._passed is None else distinct_costs(self._passed, self.run)
 
     @cached_property
     def costs(self) -> dict[str, Cost]:
-        """FLOPs and kept bytes of the pass, by part; empty without a pass."""
-        return {part: self._costs[like].like(part) for part, like in self.found.everywhere(self._costs)}
+        """FLOPs and kept bytes of the pass, by part; empty without one."""
+        return {part: self._costs[like].like(part) for part, like in self.in_symbols.everywhere(self._costs)}
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
         """Every torch function that the pass calls, in symbols, as `Step`s; empty without a pass."""
-        return () if self.run is None else steps(self.config, self.run)
+        return () if self._passed is None else self._passed.steps
 
     @cached_property
     def memory(self) -> MemoryUse | None:
         """Weights, gradients, optimiser state, KV cache and the peak of the pass."""
-        return None if self.run is None else memory(self.config, self.run)
+        if self.run is None:
+            return None
+        return memory_of(self.config, self.run, self.in_symbols, self.rows, self._costs)
 
     def part(self, name: str) -> Total:
         """The sum of everything at or below a path: "encoder", "encoder.blocks.0.self_attention"."""
@@ -83,7 +89,7 @@ class Ledger:
             ],
             "sums": [
                 {**each, "share": show.share(each["parameters"], self.total.parameters)}
-                for each in show.sums(self.found, self.rows)
+                for each in show.sums(self.in_symbols, self.rows)
             ],
             "total": vars(self.total),
             **self._costs_json(),
@@ -96,7 +102,7 @@ class Ledger:
         return {
             "pass": vars(self.run),
             "costs": [{"name": cost.part, **cost.to_json()} for cost in every],
-            "cost_sums": cost_sums(self.found, self._costs),
+            "cost_sums": cost_sums(self.in_symbols, self._costs),
             "cost_total": {
                 "flops_forward": sum(cost.forward for cost in every),
                 "flops_backward": sum(cost.backward for cost in every),
@@ -106,11 +112,11 @@ class Ledger:
         }
 
     def shown(self) -> Sheet:
-        """The table of parameters; with a pass, also of its costs and its memory."""
-        parameters = show.table(self.model, self.found, self.rows, None)
+        """Parameters; with a pass its costs and its memory too."""
+        parameters = show.table(self.model, self.in_symbols, self.rows, None)
         if self.run is None or self.memory is None:
             return Sheet(parameters)
-        spent = costs_table(self.found, self._costs, self.run, None)
+        spent = costs_table(self.in_symbols, self._costs, self.run, None)
         return Sheet(parameters, spent, memory_table(self.memory, self.run, None))
 
     def __rich__(self) -> Sheet:

@@ -14,9 +14,10 @@ from glassformer.config.model import ModelConfig
 from glassformer.config.values import positive
 from glassformer.errors import ConfigError, shown
 from glassformer.ledger import show_plan
+from glassformer.ledger.costs import OPTIMIZER_STATES
 from glassformer.ledger.devices import Device
 from glassformer.ledger.fitting import Item, memory_per_device, peak, remedies
-from glassformer.ledger.job import OPTIMIZERS, Job, lengths
+from glassformer.ledger.job import Job, lengths
 from glassformer.ledger.network import ACROSS, REACHED, WITHIN, Traffic, ring, traffic
 from glassformer.ledger.work import Work, work
 from glassformer.models.check import check
@@ -66,7 +67,7 @@ class Plan:
         """Seconds for the matrix products of one micro-batch."""
         if self.mfu is not None:
             return self.work.model / (self.peak_flops * self.mfu)
-        return (self.work.model + self.work.again) / (self.peak_flops * (self.utilisation or UTILISATION))
+        return (self.work.model + self.work.recomputed) / (self.peak_flops * (self.utilisation or UTILISATION))
 
     @cached_property
     def activation_traffic(self) -> float:
@@ -76,8 +77,8 @@ class Plan:
 
     @property
     def update(self) -> float:
-        """Seconds for the optimiser: for every parameter it reads weight, gradient and state and writes two of them."""
-        numbers = 3 + 2 * OPTIMIZERS[self.job.optimizer]
+        """The optimiser reads weight, gradient and state of every parameter and writes weight and state."""
+        numbers = 3 + 2 * OPTIMIZER_STATES[self.job.optimizer]
         share = self.work.parameters / self.job.shards
         return numbers * self.job.state_width * share / self.device.bandwidth
 
@@ -87,9 +88,9 @@ class Plan:
 
     @property
     def step_flops(self) -> dict[str, float]:
-        """FLOPs of one device in a step: the model's own, those repeated by checkpointing, and their sum."""
-        model, again = (flops * self.job.accumulate for flops in (self.work.model, self.work.again))
-        return {"model": model, "again": again, "all": model + again}
+        """Of one device in a step: the model's own, those that checkpointing repeats, and both."""
+        model, recomputed = (flops * self.job.accumulate for flops in (self.work.model, self.work.recomputed))
+        return {"model": model, "again": recomputed, "all": model + recomputed}
 
     @property
     def network_rate(self) -> float:
@@ -114,7 +115,7 @@ class Plan:
     def exposed(self) -> float:
         """Network seconds not hidden by computation: FSDP's overlaps a micro-batch, DDP's its backward pass."""
         busy = max(self.compute, self.activation_traffic)
-        backward = busy * (1 - self.work.forward / (self.work.model + self.work.again))
+        backward = busy * (1 - self.work.forward / (self.work.model + self.work.recomputed))
         every = max(0.0, self.traffic.micro - busy) * self.job.accumulate
         return every + max(0.0, self.traffic.last - backward)
 
@@ -165,7 +166,7 @@ class Plan:
         return {
             "exact": self.work.model / self.work.tokens,
             "triangle": self.work.triangle / self.work.tokens,
-            "recomputed": self.work.again / self.work.tokens,
+            "recomputed": self.work.recomputed / self.work.tokens,
             "six_n": six,
             "six_n_attention": six + 12 * layers * self.config.d_model * source,
         }

@@ -21,10 +21,10 @@ class CostEntry:
     name: str
     formula: str
     values: dict[str, int]
-    backward: int = 0  # products that the backward pass computes for this one: gradients of two factors, or of one
-    again: bool = False  # in a recomputed block: kept only while the backward pass is in it
-    takes: str = ""  # of a product with a matrix: the bytes of its input,
-    gives: str = ""  # and of its output
+    backward: int = 0  # products that the backward pass computes for this one: gradients of both sides, or of one
+    recomputed: bool = False  # in a block that is computed a second time: kept only while the backward pass is in it
+    takes: str = ""  # of a product with a matrix: the bytes of what it is given,
+    gives: str = ""  # and of what comes out
 
     @cached_property
     def amount(self) -> int:
@@ -39,21 +39,21 @@ class Account:
     kept: list[CostEntry] = field(default_factory=list)
 
 
-def read_rows(found: InSymbols, steps: Iterable[Step], *, recompute: bool, triangle: bool) -> dict[str, Account]:
-    """The rows in order of their first step; a layer represents all that are identical to it."""
-    reader = _RowReader(found, recompute, triangle)
+def read_rows(in_symbols: InSymbols, steps: Iterable[Step], *, recompute: bool, triangle: bool) -> dict[str, Account]:
+    """The rows in order of their first step; a layer stands for all that are identical to it."""
+    reader = _RowReader(in_symbols, recompute, triangle)
     for step in steps:
         reader.step(step)
     return reader.accounts
 
 
 class _RowReader:
-    def __init__(self, found: InSymbols, recompute: bool, triangle: bool) -> None:
-        self.boxes, self.recompute, self.triangle = Boxes(found.model), recompute, triangle
+    def __init__(self, in_symbols: InSymbols, recompute: bool, triangle: bool) -> None:
+        self.boxes, self.recompute, self.triangle = Boxes(in_symbols.model), recompute, triangle
         self.accounts: dict[str, Account] = {}
         self._charged: set[int] = set()
         self._storages: list[Storage] = []  # kept alive, so that their ids are not reused
-        self._again = False
+        self._recomputing = False
         self._since: list[tuple[Account, int]] = []  # products after the last tensor that was kept
 
     def step(self, step: Step) -> None:
@@ -74,14 +74,14 @@ class _RowReader:
         if self.recompute:
             for x in step.operands:
                 self._keep(f"{step.path}.input", "block.input", x.storage_)
-            self._again = True
+            self._recomputing = True
 
     def _leave(self) -> None:
         """Recomputing stops as soon as all kept tensors are restored: later products are not repeated."""
         if self.recompute:
             for account, number in self._since:
-                account.products[number] = replace(account.products[number], again=False)
-        self._again = False
+                account.products[number] = replace(account.products[number], recomputed=False)
+        self._recomputing = False
 
     def _keep(self, part: str, name: str, storage: Storage) -> None:
         self._since.clear()
@@ -89,7 +89,7 @@ class _RowReader:
             return
         self._charged.add(id(storage))
         self._storages.append(storage)
-        entry = CostEntry(name, written(storage.size), values(storage.size), again=self._again)
+        entry = CostEntry(name, written(storage.size), values(storage.size), recomputed=self._recomputing)
         self.accounts.setdefault(part, Account()).kept.append(entry)
 
     def _product(self, part: str, step: Step, product: Product) -> None:
@@ -104,7 +104,7 @@ class _RowReader:
         takes, gives = (*x.shape, x.storage_.size[-1]) if x.storage_.size else (), y.storage_.size
         sizes |= values((*takes, *gives))
         account.products.append(
-            CostEntry(name, formula, sizes, product.gradients, self._again, written(takes), written(gives))
+            CostEntry(name, formula, sizes, product.gradients, self._recomputing, written(takes), written(gives))
         )
 
     def _looks_back(self, step: Step) -> bool:

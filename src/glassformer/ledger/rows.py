@@ -159,16 +159,16 @@ def _joined(path: str, name: str) -> str:
 
 def rows(config: ModelConfig) -> tuple[ParameterRow, ...]:
     """Every row of the parameter ledger, in the order of the data."""
-    found, built = distinct_rows(config)
-    return tuple(built[like].like(name) for name, like in found.everywhere(built))
+    model, distinct = distinct_rows(config)
+    return tuple(distinct[like].like(name) for name, like in model.everywhere(distinct))
 
 
 def distinct_rows(config: ModelConfig) -> tuple[InSymbols, dict[str, ParameterRow]]:
-    """The model, and the rows of its distinct layers by name; the model knows which layers equal them."""
-    found = in_symbols(config, SymbolicRun())
-    model: Any = found.model
+    """The rows of the distinct layers, by name, and the model, which knows which layers they stand for."""
+    built = in_symbols(config, SymbolicRun())
+    model: Any = built.model
     shared = "embedding" if getattr(model, "target_embedding", None) is None else "target_embedding"
-    return found, {row.name: row for row in _walk(model, "", shared)}
+    return built, {row.name: row for row in _walk(model, "", shared)}
 
 
 def rows_of_box(make: Callable[..., nn.Module], options: Mapping[str, Any]) -> tuple[ParameterRow, ...]:

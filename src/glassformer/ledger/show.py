@@ -29,13 +29,13 @@ class LedgerLine:
     is_sum: bool = False
 
 
-def lines(found: InSymbols, rows: Mapping[str, ParameterRow], lang: str | None) -> Iterator[LedgerLine]:
+def lines(in_symbols: InSymbols, rows: Mapping[str, ParameterRow], lang: str | None) -> Iterator[LedgerLine]:
     """Rows in order; the layers of a stack, all identical, are shown once with their number."""
     for stack, group in groupby(rows.values(), key=lambda row: part_location(row.name).stack):
         if not stack:
             yield from (_line(row, 0, lang) for row in group)
             continue
-        every, layers = list(group), len(found.layers[stack])
+        every, layers = list(group), len(in_symbols.layers[stack])
         one = [row for row in every if part_location(row.name).layer == "0"]
         title = "single_layer" if layers == 1 else "one_layer"
         stack_name, path = say(f"boxes.{stack}", lang), f"{stack}.blocks"
@@ -48,7 +48,7 @@ def lines(found: InSymbols, rows: Mapping[str, ParameterRow], lang: str | None) 
         if layers > 1:
             label = say("ledger.all_layers", lang, stack=stack_name, layers=layers)
             formula = f"{layers}×{sum(row.parameters for row in one):,}"
-            yield _sum(path, label, 0, every, formula, found.times)
+            yield _sum(path, label, 0, every, formula, in_symbols.times)
 
 
 def _line(row: ParameterRow, level: int, lang: str | None) -> LedgerLine:
@@ -79,10 +79,10 @@ def _sum(
     return LedgerLine(level, name, label, formula, summed.parameters, summed.trained, summed.buffers, is_sum=True)
 
 
-def sums(found: InSymbols, rows: Mapping[str, ParameterRow]) -> list[dict[str, Any]]:
+def sums(in_symbols: InSymbols, rows: Mapping[str, ParameterRow]) -> list[dict[str, Any]]:
     """The sums that the table shows, by path: one layer, its boxes, all layers."""
     keys = ("name", "formula", "parameters", "trained", "buffers")
-    return [{key: getattr(line, key) for key in keys} for line in lines(found, rows, None) if line.is_sum]
+    return [{key: getattr(line, key) for key in keys} for line in lines(in_symbols, rows, None) if line.is_sum]
 
 
 def share(part: int, whole: int) -> float:
@@ -94,9 +94,9 @@ def _share(part: int, whole: int) -> str:
     return f"{100 * share(part, whole):.1f} %" if whole else ""
 
 
-def table(model: str, found: InSymbols, rows: Mapping[str, ParameterRow], lang: str | None) -> Table:
+def table(model: str, in_symbols: InSymbols, rows: Mapping[str, ParameterRow], lang: str | None) -> Table:
     """Every part with its formula and its numbers, and the sum of all."""
-    whole = _sum("", say("ledger.total", lang), 0, rows.values(), times=found.times)
+    whole = _sum("", say("ledger.total", lang), 0, rows.values(), times=in_symbols.times)
     drawn = Table(
         Column(say("ledger.part", lang)),
         Column(say("ledger.formula", lang), drop=2),
@@ -107,7 +107,7 @@ def table(model: str, found: InSymbols, rows: Mapping[str, ParameterRow], lang: 
         title=model,
         lang=lang,
     )
-    for line in lines(found, rows, lang):
+    for line in lines(in_symbols, rows, lang):
         label, share = "  " * line.level + line.label, _share(line.parameters, whole.parameters)
         drawn.add(label, line.formula, line.parameters, line.trained, line.buffers, share, bold=line.is_sum)
     drawn.total(whole.label, "", whole.parameters, whole.trained, whole.buffers, "")
@@ -126,7 +126,7 @@ class CostLine(NamedTuple):
     is_sum: bool = False
 
 
-def cost_lines(found: InSymbols, costs: Mapping[str, Cost], lang: str | None) -> Iterator[CostLine]:
+def cost_lines(in_symbols: InSymbols, costs: Mapping[str, Cost], lang: str | None) -> Iterator[CostLine]:
     """Parts in the order of the data; the layers of a stack, all identical, once with their number."""
     for stack, group in groupby(costs.values(), key=lambda cost: part_location(cost.part).stack):
         every = list(group)
@@ -134,20 +134,20 @@ def cost_lines(found: InSymbols, costs: Mapping[str, Cost], lang: str | None) ->
             yield from (CostLine(cost.part, cost.part, _formula(cost), *_amounts([cost])) for cost in every)
             continue
         one = [cost for cost in every if part_location(cost.part).layer == "0"]
-        named, path, n = say(f"boxes.{stack}", lang), f"{stack}.blocks", len(found.layers[stack])
+        named, path, n = say(f"boxes.{stack}", lang), f"{stack}.blocks", len(in_symbols.layers[stack])
         title = say(f"ledger.{'single_layer' if n == 1 else 'one_layer'}", lang, stack=named, layers=n)
         yield CostLine(f"{path}.0", title, "", *_amounts(one), is_sum=True)
         for cost in one:
             yield CostLine(cost.part, "  " + part_location(cost.part).inside, _formula(cost), *_amounts([cost]))
         if n > 1:
             label = say("ledger.all_layers", lang, stack=named, layers=n)
-            yield CostLine(path, label, "", *_amounts(every, found.times), is_sum=True)
+            yield CostLine(path, label, "", *_amounts(every, in_symbols.times), is_sum=True)
 
 
-def cost_sums(found: InSymbols, costs: Mapping[str, Cost]) -> list[dict[str, Any]]:
+def cost_sums(in_symbols: InSymbols, costs: Mapping[str, Cost]) -> list[dict[str, Any]]:
     """The sums that the table shows, by path: one layer, all layers."""
     keys = ("name", "flops_forward", "flops_backward", "saved_bytes")
-    return [{key: getattr(line, key) for key in keys} for line in cost_lines(found, costs, None) if line.is_sum]
+    return [{key: getattr(line, key) for key in keys} for line in cost_lines(in_symbols, costs, None) if line.is_sum]
 
 
 def about(run: Pass, lang: str | None) -> str:
@@ -164,8 +164,8 @@ def about(run: Pass, lang: str | None) -> str:
     )
 
 
-def costs_table(found: InSymbols, costs: Mapping[str, Cost], run: Pass, lang: str | None) -> Table:
-    """The table of costs, shown under that of the parameters."""
+def costs_table(in_symbols: InSymbols, costs: Mapping[str, Cost], run: Pass, lang: str | None) -> Table:
+    """Under the table of parameters."""
     table = Table(
         Column(say("ledger.part", lang)),
         Column(say("ledger.formula", lang), drop=1),
@@ -173,10 +173,10 @@ def costs_table(found: InSymbols, costs: Mapping[str, Cost], run: Pass, lang: st
         title=about(run, lang),
         lang=lang,
     )
-    for line in cost_lines(found, costs, lang):
+    for line in cost_lines(in_symbols, costs, lang):
         amounts = (line.flops_forward, line.flops_backward, line.saved_bytes)
         table.add(line.label, line.formula, *amounts, bold=line.is_sum)
-    table.total(say("ledger.total", lang), "", *_amounts(costs.values(), found.times))
+    table.total(say("ledger.total", lang), "", *_amounts(costs.values(), in_symbols.times))
     return table
 
 

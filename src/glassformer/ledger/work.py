@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from glassformer.config.model import ModelConfig
 from glassformer.formula import in_numbers, total_of
-from glassformer.ledger.costs import Cost, Pass, distinct_costs
+from glassformer.ledger.costs import Cost, Pass, Passed, distinct_costs, passed
 from glassformer.ledger.job import Job, lengths
 from glassformer.ledger.reading import CostEntry
 from glassformer.ledger.rows import distinct_rows, part_location
@@ -44,7 +44,7 @@ class Work:
     config: ModelConfig
     run: Pass
     tokens: int
-    found: InSymbols
+    passed: Passed
     costs: dict[str, Cost]  # of the distinct layers
     checkpointing: str
     parameters: int
@@ -59,27 +59,31 @@ class Work:
         """Parameters outside the blocks."""
         return self.parameters - self.inside
 
+    @property
+    def in_symbols(self) -> InSymbols:
+        return self.passed.in_symbols
+
     @cached_property
     def forward(self) -> int:
-        return sum(cost.forward * self.found.times(part) for part, cost in self.costs.items())
+        return sum(cost.forward * self.in_symbols.times(part) for part, cost in self.costs.items())
 
     @cached_property
     def model(self) -> int:
         """Forward and backward FLOPs of the model itself."""
-        return _flops(self.found, self.costs)
+        return _flops(self.in_symbols, self.costs)
 
     @cached_property
     def triangle(self) -> int:
-        """The same, with attention counted only where the look-ahead mask allows it."""
-        return _flops(*distinct_costs(self.config, replace(self.run, causal="triangle")))
+        """The same, attention counted only where the look-ahead mask allows it."""
+        return _flops(self.in_symbols, distinct_costs(self.passed, replace(self.run, causal="triangle")))
 
     @cached_property
-    def again(self) -> int:
+    def recomputed(self) -> int:
         """Forward FLOPs of the blocks that checkpointing computes a second time."""
         match self.checkpointing:
             case "full":
                 blocks = [cost for part, cost in self.costs.items() if part_location(part).stack]
-                return sum(cost.forward * self.found.times(cost.part) for cost in blocks)
+                return sum(cost.forward * self.in_symbols.times(cost.part) for cost in blocks)
             case "selective":
                 amounts = {block: sum(each.amount for each in every[1::2]) for block, every in self._linear.items()}
                 return sum(amount * self._times(block) for block, amount in amounts.items())
@@ -105,7 +109,7 @@ class Work:
         return found
 
     def _times(self, block: tuple[str, str]) -> int:
-        return self.found.times(".blocks.".join(block))
+        return self.in_symbols.times(".blocks.".join(block))
 
     @cached_property
     def kept(self) -> tuple[tuple[CostEntry, int], ...]:
@@ -150,24 +154,25 @@ def work(config: ModelConfig, job: Job) -> Work:
     source, target = lengths(config, job)
     dtype = "bfloat16" if job.width == 2 else "float32"
     run = Pass(batch=job.batch, length=source, target_length=target, dtype=dtype, causal=job.causal, device="cuda")
-    found, parts = distinct_costs(config, run)
+    done = passed(config, run)
+    parts, times_of = distinct_costs(done, run), done.in_symbols.times
     rows = distinct_rows(config)[1].values()
     blocks: dict[tuple[str, str], int] = defaultdict(int)
     for row in rows:
         stack, layer, _ = part_location(row.name)
         if stack:
             blocks[stack, layer] += row.parameters
-    times = {block: found.times(".blocks.".join(block)) for block in blocks}
+    times = {block: times_of(".blocks.".join(block)) for block in blocks}
     positions = source + target if config.family == "encoder-decoder" else source
     return Work(
         config=config,
         run=run,
         tokens=job.batch * positions,
-        found=found,
+        passed=done,
         costs=parts,
         checkpointing=job.checkpointing,
-        parameters=sum(row.parameters * found.times(row.name) for row in rows),
-        buffers=sum(row.buffers * found.times(row.name) for row in rows),
+        parameters=sum(row.parameters * times_of(row.name) for row in rows),
+        buffers=sum(row.buffers * times_of(row.name) for row in rows),
         inside=sum(size * times[block] for block, size in blocks.items()),
         block=max(blocks.values(), default=0),
         blocks=sum(times.values()),
@@ -175,14 +180,14 @@ def work(config: ModelConfig, job: Job) -> Work:
     )
 
 
-def _flops(found: InSymbols, costs: dict[str, Cost]) -> int:
-    return sum((cost.forward + cost.backward) * found.times(part) for part, cost in costs.items())
+def _flops(in_symbols: InSymbols, costs: dict[str, Cost]) -> int:
+    return sum((cost.forward + cost.backward) * in_symbols.times(part) for part, cost in costs.items())
 
 
-def _logits(config: ModelConfig, job: Job, found: dict[str, Cost]) -> tuple[CostEntry, ...]:
+def _logits(config: ModelConfig, job: Job, costs: dict[str, Cost]) -> tuple[CostEntry, ...]:
     """The logits, their log-probabilities and both gradients; the last three in float32, or `dtype` when pure."""
     if config.head.kind != "language_model":
         return ()
-    product = found["head"].products[-1]
+    product = costs["head"].products[-1]
     loss = replace(product, name="loss", formula=f"3×b×t×vocab_size×{job.state_width}")
     return replace(product, name="logits", formula=product.gives), loss

@@ -94,10 +94,10 @@ def in_symbols(config: ModelConfig, run: SymbolicRun, kernel: str = "fused") -> 
 
 @lru_cache(maxsize=1024)
 def numbers(config: ModelConfig) -> int:
-    """The number of values in parameters and buffers of a model."""
-    found = in_symbols(config, SymbolicRun())
-    tensors = (*found.model.named_parameters(), *found.model.named_buffers())
-    return sum(int(x.numel()) * found.times(path) for path, x in tensors)
+    """How many numbers a model holds, in parameters and buffers."""
+    built = in_symbols(config, SymbolicRun())
+    tensors = (*built.model.named_parameters(), *built.model.named_buffers())
+    return sum(int(x.numel()) * built.times(path) for path, x in tensors)
 
 
 def _shorten(stack: dict[str, Any]) -> list[int]:
@@ -178,10 +178,10 @@ def _renamed(x: Symbolic, axis: int, letter: str, *, whole: bool = False) -> Sym
 
 
 def run_pass(
-    config: ModelConfig, run: SymbolicRun, found: InSymbols, sizes: Lengths, *, training: bool
+    config: ModelConfig, run: SymbolicRun, built: InSymbols, sizes: Lengths, *, training: bool
 ) -> Cache | None:
-    """One pass from inputs to outputs, recorded in `run.steps`. When decoding, returns the cache after it."""
-    model: Any = found.model.train(training)
+    """One pass from inputs to outputs, recorded in `run.steps`. Decoding: returns the cache after it."""
+    model: Any = built.model.train(training)
     may_decode = config.family != "encoder" and config.causal
     sizes = sizes if may_decode else replace(sizes, past=0)  # a model that sees everything at once has no past
     cache = model.decoder.empty_cache() if may_decode and (sizes.past or not training) else None

@@ -25,8 +25,7 @@ class LossScale:
 
         not finite: scale ← scale / 2, the step is skipped        2,000 good steps in a row: scale ← scale · 2
 
-    The rule of torch's GradScaler, kept on the device as two numbers, the scale and the good steps since it last changed, so that no
-    step waits for the host.
+    The rule of torch's GradScaler, kept on the device as two numbers, so that no step waits for the host.
     """
 
     growth = 2000
