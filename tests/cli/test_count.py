@@ -317,7 +317,7 @@ def test_a_batch_or_a_length_shows_the_costs_of_a_pass(capsys: pytest.CaptureFix
         (("gpt2", "--causal", "x"), "causal='x' is unknown; use one of: square, triangle"),
         (("gpt2", "--kernel", "x"), "kernel='x' is unknown; use one of: reference, fused"),
         (("gpt2", "--device", "x"), "device='x' is unknown; use one of: cpu, cuda"),
-        (("gpt2", "--optimizer", "x"), "optimizer='x' is unknown; use one of: adamw, adam, momentum, sgd"),
+        (("gpt2", "--optimizer", "x"), "optimizer='x' is unknown; use one of: adamw, adam, momentum, lion, sgd"),
         (
             ("gpt2", "--length", "5000"),
             "the text has 5000 positions, and max_len=1024; shorten it, or set a larger max_len",

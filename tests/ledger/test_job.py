@@ -3,10 +3,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import torch
 
+from glassformer.config.values import Choice
 from glassformer.errors import ConfigError
-from glassformer.ledger.job import Job, lengths
+from glassformer.ledger.costs import OPTIMIZER_STATES
+from glassformer.ledger.job import Job, full_batch, lengths
 from glassformer.models.presets import PRESETS
+from glassformer.training.optimizer import OPTIMIZERS, make_optimizer, state_tensors
+from small_run import run_config, small_model
 
 
 @pytest.mark.parametrize(
@@ -45,3 +50,20 @@ def test_widths() -> None:
     assert (Job(dtype="bfloat16", precision="pure").state_width, Job(dtype="tf32").width) == (2, 4)
     assert not Job(dtype="float32").is_mixed
     assert (Job(devices=8).shards, Job(devices=8, parallel="ddp").shards) == (8, 1)
+
+
+RECIPES = [*map(Choice, OPTIMIZERS), Choice("sgd", {"momentum": 0.0})]
+
+
+@pytest.mark.parametrize("chosen", RECIPES, ids=lambda chosen: f"{chosen.kind} {dict(chosen.options)}")
+def test_the_state_of_a_recipes_optimiser_is_what_it_keeps(chosen: Choice) -> None:
+    """By default sgd has momentum, and with it a number for each parameter."""
+    config = run_config(optimizer=chosen)
+    model = small_model(config)
+    optimizer = make_optimizer(model, config.train)
+    for parameter in model.parameters():
+        parameter.grad = torch.ones_like(parameter)
+    optimizer.step()
+    kept = sum(each.numel() for each in state_tensors(optimizer, model).values() if each.dim())  # counters apart
+    whole = sum(parameter.numel() for parameter in model.parameters())
+    assert kept == OPTIMIZER_STATES[full_batch(config).optimizer] * whole

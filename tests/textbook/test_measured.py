@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from glassformer.ledger.costs import Pass
+from glassformer.models.build import build
 from glassformer.models.presets import PRESETS
 from glassformer.tasks import kind_of
 from glassformer.textbook import measured
@@ -19,6 +20,16 @@ def test_a_real_step_does_what_the_ledger_says(kind: str) -> None:
     found = step(config, Pass(batch=4, length=8))
     assert found.measured_flops == found.predicted_flops
     assert found.measured_bytes == pytest.approx(found.predicted_bytes, rel=0.5)
+
+
+def test_momentum_is_seen_on_both_sides() -> None:
+    recipe = tiny("classification")
+    config = kind_of(recipe).task.sketch(recipe).model
+    plain, momentum = (step(config, Pass(batch=4, length=8, optimizer=name)) for name in ("sgd", "momentum"))
+    assert plain.measured_bytes is not None and momentum.measured_bytes is not None
+    state = 4 * sum(parameter.numel() for parameter in build(config).parameters())
+    assert momentum.predicted_bytes - plain.predicted_bytes == state
+    assert momentum.measured_bytes - plain.measured_bytes == state
 
 
 def test_a_step_that_is_too_large_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:

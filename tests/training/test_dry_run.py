@@ -43,3 +43,12 @@ def test_a_step_that_takes_long_is_not_tried() -> None:
     found = dry_run(RunConfig.from_dict(large))
     assert found.seconds is None
     assert "glassformer plan" in as_text(found)
+
+
+def test_momentum_takes_memory() -> None:
+    """By default sgd has it: a number of four bytes for each parameter."""
+    recipe = TINY["classification"]
+    optimizers = ({"kind": "sgd"}, {"kind": "sgd", "momentum": 0.0})
+    tables = [{**recipe, "train": recipe["train"] | {"optimizer": optimizer}} for optimizer in optimizers]
+    default, plain = (dry_run(RunConfig.from_dict(table)) for table in tables)
+    assert default.memory - plain.memory == 4 * plain.parameters

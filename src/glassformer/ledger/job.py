@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from glassformer.config.model import ModelConfig
 from glassformer.config.recipe import RunConfig
-from glassformer.config.values import one_of, size, truth
+from glassformer.config.values import Choice, one_of, size, truth
 from glassformer.errors import ConfigError
 from glassformer.ledger.costs import CONVENTIONS, OPTIMIZER_STATES
 from glassformer.ledger.devices import DTYPES
@@ -90,6 +90,11 @@ def lengths(config: ModelConfig, job: Job) -> tuple[int, int]:
 TYPES = {"float32": "float32", "bf16": "bfloat16", "fp16": "float16"}  # a recipe's name for a type → the ledger's
 
 
+def optimizer_name(chosen: Choice) -> str:
+    """A recipe's optimiser by its name in `OPTIMIZER_STATES`: with momentum, sgd keeps a number for each parameter."""
+    return "momentum" if chosen.options.get("momentum") else chosen.kind
+
+
 def full_batch(config: RunConfig) -> Job:
     """The micro-batch that needs most memory: `batch_tokens` on either side, in the longest examples."""
     train, model = config.train, config.model
@@ -101,6 +106,6 @@ def full_batch(config: RunConfig) -> Job:
         length=None if input_positions(model) else length,
         accumulate=train.accumulate,
         dtype=TYPES[train.precision],
-        optimizer=train.optimizer.kind,
+        optimizer=optimizer_name(train.optimizer),
         parallel="ddp",
     )

@@ -55,7 +55,7 @@ def _flops(config: ModelConfig, size: Pass) -> int:
 def _bytes(config: ModelConfig, size: Pass) -> int:
     """Bytes alive before the step, plus the most that the step adds."""
     model = build(config, seed=0).train()
-    optimizer = torch.optim.AdamW(model.parameters())
+    optimizer = _optimizer(model, size.optimizer)
     given = inputs(config, size)
     for _ in range(STEPS - 1):
         _advance(model, optimizer, given)
@@ -71,6 +71,13 @@ def _bytes(config: ModelConfig, size: Pass) -> int:
             alive += event.nbytes()
             highest = max(highest, alive)
     return sum({one.data_ptr(): one.nbytes for one in before}.values()) + highest
+
+
+def _optimizer(model: nn.Module, name: str) -> torch.optim.Optimizer:
+    """One that keeps what the ledger's optimiser of this name keeps; Adam and AdamW keep the same."""
+    if name in ("sgd", "momentum"):
+        return torch.optim.SGD(model.parameters(), momentum=0.9 if name == "momentum" else 0.0)
+    return torch.optim.AdamW(model.parameters())
 
 
 def _advance(model: nn.Module, optimizer: torch.optim.Optimizer, given: tuple[Tensor, ...]) -> None:

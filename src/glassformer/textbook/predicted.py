@@ -52,7 +52,8 @@ def card(chapter: RunChapter, device: Device | None = None) -> Card | None:
         made = _plan(config, job, known or _any(job))
     except GlassformerError:
         return None
-    size = Pass(batch=job.batch, length=made.work.run.length, target_length=made.work.run.target_length)
+    run = made.work.run
+    size = Pass(batch=job.batch, length=run.length, target_length=run.target_length, optimizer=job.optimizer)
     one = step(config.model, size) if config.train.precision == "float32" else None
     steps, done = config.train.steps, log[-1] if log else {}
     share, (each, count) = done.get("step", 0) / steps, _counted(config, size)
