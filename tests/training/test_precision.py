@@ -24,7 +24,7 @@ def test_the_scale_halves_and_doubles_as_torchs() -> None:
     for bad in [True, False, False, False, False, True, False, False, False, False, False, False]:
         ours.update(torch.tensor(bad))
         torch._amp_update_scale_(scale, tracker, torch.tensor(float(bad)), 2.0, 0.5, 3)
-        assert float(ours.scale) == float(scale)
+        assert float(ours.factor) == float(scale)
         assert int(ours.good) == int(tracker)
     assert float(scale) == 2.0**16 / 4 * 8
 
@@ -33,7 +33,7 @@ def test_only_fp16_is_scaled() -> None:
     for precision in ("float32", "bf16"):
         scale = LossScale(precision, CPU)
         scale.update(torch.tensor(True))
-        assert float(scale.scale) == 1.0 and not scale.used
+        assert float(scale.factor) == 1.0 and not scale.used
 
 
 def test_its_state_comes_back() -> None:

@@ -37,7 +37,7 @@ def stepper(task: Any = None, *, precision: str = "float32", double: bool = Fals
         model=model,
         task=task or translation(config),
         optimizer=make_optimizer(model, config.train),
-        scale=LossScale(precision, CPU),
+        loss_scale=LossScale(precision, CPU),
         meter=Meter(CPU),
         device=CPU,
         precision=precision,
@@ -124,7 +124,7 @@ def test_a_step_is_that_of_torch(optimizer: str, clip: float | None) -> None:
     task = translation(run_config())
     for i in range(3):
         parts = batches(task, 4 + i, 9)
-        ours(parts, 1e-2)
+        ours.take_step(parts, 1e-2)
         theirs.optimizer.zero_grad()
         count = sum(part.count for part in parts)
         sum(task.loss(theirs.model, part).total / count for part in parts).backward()  # type: ignore[union-attr]
@@ -140,8 +140,8 @@ def test_a_step_is_that_of_torch(optimizer: str, clip: float | None) -> None:
 def test_the_norm_that_is_reported_is_that_before_clipping() -> None:
     clipped, free = stepper(clip=1e-3), stepper()
     parts = batches(translation(run_config()), 8)
-    clipped(parts, 1e-3)
-    free(parts, 1e-3)
+    clipped.take_step(parts, 1e-3)
+    free.take_step(parts, 1e-3)
     assert clipped.meter.read() == free.meter.read()
     assert clipped.meter.read().gradient_norm > 1e-3
 
@@ -162,7 +162,7 @@ def test_a_step_that_is_not_finite_changes_nothing_and_is_counted(optimizer: str
         step([good], 1e-2)
     poisoned["on"] = True
     for _ in range(2):
-        one([bad], 1e-2)
+        one.take_step([bad], 1e-2)
     poisoned["on"] = False
     assert (one.meter.read().skipped, one.meter.read().in_a_row) == (2, 2)
     for step in (one, other):
@@ -179,17 +179,17 @@ def test_fp16_is_scaled_and_back() -> None:
     for step in (half, full):
         step(parts, 1e-3)
     ours, theirs = half.meter.read(), full.meter.read()
-    assert half.scale.state() == {"scale": 65536.0, "good": 1}
+    assert half.loss_scale.state() == {"scale": 65536.0, "good": 1}
     assert ours.loss == pytest.approx(theirs.loss, rel=1e-2)
     assert ours.gradient_norm == pytest.approx(theirs.gradient_norm, rel=1e-2)
 
 
 def test_a_scale_that_is_too_large_is_halved_and_the_step_skipped() -> None:
     one = stepper(precision="fp16")
-    one.scale.scale.fill_(2.0**40)
+    one.loss_scale.factor.fill_(2.0**40)
     before = [p.detach().clone() for p in one.model.parameters()]
-    one(batches(translation(run_config()), 6), 1e-3)
-    assert one.scale.state() == {"scale": 2.0**39, "good": 0}
+    one.take_step(batches(translation(run_config()), 6), 1e-3)
+    assert one.loss_scale.state() == {"scale": 2.0**39, "good": 0}
     assert one.meter.read().skipped == 1
     assert all(torch.equal(a, b) for a, b in zip(before, one.model.parameters(), strict=True))
 
@@ -198,8 +198,8 @@ def test_bf16_learns_too() -> None:
     one = stepper(precision="bf16", clip=1.0)
     parts = batches(translation(run_config()), 8)
     for _ in range(20):
-        one(parts, 3e-3)
+        one.take_step(parts, 3e-3)
     first = stepper()
-    first(parts, 0.0)
+    first.take_step(parts, 0.0)
     last = one.meter.read()
     assert last.skipped == 0 and last.loss < first.meter.read().loss

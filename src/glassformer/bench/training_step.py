@@ -140,7 +140,7 @@ def ours(setting: StepSetting, device: str, compiled: bool) -> Callable[[], None
         model=model,
         task=task,
         optimizer=make_optimizer(model, train),
-        scale=LossScale(_precision(device), place),
+        loss_scale=LossScale(_precision(device), place),
         meter=Meter(place),
         device=place,
         precision=_precision(device),
@@ -148,7 +148,7 @@ def ours(setting: StepSetting, device: str, compiled: bool) -> Callable[[], None
     )
     source, target, labels = _tokens(setting, device)
     batch = PairBatch(source, None, target, labels, labels.numel())
-    return lambda: stepper([batch], 1e-4)
+    return lambda: stepper.take_step([batch], 1e-4)
 
 
 def peer(name: str, setting: StepSetting, device: str, compiled: bool) -> Callable[[], None]:

@@ -32,7 +32,7 @@ class LossScale:
 
     def __init__(self, precision: str, device: torch.device) -> None:
         self.used = precision == "fp16"
-        self.scale = torch.tensor(2.0**16 if self.used else 1.0, device=device)
+        self.factor = torch.tensor(2.0**16 if self.used else 1.0, device=device)
         self.good = torch.zeros((), dtype=torch.int64, device=device)
 
     def update(self, bad: Tensor) -> None:
@@ -40,13 +40,13 @@ class LossScale:
         if not self.used:
             return
         good = torch.where(bad, 0, self.good + 1)
-        grown = torch.where(good == self.growth, self.scale * 2.0, self.scale)
-        self.scale = torch.where(bad, self.scale * 0.5, grown)
+        grown = torch.where(good == self.growth, self.factor * 2.0, self.factor)
+        self.factor = torch.where(bad, self.factor * 0.5, grown)
         self.good = torch.where(good == self.growth, 0, good)
 
     def state(self) -> dict[str, float]:
-        return {"scale": float(self.scale), "good": int(self.good)}
+        return {"scale": float(self.factor), "good": int(self.good)}
 
     def load(self, state: dict[str, float]) -> None:
-        self.scale.fill_(state["scale"])
+        self.factor.fill_(state["scale"])
         self.good.fill_(int(state["good"]))

@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from glassformer.config.recipe import RunConfig
+from glassformer.data.batch import Batch
 from glassformer.data.examples import Examples
 from glassformer.data.sampler import Sampler, of_batch
 from glassformer.errors import FileError, reason
@@ -65,7 +66,7 @@ class TrainingState:
             model=model,
             task=task,
             optimizer=make_optimizer(model, train),
-            scale=LossScale(train.precision, device),
+            loss_scale=LossScale(train.precision, device),
             meter=Meter(device),
             device=device,
             precision=train.precision,
@@ -82,26 +83,28 @@ class TrainingState:
         )
 
     def advance(self) -> float:
-        """Take one optimiser step; return its learning rate."""
+        """One whole training step, which training/step.py lists part by part; return its learning rate."""
         progress = self.progress
-        groups, (progress.epoch, progress.position) = self.sampler.group(progress.place)
-        seed = self.config.train.seed
-        batches = [
-            self.task.collate([self.store[i] for i in indexes], of_batch(seed, place)) for place, indexes in groups
-        ]
+        batches = self._next_batches()
         progress.step += 1
         rate = learning_rate(progress.step, self.config.train, self.config.model.d_model)
-        self.stepper(batches, rate)
+        self.stepper.take_step(batches, rate)
         if self.ema is not None:
             self.ema.update()
         progress.tokens += sum(batch.count for batch in batches)
         return rate
 
+    def _next_batches(self) -> list[Batch]:
+        """The micro-batches of the next step; what is random in one depends on its position in the data alone."""
+        progress, seed = self.progress, self.config.train.seed
+        groups, (progress.epoch, progress.position) = self.sampler.group(progress.place)
+        return [self.task.collate([self.store[i] for i in indexes], of_batch(seed, at)) for at, indexes in groups]
+
     def checkpoint(self) -> Checkpoint:
         state = {
             "progress": self.progress.to_dict(),
             "meter": list(vars(self.stepper.meter.read()).values()),
-            "scale": self.stepper.scale.state(),
+            "scale": self.stepper.loss_scale.state(),
             "ema_updates": 0 if self.ema is None else self.ema.updates,
             "origin": origin(self.config, self.store),
         }
@@ -142,7 +145,7 @@ class TrainingState:
             load_state(self.stepper.optimizer, self.model, checkpoint.optimizer)
             if self.ema is not None:
                 self.ema.load(checkpoint.model if checkpoint.ema is None else checkpoint.ema, state["ema_updates"])
-            self.stepper.scale.load(state["scale"])
+            self.stepper.loss_scale.load(state["scale"])
             self.stepper.meter.load(state["meter"])
             vars(self.progress).update(Progress(**state["progress"]).to_dict())
             set_random_state(checkpoint.random, self.device)

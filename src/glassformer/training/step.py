@@ -1,4 +1,14 @@
-"""One optimiser step: micro-batches, one division, one clipping, one update, without synchronising an accelerator."""
+"""Gradients, clipping and update: the part of a training step that computes, without synchronising an accelerator.
+
+The whole step is `TrainingState.advance`, in state.py:
+
+    batches     examples of the next `accumulate` micro-batches, collated by the task          state.py, data/sampler.py
+    rate        the learning rate of this step                                                 schedule.py
+    gradients   of the losses, summed and divided by the targets of the whole step             here
+    clipping    a gradient longer than `clip` is shortened to that length                      here
+    update      the optimiser changes the weights, unless loss or gradient is not finite       here
+    average     the moving average of the weights follows them                                 ema.py
+"""
 
 from __future__ import annotations
 
@@ -17,31 +27,33 @@ from glassformer.training.precision import LossScale, autocast
 
 @dataclass(frozen=True, kw_only=True)
 class Stepper:
-    r"""Takes optimiser steps.
+    r"""Gradients, clipping and update of one step after another; see `take_step`.
 
         g = ∇ Σ_i L_i / Σ_i n_i      over the micro-batches i of the step: their losses L_i and targets n_i
         g ← g · min(1, clip / ‖g‖)   (Pascanu et al. 2013)
 
-    The counts are known before the first pass, so each loss is divided by their sum at once: accumulating equals
-    one big batch, whatever the lengths. A step whose loss or gradient is not finite changes nothing and is counted.
+    All n_i are known before the first pass, so each micro-batch's loss is divided at once by the targets of the whole
+    step: the gradient is that of one big batch, however long the sentences. If the loss or the gradient is not finite,
+    the weights stay as they are, and the meter counts a skipped step.
     """
 
     model: nn.Module
     task: Task[Any]
     optimizer: torch.optim.Optimizer
-    scale: LossScale
+    loss_scale: LossScale
     meter: Meter
     device: torch.device
     precision: str = "float32"
     clip: float = 0.0  # 0: none
 
-    def __call__(self, batches: Sequence[Batch], learning_rate: float) -> None:
+    def take_step(self, batches: Sequence[Batch], learning_rate: float) -> None:
+        """Change the weights once, by the gradient of all these micro-batches."""
         count = sum(batch.count for batch in batches)
         total = self.gradients(batches, count)
-        norm = self._norm() / self.scale.scale
+        norm = self._norm() / self.loss_scale.factor
         bad = ~(torch.isfinite(norm) & torch.isfinite(total))
-        self._update(learning_rate, norm, bad)
-        self.scale.update(bad)
+        self._clip_and_update(learning_rate, norm, bad)
+        self.loss_scale.update(bad)
         self.meter.add(total, count, norm, bad)
 
     def gradients(self, batches: Sequence[Batch], count: int) -> Tensor:
@@ -52,21 +64,26 @@ class Stepper:
             with autocast(self.precision, self.device):
                 loss = self.task.loss(self.model, batch.to(self.device)).total
             mean = loss / count
-            (mean * self.scale.scale if self.scale.used else mean).backward()
+            (mean * self.loss_scale.factor if self.loss_scale.used else mean).backward()
             total = total + loss.detach()
         return total
 
     def _norm(self) -> Tensor:
+        """‖g‖ over all parameters, times the loss scale."""
         gradients = [p.grad for group in self.optimizer.param_groups for p in group["params"] if p.grad is not None]
         return torch.nn.utils.get_total_norm(gradients, foreach=True)
 
-    def _update(self, learning_rate: float, norm: Tensor, bad: Tensor) -> None:
-        """Fused optimisers divide by `grad_scale` and skip the update if `found_inf` is 1: no extra pass is needed."""
+    def _clip_and_update(self, learning_rate: float, norm: Tensor, bad: Tensor) -> None:
+        """torch's fused optimisers divide each gradient by `grad_scale` and do nothing if `found_inf` is 1.
+
+        So one division inside the update takes out the loss scale and clips: neither costs a pass over the gradients.
+        """
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate
-        divisor = self.scale.scale
+        divisor = self.loss_scale.factor
         if self.clip:
-            divisor = divisor * (norm / self.clip).clamp(min=1.0).float()
+            too_long = (norm / self.clip).clamp(min=1.0).float()  # by which factor; 1 where ‖g‖ ≤ clip
+            divisor = divisor * too_long
         self.optimizer.grad_scale = divisor  # type: ignore[attr-defined]
         self.optimizer.found_inf = bad.float()  # type: ignore[attr-defined]
         self.optimizer.step()

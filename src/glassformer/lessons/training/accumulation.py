@@ -84,7 +84,7 @@ def _once(experiment: Experiment, lengths: str, seed: int) -> dict[str, Any]:
         model=model,
         task=task,
         optimizer=make_optimizer(model, config.train),
-        scale=LossScale(config.train.precision, CPU),
+        loss_scale=LossScale(config.train.precision, CPU),
         meter=Meter(CPU),
         device=CPU,
     )
