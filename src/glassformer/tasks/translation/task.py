@@ -80,7 +80,12 @@ class Translation:
 
     @property
     def extra_tokens(self) -> int:
-        return max(self.frame.extra, 1)  # the target has bos before its input, eos after its output
+        return max(frame.extra for frame in self._frames)
+
+    @property
+    def _frames(self) -> tuple[Frame, Frame]:
+        """Of the source and of the target that is read; the target that is said ends in eos instead, just as long."""
+        return self.frame, Frame(begin=self.bos)
 
     # --- from a recipe ---
 
@@ -121,7 +126,7 @@ class Translation:
     def _material(cls, config: RunConfig, sentences: Corpus[Pairs], vocabularies: Vocabularies) -> Sentences:
         """Pairs that are too long, or empty on one side, are left out of training and validation."""
         task = cls.make(config, vocabularies)
-        room = min(config.data.max_length, config.model.max_len - task.extra_tokens)
+        room = min(frame.room(config) for frame in task._frames)
         validation = encode(sentences.validation, vocabularies)
         fits = (validation.lengths.max(axis=1) <= room) & (validation.lengths.min(axis=1) > 0)
         return Sentences(

@@ -145,10 +145,9 @@ def candidates(
     found: list[list[Translated]] = [[Translated("", 0.0, 0.0)] for _ in texts]
     order = sorted((i for i, tokens in enumerate(encoded) if tokens), key=lambda i: len(encoded[i]))
     for some in _chunks(order, search.batch):
-        for i, hypotheses in zip(some, _search(model, vocabularies, [encoded[i] for i in some], search), strict=True):
-            found[i] = [
-                Translated(_text(vocabularies.target, one), one.score, one.log_probability) for one in hypotheses
-            ]
+        hypotheses = _search(model, vocabularies, frame, [encoded[i] for i in some], search)
+        for i, best in zip(some, hypotheses, strict=True):
+            found[i] = [Translated(_text(vocabularies.target, one), one.score, one.log_probability) for one in best]
     return found
 
 
@@ -157,11 +156,15 @@ def _text(target: Tokenizer, hypothesis: Hypothesis) -> str:
 
 
 def _search(
-    model: EncoderDecoder, vocabularies: Vocabularies, sources: Sequence[Sequence[int]], search: SearchOptions
+    model: EncoderDecoder,
+    vocabularies: Vocabularies,
+    frame: Frame,
+    sources: Sequence[Sequence[int]],
+    search: SearchOptions,
 ) -> list[list[Hypothesis]]:
+    """The hypotheses of each of these sources, which are put into their frame here."""
     source, target = vocabularies.source.specials, vocabularies.target.specials
     device = next(model.parameters()).device
-    frame = Frame.named(search.begin, search.end, source)
     plain = [np.array(tokens, dtype=np.int32) for tokens in sources]
     tokens, real = pad(plain, source.ids().get("pad", 0), frame)
     mask = None if real.all() else torch.from_numpy(real).to(device)
