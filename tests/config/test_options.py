@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from glassformer.config.options import REQUIRED, Kinds, Option, complete, judge, keywords, known_key
+from glassformer.config.options import REQUIRED, Kinds, Option, check_choice, complete, keywords, known_key
 from glassformer.config.values import Choice, count, one_of, rate
 from glassformer.errors import ConfigError
 
@@ -24,14 +24,15 @@ def test_a_schema_is_read_off_a_signature() -> None:
         "header": None,
         "share": 0.5,
     }
-    assert SCHEMA["header"].judge("header", None) is None
+    assert SCHEMA["header"].check("header", None) is None
     with pytest.raises(ConfigError, match="train=None is of the wrong type; use a word in quotes"):
-        SCHEMA["train"].judge("train", None)
+        SCHEMA["train"].check("train", None)
 
 
 def test_what_is_given_is_judged_and_the_rest_is_left_to_the_function() -> None:
-    assert judge("source", Choice("files", {"train": "a.tsv"}), SCHEMA) == {"train": "a.tsv"}
-    assert judge("source", Choice("files", {"train": "a.tsv", "test": 0}), SCHEMA) == {"train": "a.tsv", "test": 0}
+    assert check_choice("source", Choice("files", {"train": "a.tsv"}), SCHEMA) == {"train": "a.tsv"}
+    both = {"train": "a.tsv", "test": 0}
+    assert check_choice("source", Choice("files", both), SCHEMA) == both
 
 
 @pytest.mark.parametrize(
@@ -48,14 +49,14 @@ def test_what_is_given_is_judged_and_the_rest_is_left_to_the_function() -> None:
 )
 def test_a_wrong_option_is_named(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        judge("source", Choice("files", options), SCHEMA)
+        check_choice("source", Choice("files", options), SCHEMA)
     assert str(caught.value).startswith(message)
 
 
 def test_a_kind_without_options_has_none() -> None:
-    assert judge("norm", Choice("rms"), {}) == {}
+    assert check_choice("norm", Choice("rms"), {}) == {}
     with pytest.raises(ConfigError, match=r"norm\.eps: 'rms' has no options; write norm = \"rms\""):
-        judge("norm", Choice("rms", {"eps": 1}), {})
+        check_choice("norm", Choice("rms", {"eps": 1}), {})
 
 
 def test_a_key_that_there_is_not() -> None:

@@ -82,7 +82,7 @@ def test_kinds_and_options_are_those_of_the_functions(key: str, known: dict[str,
 def test_every_default_passes_its_own_check(key: str) -> None:
     for known in KINDS[key].values():
         for name, each in known.items():
-            assert each.judge(name, each.default) == each.default
+            assert each.check(name, each.default) == each.default
 
 
 @pytest.mark.parametrize(

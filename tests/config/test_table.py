@@ -92,4 +92,4 @@ def test_what_has_no_inside_cannot_be_overridden_there(table: dict[str, Any], na
 
 @pytest.mark.parametrize("table", [RunTable, *TABLES.values()])
 def test_every_default_passes_its_own_rule(table: type[ConfigTable]) -> None:
-    assert all(each.judge(name, each.default) == each.default for name, each in table.schema().items())
+    assert all(each.check(name, each.default) == each.default for name, each in table.schema().items())

@@ -67,9 +67,9 @@ def test_the_options_of_a_source_are_the_keywords_of_its_reader() -> None:
     known = source_options({"files": make, "more": make}, {"files": {"test": count}})
     assert [list(schema) for schema in known.values()] == [["train", "test"]] * 2
     assert (known["files"]["train"].default, known["files"]["test"].default) == (REQUIRED, 3)
-    assert known["files"]["test"].judge("source.test", 0) == 0
+    assert known["files"]["test"].check("source.test", 0) == 0
     with pytest.raises(ConfigError, match=r"source\.test=0 is out of range; use 1 to"):
-        known["more"]["test"].judge("source.test", 0)
+        known["more"]["test"].check("source.test", 0)
 
 
 def test_columns() -> None:

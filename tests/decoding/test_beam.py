@@ -14,7 +14,7 @@ from decoding import BOS, ENDS, EOS, FAMILIES, PAD, POSITIONS, lively, one_by_on
 from glassformer.decoding import LENGTH_NORMS, STOP_RULES, Beams, Hypothesis, beam_search, beam_trees, greedy
 from glassformer.decoding.beam import BeamSearch, Finished, certain
 from glassformer.decoding.limits import FREE, Limits
-from glassformer.decoding.step import decodable
+from glassformer.decoding.step import as_decodable
 from glassformer.errors import ConfigError
 
 MOST = 9
@@ -131,10 +131,10 @@ def test_a_beam_that_holds_everything_finds_the_true_best(family: str, norm: str
     for seed in range(6):
         model = gf.build({"family": family, **TINY}, seed=seed, dtype=torch.float64)
         rules = Beams(width=5**3, length_norm=norm, alpha=0.6, stop="exhaustive")
-        way = decodable(model, BOS)
-        bounds = Limits(eos=EOS, forbidden=(PAD,), max_len=most).checked(5, torch.device("cpu"))
+        decodable = as_decodable(model, BOS)
+        checked = Limits(eos=EOS, forbidden=(PAD,), max_len=most).checked(5, torch.device("cpu"))
         with torch.inference_mode():
-            found = BeamSearch(way, way.start(source, None), bounds, rules).run().best(5)[0]
+            found = BeamSearch(decodable, decodable.start(source, None), checked, rules).run().best(5)[0]
         scored = [
             (log_probability(model, family, source, tokens) / LENGTH_NORMS[norm](len(tokens), 0.6), tokens)
             for tokens in all_hypotheses(most)
@@ -162,23 +162,23 @@ def test_a_narrow_beam_can_miss_the_best_and_a_wider_one_finds_it() -> None:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_finished_sentences_leave_and_the_memory_is_not_copied_for_beams(family: str) -> None:
     model, (source, mask) = lively(family), sources(10)
-    way, rows = decodable(model, BOS), []
-    step = type(way).step
-    bounds = Limits(eos=EOS, forbidden=(PAD, BOS), max_len=MOST).checked(way.vocab_size, torch.device("cpu"))
+    decodable, rows = as_decodable(model, BOS), []
+    step = type(decodable).step
+    checked = Limits(eos=EOS, forbidden=(PAD, BOS), max_len=MOST).checked(decodable.vocab_size, torch.device("cpu"))
 
     class Watched:
-        vocab_size, start = way.vocab_size, way.start
+        vocab_size, start = decodable.vocab_size, decodable.start
 
         def step(self, tokens: Tensor, state: Any) -> Tensor:
             rows.append(len(tokens))
-            logits = step(way, tokens, state)  # type: ignore[arg-type]
+            logits = step(decodable, tokens, state)  # type: ignore[arg-type]
             if family == "encoder-decoder":
                 assert state.cache.layers[0].memory.k.shape[0] * state.cache.beams == len(tokens)
             return logits
 
     rules = Beams(width=3, length_norm="gnmt", alpha=0.6, stop="first")
     with torch.inference_mode():
-        BeamSearch(Watched(), way.start(source, mask), bounds, rules).run()
+        BeamSearch(Watched(), decodable.start(source, mask), checked, rules).run()
     assert rows[:2] == [10, 30]  # the first step has one hypothesis a sentence
     assert rows[1:] == sorted(rows[1:], reverse=True) and rows[-1] < 30
     assert all(n % 3 == 0 for n in rows[1:])

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from decoding import VOCABULARY, lively
-from glassformer.decoding.limits import FREE, Bounds, Limits, prepare
+from glassformer.decoding.limits import FREE, CheckedLimits, Limits, prepare
 from glassformer.decoding.step import DecodingStart, State
 from glassformer.errors import ConfigError, InputError
 from glassformer.layers.attention import Cache
@@ -16,7 +16,7 @@ CPU = torch.device("cpu")
 NEVER = float("-inf")
 
 
-def limits(eos: Any = 2, forbidden: Any = (), max_len: Any = None, **more: Any) -> Bounds:
+def limits(eos: Any = 2, forbidden: Any = (), max_len: Any = None, **more: Any) -> CheckedLimits:
     return Limits(eos=eos, forbidden=forbidden, max_len=max_len, **more).checked(VOCABULARY, CPU)
 
 
@@ -105,11 +105,11 @@ def test_every_sentence_is_said_in_korean() -> None:
 
 
 def test_nothing_ends_before_its_shortest_length() -> None:
-    bounds = Limits(eos=[1, 3], forbidden=[0], min_len=2).checked(5, CPU)
+    checked = Limits(eos=[1, 3], forbidden=[0], min_len=2).checked(5, CPU)
     scores = torch.zeros(2, 5)
     for before, gone in ((0, [0, 1, 3]), (1, [0, 1, 3]), (2, [0]), (9, [0])):
-        assert (bounds.forbid(scores, before)[1] == float("-inf")).nonzero()[:, 0].tolist() == gone
-        assert (bounds.forbid_(scores.clone(), before)[0] == float("-inf")).nonzero()[:, 0].tolist() == gone
+        assert (checked.forbid(scores, before)[1] == float("-inf")).nonzero()[:, 0].tolist() == gone
+        assert (checked.forbid_(scores.clone(), before)[0] == float("-inf")).nonzero()[:, 0].tolist() == gone
     assert not scores.any()
     with pytest.raises(ConfigError, match="min_len=-1 is out of range"):
         Limits(eos=1, min_len=-1).checked(5, CPU)

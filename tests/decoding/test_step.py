@@ -15,8 +15,8 @@ from glassformer.decoding.step import (
     Hypothesis,
     State,
     align_right,
+    as_decodable,
     check_token,
-    decodable,
     evaluating,
     padding_of,
 )
@@ -86,12 +86,12 @@ SIZES = {"vocab_size": 9, "max_len": 30, "d_model": 8, "n_heads": 2, "d_ff": 8}
 @pytest.mark.parametrize("family", FAMILIES)
 def test_steps_give_what_the_whole_pass_gives(family: str, position: str) -> None:
     model, (source, mask) = lively(family, position), sources()
-    way = decodable(model, BOS)
-    start = way.start(source, mask)
+    decodable = as_decodable(model, BOS)
+    start = decodable.start(source, mask)
     tokens, given = start.tokens, torch.tensor([[5], [6], [7], [8]] * 3)
-    assert way.vocab_size == VOCABULARY
+    assert decodable.vocab_size == VOCABULARY
     for i in range(4):
-        found = way.step(tokens, start.state)
+        found = decodable.step(tokens, start.state)
         for row, length in enumerate(start.lengths):
             alone = source[row : row + 1, :length]
             new = torch.cat([given[row : row + 1]] * i, 1) if i else alone[:, :0]
@@ -106,24 +106,24 @@ def test_steps_give_what_the_whole_pass_gives(family: str, position: str) -> Non
 @torch.inference_mode()
 def test_the_memory_is_projected_once() -> None:
     model = lively("encoder-decoder")
-    way = decodable(model, BOS)
-    start = way.start(*sources())
-    way.step(start.tokens, start.state)
+    decodable = as_decodable(model, BOS)
+    start = decodable.start(*sources())
+    decodable.step(start.tokens, start.state)
     known = start.state.cache.layers[0].memory.k
-    way.step(start.tokens, start.state)
+    decodable.step(start.tokens, start.state)
     assert start.state.cache.layers[0].memory.k is known
 
 
 @torch.inference_mode()
 def test_rows_of_a_start_repeated() -> None:
-    way = decodable(lively("decoder"), None)
-    start = way.start(*sources(rows=3))
+    decodable = as_decodable(lively("decoder"), None)
+    start = decodable.start(*sources(rows=3))
     twice = start.repeated(2)
     assert start.repeated(1) is start
     assert twice.lengths == [length for length in start.lengths for _ in range(2)]
     assert twice.room == [64 - length + 1 for length in twice.lengths]
-    logits = way.step(start.tokens, start.state)
-    torch.testing.assert_close(way.step(twice.tokens, twice.state), logits.repeat_interleave(2, 0))
+    logits = decodable.step(start.tokens, start.state)
+    torch.testing.assert_close(decodable.step(twice.tokens, twice.state), logits.repeat_interleave(2, 0))
 
 
 def test_prompts_end_in_the_same_column_wherever_their_padding_is() -> None:
@@ -177,9 +177,9 @@ def test_room_behind_a_source() -> None:
     translation = gf.build({"family": "encoder-decoder", "head": "language_model", **SIZES}, seed=0)
     prompt = gf.build({"family": "decoder", "head": "language_model", **SIZES}, seed=0)
     endless = gf.build({"family": "decoder", "position": "rotary", "head": "language_model", **SIZES}, seed=0)
-    assert decodable(translation, 1).start(source, mask).room == [30, 30]
-    assert decodable(prompt, 1).start(source, mask).room == [28, 30]
-    assert decodable(endless, 1).start(source, mask).room is None
+    assert as_decodable(translation, 1).start(source, mask).room == [30, 30]
+    assert as_decodable(prompt, 1).start(source, mask).room == [28, 30]
+    assert as_decodable(endless, 1).start(source, mask).room is None
 
 
 def test_evaluating_gives_every_module_its_mode_back() -> None:
@@ -193,8 +193,8 @@ def test_evaluating_gives_every_module_its_mode_back() -> None:
 
 
 def test_the_way_to_decode_a_model() -> None:
-    assert isinstance(decodable(lively("encoder-decoder"), BOS), DecodableEncoderDecoder)
-    assert isinstance(decodable(lively("decoder"), None), DecodableDecoder)
+    assert isinstance(as_decodable(lively("encoder-decoder"), BOS), DecodableEncoderDecoder)
+    assert isinstance(as_decodable(lively("decoder"), None), DecodableDecoder)
 
 
 @pytest.mark.parametrize(
@@ -209,36 +209,36 @@ def test_the_way_to_decode_a_model() -> None:
 def test_a_model_that_cannot_generate(table: dict[str, object]) -> None:
     model = gf.build(table, seed=0)
     with pytest.raises(InputError, match=f"{type(model).__name__} cannot generate: it has no language-model head"):
-        decodable(model, BOS)
+        as_decodable(model, BOS)
 
 
 def test_an_encoder_decoder_needs_a_beginning() -> None:
     with pytest.raises(InputError, match="bos is missing, and an encoder-decoder starts its target with it"):
-        decodable(lively("encoder-decoder"), None)
+        as_decodable(lively("encoder-decoder"), None)
     with pytest.raises(InputError, match="bos=40 is not in the vocabulary; use whole numbers from 0 to 39"):
-        decodable(lively("encoder-decoder"), VOCABULARY)
+        as_decodable(lively("encoder-decoder"), VOCABULARY)
     assert check_token("bos", 39, VOCABULARY) == 39
 
 
 def test_an_empty_prompt() -> None:
-    way = decodable(lively("decoder"), None)
+    decodable = as_decodable(lively("decoder"), None)
     with pytest.raises(InputError, match=re.escape("prompt 0 (counted from 0) is empty")):
-        way.start(torch.zeros(2, 0, dtype=torch.long), None)
+        decodable.start(torch.zeros(2, 0, dtype=torch.long), None)
     with pytest.raises(InputError, match=re.escape("prompt 1 (counted from 0) is empty")):
-        way.start(torch.tensor([[3], [PAD]]), torch.tensor([[True], [False]]))
+        decodable.start(torch.tensor([[3], [PAD]]), torch.tensor([[True], [False]]))
 
 
 def test_prompts_and_masks_of_other_shapes() -> None:
-    way = decodable(lively("decoder"), None)
+    decodable = as_decodable(lively("decoder"), None)
     with pytest.raises(InputError, match=re.escape("tokens have shape (3,) and type int64")):
-        way.start(torch.tensor([3, 4, 5]), None)
+        decodable.start(torch.tensor([3, 4, 5]), None)
     with pytest.raises(InputError, match=re.escape("the mask has shape (1, 2), and the source 2 × 2")):
-        way.start(torch.tensor([[3, 4], [5, 6]]), torch.tensor([[True, False]]))
+        decodable.start(torch.tensor([[3, 4], [5, 6]]), torch.tensor([[True, False]]))
     with pytest.raises(InputError, match="real has type int64; use booleans"):
-        way.start(torch.tensor([[3, 4]]), torch.tensor([[1, 0]]))
+        decodable.start(torch.tensor([[3, 4]]), torch.tensor([[1, 0]]))
 
 
 def test_a_prompt_longer_than_the_table() -> None:
-    way = decodable(lively("decoder"), None)
+    decodable = as_decodable(lively("decoder"), None)
     with pytest.raises(InputError, match="the text has 65 positions, and max_len=64"):
-        way.start(torch.full((1, 65), 3), None)
+        decodable.start(torch.full((1, 65), 3), None)

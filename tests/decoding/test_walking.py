@@ -8,7 +8,7 @@ import glassformer as gf
 from decoding import BOS, ENDS, EOS, FAMILIES, PAD, POSITIONS, lively, one_by_one, sources
 from glassformer.decoding import Hypothesis, greedy
 from glassformer.decoding.limits import Limits
-from glassformer.decoding.step import DecodingStart, State, decodable
+from glassformer.decoding.step import DecodingStart, State, as_decodable
 from glassformer.decoding.walking import DecodingStep, accumulated, collect, walk
 from glassformer.errors import InputError
 from glassformer.layers.attention import Cache
@@ -38,9 +38,9 @@ def following(logits: Tensor, sentences: Tensor, before: int) -> Tensor:
 
 def test_finished_sentences_leave_and_no_work_is_spent_on_them() -> None:
     model = Counting()
-    bounds = Limits(eos=7, max_len=4).checked(10, CPU)
+    checked = Limits(eos=7, max_len=4).checked(10, CPU)
     start = model.start(torch.tensor([[5], [1], [6], [4]]), None)
-    found = collect(walk(model, start, bounds, following), 4, bounds)
+    found = collect(walk(model, start, checked, following), 4, checked)
     assert [each.tokens for each in found] == [[6], [2, 3, 4, 5], [], [5, 6]]
     assert [each.finished for each in found] == [True, False, True, True]
     assert model.rows == [4, 3, 2, 1]
@@ -52,8 +52,8 @@ def test_the_end_counts_in_the_log_probability() -> None:
         DecodingStep(torch.tensor([0, 1]), torch.tensor([3, 2]), third.expand(2)),
         DecodingStep(torch.tensor([0]), torch.tensor([2]), third),
     ]
-    bounds = Limits(eos=2, max_len=4).checked(10, CPU)
-    first, second = collect(iter(steps), 2, bounds)
+    checked = Limits(eos=2, max_len=4).checked(10, CPU)
+    first, second = collect(iter(steps), 2, checked)
     assert (first.tokens, second.tokens) == ([3], [])
     assert first.log_probability == first.score == 2 * third.item()
     assert second.log_probability == third.item()
@@ -62,9 +62,9 @@ def test_the_end_counts_in_the_log_probability() -> None:
 @torch.inference_mode()
 def test_each_sentence_has_its_own_longest_length() -> None:
     source, mask = torch.tensor([[3, 4, 5], [6, 0, 0]]), torch.tensor([[True] * 3, [True, False, False]])
-    way = decodable(lively("encoder-decoder", "rotary"), BOS)
-    bounds = Limits(eos=None, forbidden=(EOS,)).checked(way.vocab_size, CPU)
-    found = collect(walk(way, way.start(source, mask), bounds, following), 2, bounds)
+    decodable = as_decodable(lively("encoder-decoder", "rotary"), BOS)
+    checked = Limits(eos=None, forbidden=(EOS,)).checked(decodable.vocab_size, CPU)
+    found = collect(walk(decodable, decodable.start(source, mask), checked, following), 2, checked)
     assert [len(each.tokens) for each in found] == [53, 51]
     assert not any(each.finished for each in found)
 
@@ -74,8 +74,9 @@ def test_small_types_are_summed_in_float32() -> None:
     for dtype in (torch.float16, torch.bfloat16, torch.float32):
         assert accumulated(torch.zeros(1, 2, dtype=dtype)).dtype == torch.float32
     assert accumulated(torch.zeros(1, 2, dtype=torch.float64)).dtype == torch.float64
-    way = decodable(lively("decoder"), None)
-    steps = walk(way, way.start(*sources()), Limits(eos=EOS, max_len=2).checked(way.vocab_size, CPU), following)
+    decodable = as_decodable(lively("decoder"), None)
+    checked = Limits(eos=EOS, max_len=2).checked(decodable.vocab_size, CPU)
+    steps = walk(decodable, decodable.start(*sources()), checked, following)
     assert next(iter(steps)).log_probabilities.dtype == torch.float64
 
 

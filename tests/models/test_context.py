@@ -17,7 +17,7 @@ def test_a_bias_reaches_the_scores_of_self_attention_only() -> None:
     bias = torch.zeros(4, 3, 3).double()
     bias[:, :, 0] = 50.0  # everyone looks at the first
     with record(block) as trace:
-        block(x, memory, place=PositionEffect(bias=bias))
+        block(x, memory, positions=PositionEffect(bias=bias))
     assert trace["self_attention.weights"][..., 0].min().item() > 0.999
     assert trace["cross_attention.weights"][..., 0].max().item() < 0.999
 

@@ -11,28 +11,28 @@ from small_run import examples, run_config
 
 def test_the_best_so_far() -> None:
     progress = Progress(step=10)
-    assert progress.judge(2.0, "less")
+    assert progress.keep_best(2.0, "less")
     progress.step = 20
-    assert not progress.judge(2.5, "less")
-    assert not progress.judge(2.0, "less")  # as good is not better
+    assert not progress.keep_best(2.5, "less")
+    assert not progress.keep_best(2.0, "less")  # as good is not better
     assert (progress.best_step, progress.best_value, progress.since_best) == (10, 2.0, 2)
-    assert progress.judge(1.0, "less")
+    assert progress.keep_best(1.0, "less")
     assert (progress.best_step, progress.since_best) == (20, 0)
 
 
 @pytest.mark.parametrize(("way", "better"), [("less", 1.0), ("more", 3.0)])
 def test_which_way_is_better(way: str, better: float) -> None:
     progress = Progress()
-    assert progress.judge(2.0, way)
-    assert progress.judge(better, way)
-    assert not progress.judge(2.0, way)
+    assert progress.keep_best(2.0, way)
+    assert progress.keep_best(better, way)
+    assert not progress.keep_best(2.0, way)
 
 
 def test_no_number_is_never_the_best() -> None:
     progress = Progress()
-    assert not progress.judge(float("nan"), "less")
+    assert not progress.keep_best(float("nan"), "less")
     assert progress.best_value is None and progress.since_best == 1
-    assert progress.judge(5.0, "less")
+    assert progress.keep_best(5.0, "less")
 
 
 def test_it_survives_json() -> None:

@@ -33,7 +33,7 @@ class Option(NamedTuple):
     rule: Rule
     optional: bool = False
 
-    def judge(self, key: str, value: object) -> Any:
+    def check(self, key: str, value: object) -> Any:
         """The value in its final form, or an error that names the key."""
         return value if value is None and self.optional else self.rule(key, value)
 
@@ -72,7 +72,7 @@ def known_key(key: object, known: Collection[str], typed: str = "") -> str:
     return name
 
 
-def judge(key: str, chosen: Choice, schema: Schema) -> dict[str, Any]:
+def check_choice(key: str, chosen: Choice, schema: Schema) -> dict[str, Any]:
     """Check the options that a choice sets. Unknown ones are refused with the nearest name, missing ones are named."""
     for name in chosen.options:
         if not schema:
@@ -83,12 +83,12 @@ def judge(key: str, chosen: Choice, schema: Schema) -> dict[str, Any]:
     for name, each in schema.items():
         if each.default is REQUIRED and name not in chosen.options:
             raise ConfigError("option_missing", key=key, kind=chosen.kind, option=name)
-    return {name: schema[name].judge(f"{key}.{name}", value) for name, value in chosen.options.items()}
+    return {name: schema[name].check(f"{key}.{name}", value) for name, value in chosen.options.items()}
 
 
 def complete(key: str, chosen: Choice, schema: Schema) -> dict[str, Any]:
     """All options of a choice, in the order of the schema; those that it does not set have their defaults."""
-    return {**defaults(schema), **judge(key, chosen, schema)}
+    return {**defaults(schema), **check_choice(key, chosen, schema)}
 
 
 def defaults(schema: Schema) -> dict[str, Any]:

@@ -22,7 +22,7 @@ class ConfigTable:
 
     def __post_init__(self) -> None:
         for name, each in self.schema().items():
-            object.__setattr__(self, name, each.judge(name, getattr(self, name)))
+            object.__setattr__(self, name, each.check(name, getattr(self, name)))
 
     @classmethod
     def schema(cls) -> Schema:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from glassformer.config.options import Option, Schema, judge
+from glassformer.config.options import Option, Schema, check_choice
 from glassformer.config.values import Choice, Rule, count, not_negative, wrong_type
 from glassformer.data.channel import Channel, SeriesForm, find_column, read_channels, sign_of
 from glassformer.data.corpus import source_options
@@ -29,7 +29,7 @@ SPLIT = "split"  # not an option of the readers: see `data/panel.py`
 def channels(source: Choice) -> list[Channel]:
     """All channels of a source, each at its full length."""
     read = choose("source", source.kind, SOURCES)
-    options = judge("source", source, CHANNELS_OPTIONS[source.kind])
+    options = check_choice("source", source, CHANNELS_OPTIONS[source.kind])
     return read(**{name: value for name, value in options.items() if name != SPLIT})
 
 
@@ -90,7 +90,7 @@ def series_form(options: Mapping[str, Any]) -> SeriesForm:
     """The options of a recipe for its CSV, checked; without the path and the split."""
     told = {each.name: options[each.name] for each in fields(SeriesForm) if each.name in options}
     schema = CHANNELS_OPTIONS["csv"]
-    return SeriesForm(**{name: schema[name].judge(f"source.{name}", value) for name, value in told.items()})
+    return SeriesForm(**{name: schema[name].check(f"source.{name}", value) for name, value in told.items()})
 
 
 def from_waves(*, count: int = 2000, noise: float = 0.1, seed: int = 0) -> list[Channel]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from glassformer.config.options import judge
+from glassformer.config.options import check_choice
 from glassformer.config.recipe import DataConfig
 from glassformer.config.values import count, one_of
 from glassformer.data import grammar, read
@@ -23,7 +23,7 @@ def document_corpus(config: DataConfig) -> Corpus[Documents]:
     """All plain texts of a run. The same configuration gives the same texts in the same order."""
     make = choose("source", config.source.kind, DOCUMENTS)
     change = prepared_side(config.prepare, config.source_language)
-    groups = make(config, **judge("source", config.source, DOCUMENTS_OPTIONS[config.source.kind]))
+    groups = make(config, **check_choice("source", config.source, DOCUMENTS_OPTIONS[config.source.kind]))
     return Corpus(groups, lambda some: Documents([change(text) for text in some], some.skipped))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from glassformer.config.options import judge
+from glassformer.config.options import check_choice
 from glassformer.config.recipe import DataConfig
 from glassformer.config.values import count, one_of
 from glassformer.data import grammar, read
@@ -22,7 +22,7 @@ def labelled_corpus(config: DataConfig) -> Corpus[Texts]:
     """All labelled texts of a run. The same configuration gives the same texts in the same order."""
     make = choose("source", config.source.kind, LABELLED)
     change = prepared_side(config.prepare, config.source_language)
-    groups = make(config, **judge("source", config.source, LABELLED_OPTIONS[config.source.kind]))
+    groups = make(config, **check_choice("source", config.source, LABELLED_OPTIONS[config.source.kind]))
     return Corpus(groups, lambda some: Texts([change(text) for text in some.texts], some.labels))
 
 

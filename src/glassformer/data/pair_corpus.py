@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from glassformer.config.options import judge
+from glassformer.config.options import check_choice
 from glassformer.config.recipe import DataConfig
 from glassformer.config.values import count
 from glassformer.data import grammar
@@ -22,7 +22,7 @@ Groups = Mapping[str, Pairs]
 def pair_corpus(config: DataConfig) -> Corpus[Pairs]:
     """All sentences of a run. The same configuration gives the same sentences in the same order."""
     make = choose("source", config.source.kind, PAIRS)
-    groups = make(config, **judge("source", config.source, PAIRS_OPTIONS[config.source.kind]))
+    groups = make(config, **check_choice("source", config.source, PAIRS_OPTIONS[config.source.kind]))
     return Corpus(groups, prepared(config.prepare, config.source_language, config.target_language))
 
 

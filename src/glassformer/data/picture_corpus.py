@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from glassformer.config.options import judge
+from glassformer.config.options import check_choice
 from glassformer.config.recipe import DataConfig
 from glassformer.config.values import count, wrong_type
 from glassformer.data import read
@@ -31,7 +31,7 @@ def picture_corpus(wanted: Wanted) -> Corpus[Pictures]:
     """All images of a run. The same configuration gives the same images in the same order."""
     source = wanted.data.source
     make = choose("source", source.kind, PICTURES)
-    return Corpus(make(wanted, **judge("source", source, PICTURES_OPTIONS[source.kind])))
+    return Corpus(make(wanted, **check_choice("source", source, PICTURES_OPTIONS[source.kind])))
 
 
 def from_digits(config: Wanted, *, test: int = TEST, resize: bool = False) -> Callable[[str], Groups]:

@@ -10,7 +10,7 @@ from jaxtyping import Bool, Shaped
 from torch import Tensor, nn
 
 from glassformer.config.values import size
-from glassformer.decoding.limits import FREE, Bounds, Limits, prepare
+from glassformer.decoding.limits import FREE, CheckedLimits, Limits, prepare
 from glassformer.decoding.rules import LENGTH_NORMS, STOP_RULES, SearchProgress, largest
 from glassformer.decoding.step import Decodable, DecodingStart, Hypothesis, evaluating
 from glassformer.decoding.tree import FINISHED, KEPT, PRUNED, ROOT, Candidates, Growth, Tree
@@ -63,13 +63,13 @@ class BeamSearch:
     """One beam search over a batch: call `run`, then `best`."""
 
     def __init__(
-        self, model: Decodable, start: DecodingStart, bounds: Bounds, rules: Beams, *, record: bool = False
+        self, model: Decodable, start: DecodingStart, checked: CheckedLimits, rules: Beams, *, record: bool = False
     ) -> None:
-        self.model, self.bounds, self.rules, self.record = model, bounds, rules, record
+        self.model, self.checked, self.rules, self.record = model, checked, rules, record
         self.state = start.state
-        longest, device = bounds.longest(start), start.tokens.device
-        self.logits = accumulated(model.step(start.tokens, start.state))  # b v, in the type of the scores
-        self.sentences = torch.arange(len(longest), device=device)  # b: those still searched
+        longest, device = checked.longest(start), start.tokens.device
+        self.logits = accumulated(model.step(start.tokens, start.state))  # b v; its type is that of the scores
+        self.sentences = torch.arange(len(longest), device=device)  # b: those that go on
         self.limit = torch.tensor(longest, device=device)  # b
         self.norm_at_limit = self.logits.new_tensor([rules.norm(length) for length in longest])  # b
         self.sums = self.logits.new_zeros(len(longest), 1)  # b w: log-probabilities of the w beams that go on
@@ -89,7 +89,7 @@ class BeamSearch:
         candidates, beams = self.candidates(length)  # b m
         numbers = self.growth.add(candidates)  # b m
         k, over = min(self.rules.width, numbers.shape[1]), self.limit <= length  # b
-        ends = self.bounds.ended(candidates.tokens) | over[:, None]  # b m
+        ends = self.checked.ended(candidates.tokens) | over[:, None]  # b m
         sums, norm = candidates.cumulative, self.rules.norm(length)
         # Only the k best may finish; the others replace beams that have ended.
         scores = sums[:, :k].masked_fill(~ends[:, :k], NEVER) / norm
@@ -111,9 +111,9 @@ class BeamSearch:
         m = width × (1 + number of end tokens), so that `width` of them go on even if every beam ends.
         """
         b, w = self.sums.shape
-        m = self.rules.width * max(2, 1 + len(self.bounds.ends))
-        logs = self.bounds.forbid_(self.logits.log_softmax(1), length - 1)  # b·w v
-        must = self.bounds.forced(length - 1, self.limit)  # b
+        m = self.rules.width * max(2, 1 + len(self.checked.ends))
+        logs = self.checked.forbid_(self.logits.log_softmax(1), length - 1)  # b·w v
+        must = self.checked.forced(length - 1, self.limit)  # b
         logs = logs if must is None else certain(logs, must.repeat_interleave(w))
         logs, tokens = largest(logs, min(m, logs.shape[1]))  # b·w m
         logs, tokens = logs.view(b, -1), tokens.view(b, -1)  # b w·m
@@ -149,7 +149,7 @@ class BeamSearch:
         tokens, parents, sums = self.growth.flat("tokens"), self.growth.flat("parents"), self.growth.flat("cumulative")
 
         def hypothesis(score: float, node: int) -> Hypothesis:
-            total, finished = sums[node], tokens[node] in self.bounds.ends
+            total, finished = sums[node], tokens[node] in self.checked.ends
             written: list[int] = []
             node = parents[node] if finished else node
             while node != ROOT:
@@ -218,10 +218,10 @@ def _searched(
     model: nn.Module, source: Tensor, mask: Tensor | None, limits: Limits, beams: Beams, n_best: int, *, record: bool
 ) -> BeamSearch | None:
     """A finished search; None if there are no sentences."""
-    way, bounds = prepare(model, source, limits)
-    size("beam", beams.width, 1, way.vocab_size)
+    decodable, checked = prepare(model, source, limits)
+    size("beam", beams.width, 1, decodable.vocab_size)
     size("n_best", n_best, 1, beams.width)
     if source.shape[0] == 0:
         return None
     with evaluating(model):
-        return BeamSearch(way, way.start(source, mask), bounds, beams, record=record).run()
+        return BeamSearch(decodable, decodable.start(source, mask), checked, beams, record=record).run()

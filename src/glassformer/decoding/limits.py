@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.config.values import size
-from glassformer.decoding.step import Decodable, DecodingStart, check_token, decodable
+from glassformer.decoding.step import Decodable, DecodingStart, as_decodable, check_token
 from glassformer.errors import InputError
 
 BEYOND_SOURCE = 50
@@ -35,7 +35,7 @@ class Limits:
     first: int | None = None
     last: int | None = None
 
-    def checked(self, vocab_size: int, device: torch.device) -> Bounds:
+    def checked(self, vocab_size: int, device: torch.device) -> CheckedLimits:
         """These limits for one model: every token must be in its vocabulary."""
         ends = () if self.eos is None else (self.eos,) if isinstance(self.eos, int) else tuple(self.eos)
         ends = tuple(dict.fromkeys(check_token("eos", token, vocab_size) for token in ends))
@@ -47,11 +47,11 @@ class Limits:
             if token is not None:
                 check_token(key, token, vocab_size)
         longest = None if self.max_len is None else size("max_len", self.max_len)
-        return Bounds(ends, indices, longest, size("min_len", self.min_len, 0), self.first, self.last)
+        return CheckedLimits(ends, indices, longest, size("min_len", self.min_len, 0), self.first, self.last)
 
 
 @dataclass(frozen=True)
-class Bounds:
+class CheckedLimits:
     """`Limits` that were checked, in the form that every step of a search needs."""
 
     ends: tuple[int, ...]
@@ -101,9 +101,9 @@ class Bounds:
         return scores
 
 
-def prepare(model: nn.Module, source: Tensor, limits: Limits) -> tuple[Decodable, Bounds]:
+def prepare(model: nn.Module, source: Tensor, limits: Limits) -> tuple[Decodable, CheckedLimits]:
     """What every decoder starts with: how to decode this model, and the checked limits."""
     if not isinstance(source, Tensor):
         raise InputError("tokens_shape", shape="–", dtype=type(source).__name__)
-    way = decodable(model, limits.bos)
-    return way, limits.checked(way.vocab_size, source.device)
+    decodable = as_decodable(model, limits.bos)
+    return decodable, limits.checked(decodable.vocab_size, source.device)

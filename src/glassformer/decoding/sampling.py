@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float, Shaped
 from torch import Tensor, nn
 
 from glassformer.config.values import positive, rate, size, wrong_type
-from glassformer.decoding.limits import Bounds, Limits, prepare
+from glassformer.decoding.limits import CheckedLimits, Limits, prepare
 from glassformer.decoding.step import Decodable, Hypothesis, evaluating
 from glassformer.decoding.walking import Choose, collect, most_probable, walk
 from glassformer.errors import ConfigError
@@ -111,13 +111,13 @@ def sample(
     n hypotheses for each sentence, in the order they were drawn. The same `seed` gives the same ones; None draws
     from PyTorch's own generator. `log_probability` is the model's own, before any filter.
     """
-    way, bounds = prepare(model, source, limits)
+    decodable, checked = prepare(model, source, limits)
     draw = Draw(sampling, source.shape[0] * size("n", n), seed)
     if source.shape[0] == 0:
         return []
     with evaluating(model):
-        start = way.start(source, mask).repeated(n)
-        drawn = collect(walk(way, start, bounds, draw), draw.sentences, bounds)
+        start = decodable.start(source, mask).repeated(n)
+        drawn = collect(walk(decodable, start, checked, draw), draw.sentences, checked)
     return [drawn[i : i + n] for i in range(0, len(drawn), n)]
 
 
@@ -144,21 +144,21 @@ def stream(
     Greedy, or drawn as `sampling` says: token for token what `greedy` and `sample` give. The token that ends a
     sentence is not yielded. While it runs, the model is in evaluation mode.
     """
-    way, bounds = prepare(model, source, limits)
+    decodable, checked = prepare(model, source, limits)
     pick = most_probable if sampling is None else Draw(sampling, source.shape[0], seed)
-    return _tokens(model, way, bounds, source, mask, pick)
+    return _tokens(model, decodable, checked, source, mask, pick)
 
 
 @torch.inference_mode()
 def _tokens(
-    model: nn.Module, way: Decodable, bounds: Bounds, source: Tensor, mask: Tensor | None, pick: Choose
+    model: nn.Module, decodable: Decodable, checked: CheckedLimits, source: Tensor, mask: Tensor | None, pick: Choose
 ) -> Iterator[list[int | None]]:
     if source.shape[0] == 0:
         return
     with evaluating(model):
-        for step in walk(way, way.start(source, mask), bounds, pick):
+        for step in walk(decodable, decodable.start(source, mask), checked, pick):
             row: list[int | None] = [None] * source.shape[0]
             for sentence, token in zip(step.sentences.tolist(), step.tokens.tolist(), strict=True):
-                row[sentence] = None if token in bounds.ends else token
+                row[sentence] = None if token in checked.ends else token
             if any(token is not None for token in row):
                 yield row

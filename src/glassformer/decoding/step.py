@@ -148,7 +148,7 @@ class DecodableDecoder:
         return self.model(tokens, state.mask, cache=state.cache)[:, -1]  # b v
 
 
-def decodable(model: nn.Module, bos: int | None) -> Decodable:
+def as_decodable(model: nn.Module, bos: int | None) -> Decodable:
     """How to decode this model; raises if it cannot be decoded, and says why."""
     if isinstance(model, EncoderDecoder | DecoderOnly) and isinstance(model.head, LanguageModelHead):
         target = model.embedding

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Bool, Shaped
 from torch import Tensor, nn
 
-from glassformer.decoding.limits import FREE, Bounds, Limits, prepare
+from glassformer.decoding.limits import FREE, CheckedLimits, Limits, prepare
 from glassformer.decoding.rules import comparable, largest
 from glassformer.decoding.step import Decodable, DecodingStart, Hypothesis, evaluating
 
@@ -25,23 +25,23 @@ class DecodingStep:
     log_probabilities: Tensor  # b: the model's own, before any filter; 0 for a forced token
 
 
-def walk(model: Decodable, start: DecodingStart, bounds: Bounds, choose: Choose) -> Iterator[DecodingStep]:
+def walk(model: Decodable, start: DecodingStart, checked: CheckedLimits, choose: Choose) -> Iterator[DecodingStep]:
     """Choose a token and feed it to the model, until every sentence has ended. Finished ones leave the batch.
 
     The host waits for the device once per step, to learn whether a sentence has ended.
     """
-    longest = bounds.longest(start)
+    longest = checked.longest(start)
     tokens, state, most = start.tokens, start.state, max(longest)
     limit = torch.tensor(longest, device=tokens.device)  # b
     sentences = torch.arange(len(longest), device=tokens.device)  # b
     for before in range(most):
         logits = accumulated(model.step(tokens, state))  # b v
-        chosen = choose(bounds.forbid(logits, before), sentences, before)  # b
-        must = bounds.forced(before, limit)  # b
+        chosen = choose(checked.forbid(logits, before), sentences, before)  # b
+        must = checked.forced(before, limit)  # b
         chosen = chosen if must is None else torch.where(must == FREE, chosen, must)
         logs = logits.log_softmax(1).gather(1, chosen[:, None])[:, 0]  # b
         yield DecodingStep(sentences, chosen, logs if must is None else logs.masked_fill(must != FREE, 0.0))
-        done = bounds.ended(chosen) | (limit <= before + 1)  # b
+        done = checked.ended(chosen) | (limit <= before + 1)  # b
         tokens = chosen[:, None]  # b 1
         if bool(done.any()):
             keep = (~done).nonzero()[:, 0]
@@ -51,7 +51,7 @@ def walk(model: Decodable, start: DecodingStart, bounds: Bounds, choose: Choose)
             tokens, limit, sentences = tokens[keep], limit[keep], sentences[keep]
 
 
-def collect(steps: Iterator[DecodingStep], b: int, bounds: Bounds) -> list[Hypothesis]:
+def collect(steps: Iterator[DecodingStep], b: int, checked: CheckedLimits) -> list[Hypothesis]:
     """The steps of a walk, put together: one hypothesis for each of the b sentences."""
     taken = list(steps)
     sentences = torch.cat([step.sentences for step in taken]).tolist()
@@ -61,7 +61,7 @@ def collect(steps: Iterator[DecodingStep], b: int, bounds: Bounds) -> list[Hypot
     for sentence, token in zip(sentences, tokens, strict=True):
         written[sentence].append(token)
     sums = logs.new_zeros(b).index_add_(0, torch.cat([step.sentences for step in taken]), logs).tolist()
-    finished = [row[-1] in bounds.ends for row in written]
+    finished = [row[-1] in checked.ends for row in written]
     return [
         Hypothesis(row[:-1] if ended else row, total, total, ended)
         for row, total, ended in zip(written, sums, finished, strict=True)
@@ -88,12 +88,12 @@ def greedy(
     `source` is the text of the encoder, or the prompt of a decoder alone; `mask`: True = a real token.
     Returns one list per sentence, with one hypothesis in it, in the form that all decoders share.
     """
-    way, bounds = prepare(model, source, limits)
+    decodable, checked = prepare(model, source, limits)
     if source.shape[0] == 0:
         return []
     with evaluating(model):
-        steps = walk(way, way.start(source, mask), bounds, most_probable)
-        return [[one] for one in collect(steps, source.shape[0], bounds)]
+        steps = walk(decodable, decodable.start(source, mask), checked, most_probable)
+        return [[one] for one in collect(steps, source.shape[0], checked)]
 
 
 def most_probable(logits: Tensor, sentences: Tensor, before: int) -> Tensor:

@@ -17,7 +17,7 @@ from glassformer.layers.attention.mask import as_allowed
 from glassformer.layers.feed_forward import FEED_FORWARDS
 from glassformer.layers.norm import NORMS, Norm
 from glassformer.layers.residual import NORM_ORDERS, StochasticDepth, add_norm
-from glassformer.models.context import NOWHERE, Context, Memory, PositionEffect
+from glassformer.models.context import NO_EFFECT, Context, Memory, PositionEffect
 from glassformer.tap import observed, tap
 
 
@@ -159,12 +159,12 @@ class EncoderBlock(Block):
         mask: Mask | Tensor | None = None,
         *,
         real: Tensor | None = None,
-        place: PositionEffect = NOWHERE,
+        positions: PositionEffect = NO_EFFECT,
     ) -> Float[Tensor, "b t d_model"]:
         """`mask`, True = may look: t s, b t s or b h t s. `real`, True = a token, not padding: b t."""
         b, t = x.shape[:2]
         rules = mask if isinstance(mask, Mask) else Mask(allowed=as_allowed(mask, real, b, t, t))
-        return _run(self, x, Context(rules, place=place))
+        return _run(self, x, Context(rules, positions=positions))
 
 
 class DecoderBlock(Block):
@@ -181,7 +181,7 @@ class DecoderBlock(Block):
         *,
         real: Tensor | None = None,
         memory_real: Tensor | None = None,
-        place: PositionEffect = NOWHERE,
+        positions: PositionEffect = NO_EFFECT,
         cache: LayerCache | None = None,
     ) -> Float[Tensor, "b t d_model"]:
         """`mask` (besides the look-ahead mask) and `memory_mask`, True = may look: t s, b t s or b h t s.
@@ -196,7 +196,7 @@ class DecoderBlock(Block):
         if isinstance(memory, Tensor):
             seen = as_allowed(memory_mask, memory_real, b, t, memory.shape[1])
             memory = Memory(memory, Mask(allowed=seen))
-        return _run(self, x, Context(rules, memory, place, cache))
+        return _run(self, x, Context(rules, memory, positions, cache))
 
 
 def recompute(model: nn.Module, on: bool = True) -> nn.Module:
@@ -215,6 +215,6 @@ def recompute(model: nn.Module, on: bool = True) -> nn.Module:
 def _run(block: Block, x: Tensor, context: Context) -> Tensor:
     """The block's sub-layers, recomputed if asked for, but not under an observer, which must see each tensor once."""
     if block.recompute and torch.is_grad_enabled() and context.cache is None and not observed():
-        again: Tensor = checkpoint(block.sublayers, x, context, use_reentrant=False)
-        return again
+        output: Tensor = checkpoint(block.sublayers, x, context, use_reentrant=False)
+        return output
     return block.sublayers(x, context)

@@ -8,7 +8,7 @@ from functools import cache, partial
 from typing import Any
 
 from glassformer.config.model import ModelConfig
-from glassformer.config.options import REQUIRED, Schema, judge, keywords
+from glassformer.config.options import REQUIRED, Schema, check_choice, keywords
 from glassformer.config.values import Choice, Rule, count, one_of, rate, size
 from glassformer.errors import ConfigError
 from glassformer.layers.attention.mask import check_window
@@ -63,7 +63,7 @@ def check(config: ModelConfig, norms: Collection[str] = tuple(NORMS)) -> None:
     """Raise a ConfigError that names the key, the value, the rule and the remedy; return if a model can be built."""
     _kinds(config, norms)
     for key, schema in box_options(config).items():
-        judge(key, getattr(config, key), schema)
+        check_choice(key, getattr(config, key), schema)
     check_heads(config.d_model, config.n_heads, config.n_kv_heads, config.d_k)
     check_window(config.window, config.window_from)
     _position(config)

@@ -26,7 +26,7 @@ class Memory:
     mask: Mask
 
 
-NOWHERE = PositionEffect()
+NO_EFFECT = PositionEffect()
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,14 @@ class Context:
 
     mask: Mask
     memory: Memory | None = None
-    place: PositionEffect = NOWHERE
+    positions: PositionEffect = NO_EFFECT
     cache: LayerCache | None = None
 
     def look_at_self(self, attention: nn.Module, y: Tensor) -> Tensor:
         """Self-attention: y looks at itself, and with a cache at the positions before it as well."""
         past = None if self.cache is None else self.cache.past
-        looked: Tensor = attention(y, y, y, self.mask, rotation=self.place.rotation, bias=self.place.bias, cache=past)
+        rotation, bias = self.positions.rotation, self.positions.bias
+        looked: Tensor = attention(y, y, y, self.mask, rotation=rotation, bias=bias, cache=past)
         return looked
 
     def look_at_memory(self, attention: nn.Module | None, y: Tensor) -> Tensor:

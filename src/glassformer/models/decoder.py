@@ -53,7 +53,7 @@ class Decoder(Stack):
             allowed = combine(allowed, self._packed(documents, b, t, past))
         everywhere = Mask(causal=self.causal, prefix=self._shared(prefix, real, b, past + t), allowed=allowed)
         rules = self.rules(everywhere, t, past + t, x.device)
-        x, place = self.enter(x, real, past, documents)
+        x, effect = self.enter(x, real, past, documents)
         beams = 1 if cache is None else cache.beams
         source = None
         if memory is not None:
@@ -62,7 +62,7 @@ class Decoder(Stack):
             seen = as_allowed(memory_mask, memory_real, b // beams, t * beams, memory.shape[1])
             source = Memory(memory, Mask(allowed=seen))
         for layer, block in enumerate(self.blocks):
-            x = block(x, source, rules[layer], place=place, cache=None if cache is None else cache.layers[layer])
+            x = block(x, source, rules[layer], positions=effect, cache=None if cache is None else cache.layers[layer])
         return self.leave(x)
 
     def _check_memory(self, memory: Tensor, b: int, beams: int) -> None:

@@ -28,9 +28,9 @@ class Encoder(Stack):
         """`mask`, True = may look: t s, b t s or b h t s. `real`, True = a token, not padding: b t."""
         b, t, _ = check_vectors(x, self.d_model).shape
         rules = self.rules(Mask(causal=self.causal, allowed=as_allowed(mask, real, b, t, t)), t, t, x.device)
-        x, place = self.enter(x, real)
+        x, effect = self.enter(x, real)
         for block, seen in zip(self.blocks, rules, strict=True):
-            x = block(x, seen, place=place)  # b t d_model
+            x = block(x, seen, positions=effect)  # b t d_model
         return self.leave(x)
 
 

@@ -25,7 +25,7 @@ from glassformer.models.check import GIVEN, check, input_positions
 from glassformer.models.context import Memory, PositionEffect
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.models.parts import MODELS, Box, model_parts
-from glassformer.symbols.run import SymbolicRun
+from glassformer.symbols.run import RenameAxes, SymbolicRun
 from glassformer.symbols.size import Dim
 from glassformer.symbols.tensor import Storage, Symbolic
 
@@ -154,8 +154,8 @@ def lengths(config: ModelConfig, batch: int, length: int, target_length: int | N
     return Lengths(batch, source, target, past)
 
 
-def letters(config: ModelConfig, cached: bool) -> Any:
-    """Which letter an axis gets where: the input of a stack has t positions, keys and values have s."""
+def axis_names(config: ModelConfig, cached: bool) -> RenameAxes:
+    """Which axis has which letter where: what enters a stack has t positions, what is looked at has s."""
 
     def rename(name: str, x: Symbolic) -> Symbolic:
         path, _, last = name.rpartition(".")
@@ -185,7 +185,7 @@ def run_pass(
     may_decode = config.family != "encoder" and config.causal
     sizes = sizes if may_decode else replace(sizes, past=0)  # a model that sees everything at once has no past
     cache = model.decoder.empty_cache() if may_decode and (sizes.past or not training) else None
-    run.letters = letters(config, cached=bool(sizes.past))
+    run.rename_axes = axis_names(config, cached=bool(sizes.past))
     run.steps.clear()
     b, source, target = Dim("b", sizes.batch), Dim("t", sizes.source), Dim("t", sizes.target)
     blocks = {path: module for path, module in model.named_modules() if isinstance(module, Block)}
@@ -206,10 +206,10 @@ def _mark(run: SymbolicRun, path: str) -> Any:
     """A hook that records the inputs of a block: the stream, the memory, and what positions give to attention."""
 
     def enter(block: nn.Module, given: tuple[Any, ...], keywords: dict[str, Any]) -> None:
-        place: PositionEffect = keywords["place"]
+        effect: PositionEffect = keywords["positions"]
         inputs = [each.x if isinstance(each, Memory) else each for each in given]
-        angles = [] if place.rotation is None else [place.rotation.cos, place.rotation.sin]
-        tensors = [x for x in (*inputs, *angles, place.bias) if isinstance(x, Symbolic)]
+        angles = [] if effect.rotation is None else [effect.rotation.cos, effect.rotation.sin]
+        tensors = [x for x in (*inputs, *angles, effect.bias) if isinstance(x, Symbolic)]
         run.mark("enter", path, tuple(tensors))
 
     return enter

@@ -83,18 +83,18 @@ class Stack(nn.Module):
         x = check_vectors(x, self.d_model)
         check_precision(x, self)
         at = places(real, x.shape[1], past, x.device) if documents is None else places_in(documents)
-        place, t = PositionEffect(), x.shape[1]
+        effect, t = PositionEffect(), x.shape[1]
         positions: Any = self.positions
         match positions.acts_on:
             case "stream":
                 x = positions(x, at)
             case "queries and keys":
-                place = PositionEffect(rotation=positions.rotation(at, x.dtype))
+                effect = PositionEffect(rotation=positions.rotation(at, x.dtype))
             case "scores":
-                place = PositionEffect(bias=positions(t, past + t, x))
+                effect = PositionEffect(bias=positions(t, past + t, x))
         if self.embedding_norm is not None:
             x = self.embedding_norm(x)
-        return self.dropout(tap("input", x)), place
+        return self.dropout(tap("input", x)), effect
 
     def rules(self, everywhere: Mask, t: int, s: int, device: torch.device) -> list[Mask]:
         """Who may look at whom, layer by layer: without the window, then with it, each computed once."""

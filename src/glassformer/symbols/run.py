@@ -21,9 +21,7 @@ from glassformer.symbols.size import Dim, values, written
 from glassformer.symbols.tensor import Storage, Symbolic
 from glassformer.tap import Selection, observe
 
-Letters = Callable[
-    [str, Symbolic], Symbolic
-]  # path of a tap or a module, tensor → the same tensor with the letters used there
+RenameAxes = Callable[[str, Symbolic], Symbolic]  # path of a tap or a module, tensor → the same, axes named as there
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +68,10 @@ class SymbolicRun(TorchFunctionMode):
         *,
         accelerator: bool = False,
         autocast: bool = False,
-        letters: Letters = lambda name, x: x,
+        rename_axes: RenameAxes = lambda name, x: x,
     ) -> None:
         super().__init__()
-        self.dtype, self.accelerator, self.autocast, self.letters = dtype, accelerator, autocast, letters
+        self.dtype, self.accelerator, self.autocast, self.rename_axes = dtype, accelerator, autocast, rename_axes
         self.width = Dim("w", dtype.itemsize)
         self.steps: list[Step] = []
         self._path = [""]
@@ -148,7 +146,7 @@ class SymbolicRun(TorchFunctionMode):
     def _leave(self, result: Any) -> Any:
         """Rename the axes of a module's result: it may have other letters outside the module."""
         path = self._path.pop()
-        return self.letters(path, result) if isinstance(result, Symbolic) else result
+        return self.rename_axes(path, result) if isinstance(result, Symbolic) else result
 
     def mark(self, function: str, path: str, operands: tuple[Any, ...]) -> None:
         """Record a step that is not a torch function: the beginning or the end of a block."""
@@ -158,7 +156,7 @@ class SymbolicRun(TorchFunctionMode):
         assert isinstance(x, Symbolic)
         if x.step >= 0:
             self.steps[x.step].tap = name
-        return self.letters(f"{self._path[-1]}.{name}", x)
+        return self.rename_axes(f"{self._path[-1]}.{name}", x)
 
     def wants(self, name: str) -> bool:
         return False

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from glassformer.config.options import Schema, judge
+from glassformer.config.options import Schema, check_choice
 from glassformer.config.recipe import RunConfig
 from glassformer.errors import ConfigError
 
 
 def check_options(config: RunConfig, known: Schema, losses: Collection[str]) -> None:
-    """Raises for an option that the task does not have, or a loss that does not fit it."""
-    judge("task", config.task, known)
+    """The options of the task must be its own, and the loss one of those that fit."""
+    check_choice("task", config.task, known)
     loss = config.train.loss.kind
     if loss not in losses:
         raise ConfigError("task_loss", task=config.task.kind, loss=loss, known=", ".join(losses))

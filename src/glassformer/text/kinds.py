@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from glassformer.config.options import REQUIRED, Schema, judge, keywords, parameters
+from glassformer.config.options import REQUIRED, Schema, check_choice, keywords, parameters
 from glassformer.config.values import Choice
 from glassformer.errors import ConfigError, FileError, choose, shown
 from glassformer.text.bpe import Bpe, find_merges
@@ -53,7 +53,7 @@ def train(
 def check_tokenizer(kind: str, options: Mapping[str, Any]) -> None:
     """Raises, before a text is read, unless such a tokenizer can be trained with these options."""
     choose("tokenizer", kind, TOKENIZERS)
-    judge("tokenizer", Choice(kind, options), tokenizer_options(kind))
+    check_choice("tokenizer", Choice(kind, options), tokenizer_options(kind))
 
 
 def tokenizer_options(kind: str) -> Schema:

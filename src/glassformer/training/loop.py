@@ -210,7 +210,7 @@ class _Loop:
         value, better = metrics.get(self.config.best), self.job.task.judged.get(self.config.best)
         if value is None or better is None:
             raise InputError("no_such_metric", metric=self.config.best, known=", ".join(metrics))
-        best = progress.judge(value, better)
+        best = progress.keep_best(value, better)
         self.job.run.log.append({"kind": "evaluation", "step": progress.step, **metrics, "best": best})
         return events.Evaluated(progress.step, metrics, best)
 

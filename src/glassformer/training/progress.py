@@ -35,8 +35,8 @@ class Progress:
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
-    def judge(self, value: float, better: str) -> bool:
-        """Is this the best so far, where "less" or "more" is better? NaN never is."""
+    def keep_best(self, value: float, better: str) -> bool:
+        """Keep this value if it is the best so far, where "less" or "more" is better; was it? NaN never is."""
         sign = 1.0 if better == "less" else -1.0
         ahead = self.best_value is None or sign * value < sign * self.best_value
         if ahead and not math.isnan(value):

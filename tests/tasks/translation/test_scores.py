@@ -5,7 +5,7 @@ import pytest
 from glassformer.config.recipe import DataConfig
 from glassformer.metrics.language import perplexity
 from glassformer.metrics.translation import Outputs
-from glassformer.tasks.translation.scores import judge
+from glassformer.tasks.translation.scores import score_outputs
 
 RIGHT = ["I go to the school today", "they go to the old market"]
 OUTPUTS = Outputs(RIGHT, RIGHT)
@@ -13,14 +13,14 @@ SURPRISE = perplexity(8.0, 4)
 
 
 def test_what_is_right_scores_full_marks_with_every_signature() -> None:
-    scores = judge(OUTPUTS, SURPRISE, DataConfig())
+    scores = score_outputs(OUTPUTS, SURPRISE, DataConfig())
     assert (scores.bleu.value, scores.chrf.value, scores.ter.value) == (pytest.approx(100), pytest.approx(100), 0)
     assert (scores.exact.hits, scores.exact.total, scores.sentences, scores.characters) == (2, 2, 2, None)
     assert "tok:13a" in scores.bleu.signature and "case:mixed" in scores.bleu.signature
 
 
 def test_the_json_has_the_keys_of_the_contract() -> None:
-    table = judge(OUTPUTS, SURPRISE, DataConfig()).to_json()
+    table = score_outputs(OUTPUTS, SURPRISE, DataConfig()).to_json()
     assert {"bleu", "signature", "chrf", "sentences", "loss"} <= set(table)
     assert (table["loss"], table["tokens"], table["exact"]) == (2.0, 4, 1.0)
     assert table["details"]["bleu"]["low"] <= table["bleu"] <= table["details"]["bleu"]["high"] + 1e-9
@@ -28,7 +28,7 @@ def test_the_json_has_the_keys_of_the_contract() -> None:
 
 def test_korean_is_scored_on_characters_too() -> None:
     korean = Outputs(["나는 학교에서 공부한다"], ["나는 학교에서 공부했다"])
-    scores = judge(korean, SURPRISE, DataConfig(source_language="en", target_language="ko"))
+    scores = score_outputs(korean, SURPRISE, DataConfig(source_language="en", target_language="ko"))
     assert scores.characters is not None and "tok:char" in scores.characters.signature
     assert scores.characters.value > scores.bleu.value
     assert scores.to_json()["bleu_characters"] == scores.characters.value
@@ -36,5 +36,5 @@ def test_korean_is_scored_on_characters_too() -> None:
 
 @pytest.mark.parametrize(("prepare", "cut"), [("lowercase", "tok:13a"), ("moses", "tok:none")])
 def test_what_was_done_to_the_text_stands_in_the_signature(prepare: str, cut: str) -> None:
-    signature = judge(OUTPUTS, SURPRISE, DataConfig(prepare=prepare)).bleu.signature
+    signature = score_outputs(OUTPUTS, SURPRISE, DataConfig(prepare=prepare)).bleu.signature
     assert signature.startswith(f"prepare:{prepare}|") and cut in signature

@@ -44,8 +44,8 @@ WEIGHTS = Option(None, weights_or_balanced, optional=True)
 
 
 def given_labels(config: RunConfig) -> list[str] | None:
-    """`task.labels` of a recipe; None if the labels come from the data."""
-    names: list[str] | None = LABELS.judge("task.labels", config.task.options.get("labels"))
+    """`task.labels` of a recipe; None where the data has to tell."""
+    names: list[str] | None = LABELS.check("task.labels", config.task.options.get("labels"))
     return names
 
 
@@ -86,7 +86,7 @@ def class_weights(config: RunConfig, classes: Sequence[int], count: int) -> list
 
     A rare class then counts as much as a frequent one, and the size of the steps stays the same.
     """
-    given = WEIGHTS.judge("task.weights", config.task.options.get("weights"))
+    given = WEIGHTS.check("task.weights", config.task.options.get("weights"))
     if given is None:
         return None
     sizes = np.bincount(classes, minlength=count)

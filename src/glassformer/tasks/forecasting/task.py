@@ -115,7 +115,7 @@ class Forecasting:
         source, model = config.data.source, config.model
         choose("source", source.kind, SOURCES)
         if "split" in source.options:
-            CUT.judge("source.split", source.options["split"])
+            CUT.check("source.split", source.options["split"])
         if model.family != "encoder":
             raise ConfigError("task_family", task=cls.name, family="encoder")
         if model.input.kind != "series" or model.head.kind != "regression":

@@ -19,7 +19,7 @@ from glassformer.show import Column, Kind, Sheet, Table
 from glassformer.tasks.evaluation_log import EvaluationLog
 from glassformer.tasks.result import Evaluation, EvaluationOptions, ExampleProgress, Groups, in_pieces, numbers, percent
 from glassformer.tasks.task import added
-from glassformer.tasks.translation.scores import TranslationScores, judge
+from glassformer.tasks.translation.scores import TranslationScores, score_outputs
 from glassformer.tasks.translation.task import Translation, encode
 from glassformer.tasks.translation.translate import SearchOptions, as_trained, candidates
 from glassformer.words import say
@@ -105,7 +105,7 @@ def evaluate_translation(loaded: Loaded, split: str, options: EvaluationOptions)
     hypotheses = _translate(loaded, pairs, options.search, options.progress)
     losses = {name: total_loss(loaded, some) for name, some in pairs.items()}
     scores = {
-        name: judge(Outputs(hypotheses[name], some.targets), perplexity(*losses[name]), data)
+        name: score_outputs(Outputs(hypotheses[name], some.targets), perplexity(*losses[name]), data)
         for name, some in pairs.items()
     }
     together = _together(main, hypotheses, pairs)
@@ -115,7 +115,7 @@ def evaluate_translation(loaded: Loaded, split: str, options: EvaluationOptions)
         checkpoint=loaded.checkpoint.name,
         split=split,
         readings=EvaluationLog(loaded.folder).count(split) + 1,
-        total=scores[main[0]] if len(main) == 1 else judge(together, perplexity(nats, tokens), data),
+        total=scores[main[0]] if len(main) == 1 else score_outputs(together, perplexity(nats, tokens), data),
         groups=scores,
         apart=groups.apart,
         hypotheses=hypotheses,
