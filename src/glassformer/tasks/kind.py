@@ -1,4 +1,7 @@
-"""What one line of `TASKS` holds: how a task is learned, used, judged and shown; training and commands ask it alone."""
+"""What one line of `TASKS` holds: how a task is learned, used, judged and shown.
+
+Training, commands and pages go by this alone; hub/, loading/, text/ and data/ do ask for some tasks by name.
+"""
 
 from __future__ import annotations
 
