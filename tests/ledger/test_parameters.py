@@ -18,6 +18,7 @@ from glassformer.layers.head import HEADS
 from glassformer.layers.norm import NORMS, LayerNorm
 from glassformer.layers.position import POSITIONS
 from glassformer.layers.residual import NORM_ORDERS
+from glassformer.ledger import costs as costs_module
 from glassformer.ledger import rows as rows_module
 from glassformer.ledger.costs import Pass, costs
 from glassformer.ledger.parameters import count
@@ -234,3 +235,16 @@ def test_layers_that_are_alike_cost_nothing_to_count_and_to_show(run: Pass) -> N
     )
     assert Total.of(large.parts) == large.total
     assert sum(cost.forward for cost in large.costs.values()) == large.to_json()["cost_total"]["flops_forward"]
+
+
+def test_what_a_ledger_tells_of_a_pass_comes_from_one_run_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    models, real = [], costs_module.run_pass
+
+    def counted(config: Any, run: Any, built: Any, sizes: Any, *, training: bool) -> Any:
+        models.append(built)
+        return real(config, run, built, sizes, training=training)
+
+    monkeypatch.setattr(costs_module, "run_pass", counted)
+    ledger = count("gpt2", PRESETS["gpt2"](), Pass(batch=2, length=8))
+    assert ledger.steps and ledger.costs and ledger.memory and ledger.to_json() and repr(ledger)
+    assert len(models) == 1

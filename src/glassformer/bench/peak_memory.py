@@ -25,14 +25,14 @@ def run() -> dict[str, Any]:
     if not torch.cuda.is_available():
         raise ConfigError("needs_accelerator", name="peak-memory")
     rows = []
-    for model, autocast, again in product(SIZES, (False, True), (False, True)):
+    for model, autocast, checkpointing in product(SIZES, (False, True), (False, True)):
         batch, length = SIZES[model]
-        step = Pass(batch=batch, length=length, device="cuda", autocast=autocast, recompute=again)
+        step = Pass(batch=batch, length=length, device="cuda", autocast=autocast, recompute=checkpointing)
         config = PRESETS[model]()
         found = memory(config, step)
         measured = _measure(config, step)
         rows.append(
-            {"model": model, "batch": batch, "length": length, "autocast": autocast, "recompute": again}
+            {"model": model, "batch": batch, "length": length, "autocast": autocast, "recompute": checkpointing}
             | {"predicted": found.peak, "at": found.at, "measured": measured}
         )
     return {"rows": rows}
@@ -64,8 +64,8 @@ def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
     lines = [[say(f"columns.{key}", lang) for key in titles]]
     for row in numbers["rows"]:
         precision = "bfloat16 (autocast)" if row["autocast"] else "float32"
-        again = say("bench.yes" if row["recompute"] else "bench.no", lang)
+        checkpointing = say("bench.yes" if row["recompute"] else "bench.no", lang)
         error = f"{100 * (row['predicted'] / row['measured'] - 1):+.1f} %"
         amounts = [f"{row[key] / 2**30:.2f} GiB" for key in ("predicted", "measured")]
-        lines.append([row["model"], f"{row['batch']}×{row['length']}", precision, again, *amounts, error])
+        lines.append([row["model"], f"{row['batch']}×{row['length']}", precision, checkpointing, *amounts, error])
     return lines
