@@ -159,14 +159,14 @@ def test_a_step_that_is_not_finite_changes_nothing_and_is_counted(optimizer: str
 
     one.model.get_submodule("head").register_forward_hook(poison)
     for step in (one, other):
-        step([good], 1e-2)
+        step.take_step([good], 1e-2)
     poisoned["on"] = True
     for _ in range(2):
         one.take_step([bad], 1e-2)
     poisoned["on"] = False
     assert (one.meter.read().skipped, one.meter.read().in_a_row) == (2, 2)
     for step in (one, other):
-        step([also_good], 1e-2)
+        step.take_step([also_good], 1e-2)
     for a, b in zip(one.model.parameters(), other.model.parameters(), strict=True):
         assert torch.equal(a, b)
     assert (one.meter.read().skipped, one.meter.read().in_a_row, one.meter.read().steps) == (2, 0, 2)
@@ -177,7 +177,7 @@ def test_fp16_is_scaled_and_back() -> None:
     half, full = stepper(precision="fp16", clip=1.0), stepper(clip=1.0)
     parts = batches(translation(run_config()), 6, 9)
     for step in (half, full):
-        step(parts, 1e-3)
+        step.take_step(parts, 1e-3)
     ours, theirs = half.meter.read(), full.meter.read()
     assert half.loss_scale.state() == {"scale": 65536.0, "good": 1}
     assert ours.loss == pytest.approx(theirs.loss, rel=1e-2)
