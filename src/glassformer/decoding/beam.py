@@ -68,8 +68,8 @@ class BeamSearch:
         self.model, self.checked, self.rules, self.record = model, checked, rules, record
         self.state = start.state
         longest, device = checked.longest(start), start.tokens.device
-        self.logits = accumulated(model.step(start.tokens, start.state))  # b v; its type is that of the scores
-        self.sentences = torch.arange(len(longest), device=device)  # b: those that go on
+        self.logits = accumulated(model.step(start.tokens, start.state))  # b v, in the type of the scores
+        self.sentences = torch.arange(len(longest), device=device)  # b: those still searched
         self.limit = torch.tensor(longest, device=device)  # b
         self.norm_at_limit = self.logits.new_tensor([rules.norm(length) for length in longest])  # b
         self.sums = self.logits.new_zeros(len(longest), 1)  # b w: log-probabilities of the w beams that go on

@@ -46,12 +46,12 @@ class Ledger:
 
     @cached_property
     def _costs(self) -> dict[str, Cost]:
-        """Of the distinct layers."""
+        """The costs of the distinct layers."""
         return {} if self.run is None or self._passed is None else distinct_costs(self._passed, self.run)
 
     @cached_property
     def costs(self) -> dict[str, Cost]:
-        """FLOPs and kept bytes of the pass, by part; empty without one."""
+        """FLOPs and kept bytes of the pass, by part; empty without a pass."""
         return {part: self._costs[like].like(part) for part, like in self.in_symbols.everywhere(self._costs)}
 
     @cached_property
@@ -112,7 +112,7 @@ class Ledger:
         }
 
     def shown(self) -> Sheet:
-        """Parameters; with a pass its costs and its memory too."""
+        """The table of parameters; with a pass, also of its costs and its memory."""
         parameters = show.table(self.model, self.in_symbols, self.rows, None)
         if self.run is None or self.memory is None:
             return Sheet(parameters)

@@ -77,7 +77,7 @@ class Plan:
 
     @property
     def update(self) -> float:
-        """The optimiser reads weight, gradient and state of every parameter and writes weight and state."""
+        """Seconds for the optimiser: for every parameter it reads weight, gradient and state and writes two of them."""
         numbers = 3 + 2 * OPTIMIZER_STATES[self.job.optimizer]
         share = self.work.parameters / self.job.shards
         return numbers * self.job.state_width * share / self.device.bandwidth
@@ -88,7 +88,7 @@ class Plan:
 
     @property
     def step_flops(self) -> dict[str, float]:
-        """Of one device in a step: the model's own, those that checkpointing repeats, and both."""
+        """FLOPs of one device in a step: the model's own, those repeated by checkpointing, and their sum."""
         model, recomputed = (flops * self.job.accumulate for flops in (self.work.model, self.work.recomputed))
         return {"model": model, "again": recomputed, "all": model + recomputed}
 

@@ -21,10 +21,10 @@ class CostEntry:
     name: str
     formula: str
     values: dict[str, int]
-    backward: int = 0  # products that the backward pass computes for this one: gradients of both sides, or of one
-    recomputed: bool = False  # in a block that is computed a second time: kept only while the backward pass is in it
-    takes: str = ""  # of a product with a matrix: the bytes of what it is given,
-    gives: str = ""  # and of what comes out
+    backward: int = 0  # products that the backward pass computes for this one: gradients of two factors, or of one
+    recomputed: bool = False  # in a recomputed block: kept only while the backward pass is in it
+    takes: str = ""  # of a product with a matrix: the bytes of its input,
+    gives: str = ""  # and of its output
 
     @cached_property
     def amount(self) -> int:
@@ -40,7 +40,7 @@ class Account:
 
 
 def read_rows(in_symbols: InSymbols, steps: Iterable[Step], *, recompute: bool, triangle: bool) -> dict[str, Account]:
-    """The rows in order of their first step; a layer stands for all that are identical to it."""
+    """The rows in order of their first step; a layer represents all that are identical to it."""
     reader = _RowReader(in_symbols, recompute, triangle)
     for step in steps:
         reader.step(step)

@@ -164,7 +164,7 @@ def rows(config: ModelConfig) -> tuple[ParameterRow, ...]:
 
 
 def distinct_rows(config: ModelConfig) -> tuple[InSymbols, dict[str, ParameterRow]]:
-    """The rows of the distinct layers, by name, and the model, which knows which layers they stand for."""
+    """The model, and the rows of its distinct layers by name; the model knows which layers equal them."""
     built = in_symbols(config, SymbolicRun())
     model: Any = built.model
     shared = "embedding" if getattr(model, "target_embedding", None) is None else "target_embedding"

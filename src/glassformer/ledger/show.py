@@ -165,7 +165,7 @@ def about(run: Pass, lang: str | None) -> str:
 
 
 def costs_table(in_symbols: InSymbols, costs: Mapping[str, Cost], run: Pass, lang: str | None) -> Table:
-    """Under the table of parameters."""
+    """The table of costs, shown under that of the parameters."""
     table = Table(
         Column(say("ledger.part", lang)),
         Column(say("ledger.formula", lang), drop=1),

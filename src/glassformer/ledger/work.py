@@ -74,7 +74,7 @@ class Work:
 
     @cached_property
     def triangle(self) -> int:
-        """The same, attention counted only where the look-ahead mask allows it."""
+        """The same, with attention counted only where the look-ahead mask allows it."""
         return _flops(self.in_symbols, distinct_costs(self.passed, replace(self.run, causal="triangle")))
 
     @cached_property

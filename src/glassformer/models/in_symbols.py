@@ -94,7 +94,7 @@ def in_symbols(config: ModelConfig, run: SymbolicRun, kernel: str = "fused") -> 
 
 @lru_cache(maxsize=1024)
 def numbers(config: ModelConfig) -> int:
-    """How many numbers a model holds, in parameters and buffers."""
+    """The number of values in parameters and buffers of a model."""
     built = in_symbols(config, SymbolicRun())
     tensors = (*built.model.named_parameters(), *built.model.named_buffers())
     return sum(int(x.numel()) * built.times(path) for path, x in tensors)
@@ -155,7 +155,7 @@ def lengths(config: ModelConfig, batch: int, length: int, target_length: int | N
 
 
 def axis_names(config: ModelConfig, cached: bool) -> RenameAxes:
-    """Which axis has which letter where: what enters a stack has t positions, what is looked at has s."""
+    """The names of axes by place: the input of a stack has t positions, keys and values have s."""
 
     def rename(name: str, x: Symbolic) -> Symbolic:
         path, _, last = name.rpartition(".")
@@ -180,7 +180,7 @@ def _renamed(x: Symbolic, axis: int, letter: str, *, whole: bool = False) -> Sym
 def run_pass(
     config: ModelConfig, run: SymbolicRun, built: InSymbols, sizes: Lengths, *, training: bool
 ) -> Cache | None:
-    """One pass from inputs to outputs, recorded in `run.steps`. Decoding: returns the cache after it."""
+    """One pass from inputs to outputs, recorded in `run.steps`. When decoding, returns the cache after it."""
     model: Any = built.model.train(training)
     may_decode = config.family != "encoder" and config.causal
     sizes = sizes if may_decode else replace(sizes, past=0)  # a model that sees everything at once has no past

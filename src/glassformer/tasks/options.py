@@ -10,7 +10,7 @@ from glassformer.errors import ConfigError
 
 
 def check_options(config: RunConfig, known: Schema, losses: Collection[str]) -> None:
-    """The options of the task must be its own, and the loss one of those that fit."""
+    """Raises for an option that the task does not have, or a loss that does not fit it."""
     check_choice("task", config.task, known)
     loss = config.train.loss.kind
     if loss not in losses:

@@ -45,7 +45,7 @@ FORBIDDEN_AND_ENDS: Schema = {
 
 
 def forbidden_and_ends(options: Mapping[str, Any]) -> tuple[tuple[str, ...] | None, tuple[int, ...] | None]:
-    """Which special tokens are forbidden and which end a text, as the task says; None where it says nothing."""
+    """Which special tokens are forbidden and which end a text, by the options of the task; None if not set."""
     forbidden, ends = (each.check(f"task.{name}", options.get(name)) for name, each in FORBIDDEN_AND_ENDS.items())
     return forbidden, ends
 

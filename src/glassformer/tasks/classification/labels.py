@@ -44,7 +44,7 @@ WEIGHTS = Option(None, weights_or_balanced, optional=True)
 
 
 def given_labels(config: RunConfig) -> list[str] | None:
-    """`task.labels` of a recipe; None where the data has to tell."""
+    """`task.labels` of a recipe; None if the labels come from the data."""
     names: list[str] | None = LABELS.check("task.labels", config.task.options.get("labels"))
     return names
 

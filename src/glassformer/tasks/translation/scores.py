@@ -43,7 +43,7 @@ class TranslationScores:
 
 
 def score_outputs(outputs: Outputs, surprise: Surprise, data: DataConfig) -> TranslationScores:
-    """BLEU is sacreBLEU's 13a, cased, except on text that was cut into Moses tokens: that is taken as it is.
+    """BLEU is sacreBLEU's 13a, cased, except on text already split into Moses tokens, which is taken as it is.
 
     Splitting tokens again would follow no convention. The preparation of the text comes before the signature, so that a
     lower-cased score cannot be mistaken for a cased one.
