@@ -202,12 +202,12 @@ def test_an_english_picture_has_hangul_in_its_samples(monkeypatch: pytest.Monkey
 
 def test_letters_that_no_font_has_are_one_line_however_often_a_run_is_drawn(tmp_path: Path) -> None:
     def write_all() -> None:
-        with pictures.styled("en"):
+        with theme.styled(FILE, "en"):
             figure = Figure()
             figure.text(0, 0, "\U0001f9ff\u1201\u1202")  # an amulet and two letters of Ethiopia
             save(figure, tmp_path / "letters.png")
 
-    pictures._say_of_letters.cache_clear()
+    theme._warn_of_letters.cache_clear()
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         for _ in range(3):
@@ -217,7 +217,7 @@ def test_letters_that_no_font_has_are_one_line_however_often_a_run_is_drawn(tmp_
 
 
 def test_any_other_warning_of_the_drawing_is_passed_on() -> None:
-    with pytest.warns(UserWarning, match="something else"), pictures.styled("en"):
+    with pytest.warns(UserWarning, match="something else"), theme.styled(FILE, "en"):
         warnings.warn("something else", UserWarning, stacklevel=1)
 
 

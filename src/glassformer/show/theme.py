@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import logging
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from glassformer.errors import warn
 from glassformer.fonts import hangul_font
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+MISSING = re.compile(r"Glyph .* missing from font")
 OWN = "DejaVu Sans"  # the font that comes with matplotlib
 SHARED: dict[str, Any] = {
     "font.size": 10,
@@ -75,7 +79,7 @@ class Theme:
         """Name → colour, for code that turns colours into variables."""
         return {name: value for name, value in vars(self).items() if name not in ("name", "grey")}
 
-    def style(self, lang: str) -> dict[str, Any]:
+    def style(self, lang: str) -> Any:
         """matplotlib's settings on a page. Titles are never bold: a Hangul font without bold would cause a warning."""
         return {
             **SHARED,
@@ -162,20 +166,31 @@ FILE = Theme(  # for a picture in a file: the colours of Okabe and Ito, on white
 
 @contextmanager
 def styled(theme: Theme, lang: str) -> Iterator[None]:
-    """matplotlib under a theme, without its warnings about a Hangul font that has no bold.
+    """matplotlib under a theme, without its chatter: on fonts that have no bold, and on each letter that no font has.
 
-    Without a Hangul font it would warn about every letter; the command line warns once.
+    A warning said once replaces the latter. On a page where no font has Hangul the command line has said so already.
     """
     from matplotlib import rc_context
 
+    settings = theme.style_of_file(lang) if theme is FILE else theme.style(lang)
     fonts = logging.getLogger("matplotlib.font_manager")
     before = fonts.level
     fonts.setLevel(logging.ERROR)
     try:
-        with rc_context(theme.style(lang)), warnings.catch_warnings():  # type: ignore[arg-type]
-            warnings.filterwarnings("ignore", message="Creating legend with loc")  # appears on slow machines only
-            if hangul_font() is None:
-                warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        with rc_context(settings), warnings.catch_warnings(record=True) as heard:
+            warnings.filterwarnings("ignore", message="Creating legend with loc")  # said on slow machines only
+            warnings.filterwarnings("always", message=MISSING.pattern)
             yield
     finally:
         fonts.setLevel(before)
+    letters = [each for each in heard if MISSING.match(str(each.message))]
+    for other in (each for each in heard if each not in letters):
+        warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
+    if letters and (theme is FILE or hangul_font() is not None):
+        _warn_of_letters()
+
+
+@cache
+def _warn_of_letters() -> None:
+    """Once, however often a run is drawn."""
+    warn("letters_missing")

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from glassformer.errors import InputError
 from glassformer.files import write_figure
 from glassformer.fonts import hangul_font
-from glassformer.show.theme import FILE, Theme
+from glassformer.show.theme import FILE, Theme, styled
 from glassformer.tasks.forecasting.forecast import Forecast, label
 from glassformer.tasks.forecasting.samples import Shown
 from glassformer.tasks.samples import KeptAttention
 from glassformer.training.panels import PanelWords, attention_map, mark, plain
-from glassformer.training.pictures import spoken, styled
+from glassformer.training.pictures import spoken
 from glassformer.words import say
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def draw_forecast(found: Forecast, path: Path) -> None:
     """Write the whole file, or leave the old one. Labels are Korean only if there is a font."""
     check_picture(path)
     lang = spoken()
-    with styled(lang):
+    with styled(FILE, lang):
         figure = forecast_figure(found, lang, named=_plain(found.past.name, hangul_font()))
         write_figure(path, figure, path.suffix.lower()[1:])
 

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import re
-import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from functools import cache
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from glassformer.errors import warn
 from glassformer.files import disk, write_figure
 from glassformer.fonts import hangul_font
 from glassformer.runs import Run
-from glassformer.show.theme import FILE, Theme
+from glassformer.show.theme import FILE, Theme, styled
 from glassformer.tasks import kind_of
 from glassformer.tasks.task import TaskClass
 from glassformer.training.panels import (
@@ -36,7 +31,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MISSING = re.compile(r"Glyph .* missing from font")
 BOARD: Any = [["loss", "rate", "norm"], ["speed", "quality", "attention"], ["status", "samples", "samples"]]
 PANELS: dict[str, Panel] = {
     "loss": draw_loss,
@@ -54,7 +48,7 @@ def draw(run: Run) -> list[Path]:
     """Draw all pictures of a run again; a reader sees the old one or the new one, never half of one."""
     lang = spoken()
     paths = []
-    with styled(lang):
+    with styled(FILE, lang):
         for name, figure in figures(RunHistory.of(run, lang), lang, kind_of(run.config).task).items():
             paths.append(run.pictures / f"{name}.png")
             save(figure, paths[-1])
@@ -64,30 +58,6 @@ def draw(run: Run) -> list[Path]:
 def spoken() -> str:
     """The language of the words in a picture: English where no font has Hangul."""
     return "en" if hangul_font() is None else language()
-
-
-@contextmanager
-def styled(lang: str) -> Iterator[None]:
-    """matplotlib with the style of our pictures. One warning replaces its warnings about each letter that no font has.
-
-    The samples of a run may be in any script, whatever the language of the words around them.
-    """
-    from matplotlib import rc_context
-
-    with rc_context(FILE.style_of_file(lang)), warnings.catch_warnings(record=True) as heard:
-        warnings.filterwarnings("always", message=MISSING.pattern)
-        yield
-    letters = [each for each in heard if MISSING.match(str(each.message))]
-    for other in (each for each in heard if each not in letters):
-        warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
-    if letters:
-        _say_of_letters()
-
-
-@cache
-def _say_of_letters() -> None:
-    """Warn once, however often a run is drawn."""
-    warn("letters_missing")
 
 
 def figures(story: RunHistory, lang: str, task: TaskClass) -> dict[str, Figure]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from io import BytesIO
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from glassformer.files import write_bytes
-from glassformer.show.theme import FILE, families
+from glassformer.files import write_figure
+from glassformer.show.theme import FILE, styled
 from glassformer.training.pictures import spoken
 from glassformer.training.sweep_results import Curve, SweepComparison
 from glassformer.words import say
 
-COLOURS = (FILE.blue, FILE.vermilion, FILE.green, FILE.purple, FILE.orange, FILE.sky, "#000000")
+COLOURS = (FILE.blue, FILE.vermilion, FILE.green, FILE.purple, FILE.orange, FILE.sky, FILE.ink)
 STYLES = ("-", "--", ":", "-.")  # once the colours are used up
 
 
@@ -28,18 +27,11 @@ def band(curves: list[Curve]) -> list[tuple[int, float, float, float]]:
 
 def draw(comparison: SweepComparison, path: Path) -> None:
     """Validation losses, or training losses if nothing was validated. Writes the whole file or leaves the old one."""
-    from matplotlib import rc_context
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     lang = spoken()
-    with rc_context({"font.family": families("ko")}):
-        figure = Figure(figsize=(8, 5), dpi=120, layout="constrained")
-        canvas = FigureCanvasAgg(figure)
+    with styled(FILE, lang):
+        figure = FILE.figure(8, 5)
         _fill(figure.add_subplot(), comparison, lang)
-        image = BytesIO()
-        canvas.print_png(image)
-        write_bytes(path, image.getvalue())
+        write_figure(path, figure, dots=120)
 
 
 def _fill(axes: Any, comparison: SweepComparison, lang: str) -> None:
@@ -54,7 +46,6 @@ def _fill(axes: Any, comparison: SweepComparison, lang: str) -> None:
         axes.plot(steps, middle, style, color=colour, marker="o" if len(steps) < 20 else None, label=row.name)
     axes.set_xlabel(say("sweep.step", lang))
     axes.set_ylabel(say("sweep.validation_loss" if validated else "sweep.training_loss", lang))
-    axes.set_title(f"{comparison.recipe}. {say('sweep.picture', lang)}", fontsize=10)
+    axes.set_title(f"{comparison.recipe}. {say('sweep.picture', lang)}")
     if axes.lines:
-        axes.legend(frameon=False)
-    axes.spines[["top", "right"]].set_visible(False)
+        axes.legend()
