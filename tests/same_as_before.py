@@ -311,10 +311,12 @@ def compare(folder: Path, part: str, now: Any) -> list[Difference]:
     lines += ["mended", *(f"  {n:6} × {reason}" for reason, n in reasons.items())]
     lines += ["other symbols", *(f"  {n:6} × {kind}: {a} → {b}" for (kind, a, b), n in beside.renamed.most_common())]
     lines += ["written otherwise", *(f"  {n:6} × {a} → {b}" for (a, b), n in beside.rewritten.most_common())]
+    lines += ["moved", *(f"  {n:6} × {a} → {b}" for (a, b), n in beside.moved.most_common())]
     listed.write_text("\n".join(lines) + "\n", encoding="utf-8")
     sys.stdout.write(
         f"{part}: {len(now)} compared, {len(found)} differences, {sum(reasons.values())} mended, {len(beside.renamed)} "
-        f"formulas with other symbols, {len(beside.rewritten)} written otherwise: all in {listed}\n"
+        f"formulas with other symbols, {len(beside.rewritten)} written otherwise, {len(beside.moved)} files moved: "
+        f"all in {listed}\n"
     )
     return found
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 from typing import Any, NamedTuple
 
 
@@ -59,6 +60,7 @@ def polynomial(formula: str) -> dict[tuple[str, ...], Fraction] | None:
 
 
 FORMULA = re.compile(r"formula|numbers")
+OURS = re.compile(r"src/glassformer/[\w/]+\.py")
 
 # Other symbols for the same numbers: what stood in a term, and what stands there now.
 KINDS: dict[str, tuple[str, str]] = {
@@ -108,6 +110,7 @@ class Comparison:
     def __init__(self) -> None:
         self.rewritten: Counter[tuple[str, str]] = Counter()  # equal as polynomials
         self.renamed: Counter[tuple[str, str, str]] = Counter()  # kind, before, after
+        self.moved: Counter[tuple[str, str]] = Counter()  # a file of ours, under another name
 
     def differences(self, before: Any, after: Any, path: str) -> Iterator[Difference]:
         if isinstance(before, dict) and isinstance(after, dict):
@@ -120,7 +123,9 @@ class Comparison:
         elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
             for i, (a, b) in enumerate(zip(before, after, strict=True)):
                 yield from self.differences(a, b, f"{path}/{i}")
-        elif before != after and not self._only_written_otherwise(before, after, path):
+        elif (
+            before != after and not self._only_written_otherwise(before, after, path) and not self._moved(before, after)
+        ):
             yield Difference(path, f"{before!r} → {after!r}")
 
     def _only_written_otherwise(self, before: Any, after: Any, path: str) -> bool:
@@ -131,6 +136,16 @@ class Comparison:
         same = first is not None and first == polynomial(after)
         self.rewritten[before, after] += same
         return same
+
+    def _moved(self, before: Any, after: Any) -> bool:
+        """The path of a source file that is gone, and of one that is there."""
+        if not (
+            isinstance(before, str) and isinstance(after, str) and OURS.fullmatch(before) and OURS.fullmatch(after)
+        ):
+            return False
+        moved = not Path(before).exists() and Path(after).exists()
+        self.moved[before, after] += moved
+        return moved
 
     def _only_symbols(self, before: dict[str, Any], after: dict[str, Any], key: str) -> bool:
         """A formula with other symbols of a known kind, whose numbers are equal."""

@@ -30,6 +30,13 @@ def test_a_formula_may_be_written_otherwise_but_nothing_else_may() -> None:
     assert differences({"title": "b×t"}, {"title": "t×b"}) == ["part/title"]
 
 
+def test_a_file_may_have_moved_if_it_is_there() -> None:
+    gone, here, other = (f"src/glassformer/{name}.py" for name in ("neverwas", "errors", "files"))
+    assert differences({"source": gone}, {"source": here}) == []
+    assert differences({"source": here}, {"source": other}) == ["part/source"]
+    assert differences({"source": here}, {"source": gone}) == ["part/source"]
+
+
 def test_a_quotient_is_not_its_numerator() -> None:
     assert polynomial("d_model÷n_heads") != polynomial("d_model")
     assert polynomial("d_k÷2×2") == polynomial("d_k")
