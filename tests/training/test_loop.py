@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -245,6 +246,44 @@ def test_an_interrupted_run_averages_the_same(tmp_path: Path) -> None:
     list(train(job(run), resume=True))
     files = [one.averaged_folder / "model.safetensors" for one in (run, expected)]
     assert sha256(files[0]) == sha256(files[1])
+
+
+def test_a_metric_that_is_never_a_number_cannot_decide(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run", run_config(best="sample_bleu"))
+
+    def measure(model: nn.Module, step: int) -> dict[str, float]:
+        return {"sample_bleu": float("nan"), "exact": 0.5}
+
+    with pytest.raises(InputError) as refused:
+        list(train(job(run, measure=measure)))
+    assert refused.value.in_language("en") == (
+        "best='sample_bleu' is NaN at the first evaluation and can never tell which step is the best (BLEU, "
+        "for example, where no reference has four words); use one of: loss, accuracy, perplexity, exact"
+    )
+    assert refused.value.in_language("ko").startswith("best='sample_bleu': 첫 평가의 값이 NaN이어서")
+    assert run.status["state"] == "failed"
+    assert not [line for line in run.log.read() if line["kind"] == "evaluation"]
+
+
+def test_a_metric_that_is_nan_later_is_just_not_the_best(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run", run_config(best="sample_bleu"))
+
+    def measure(model: nn.Module, step: int) -> dict[str, float]:
+        return {"sample_bleu": 1.0 if step == 6 else float("nan")}
+
+    told = list(train(job(run, measure=measure)))
+    assert [event.best for event in of(events.Evaluated, told)] == [True, False]
+
+
+def test_a_loss_of_nan_is_no_matter_of_the_metric(tmp_path: Path) -> None:
+    class Lost(Translation):
+        def metrics(self, sums: Mapping[str, Sum]) -> dict[str, float]:
+            return {**super().metrics(sums), "loss": float("nan")}
+
+    run = Run.create(tmp_path / "run", run_config())
+    told = list(train(job(run, task=Lost(pad=0, bos=1, eos=2, frame=Frame(end=2)))))
+    assert [event.best for event in of(events.Evaluated, told)] == [False, False]
+    assert told[-1] == events.Stopped(12, "finished")
 
 
 class Exploding(Translation):

@@ -5,8 +5,9 @@ If asked to stop in the middle of an accumulation, it finishes that step first: 
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
@@ -210,9 +211,20 @@ class _Loop:
         value, better = metrics.get(self.config.best), self.job.task.judged.get(self.config.best)
         if value is None or better is None:
             raise InputError("no_such_metric", metric=self.config.best, known=", ".join(metrics))
+        self._refuse_undecided(value, metrics)
         best = progress.keep_best(value, better)
         self.job.run.log.append({"kind": "evaluation", "step": progress.step, **metrics, "best": best})
         return events.Evaluated(progress.step, metrics, best)
+
+    def _refuse_undecided(self, value: float, metrics: Mapping[str, float]) -> None:
+        """The metric that decides is NaN at the first evaluation: no step could be the best, whatever is learned.
+
+        A loss that is NaN is another matter: training has diverged, and is stopped for that.
+        """
+        first = self.state.progress.best_value is None and not self.state.progress.since_best
+        if first and math.isnan(value) and not math.isnan(metrics.get("loss", 0.0)):
+            known = [name for name, one in metrics.items() if name in self.job.task.judged and not math.isnan(one)]
+            raise InputError("metric_nan", metric=self.config.best, known=", ".join(known))
 
     def _metrics(self, weights: AbstractContextManager[None]) -> dict[str, float]:
         """Evaluate with these `weights` in the model; random numbers drawn here do not affect training."""
