@@ -25,8 +25,8 @@ def test_a_plan_is_what_a_recipe_says() -> None:
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        ({"sizes": 3}, r"source.sizes: 'canvases' has no such option; did you mean size\?"),
-        ({"most": 0}, "source.most=0 is out of range; use 1 to"),
+        ({"sizes": 3}, r"data.source.sizes: 'canvases' has no such option; did you mean size\?"),
+        ({"most": 0}, "data.source.most=0 is out of range; use 1 to"),
         ({"size": 31, "largest": 2}, "size=31 is too small for digits of up to 2 times 8 pixels; use 32 or more"),
     ],
 )
@@ -36,7 +36,7 @@ def test_a_plan_that_cannot_be_is_refused(options: dict[str, Any], line: str) ->
 
 
 def test_other_sources_are_refused() -> None:
-    with pytest.raises(ConfigError, match=r"source='grammar' is unknown; use one of: canvases"):
+    with pytest.raises(ConfigError, match=r"data.source='grammar' is unknown; use one of: canvases"):
         CanvasPlan.of(DataConfig())
 
 

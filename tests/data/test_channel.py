@@ -29,7 +29,7 @@ def test_all_columns_but_the_date_by_default_and_the_date_by_name(tmp_path: Path
         ("date,x\n", "{path} is empty; give a file with at least one row"),
         (
             "a,x\nyesterday,1\n",
-            "{path} has no column called date or time; name it with date (source.date, --date); there are: a, x",
+            "{path} has no column called date or time; name it with date (data.source.date, --date); there are: a, x",
         ),
         ("date\n2024-01-01\n", "{path} has no column but the date 'date'; add a column of numbers"),
         (

@@ -24,7 +24,9 @@ def test_the_default_is_real_prices_adjusted() -> None:
     assert found["AAPL"].values[0] == 4.186662803811
     returns = np.diff(np.log(found["AAPL"].values))
     assert np.abs(returns).max() < 0.8  # a split of 2 for 1 would be a fall by half in a day, several times
-    with pytest.raises(ConfigError, match=r"source.tickers='TSLA' is unknown; use one of: AAPL, FB, GOOG, IBM, MSFT"):
+    with pytest.raises(
+        ConfigError, match=r"data.source.tickers='TSLA' is unknown; use one of: AAPL, FB, GOOG, IBM, MSFT"
+    ):
         channels(Choice("prices", {"tickers": ["TSLA"]}))
 
 
@@ -60,12 +62,12 @@ def test_waves_are_the_same_again() -> None:
 @pytest.mark.parametrize(
     ("kind", "options", "line"),
     [
-        ("nothing", {}, "source='nothing' is unknown; use one of: prices, csv, catalogue, waves"),
-        ("waves", {"counts": 5}, "source.counts: 'waves' has no such option; did you mean count?"),
-        ("csv", {}, "source='csv' needs the option path"),
-        ("csv", {"path": "x", "columns": []}, "source.columns=[] is of the wrong type"),
-        ("prices", {"tickers": ["IBM", "IBM"]}, "source.tickers names 'IBM' twice; name each once"),
-        ("waves", {"noise": -1}, "source.noise=-1 "),
+        ("nothing", {}, "data.source='nothing' is unknown; use one of: prices, csv, catalogue, waves"),
+        ("waves", {"counts": 5}, "data.source.counts: 'waves' has no such option; did you mean count?"),
+        ("csv", {}, "data.source='csv' needs the option path"),
+        ("csv", {"path": "x", "columns": []}, "data.source.columns=[] is of the wrong type"),
+        ("prices", {"tickers": ["IBM", "IBM"]}, "data.source.tickers names 'IBM' twice; name each once"),
+        ("waves", {"noise": -1}, "data.source.noise=-1 "),
     ],
 )
 def test_wrong_options_are_refused(kind: str, options: dict[str, Any], line: str) -> None:

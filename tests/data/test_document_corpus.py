@@ -93,14 +93,14 @@ def test_text_is_prepared_as_the_recipe_says() -> None:
 @pytest.mark.parametrize(
     ("kind", "options", "said"),
     [
-        ("grammer", {}, "source='grammer'"),
+        ("grammer", {}, "data.source='grammer'"),
         ("grammar", {"side": "one"}, "did you mean sides"),
         ("grammar", {"sides": "two"}, "sides='two'"),
-        ("grammar", {"test": "a.txt"}, "source.test='a.txt'"),
+        ("grammar", {"test": "a.txt"}, "data.source.test='a.txt'"),
         ("topics", {"count": 3}, "count"),
         ("files", {}, "train"),
         ("files", {"train": "a", "by_line": 1}, "by_line=1"),
-        ("catalogue", {"names": "nsmc", "test": 3}, "source.test=3"),
+        ("catalogue", {"names": "nsmc", "test": 3}, "data.source.test=3"),
     ],
 )
 def test_a_wrong_option_is_one_line(kind: str, options: dict[str, Any], said: str) -> None:
@@ -110,5 +110,5 @@ def test_a_wrong_option_is_one_line(kind: str, options: dict[str, Any], said: st
 
 def test_a_number_of_test_texts_is_for_the_grammar_alone(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("text", encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"source\.test=3"):
+    with pytest.raises(ConfigError, match=r"data\.source\.test=3"):
         documents("files", train=str(tmp_path / "a.txt"), test=3).test  # noqa: B018

@@ -81,11 +81,11 @@ def test_the_reviews_of_the_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
     ("config", "message"),
     [
         (data("grammar", source_language="de"), "the built-in corpus is Korean and English, here source_language='de'"),
-        (data("grammar", label="mood"), "source.label='mood' is unknown; use one of: sentiment, topic"),
-        (data("grammar", test="a.tsv"), "source.test='a.tsv' is of the wrong type"),
-        (data("files"), "source='files' needs the option train; write source = "),
-        (data("files", train="a.tsv", test=5), "source.test=5 is of the wrong type"),
-        (data("web"), "source='web' is unknown; use one of: grammar, files, catalogue"),
+        (data("grammar", label="mood"), "data.source.label='mood' is unknown; use one of: sentiment, topic"),
+        (data("grammar", test="a.tsv"), "data.source.test='a.tsv' is of the wrong type"),
+        (data("files"), "data.source='files' needs the option train; write data.source = "),
+        (data("files", train="a.tsv", test=5), "data.source.test=5 is of the wrong type"),
+        (data("web"), "data.source='web' is unknown; use one of: grammar, files, catalogue"),
     ],
 )
 def test_a_source_that_there_is_not(config: DataConfig, message: str) -> None:

@@ -109,17 +109,17 @@ def test_friday_is_followed_by_monday() -> None:
         (
             ("2024-01-01T00", "2024-01-01T01", "2024-01-01T03", "2024-01-01T04"),
             "f.csv: line 4: rows are missing between 2024-01-01 01:00 and 2024-01-01 03:00 (step elsewhere: 1 hour"
-            "); fill them in, or allow gaps (source.gaps=true, --gaps)",
+            "); fill them in, or allow gaps (data.source.gaps=true, --gaps)",
         ),
         (
             ("2024-01-04", "2024-01-05", "2024-01-08", "2024-01-09", "2024-01-22"),
             "f.csv: line 6: rows are missing between 2024-01-09 and 2024-01-22 (step elsewhere: a weekday); "
-            "fill them in, or allow gaps (source.gaps=true, --gaps)",
+            "fill them in, or allow gaps (data.source.gaps=true, --gaps)",
         ),
         (
             ("2024-01-01", "2024-02-01", "2024-03-01", "2024-05-01"),
             "f.csv: line 5: rows are missing between 2024-03-01 and 2024-05-01 (step elsewhere: 1 month); "
-            "fill them in, or allow gaps (source.gaps=true, --gaps)",
+            "fill them in, or allow gaps (data.source.gaps=true, --gaps)",
         ),
         (("2024-01-01",), "f.csv has too few rows (1): a series needs at least two; give a longer file"),
     ],

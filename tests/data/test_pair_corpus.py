@@ -110,10 +110,10 @@ def test_text_is_prepared_on_every_split(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "options", "line"),
     [
-        ("web", {}, "source='web' is unknown; use one of: grammar, files, catalogue"),
+        ("web", {}, "data.source='web' is unknown; use one of: grammar, files, catalogue"),
         ("files", {"train": ["a", "b", "c"]}, "parallel text is two files, here: a, b, c; write "),
-        ("files", {"trian": "a"}, "source.trian: 'files' has no such option; did you mean train?"),
-        ("files", {}, "source='files' needs the option train; write source = "),
+        ("files", {"trian": "a"}, "data.source.trian: 'files' has no such option; did you mean train?"),
+        ("files", {}, "data.source='files' needs the option train; write data.source = "),
     ],
 )
 def test_what_is_refused(kind: str, options: dict[str, Any], line: str) -> None:
@@ -141,11 +141,11 @@ def test_a_set_of_the_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("kind", "options", "line"),
     [
-        ("grammar", {"count": "abc"}, "source.count='abc' is of the wrong type; use a whole number"),
-        ("grammar", {"count": -3}, "source.count=-3 is out of range"),
-        ("files", {"train": 3}, "source.train=3 is of the wrong type; use a name, or a list of names"),
+        ("grammar", {"count": "abc"}, "data.source.count='abc' is of the wrong type; use a whole number"),
+        ("grammar", {"count": -3}, "data.source.count=-3 is out of range"),
+        ("files", {"train": 3}, "data.source.train=3 is of the wrong type; use a name, or a list of names"),
         ("files", {"train": "x.tsv", "columns": [1]}, "is of the wrong type; use two columns, such as"),
-        ("catalogue", {"names": 3}, "source.names=3 is of the wrong type; use a name, or a list of names"),
+        ("catalogue", {"names": 3}, "data.source.names=3 is of the wrong type; use a name, or a list of names"),
     ],
 )
 def test_an_option_of_the_wrong_kind_is_one_line(kind: str, options: dict[str, Any], line: str) -> None:

@@ -63,7 +63,7 @@ def test_shares_are_counted_on_the_common_axis() -> None:
 @pytest.mark.parametrize("value", [[0.7, 0.3], "half", [0.9, 0.1, 0.1], [-1, 2, 3], [True, 1, 1], [0, 5, 5]])
 def test_a_wrong_split_is_refused(value: Any) -> None:
     with pytest.raises(ConfigError, match=r"is not a split; give three counts such as \[8640, 2880, 2880\], or three"):
-        check_split("source.split", value)
+        check_split("data.source.split", value)
 
 
 def test_a_split_that_asks_for_more_than_there_is() -> None:
@@ -74,7 +74,7 @@ def test_a_split_that_asks_for_more_than_there_is() -> None:
 def test_two_channels_of_one_name_are_refused(tmp_path: Any) -> None:
     path = tmp_path / "twice.csv"
     path.write_text("date,x,x\n2024-01-01,1,2\n2024-01-02,1,2\n")
-    with pytest.raises(ConfigError, match=r"source.columns names 'x' twice; name each once"):
+    with pytest.raises(ConfigError, match=r"data.source.columns names 'x' twice; name each once"):
         panel(Choice("csv", {"path": str(path)}))
 
 

@@ -63,7 +63,7 @@ def test_idx_files_that_hold_no_images(tmp_path: Path) -> None:
     labels = pair(tmp_path, "a", 6)[1]
     with pytest.raises(FileError, match="is not an IDX file of bytes"):
         _ = corpus({"kind": "files", "train": [labels, labels]}).train
-    with pytest.raises(ConfigError, match=r'source\.train=.* a list of two files, \["images", "labels"\]'):
+    with pytest.raises(ConfigError, match=r'data\.source\.train=.* a list of two files, \["images", "labels"\]'):
         corpus({"kind": "files", "train": "a"})
 
 
@@ -74,7 +74,9 @@ def test_folders(tmp_path: Path) -> None:
 
 
 def test_a_source_and_options_that_there_are_not() -> None:
-    with pytest.raises(ConfigError, match="source='grammar' is unknown; use one of: digits, files, folder, catalogue"):
+    with pytest.raises(
+        ConfigError, match=r"data.source='grammar' is unknown; use one of: digits, files, folder, catalogue"
+    ):
         corpus("grammar")
     with pytest.raises(ConfigError, match=r"unknown .*tset|tset"):
         corpus({"kind": "digits", "tset": 3})

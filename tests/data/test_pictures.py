@@ -28,7 +28,7 @@ def test_the_digits_are_bytes_of_seventeen_levels() -> None:
 def test_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
     read_digits.cache_clear()
-    with pytest.raises(ConfigError, match=r"source=digits needs a package .* pip install 'glassformer\[images\]'"):
+    with pytest.raises(ConfigError, match=r"data.source=digits needs a package .* pip install 'glassformer\[images\]'"):
         read_digits()
 
 
@@ -97,7 +97,9 @@ def test_the_name_of_a_folder_is_the_label(tmp_path: Path) -> None:
 
 def test_a_file_of_another_size_is_refused_or_made_to_fit(tmp_path: Path) -> None:
     folder(tmp_path)
-    with pytest.raises(FileError, match=r"1\.png is 4 × 4 pixels, and the model takes 8 × 8; set source\.resize=true"):
+    with pytest.raises(
+        FileError, match=r"1\.png is 4 × 4 pixels, and the model takes 8 × 8; set data\.source\.resize=true"
+    ):
         read(tmp_path, size=8)
     assert read(tmp_path, size=8, resize=True).pixels.shape == (4, 3, 8, 8)
 

@@ -67,7 +67,7 @@ def test_labels_of_validation_that_were_not_trained(tmp_path: Path, capsys: pyte
         ("train.loss", "mse", "cannot be learned with the loss 'mse'"),
         ("run.task.weights", "[1,2,3]", "3 numbers for 2 classes"),
         ("model.head.classes", 7, "head.classes=7"),
-        ("data.source.kind", "grammar", "source."),
+        ("data.source.kind", "grammar", "data.source."),
         ("text.vocab_size", 5000, "vocab_size=5000 is more than"),
     ],
 )

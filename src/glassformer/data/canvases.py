@@ -48,8 +48,8 @@ class CanvasPlan(ConfigTable):
 
     @classmethod
     def of(cls, config: DataConfig) -> CanvasPlan:
-        one_of("source", config.source.kind, (KIND,))
-        options = complete("source", config.source, PLANNED)
+        one_of("data.source", config.source.kind, (KIND,))
+        options = complete("data.source", config.source, PLANNED)
         plan = cls(**options, validation=config.validation, seed=config.seed)
         # There must be room for one more digit beside any other: else most canvases would stay empty.
         if plan.size < 2 * SIDE * plan.largest:

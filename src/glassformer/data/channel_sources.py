@@ -28,8 +28,8 @@ SPLIT = "split"  # not an option of the readers: see `data/panel.py`
 
 def channels(source: Choice) -> list[Channel]:
     """All channels of a source, each at its full length."""
-    read = choose("source", source.kind, SOURCES)
-    options = check_choice("source", source, CHANNELS_OPTIONS[source.kind])
+    read = choose("data.source", source.kind, SOURCES)
+    options = check_choice("data.source", source, CHANNELS_OPTIONS[source.kind])
     return read(**{name: value for name, value in options.items() if name != SPLIT})
 
 
@@ -46,7 +46,7 @@ def from_prices(*, tickers: Sequence[str] = SHARES) -> list[Channel]:
         by_share.setdefault(row[share], []).append((line, row))
     found = []
     for ticker in tickers:
-        some = choose("source.tickers", ticker, by_share)
+        some = choose("data.source.tickers", ticker, by_share)
         lines = [line for line, _ in some]
         moments = read_moments([row[date] for _, row in some], lines, path)
         check_order(moments, lines, path)
@@ -59,7 +59,7 @@ def from_catalogue(*, name: str, part: str, columns: Sequence[str] = (), tickers
     known = dataset(name)
     if known.format == "prices":
         shares = catalogue_prices(name, part)
-        return [_adjusted(ticker, choose("source.tickers", ticker, shares)) for ticker in tickers or shares]
+        return [_adjusted(ticker, choose("data.source.tickers", ticker, shares)) for ticker in tickers or shares]
     if known.format != "series":
         raise InputError("data_wrong_format", name=name, format=known.format, wanted="series, prices")
     return read_channels(find(name, split_of(name, part).files[0]), SeriesForm(columns=columns))
@@ -90,7 +90,7 @@ def series_form(options: Mapping[str, Any]) -> SeriesForm:
     """The options of a recipe for its CSV, checked; without the path and the split."""
     told = {each.name: options[each.name] for each in fields(SeriesForm) if each.name in options}
     schema = CHANNELS_OPTIONS["csv"]
-    return SeriesForm(**{name: schema[name].check(f"source.{name}", value) for name, value in told.items()})
+    return SeriesForm(**{name: schema[name].check(f"data.source.{name}", value) for name, value in told.items()})
 
 
 def from_waves(*, count: int = 2000, noise: float = 0.1, seed: int = 0) -> list[Channel]:

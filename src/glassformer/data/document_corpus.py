@@ -21,9 +21,9 @@ SIDES = ("one", "each", "joined")
 
 def document_corpus(config: DataConfig) -> Corpus[Documents]:
     """All plain texts of a run. The same configuration gives the same texts in the same order."""
-    make = choose("source", config.source.kind, DOCUMENTS)
+    make = choose("data.source", config.source.kind, DOCUMENTS)
     change = prepared_side(config.prepare, config.source_language)
-    groups = make(config, **check_choice("source", config.source, DOCUMENTS_OPTIONS[config.source.kind]))
+    groups = make(config, **check_choice("data.source", config.source, DOCUMENTS_OPTIONS[config.source.kind]))
     return Corpus(groups, lambda some: Documents([change(text) for text in some], some.skipped))
 
 

@@ -39,7 +39,9 @@ def said(config: RunConfig) -> Iterator[Phrase]:
 def _form(options: Any) -> Form:
     delimiter = options.get("delimiter", "")
     return Form(
-        options.get("columns"), delimiter_of("source.delimiter", delimiter) if delimiter else "", options.get("header")
+        options.get("columns"),
+        delimiter_of("data.source.delimiter", delimiter) if delimiter else "",
+        options.get("header"),
     )
 
 

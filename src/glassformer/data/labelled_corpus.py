@@ -20,9 +20,9 @@ Groups = Mapping[str, Texts]
 
 def labelled_corpus(config: DataConfig) -> Corpus[Texts]:
     """All labelled texts of a run. The same configuration gives the same texts in the same order."""
-    make = choose("source", config.source.kind, LABELLED)
+    make = choose("data.source", config.source.kind, LABELLED)
     change = prepared_side(config.prepare, config.source_language)
-    groups = make(config, **check_choice("source", config.source, LABELLED_OPTIONS[config.source.kind]))
+    groups = make(config, **check_choice("data.source", config.source, LABELLED_OPTIONS[config.source.kind]))
     return Corpus(groups, lambda some: Texts([change(text) for text in some.texts], some.labels))
 
 

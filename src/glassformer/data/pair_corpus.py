@@ -21,8 +21,8 @@ Groups = Mapping[str, Pairs]
 
 def pair_corpus(config: DataConfig) -> Corpus[Pairs]:
     """All sentences of a run. The same configuration gives the same sentences in the same order."""
-    make = choose("source", config.source.kind, PAIRS)
-    groups = make(config, **check_choice("source", config.source, PAIRS_OPTIONS[config.source.kind]))
+    make = choose("data.source", config.source.kind, PAIRS)
+    groups = make(config, **check_choice("data.source", config.source, PAIRS_OPTIONS[config.source.kind]))
     return Corpus(groups, prepared(config.prepare, config.source_language, config.target_language))
 
 

@@ -96,7 +96,7 @@ def panel(source: Choice) -> Panel:
     found = tuple(channels(source))
     names = [channel.name for channel in found]
     if len(set(names)) < len(names):
-        raise ConfigError("named_twice", key="source.columns", value=next(n for n in names if names.count(n) > 1))
+        raise ConfigError("named_twice", key="data.source.columns", value=next(n for n in names if names.count(n) > 1))
     whole = Panel(found, (0, 0, 0))
     return Panel(found, _counts(tuple(source.options.get(SPLIT, CUT.default)), len(whole.axis)))
 

@@ -75,7 +75,7 @@ def load_handwritten(asked: str) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
 @cache
 def read_digits() -> Pictures:
     """The handwritten digits, their 16 grey levels scaled to bytes."""
-    images, labels = load_handwritten("source=digits")
+    images, labels = load_handwritten("data.source=digits")
     pixels = (images * (WHITE / DARKEST)).round().astype(np.uint8)[:, None]  # n 1 8 8
     return Pictures(pixels, [str(label) for label in labels.tolist()], "digits")
 

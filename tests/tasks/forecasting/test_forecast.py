@@ -93,7 +93,7 @@ def test_it_prints_as_tables(loaded: Loaded, tmp_path: Path, monkeypatch: pytest
         ),
         (hours(30), {"column": "x"}, "{path} has no column x; there are: date, load"),
         (hours(40, [2.0] * 40), {}, "{path}: load is 2.0 in all of 24 rows; a series that never changes"),
-        ("load\n1\n", {}, "{path} has no column called date or time; name it with date (source.date, --date)"),
+        ("load\n1\n", {}, "{path} has no column called date or time; name it with date (data.source.date, --date)"),
     ],
 )
 def test_a_file_that_cannot_be_forecast_is_one_line(

@@ -165,7 +165,7 @@ def test_channels_are_series_of_their_own(tmp_path: Path) -> None:
             {"train": {"loss": "cross_entropy"}},
             "the task 'forecasting' cannot be learned with the loss 'cross_entropy'; use one of: mse, mae, huber",
         ),
-        ({"data": {"source": {"kind": "waves", "split": [1, 2]}}}, "source.split=[1, 2] is not a split"),
+        ({"data": {"source": {"kind": "waves", "split": [1, 2]}}}, "data.source.split=[1, 2] is not a split"),
     ],
 )
 def test_what_is_no_forecaster_is_refused(changes: dict[str, Any], line: str) -> None:

@@ -49,7 +49,7 @@ def test_weights_are_those_of_the_recipe() -> None:
         ({"run": {"task": {"kind": "object_queries", "l2": 1}}}, r"task.l2: 'object_queries' has no such option"),
         ({"run": {"task": {"kind": "object_queries", "l1": 0}}}, "task.l1=0 is not positive and finite"),
         ({"train": {"loss": "mse"}}, "'object_queries' cannot be learned with the loss 'mse'; use one of: cross_en"),
-        ({"data": {"source": "grammar"}}, "source='grammar' is unknown; use one of: canvases"),
+        ({"data": {"source": "grammar"}}, "data.source='grammar' is unknown; use one of: canvases"),
         (
             {"model": {"input": {"kind": "image", "size": 32, "patch": 4, "channels": 1}}},
             "canvases are images of size=16 and channels=1, here model.input=image with .*32.*; set input.size=16",

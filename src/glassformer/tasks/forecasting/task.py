@@ -113,9 +113,9 @@ class Forecasting:
     def sketch(cls, config: RunConfig) -> RunConfig:
         check_options(config, cls.options, ("mse", "mae", "huber"))
         source, model = config.data.source, config.model
-        choose("source", source.kind, SOURCES)
+        choose("data.source", source.kind, SOURCES)
         if "split" in source.options:
-            CUT.check("source.split", source.options["split"])
+            CUT.check("data.source.split", source.options["split"])
         if model.family != "encoder":
             raise ConfigError("task_family", task=cls.name, family="encoder")
         if model.input.kind != "series" or model.head.kind != "regression":
