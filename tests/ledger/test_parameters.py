@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from math import prod
 from typing import Any
 
 import pytest
@@ -36,14 +37,15 @@ def differences(config: ModelConfig, model: nn.Module | None = None) -> list[str
     """Every disagreement between the ledger and the built model: names, shapes, sums by formula, totals."""
     model = build(config, device="meta") if model is None else model
     ledger = count("grid", config)
-    declared = {name: shape for row in ledger.parts for name, shape in row.shapes().items()}
+    declared_by = [(row, row.shapes()) for row in ledger.parts]
+    declared = {name: shape for _, shapes in declared_by for name, shape in shapes.items()}
     parameters = {name: tuple(p.shape) for name, p in model.named_parameters()}
     buffers = {name: tuple(b.shape) for name, b in model.named_buffers()}
     found = [f"{name}: {declared.get(name)} declared, {shape} built" for name, shape in (parameters | buffers).items()
              if declared.get(name) != shape]  # fmt: skip
     found += [f"{name}: declared, not built" for name in declared if name not in parameters | buffers]
-    for row in ledger.parts:
-        held = sum(p.numel() for name, p in model.named_parameters() if name in row.shapes())
+    for row, shapes in declared_by:
+        held = sum(prod(parameters[name]) for name in shapes if name in parameters)
         if row.parameters != held:
             found.append(f"{row.name}: {row.formula} = {row.parameters}, built {held}")
     total = (
