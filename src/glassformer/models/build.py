@@ -37,14 +37,18 @@ def build(
         stack.options.update(kernel=kernel, norm=norms[config.norm.kind])
     with torch.device(device or "cpu"), torch.random.fork_rng(devices=[], enabled=seed is not None):
         model: nn.Module = MODELS[config.family](**{name: box.make(**box.options) for name, box in parts.items()})
-    generator = None
-    if seed is not None and str(device) != "meta":
-        if not 0 <= seed < 2**63:
-            raise ConfigError("out_of_range", key="seed", value=seed, low=0, high=2**63 - 1)
-        generator = torch.Generator(device or "cpu").manual_seed(seed)
-    n_layers = max(config.encoder_layers, config.decoder_layers)
-    initialize(model, config.init, d_model=config.d_model, n_layers=n_layers, generator=generator)
+    if str(device) != "meta":  # a tensor there has no numbers
+        n_layers = max(config.encoder_layers, config.decoder_layers)
+        initialize(model, config.init, d_model=config.d_model, n_layers=n_layers, generator=_seeded(seed, device))
     return model if dtype is None else model.to(dtype)
+
+
+def _seeded(seed: int | None, device: str | torch.device | None) -> torch.Generator | None:
+    if seed is None:
+        return None
+    if not 0 <= seed < 2**63:
+        raise ConfigError("out_of_range", key="seed", value=seed, low=0, high=2**63 - 1)
+    return torch.Generator(device or "cpu").manual_seed(seed)
 
 
 def _refuse_too_large(config: ModelConfig, device: str | torch.device | None, dtype: torch.dtype | None) -> None:

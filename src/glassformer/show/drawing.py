@@ -197,7 +197,7 @@ def colour_bar(
     step = (most - least) / SHADES
     for number in range(SHADES):
         value = least + (number + 0.5) * step
-        axes.add_patch(
+        axes.add_artist(
             Rectangle((0, least + number * step), 1, step, facecolor=_shade(theme, value, most), linewidth=0)
         )
     axes.set(xlim=(0, 1), ylim=(least, most), xticks=[])
@@ -243,7 +243,7 @@ def _cells(
                 hover(cell, f"{where}: {value:{form}}")
                 if printed:
                     axes.text(j, i, format_value(value, form), ha="center", va="center", fontsize=8, color=theme.ink)
-            axes.add_patch(cell)
+            axes.add_artist(cell)  # not add_patch, which would fit the axes around cell after cell
 
 
 def _images(axes: Axes, theme: Theme, numbers: list[list[float]], largest: float) -> None:

@@ -44,6 +44,8 @@ class Level:
         self._of: dict[tuple[str, ...], tuple[Noun, ...]] = {}
         self._groups: dict[tuple[str, ...], dict[str, tuple[Noun, ...]]] = {}
         self._verbs: dict[tuple[str, ...], tuple[Verb, ...]] = {}
+        self._timed: dict[tuple[str, ...], tuple[Phrasing, ...]] = {}
+        self._manners: dict[tuple[str, ...], tuple[Phrasing, ...]] = {}
         suiting = {noun.lemma: self._suiting(noun) for noun in lexicon.nouns.values()}
         self._describing = {lemma: tuple(w for w in words if not w.predicate) for lemma, words in suiting.items()}
         self._asserting = {lemma: tuple(w for w in words if not w.attributive) for lemma, words in suiting.items()}
@@ -86,14 +88,18 @@ class Level:
         return self._asserting[noun.lemma]
 
     def times(self, *when: str) -> tuple[Phrasing, ...]:
-        return tuple(time for name in when for time in self._times[name])
+        if when not in self._timed:
+            self._timed[when] = tuple(time for name in when for time in self._times[name])
+        return self._timed[when]
 
     def adverb(self, kind: str) -> tuple[Phrasing, ...]:
         return self._adverbs[kind]
 
     def manners(self, names: tuple[str, ...]) -> tuple[Phrasing, ...]:
-        known = self.lexicon.adverbs["manner"]
-        return tuple(known[name] for name in names if name in known)
+        if names not in self._manners:
+            known = self.lexicon.adverbs["manner"]
+            self._manners[names] = tuple(known[name] for name in names if name in known)
+        return self._manners[names]
 
     @property
     def addresses(self) -> tuple[Address, ...]:
