@@ -11,6 +11,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
+from html import unescape
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,12 @@ VARIES = {
     "lesson": {"source"},
     "train": {"seconds"},
 }
+CLOCKED = {
+    r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4}": "DATE",
+    r"\d+:\d\d:\d\d": "CLOCK",
+    r"(CLOCK[\s|]+CLOCK[\s|]+)[−+]?[\d.]+%": r"\1SHARE",
+    r"`?src/glassformer/[\w/]+\.py`?( · )?": "",  # where a file is; `lesson --json` lists what has moved
+}  # on a page
 
 
 def helps() -> dict[str, str]:
@@ -128,10 +135,14 @@ def report() -> dict[str, Any]:
 
 
 def read(path: Path, home: str) -> list[str]:
+    """The lines of a page as they are read: without drawings, and without our source code, which a page quotes."""
     text = path.read_text(encoding="utf-8").replace(home, "HOME")
     if path.suffix == ".html":
-        text = re.sub(r"(?s)<(style|script|svg)\b.*?</\1>", "", text)
-        text = re.sub(r"<[^>]*>", "\n", text)
+        text = re.sub(r"(?s)<(style|script|svg|pre)\b.*?</\1>", "", text)
+        text = re.sub(r"</?(a|b|code|em|i|span|strong|sub|sup)\b[^>]*>", "", text)
+        text = unescape(re.sub(r"<[^>]*>", "\n", text))
+    for pattern, instead in CLOCKED.items():
+        text = re.sub(pattern, instead, text)
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 

@@ -167,6 +167,6 @@ LESSON = Lesson(
     draw=draw,
     equation=r"C_{ij}=\#\{\,n: y_n=i,\ \hat y_n=j\,\},\qquad \mathrm{recall}_i=\frac{C_{ii}}{\sum_j C_{ij}}",
     formula="C_ij = #{n : y_n = i, ŷ_n = j},   recall_i = C_ii / Σ_j C_ij",
-    sources=("metrics/classification.py", "metrics/classification.py", "tasks/image_classification/evaluation.py"),
+    sources=("metrics/classification.py", "tasks/image_classification/evaluation.py"),
     picture="confusion_matrix",
 )
