@@ -143,7 +143,9 @@ def test_every_file_of_the_package_is_in_the_wheel() -> None:
     assert tracked and not tracked - shipped
 
 
-HTML = re.compile(r"</?(a|b|div|dd|details|dl|dt|figure|h\d|li|ol|p|pre|section|span|summary|table|td|th|tr|ul)[ >]")
+HTML = re.compile(
+    r"</?(a|b|div|dd|details|dl|dt|figure|h\d|li|ol|p|pre|section|span|summary|svg|table|td|th|tr|ul)[ >]"
+)
 MARKUP = {  # all other HTML stands in templates, which escape what is put into them: an f-string escapes nothing
     "show/figure.py": "rules for the SVG that matplotlib writes",
     "textbook/front.py": "links around the boxes of an SVG",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,7 +18,7 @@ from glassformer.lessons.record import LessonResult
 from glassformer.lessons.texts import HOLE, PictureWords, fill_numbers, look_up, tables
 from glassformer.lessons.verdict import Verdict
 from glassformer.show import prose_and_tables
-from glassformer.show.figure import as_png, as_svg
+from glassformer.show.figure import as_png, as_svg, standalone
 from glassformer.show.template import TEMPLATES, render
 from glassformer.show.theme import LIGHT, Theme
 from glassformer.words import language, say
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 DEPTHS = ("easy", "deep")
 KINDS = (".svg", ".png")
 PAGE = 100  # columns of a text at most: longer lines are hard to read
-_VARIABLE = re.compile(r"var\(--\w+, ([^()]+)\)")
 
 
 @dataclass(frozen=True, repr=False)
@@ -122,8 +120,7 @@ class LessonView:
         if path.suffix.lower() == ".png":
             image = as_png(self.figure(theme), self.lang, theme)
         else:
-            plain = _VARIABLE.sub(r"\1", self.svg(theme))
-            image = plain.replace("<svg ", f'<svg style="background:{theme.paper}" ', 1).encode("utf-8")
+            image = standalone(self.svg(theme), theme).encode("utf-8")
         with disk(path):
             path.parent.mkdir(parents=True, exist_ok=True)
         write_bytes(path, image)

@@ -24,6 +24,7 @@ _HEIGHT_FIRST = re.compile(r'<svg ([^>]*?)\bheight="[^"]*"([^>]*?)\bwidth="[^"]*
 
 _PLACES = re.compile(r' (?:d|points|x|y|x1|x2|y1|y2|width|height)="[^"]*"| transform="rotate\([^"]*"')
 _FONT = re.compile(r"font-family: [^;\"]+")  # the font that the layout was computed with
+_VARIABLE = re.compile(r"var\(--\w+, ([^()]+)\)")
 _DIGITS = re.compile(r"(\.\d\d)\d+")  # a hundredth of a point is finer than any screen
 FAR = 0.02  # share of the highest number: an axis that begins above it begins far from 0
 
@@ -87,6 +88,11 @@ def as_svg(figure: Figure, name: str, lang: str, alternative: str, theme: Theme 
     for size in (_SIZE, _HEIGHT_FIRST):
         svg = size.sub(r"<svg \1\2", svg)
     return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(alternative)}" ', 1)
+
+
+def standalone(svg: str, theme: Theme) -> str:
+    """The SVG of a page as a file of its own: colours in place of variables, on the theme's paper."""
+    return _VARIABLE.sub(r"\1", svg).replace("<svg ", f'<svg style="background:{theme.paper}" ', 1)
 
 
 def _tinted(svg: str, name: str, colours: dict[str, str]) -> str:

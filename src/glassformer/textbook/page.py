@@ -56,6 +56,7 @@ class Printer:
             "languages": self.languages,
             "colours": colours(),
             "style": asset("style.css"),
+            "before": asset("before.js"),
             "script": asset("page.js"),
             "said": json.dumps(script, ensure_ascii=False),
             "reload": RELOAD if again else 0,
