@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from glassformer.data.examples import Arrays, Examples, Windows, sampled, starts
+from glassformer.data.examples import Arrays, Examples, Windows, sampled
 from glassformer.data.sampler import Sampler
 from glassformer.data.store import Store
 from glassformer.errors import InputError
@@ -11,7 +11,7 @@ from glassformer.errors import InputError
 KINDS: dict[str, Examples] = {
     "store": Store.of({"text": [[1, 2], [3], [4, 5, 6]], "label": [[0], [1], [0]]}),
     "arrays": Arrays({"image": np.zeros((3, 2, 2)), "label": np.arange(3)}, positions=2),
-    "windows": Windows(np.arange(5.0), starts([5], 3), (2, 1), positions=2),
+    "windows": Windows(np.arange(5.0), np.arange(3), (2, 1), positions=2),
 }
 
 
@@ -79,7 +79,7 @@ SERIES = np.arange(20.0).reshape(10, 2)
 
 
 def windows() -> Windows:
-    return Windows(SERIES, starts([10], 4), (3, 1), positions=3)
+    return Windows(SERIES, np.arange(7), (3, 1), positions=3)
 
 
 def test_a_window_is_cut_into_its_fields_and_nothing_is_copied() -> None:
@@ -92,12 +92,6 @@ def test_every_window_that_fits_is_there() -> None:
     assert len(windows()) == 7
     assert windows()[6][1].tolist() == SERIES[9:].tolist()  # the last one too
     assert windows().lengths.tolist() == [[3]] * 7
-
-
-def test_no_window_reaches_from_one_row_into_the_next() -> None:
-    assert starts([5, 3, 6], 4).tolist() == [0, 1, 8, 9, 10]
-    assert starts([9], 3, stride=3).tolist() == [0, 3, 6]
-    assert starts([2], 3).tolist() == []
 
 
 def test_some_windows() -> None:

@@ -28,8 +28,8 @@ def test_a_half_written_line_is_no_reading(tmp_path: Path) -> None:
     assert readings.count("test") == len(readings.read()) == 1
 
 
-def test_what_cannot_be_written_is_said_and_counted(tmp_path: Path) -> None:
+def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
     readings = EvaluationLog(tmp_path / "nowhere")
     with pytest.warns(GlassformerWarning, match=r"evaluations\.jsonl cannot be written \(No such file or directory\)"):
         readings.write("test", "averaged", {"bleu": 3.0})
-    assert readings.count("test") == 1 and readings.read()[0]["bleu"] == 3.0
+    assert readings.count("test") == 0

@@ -127,15 +127,3 @@ class Windows:
         digest.update(self.starts.tobytes())
         digest.update(sampled(self.values, SAMPLED))
         return digest.hexdigest()
-
-
-def starts(lengths: Sequence[int], size: int, stride: int = 1) -> NDArray[np.int64]:
-    """Where windows of `size` begin in concatenated rows, so that no window reaches from one row into the next.
-
-    The last window of a row ends where the row ends, unless less than a `stride` is left over.
-    """
-    begins = np.concatenate(([0], np.cumsum(lengths)[:-1])).astype(np.int64)
-    each = [
-        begin + np.arange(0, max(length - size + 1, 0), stride) for begin, length in zip(begins, lengths, strict=True)
-    ]
-    return np.concatenate(each).astype(np.int64)

@@ -68,8 +68,3 @@ def _values(seeds: Seeds) -> Sequence[float]:
 def above(effect: dict[str, Any], bound: float = 0.0) -> bool:
     """Whether the whole interval lies above a bound."""
     return effect["low"] is not None and effect["low"] > bound
-
-
-def below(effect: dict[str, Any], bound: float = 0.0) -> bool:
-    """Whether the whole interval lies below a bound."""
-    return effect["high"] is not None and effect["high"] < bound

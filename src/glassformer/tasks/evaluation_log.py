@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,6 @@ class EvaluationLog:
     """All evaluations of one run, oldest first. Choosing a model by its test score is training on the test set."""
 
     folder: Path
-    unwritten: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def path(self) -> Path:
@@ -34,11 +33,10 @@ class EvaluationLog:
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(record, ensure_ascii=False) + "\n")
         except OSError as error:
-            self.unwritten.append(record)
             warn("reading_unwritten", path=self.path, why=error.strerror or str(error))
 
     def read(self) -> list[dict[str, Any]]:
-        """All evaluations: every whole line, and those that could not be written."""
+        """All evaluations: every whole line."""
         found: list[dict[str, Any]] = []
         for line in self.path.read_bytes().split(b"\n") if self.path.is_file() else ():
             try:
@@ -47,7 +45,7 @@ class EvaluationLog:
                 continue
             if isinstance(record, dict):
                 found.append(record)
-        return found + self.unwritten
+        return found
 
     def count(self, split: str) -> int:
         """How often a split was read."""

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Records = Sequence[Mapping[str, Any]]
-Points = tuple[Sequence[float], Sequence[float]]
 MOST_POINTS = 60  # of a curve; each is marked
 FINE = 400  # points of the schedule after its warm-up
 WIDE = 10.0  # from this ratio of largest to smallest loss on, a logarithmic axis shows more

@@ -117,10 +117,6 @@ def honoured(stem: Stem) -> Stem:
     return Stem(before_eu(stem, "시"), "honoured")
 
 
-def ends_in_vowel(stem: Stem) -> bool:
-    return not jamo.final(stem.text)
-
-
 def narrated(stem: Stem) -> str:
     """The plain present of a verb: 간다, 먹는다, 산다 (살다)."""
     if jamo.final(stem.text) not in ("", "ㄹ"):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from glassformer.data.grammar import korean_noun_phrase as nominal
 from glassformer.data.grammar import korean_predicate as predicate
 from glassformer.data.grammar.korean import Stem
@@ -14,7 +12,6 @@ from glassformer.data.grammar.pair import Word, fixed, suffixed, words
 from glassformer.data.grammar.tree import WH, Clause, NounPhrase, Sentence
 
 EARLY_MANNER = ("혼자", "함께", "일찍", "늦게", "다시")
-Finish = Callable[[Chain, Clause], list[Word]]
 
 
 class Korean:

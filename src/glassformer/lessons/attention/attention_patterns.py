@@ -43,7 +43,6 @@ SENTENCES = 32  # for each seed
 MODELS = 3  # small translators; the heads of each are compared with those before its training
 LAYERS = {"model.n_encoder_layers": 2, "model.n_decoder_layers": 2}
 EPSILON = 2.0**-23  # float32's
-MOST = ("attentions", "error", "leak", "longest", "dropped_high")  # for these the largest over the seeds counts
 
 
 def run(setup: LessonSetup) -> Data:
