@@ -503,3 +503,11 @@ def test_forecast_goes_on_with_a_file(tmp_path: Path) -> None:
     assert by_model.to_json()["column"] == "load"
     with pytest.raises(gf.InputError, match=r"next.gif: a picture is .png or .svg"):
         gf.forecast(loaded, path, picture="next.gif")
+
+
+def test_one_box_is_counted_as_it_is_built() -> None:
+    sizes: dict[str, Any] = {"d_model": 16, "n_heads": 4, "n_kv_heads": 2, "bias": ("q",)}
+    rows = gf.count_box(gf.MultiHeadAttention, **sizes)
+    built = {name: tuple(x.shape) for name, x in gf.MultiHeadAttention(**sizes).named_parameters()}
+    assert {name: shape for row in rows for name, shape in row.shapes().items()} == built
+    assert rows[0].formula == "d_model×d_model+d_model+d_model×n_kv_heads×d_k+d_model×n_kv_heads×d_v"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from glassformer.api import check as check
     from glassformer.api import compare as compare
     from glassformer.api import count as count
+    from glassformer.api import count_box as count_box
     from glassformer.api import evaluate as evaluate
     from glassformer.api import forecast as forecast
     from glassformer.api import plan as plan
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from glassformer.models.block import recompute as recompute
     from glassformer.models.decoder import Decoder as Decoder
     from glassformer.models.encoder import Encoder as Encoder
+    from glassformer.symbols.run import Step as Step
     from glassformer.tasks.classification.classify import Classified as Classified
     from glassformer.tasks.forecasting.forecast import Forecast as Forecast
     from glassformer.tasks.language_model.write import Written as Written
@@ -118,6 +120,7 @@ _HOME = {
     "RotaryPositions": "layers.position",
     "SeriesPatches": "layers.patch",
     "SinusoidalPositions": "layers.position",
+    "Step": "symbols.run",
     "TokenEmbedding": "layers.embedding",
     "Trace": "trace.trace",
     "TrainedRun": "api",
@@ -128,6 +131,7 @@ _HOME = {
     "compare": "api",
     "classify": "verbs",
     "count": "api",
+    "count_box": "api",
     "edit": "trace.edit",
     "embed": "verbs",
     "evaluate": "api",

@@ -26,6 +26,7 @@ from glassformer.ledger.plan import Plan
 from glassformer.ledger.plan import plan as plan_config
 from glassformer.ledger.presets import Presets
 from glassformer.ledger.presets import presets as named_presets
+from glassformer.ledger.rows import ParameterRow, rows_of_box
 from glassformer.loading import Loaded, Model, name_of, open_config
 from glassformer.models.build import build as build_config
 from glassformer.models.check import check as check_config
@@ -50,6 +51,16 @@ def count(model: Model, *, layers: int | None = None, run: Pass | None = None, *
     if run is not None:
         _check_kind("run", run, Pass)
     return count_config(name_of(model), open_config(model, layers=layers, overrides=keys), run)
+
+
+def count_box(box: type[nn.Module], **options: Any) -> tuple[ParameterRow, ...]:
+    """The parameters of one box by itself, by formula: `gf.count_box(gf.FeedForward, d_model=512, d_ff=2048)`.
+
+    A row has `.name`, `.formula`, `.numbers`, `.parameters`, `.buffers` and `.shapes()`. Nothing is allocated.
+    """
+    if not (isinstance(box, type) and issubclass(box, nn.Module)):
+        raise ConfigError("wrong_kind", key="box", value=shown(box), kind="gf.MultiHeadAttention, gf.FeedForward …")
+    return rows_of_box(box, options)
 
 
 def presets() -> Presets:

@@ -52,6 +52,7 @@ CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "an edit that is a number": (lambda: edited({HEADS: 5}), rf"^{HEADS}: 5 changes nothing; use gf.zero\(\)"),
     "edits that are none": (lambda: edited(None), "^edits=None: use a dict from names to changes"),
     "a replacement that is text": (lambda: edited({HEADS: gf.replace("a")}), "^gf.replace: 'a' changes nothing"),
+    "a box that is made": (lambda: gf.count_box(gf.LayerNorm(4)), r"^box=LayerNorm.*gf\.MultiHeadAttention"),
     "a run that is a table": (lambda: gf.train({}), r"^recipe={} is of the wrong type; use a path or a name"),
     "a run that is none": (lambda: gf.train(None), "^recipe=None is of the wrong type; use a path"),
     "a model that is none": (lambda: gf.load(None), "^model=None is of the wrong type; use a path"),

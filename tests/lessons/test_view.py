@@ -100,3 +100,9 @@ def test_what_was_chosen_is_said_in_words(lang: str) -> None:
         assert f"{layer}/{head}/{row}" not in text and known["row"][row] in text
         for kind, value in (("layer", layer), ("head", head)):
             assert known[kind].get(value, known[kind]["number"].format(number=value)) in text
+
+
+def test_the_old_name_of_its_results_works_with_a_warning() -> None:
+    view = LessonView("scaled_scores")
+    with pytest.warns(DeprecationWarning, match=r"gf\.LessonView\.shelf is now gf\.LessonView\.results"):
+        assert view.shelf is view.results

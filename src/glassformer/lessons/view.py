@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -39,6 +40,13 @@ class LessonView:
     name: str
     lang: str = field(default_factory=language)
     results: LessonResults = field(default_factory=LessonResults)
+
+    @property
+    def shelf(self) -> LessonResults:
+        """The old name of `results`, for one release."""
+        renamed = say("warnings.renamed", old="LessonView.shelf", new="LessonView.results")
+        warnings.warn(renamed, DeprecationWarning, stacklevel=2)
+        return self.results
 
     # --- what was measured ---
 
