@@ -24,7 +24,6 @@ from glassformer.losses import Loss, Sum, cross_entropy
 from glassformer.metrics.interval import Proportion, wilson
 from glassformer.runs import Run
 from glassformer.show import Sheet
-from glassformer.tasks.evaluation_log import EvaluationLog
 from glassformer.tasks.kind import Kind
 from glassformer.tasks.material import TextMaterial, learn_vocabularies, seen_in, sized
 from glassformer.tasks.options import check_options
@@ -192,7 +191,6 @@ def evaluate_parity(loaded: Loaded, split: str, options: EvaluationOptions) -> P
         folder=loaded.folder,
         checkpoint=loaded.checkpoint.name,
         split=split,
-        readings=EvaluationLog(loaded.folder).count(split) + 1,
         total=scores,
         groups={split: scores},
         hypotheses=said,

@@ -35,7 +35,7 @@ from glassformer.tasks.evaluation import evaluate as evaluate_run
 from glassformer.tasks.forecasting.forecast import Forecast
 from glassformer.tasks.forecasting.forecast import forecast as forecast_file
 from glassformer.tasks.result import Evaluation
-from glassformer.tasks.translation.translate import search_for
+from glassformer.tasks.search import search_for
 from glassformer.training.begin import begin_or_again
 from glassformer.training.events import Event
 from glassformer.training.forecast_picture import check_picture, draw_forecast

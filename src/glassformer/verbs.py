@@ -21,8 +21,9 @@ from glassformer.tasks.language_model.chat import Message, chat_prompt, is_conve
 from glassformer.tasks.language_model.write import Written, write, write_all, writing_for
 from glassformer.tasks.masked_language_model.fill import Filled
 from glassformer.tasks.masked_language_model.fill import fill as fill_gaps
+from glassformer.tasks.search import search_for
 from glassformer.tasks.text_inputs import Text, every_text, every_text_or_pair
-from glassformer.tasks.translation.translate import search_for, translations
+from glassformer.tasks.translation.translate import translations
 
 
 def load(

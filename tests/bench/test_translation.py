@@ -9,7 +9,7 @@ from glassformer.bench.record import RESULTS, BenchResult
 from glassformer.bench.translation import RUNS, SEARCHES, table
 from glassformer.data.grammar import KINDS
 from glassformer.loading import recipes
-from glassformer.tasks.translation.translate import SearchOptions
+from glassformer.tasks.search import SearchOptions
 
 
 @pytest.mark.parametrize(("device", "file"), [("cpu", "translation.json"), ("cuda", "translation.h200.json")])

@@ -20,7 +20,8 @@ from glassformer.loading import Loaded, open_recipe
 from glassformer.tasks.image_classification.recognise import seen
 from glassformer.tasks.language_model.write import Writing, beginning, write
 from glassformer.tasks.masked_language_model.fill import fill
-from glassformer.tasks.translation.translate import SearchOptions, as_trained, candidates
+from glassformer.tasks.search import SearchOptions
+from glassformer.tasks.translation.translate import as_trained, candidates
 from glassformer.training.begin import begin
 from glassformer.training.loop import train
 

@@ -20,7 +20,8 @@ from glassformer.tasks.embed import embed
 from glassformer.tasks.image_classification.recognise import recognise
 from glassformer.tasks.language_model.write import Writing, write
 from glassformer.tasks.masked_language_model.fill import fill
-from glassformer.tasks.translation.translate import SearchOptions, Translated, as_trained, candidates
+from glassformer.tasks.search import SearchOptions
+from glassformer.tasks.translation.translate import Translated, as_trained, candidates
 from once import place
 
 transformers = pytest.importorskip("transformers")

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from glassformer.tasks.result import EvaluationOptions, set_apart
-from glassformer.tasks.translation.translate import SearchOptions
+from glassformer.tasks.search import SearchOptions
 
 
 def test_by_default_nothing_is_chosen_and_nobody_told() -> None:

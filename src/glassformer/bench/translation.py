@@ -12,7 +12,8 @@ from glassformer.config.recipe import RunConfig
 from glassformer.data.pair_corpus import pair_corpus
 from glassformer.loading import load, open_recipe
 from glassformer.metrics.translation import Outputs, bleu, exact_match
-from glassformer.tasks.translation.translate import GREEDY, SearchOptions, as_trained, candidates
+from glassformer.tasks.search import GREEDY, SearchOptions
+from glassformer.tasks.translation.translate import as_trained, candidates
 from glassformer.training.begin import begin
 from glassformer.training.loop import train
 from glassformer.words import say

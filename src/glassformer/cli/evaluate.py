@@ -52,7 +52,7 @@ def command(
     from glassformer.runs.output import claim
     from glassformer.runs.paths import data_files
     from glassformer.tasks.evaluation import evaluate
-    from glassformer.tasks.translation.translate import search_for
+    from glassformer.tasks.search import search_for
 
     loaded = open_model(run, checkpoint=checkpoint, device=device)
     if hypotheses is not None:

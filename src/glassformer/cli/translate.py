@@ -45,7 +45,8 @@ def command(
     lang: Lang = None,
     debug: Debug = False,
 ) -> int:
-    from glassformer.tasks.translation.translate import search_for, translations
+    from glassformer.tasks.search import search_for
+    from glassformer.tasks.translation.translate import translations
     from glassformer.tasks.verbs import check_verb
 
     loaded = open_model(model, checkpoint=checkpoint, device=device, dtype=dtype)

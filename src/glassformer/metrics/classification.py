@@ -35,6 +35,14 @@ def accuracy(predicted: ArrayLike, true: ArrayLike) -> Proportion:
 
 
 @dataclass(frozen=True)
+class ConfusionTable:
+    """How often each true class (row) was predicted as each class (column)."""
+
+    labels: list[str]
+    counts: list[list[int]]
+
+
+@dataclass(frozen=True)
 class Confused:
     """A class predicted as another: how often, and as a share of that class."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from glassformer.loading.loaded import refuse_not_finite
 from glassformer.tasks import TASKS
 from glassformer.tasks.evaluation_log import EvaluationLog
 from glassformer.tasks.result import Evaluation, EvaluationOptions, ExampleProgress
-from glassformer.tasks.translation.translate import SearchOptions, search_for
+from glassformer.tasks.search import SearchOptions, search_for
 
 
 def evaluate(
@@ -39,7 +40,9 @@ def evaluate(
     options = EvaluationOptions(search=search or search_for(loaded), forensics=forensics, progress=progress)
     with evaluating(loaded.model):
         found = kind.evaluate(loaded, split, options)
-    EvaluationLog(loaded.folder).write(split, found.checkpoint, found.kept)
+    log = EvaluationLog(loaded.folder)
+    found = replace(found, readings=log.count(split) + 1)
+    log.write(split, found.checkpoint, found.kept)
     loss = found.to_json().get("loss")
     if isinstance(loss, float) and not math.isfinite(loss):
         raise InputError("loss_not_finite", loss=loss, split=split)

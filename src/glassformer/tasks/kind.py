@@ -12,8 +12,8 @@ from typing import Any
 from torch import nn
 
 from glassformer.loading import Loaded
+from glassformer.metrics.classification import ConfusionTable
 from glassformer.runs import Run
-from glassformer.tasks.classification.confusion import ConfusionTable
 from glassformer.tasks.result import Evaluation, EvaluationOptions
 from glassformer.tasks.task import Measure, TaskClass
 

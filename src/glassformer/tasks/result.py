@@ -12,7 +12,7 @@ from glassformer.errors import InputError
 from glassformer.loading import Loaded
 from glassformer.metrics.interval import Proportion
 from glassformer.show import Column, Sheet, Table, as_html, as_text
-from glassformer.tasks.translation.translate import SearchOptions
+from glassformer.tasks.search import SearchOptions
 from glassformer.words import say
 
 ExampleProgress = Callable[[int, int], None]  # (examples done, examples in all)
@@ -49,7 +49,7 @@ class Evaluation(ABC, Generic[S]):
     folder: Path
     checkpoint: str
     split: str
-    readings: int
+    readings: int = 1  # counted by `evaluate`, for every task
     total: S
     groups: Mapping[str, S]
     apart: tuple[str, ...] = ()

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from glassformer.errors import GlassformerError
 from glassformer.loading import Loaded, load
+from glassformer.metrics.classification import ConfusionTable
 from glassformer.runs import Run
 from glassformer.runs.folder import LOCK
 from glassformer.tasks import kind_of
-from glassformer.tasks.classification.confusion import ConfusionTable
 from glassformer.tasks.forecasting.samples import Shown, read_forecast
 from glassformer.tasks.samples import MOST_TOKENS, KeptAttention, kept_attention, last_samples
 from glassformer.trace.sentence import follow

@@ -13,9 +13,9 @@ from glassformer.errors import ConfigError, GlassformerWarning, InputError
 from glassformer.loading import load
 from glassformer.tasks.evaluation import evaluate
 from glassformer.tasks.evaluation_log import EvaluationLog
+from glassformer.tasks.search import GREEDY
 from glassformer.tasks.translation import evaluation as translation
 from glassformer.tasks.translation.evaluation import TranslationEvaluation, total_loss
-from glassformer.tasks.translation.translate import GREEDY
 from small_translator import ENGLISH, KOREAN, trained
 
 

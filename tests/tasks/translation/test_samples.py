@@ -15,9 +15,10 @@ from glassformer.errors import FileError
 from glassformer.metrics.translation import Outputs, bleu
 from glassformer.runs import Run
 from glassformer.tasks.samples import Sample, attention_file, read_samples, samples_file
+from glassformer.tasks.search import GREEDY
 from glassformer.tasks.translation.samples import TranslationSamples, chosen, sample_translations
 from glassformer.tasks.translation.task import Translation
-from glassformer.tasks.translation.translate import GREEDY, candidates
+from glassformer.tasks.translation.translate import candidates
 from glassformer.trace.trace import Trace
 from glassformer.training.begin import begin
 from glassformer.training.loop import Training

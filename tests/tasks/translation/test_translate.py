@@ -13,7 +13,8 @@ from glassformer.errors import ConfigError
 from glassformer.loading import Loaded, load
 from glassformer.models.build import build
 from glassformer.tasks.output_ids import forbidden_ids
-from glassformer.tasks.translation.translate import GREEDY, SearchOptions, as_trained, candidates, translate
+from glassformer.tasks.search import GREEDY, SearchOptions
+from glassformer.tasks.translation.translate import as_trained, candidates, translate
 from small_models import small
 from small_translator import ENGLISH, KOREAN, trained
 

@@ -20,7 +20,8 @@ from glassformer.models.block import DecoderBlock
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.show.drawing import colour_bar, heat
 from glassformer.show.theme import Theme
-from glassformer.tasks.translation.translate import SearchOptions, translate
+from glassformer.tasks.search import SearchOptions
+from glassformer.tasks.translation.translate import translate
 from glassformer.trace.watch import NamedObserver, watching
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,20 +13,12 @@ from torch import Tensor, nn
 
 from glassformer.data.examples import Examples
 from glassformer.losses import Sum, cross_entropy
-from glassformer.metrics.classification import f1
+from glassformer.metrics.classification import ConfusionTable, f1
 from glassformer.tasks.task import added, means
 
 MOST_CLASSES = 40  # more cannot be told apart in a picture
 MOST_EXAMPLES = 5000  # only the first ones are used
 AT_ONCE = 64
-
-
-@dataclass(frozen=True)
-class ConfusionTable:
-    """How often each true class (row) was predicted as each class (column)."""
-
-    labels: list[str]
-    counts: list[list[int]]
 
 
 def class_scores(logits: Float[Tensor, "b classes"], targets: Int[Tensor, " b"]) -> dict[str, Sum]:

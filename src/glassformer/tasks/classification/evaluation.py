@@ -27,7 +27,6 @@ from glassformer.metrics.classification import (
 from glassformer.metrics.interval import Proportion
 from glassformer.show import Column, Sheet, Table
 from glassformer.tasks.classification.task import Classification
-from glassformer.tasks.evaluation_log import EvaluationLog
 from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, in_pieces, numbers, percent
 from glassformer.words import say
 
@@ -192,7 +191,6 @@ def judge_classes(
         folder=loaded.folder,
         checkpoint=loaded.checkpoint.name,
         split=split,
-        readings=EvaluationLog(loaded.folder).count(split) + 1,
         total=ClassificationScores.of(Guesses(probabilities, np.concatenate([one.true for one in main]))),
         groups={name: ClassificationScores.of(one) for name, one in guesses.items()},
         apart=stores.apart,

@@ -2,8 +2,9 @@
 
 from torch import nn
 
+from glassformer.metrics.classification import ConfusionTable
 from glassformer.runs import Run
-from glassformer.tasks.classification.confusion import ConfusionTable, confusion_matrix
+from glassformer.tasks.classification.confusion import confusion_matrix
 from glassformer.tasks.classification.evaluation import evaluate_classification
 from glassformer.tasks.classification.samples import sample_guesses
 from glassformer.tasks.classification.task import Classification

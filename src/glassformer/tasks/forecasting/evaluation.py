@@ -20,7 +20,6 @@ from glassformer.metrics.forecasting import Gain, direction, gain, mae, mase, ms
 from glassformer.metrics.interval import Proportion
 from glassformer.runs import Run
 from glassformer.show import Sheet
-from glassformer.tasks.evaluation_log import EvaluationLog
 from glassformer.tasks.forecasting import show
 from glassformer.tasks.forecasting.baselines import pieces
 from glassformer.tasks.forecasting.task import Forecasting, SeriesMaterial, Settings
@@ -182,7 +181,6 @@ def evaluate_forecasting(loaded: Loaded, split: str, options: EvaluationOptions)
         folder=loaded.folder,
         checkpoint=loaded.checkpoint.name,
         split=split,
-        readings=EvaluationLog(loaded.folder).count(split) + 1,
         total=made.errors(MODEL),
         groups=groups,
         hypotheses=WrittenForecasts(made),

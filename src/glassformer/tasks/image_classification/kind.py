@@ -2,8 +2,9 @@
 
 from torch import nn
 
+from glassformer.metrics.classification import ConfusionTable
 from glassformer.runs import Run
-from glassformer.tasks.classification.confusion import ConfusionTable, confusion_matrix
+from glassformer.tasks.classification.confusion import confusion_matrix
 from glassformer.tasks.image_classification.evaluation import evaluate_image_classification
 from glassformer.tasks.image_classification.recognise import training_image
 from glassformer.tasks.image_classification.task import ImageClassification

@@ -16,7 +16,6 @@ from glassformer.loading import Loaded
 from glassformer.metrics.interval import Proportion, wilson
 from glassformer.metrics.language import HIGHEST, NGrams, Surprise, bits_per_character, perplexity
 from glassformer.show import Sheet
-from glassformer.tasks.evaluation_log import EvaluationLog
 from glassformer.tasks.language_model.sliding import Foreseen, foresee
 from glassformer.tasks.language_model.task import WindowOptions, joined
 from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, numbers, percent
@@ -126,7 +125,6 @@ def evaluate_language_model(loaded: Loaded, split: str, options: EvaluationOptio
         folder=loaded.folder,
         checkpoint=loaded.checkpoint.name,
         split=split,
-        readings=EvaluationLog(loaded.folder).count(split) + 1,
         total=total,
         groups=scores,
         apart=groups.apart,

@@ -18,7 +18,6 @@ from glassformer.data.store import Store, Tokens
 from glassformer.loading import Loaded
 from glassformer.metrics.interval import Proportion, wilson
 from glassformer.show import Sheet
-from glassformer.tasks.evaluation_log import EvaluationLog
 from glassformer.tasks.masked_language_model.task import MaskedLanguageModel
 from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, in_pieces, numbers, percent
 from glassformer.words import say
@@ -97,7 +96,6 @@ def evaluate_masked(loaded: Loaded, split: str, options: EvaluationOptions) -> M
         folder=loaded.folder,
         checkpoint=loaded.checkpoint.name,
         split=split,
-        readings=EvaluationLog(loaded.folder).count(split) + 1,
         total=_scores(count, sum((counts[name] for name in stores.main), Counted()), sure),
         groups={name: _scores(len(stores.every[name]), one, sure) for name, one in counts.items()},
         apart=stores.apart,

@@ -14,7 +14,6 @@ from glassformer.losses import Sum
 from glassformer.metrics.boxes import BoxMatches, match_boxes
 from glassformer.metrics.interval import Proportion, wilson
 from glassformer.show import Sheet, Table
-from glassformer.tasks.evaluation_log import EvaluationLog
 from glassformer.tasks.object_queries.task import CanvasBatch, ObjectQueries, QueryAnswers, answers
 from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, in_pieces, numbers, percent
 from glassformer.tasks.task import added, means
@@ -84,7 +83,6 @@ def evaluate_object_queries(loaded: Loaded, split: str, options: EvaluationOptio
         folder=loaded.folder,
         checkpoint=loaded.checkpoint.name,
         split=split,
-        readings=EvaluationLog(loaded.folder).count(split) + 1,
         total=_total(counts, len(examples), means(sums)),
         groups={str(digit): wilson(*counts[:2, digit].tolist()) for digit in range(CLASSES) if counts[1, digit]},
         hypotheses={split: lines},

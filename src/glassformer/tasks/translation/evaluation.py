@@ -16,12 +16,12 @@ from glassformer.losses import Sum
 from glassformer.metrics.language import perplexity
 from glassformer.metrics.translation import Convention, Outputs, Score, by_convention
 from glassformer.show import Column, Kind, Sheet, Table
-from glassformer.tasks.evaluation_log import EvaluationLog
 from glassformer.tasks.result import Evaluation, EvaluationOptions, ExampleProgress, Groups, in_pieces, numbers, percent
+from glassformer.tasks.search import SearchOptions
 from glassformer.tasks.task import added
 from glassformer.tasks.translation.scores import TranslationScores, score_outputs
 from glassformer.tasks.translation.task import Translation, encode
-from glassformer.tasks.translation.translate import SearchOptions, as_trained, candidates
+from glassformer.tasks.translation.translate import as_trained, candidates
 from glassformer.words import say
 
 PIECE = 256  # sentences between two reports of progress
@@ -114,7 +114,6 @@ def evaluate_translation(loaded: Loaded, split: str, options: EvaluationOptions)
         folder=loaded.folder,
         checkpoint=loaded.checkpoint.name,
         split=split,
-        readings=EvaluationLog(loaded.folder).count(split) + 1,
         total=scores[main[0]] if len(main) == 1 else score_outputs(together, perplexity(nats, tokens), data),
         groups=scores,
         apart=groups.apart,

@@ -13,8 +13,9 @@ from glassformer.data.pairs import Pairs
 from glassformer.metrics.translation import Outputs, bleu, exact_match
 from glassformer.runs import Run
 from glassformer.tasks.samples import SHOWN, Sample, attention_file, write_samples
+from glassformer.tasks.search import GREEDY, SearchOptions
 from glassformer.tasks.translation.task import Sentences
-from glassformer.tasks.translation.translate import GREEDY, SearchOptions, as_trained, candidates
+from glassformer.tasks.translation.translate import as_trained, candidates
 from glassformer.text import Frame, Vocabularies
 from glassformer.trace.record import record
 from glassformer.trace.trace import Trace
