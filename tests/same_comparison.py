@@ -134,7 +134,8 @@ class Comparison:
             return False
         first = polynomial(before)
         same = first is not None and first == polynomial(after)
-        self.rewritten[before, after] += same
+        if same:
+            self.rewritten[before, after] += 1
         return same
 
     def _moved(self, before: Any, after: Any) -> bool:
@@ -144,7 +145,8 @@ class Comparison:
         ):
             return False
         moved = not Path(before).exists() and Path(after).exists()
-        self.moved[before, after] += moved
+        if moved:
+            self.moved[before, after] += 1
         return moved
 
     def _only_symbols(self, before: dict[str, Any], after: dict[str, Any], key: str) -> bool:
@@ -157,7 +159,8 @@ class Comparison:
         if polynomial(before[numbers]) != polynomial(after[numbers]):
             return False
         kind = kinds_between(before[key], after[key])
-        self.renamed[kind, before[key], after[key]] += bool(kind)
+        if kind:
+            self.renamed[kind, before[key], after[key]] += 1
         return bool(kind)
 
 
