@@ -87,6 +87,14 @@ def _is_installed(name: str) -> bool:
         return False
 
 
+def test_what_all_tasks_share_imports_no_task() -> None:
+    """`tasks/__init__.py` alone knows them, in its table."""
+    folders = "|".join(path.parent.name for path in (SOURCE / "tasks").glob("*/kind.py"))
+    task = re.compile(rf"glassformer\.tasks\.({folders})\b")
+    importing = {path.name for path in (SOURCE / "tasks").glob("*.py") if task.search(path.read_text(encoding="utf-8"))}
+    assert importing == {"__init__.py"}
+
+
 def test_importing_and_asking_for_help_do_not_load_torch() -> None:
     code = """
 import sys

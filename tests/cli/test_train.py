@@ -13,7 +13,7 @@ import pytest
 
 from glassformer.cli.app import main
 from glassformer.runs import Run, locked
-from own_files import PAIRS, table
+from own_files import PAIRS, REVIEWS, photos, table
 from tiny_translator import SET
 from typed import typed
 
@@ -61,6 +61,26 @@ def test_it_speaks_korean(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     for part in ("준비하는 중", "6스텝으로 끝났습니다", "실행 폴더: ", "다음에 해 볼 것:"):
         assert part in out
     assert (tmp_path / "run" / "status.txt").read_text(encoding="utf-8").startswith("상태         끝남\n")
+
+
+@pytest.mark.parametrize(
+    ("task", "lang", "line"),
+    [
+        ("texts", "en", "nothing is held out for validation, so training is judged by nothing; give more data"),
+        ("images", "ko", "검증용으로 떼어 둔 데이터가 없으므로 학습 중에 성능을 재지 않습니다."),
+    ],
+)
+def test_nothing_to_validate_on_is_said_for_every_task(
+    task: str, lang: str, line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = table(tmp_path / "a.csv", REVIEWS, ",", "text,label") if task == "texts" else photos(tmp_path / "photos")
+    options = ("--steps", "1", "--lang", lang)
+    code, out, _ = run(capsys, own, "--out", tmp_path / "none", *options, "--set", "data.validation=0")
+    assert code == 0 and sum(each.startswith(line) for each in out.splitlines()) == 1
+    code, out, _ = run(capsys, own, "--out", tmp_path / "some", *options)
+    assert code == 0 and line not in out
+    code, out, _ = run(capsys, own, "--out", tmp_path / "json", *options, "--set", "data.validation=0", "--json")
+    assert code == 0 and line not in out
 
 
 def test_a_run_folder_goes_on_as_a_recipe_would(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -46,19 +46,6 @@ def test_labels(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(("lang", "line"), [("en", "judged by nothing"), ("ko", "검증용으로 떼어 둘 것이 없으므로")])
-def test_nothing_to_validate_on_is_said(lang: str, line: str, tmp_path: Path) -> None:
-    one_of_each = [next(row for row in REVIEWS if row[1] == label) for label in ("good", "bad")]
-    few, enough = (
-        str(table(tmp_path / f"{len(rows)}.csv", rows, ",", "text,label")) for rows in (one_of_each, REVIEWS)
-    )
-    told = lines("classification", {"kind": "files", "train": few}, lang)
-    assert len(told) == 2 and told[1].startswith(f"{few}: ") and line in told[1]
-    assert len(lines("classification", {"kind": "files", "train": enough}, lang)) == 1
-    named = lines("classification", {"kind": "files", "train": few, "validation": enough}, lang)
-    assert len(named) == 2 and not any(line in each for each in named)
-
-
 @pytest.mark.parametrize("task", ["language_model", "masked_language_model"])
 def test_texts(task: str, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one\ntwo\n\n")

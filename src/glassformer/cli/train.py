@@ -64,6 +64,8 @@ def command(
     with lasting():
         with preparing(quiet=json):
             job, resumed = prepare(recipe, out, resume, changes, reading)
+        if job.validation is None and not (resumed or json):
+            print(say("train.no_validation"))
         last = show(train_watched(job, resume=resumed), job, quiet=json)
     if json:
         print_json({"run": str(job.run.folder), **last})

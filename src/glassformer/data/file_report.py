@@ -15,7 +15,7 @@ from glassformer.data.moments import step_of, written
 from glassformer.data.pairs import pair_places, read_pairs
 from glassformer.data.pictures import image_files
 from glassformer.data.table import ColumnLayout, Form, delimiter_of, is_jsonl, label_columns, pair_columns, table_rows
-from glassformer.data.texts import apart, label_layout, label_places, read_texts
+from glassformer.data.texts import label_layout, label_places, read_texts
 from glassformer.errors import Phrase
 
 SHOWN = 6  # names in a list
@@ -32,8 +32,6 @@ def said(config: RunConfig) -> Iterator[Phrase]:
         given = source.options.get(part)
         for path in [given] if isinstance(given, str) else given or ():
             yield tell(str(path), source.options)
-    if config.task.kind == "classification" and source.options.get("validation") is None:
-        yield from _unjudged(config)
 
 
 def _form(options: Any) -> Form:
@@ -76,14 +74,6 @@ def _labelled(path: str, options: Any) -> Phrase:
         how = layout.phrase
         columns = _phrase("labelled_columns", text=_column(layout, text), label=_column(layout, label))
     return _phrase("labelled", path=path, count=len(found), kinds=len(counts), labels=labels, how=how, columns=columns)
-
-
-def _unjudged(config: RunConfig) -> Iterator[Phrase]:
-    """A line if nothing is held out for validation: with few texts, each label's share may be less than one."""
-    path = str(config.data.source.options["train"])
-    _, looked_at = apart(read_texts(path, _form(config.data.source.options)), config.data.validation, config.data.seed)
-    if not len(looked_at):
-        yield _phrase("no_validation", path=path)
 
 
 def _column(layout: ColumnLayout, place: int) -> str:
