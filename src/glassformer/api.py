@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from glassformer.comparison.compare import compare as compare_models
-from glassformer.comparison.ours import Side
+from glassformer.comparison.ours import ModelSide
 from glassformer.comparison.report import Comparison
 from glassformer.config.values import wrong_type
 from glassformer.errors import ConfigError, shown
@@ -169,8 +169,8 @@ def evaluate(
 
 
 def compare(
-    a: Side,
-    b: Side,
+    a: ModelSide,
+    b: ModelSide,
     inputs: str | Sequence[str] | torch.Tensor | None = None,
     *,
     tolerance: float | None = None,

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import importlib
 import pkgutil
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -23,13 +25,32 @@ def test_a_module_is_never_hidden_behind_a_function() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_a_class_name_is_given_once() -> None:
-    """A student who has met `Batch` in one file must not meet another `Batch` in the next."""
+CAMEL = re.compile(r"[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*")
+
+
+def aliases(tree: ast.Module) -> Iterator[str]:
+    """`Column = int | str`: names in CamelCase that a module assigns."""
+    for node in tree.body:
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
+        yield from (each.id for each in targets if isinstance(each, ast.Name) and CAMEL.fullmatch(each.id))
+
+
+def test_a_class_or_alias_is_given_its_name_once() -> None:
+    """A student who has met `Batch` in one file must not meet another `Batch` in the next.
+
+    Except in `cli`, where an alias is an option of a command and has the name of its keyword: `--batch` is `Batch`.
+    """
+    package = Path(gf.__path__[0])
     homes: dict[str, list[str]] = {}
-    for path in sorted(Path(gf.__path__[0]).rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef):
-                homes.setdefault(node.name, []).append(str(path))
+    for path in sorted(package.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        names = [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+        if path.parent != package / "cli":
+            names += aliases(tree)
+        for name in names:
+            homes.setdefault(name, []).append(str(path))
     assert {name: files for name, files in homes.items() if len(files) > 1} == {}
 
 

@@ -22,7 +22,7 @@ from glassformer.errors import ConfigError, FileError
 from glassformer.hub.export import Source, choose_family, export, export_run
 from glassformer.hub.open import open_foreign
 from glassformer.hub.store import store
-from glassformer.hub.weights import Weights
+from glassformer.hub.weights import StoredWeights
 from glassformer.loading import open_recipe
 from glassformer.runs import Run
 from reference import VARIANTS, reference
@@ -42,7 +42,7 @@ def test_there_and_back_is_bit_exact(tmp_path: Path, name: str) -> None:
     model, folder = reference(name)
     store(folder, tmp_path / "run")
     export_run(tmp_path / "run", tmp_path / "hf")
-    before, after = Weights.open(folder), Weights.open(tmp_path / "hf")
+    before, after = StoredWeights.open(folder), StoredWeights.open(tmp_path / "hf")
     assert before.tensors.keys() == after.tensors.keys()
     assert all(torch.equal(before.read(key), after.read(key)) for key in before.tensors)
     again = opened(tmp_path / "hf", type(model).__name__)
@@ -67,7 +67,7 @@ def test_numbers_keep_their_type(tmp_path: Path) -> None:
     source = changed("gpt2", tmp_path / "a", lambda tensors: {key: x.bfloat16() for key, x in tensors.items()})
     store(source, tmp_path / "run")
     export_run(tmp_path / "run", tmp_path / "hf")
-    after = Weights.open(tmp_path / "hf")
+    after = StoredWeights.open(tmp_path / "hf")
     assert {after.dtype(key) for key in after.tensors} == {torch.bfloat16}
     assert json.loads((tmp_path / "hf" / "config.json").read_text())["dtype"] == "bfloat16"
 

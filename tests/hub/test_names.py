@@ -10,7 +10,7 @@ from glassformer.errors import FileError
 from glassformer.hub.family import At
 from glassformer.hub.names import check_copies, read_into, their_shape, to_theirs
 from glassformer.hub.open import inspect_folder, open_foreign
-from glassformer.hub.weights import SINGLE, Weights, write_tensors
+from glassformer.hub.weights import SINGLE, StoredWeights, write_tensors
 from reference import reference
 
 EMBEDDING, HEAD = "transformer.wte.weight", "lm_head.weight"
@@ -128,7 +128,7 @@ def test_theirs_is_the_inverse_of_ours(tmp_path: Path, at: list[At]) -> None:
     theirs = to_theirs(at[0], ours)
     assert tuple(theirs.shape) == their_shape((4, 6), at[0])
     write_tensors(tmp_path / SINGLE, {"x": (theirs.dtype, tuple(theirs.shape))}, lambda _: theirs)
-    weights = Weights.open(tmp_path)
+    weights = StoredWeights.open(tmp_path)
     for each, expected in zip(at, ours, strict=True):
         place = torch.empty(4, 6)
         read_into(weights, each, place)
@@ -140,5 +140,5 @@ def test_one_of_ours_that_holds_two_of_theirs(tmp_path: Path) -> None:
     write_tensors(tmp_path / SINGLE, {key: (x.dtype, tuple(x.shape)) for key, x in theirs.items()}, theirs.__getitem__)
     at, place = At("a", shape=(1, 1, 5), more=("b",)), torch.empty(2, 5)
     assert their_shape((2, 5), at) == (1, 1, 5)
-    read_into(Weights.open(tmp_path), at, place)
+    read_into(StoredWeights.open(tmp_path), at, place)
     assert torch.equal(place, torch.cat([theirs["a"], theirs["b"]]).view(2, 5))

@@ -15,12 +15,12 @@ from torch import Tensor
 from glassformer.errors import FileError
 from glassformer.hub import weights as module
 from glassformer.hub.header import read_header
-from glassformer.hub.weights import INDEX, SINGLE, Weights, write_tensors
+from glassformer.hub.weights import INDEX, SINGLE, StoredWeights, write_tensors
 
 
-def single(folder: Path, **tensors: Tensor) -> Weights:
+def single(folder: Path, **tensors: Tensor) -> StoredWeights:
     save_file(tensors, folder / SINGLE)
-    return Weights.open(folder)
+    return StoredWeights.open(folder)
 
 
 def sharded(folder: Path, placed: dict[str, Any], **shards: dict[str, Tensor]) -> Path:
@@ -65,7 +65,7 @@ def test_equal_is_equal_in_every_number(tmp_path: Path) -> None:
 def test_several_files_with_an_index(tmp_path: Path) -> None:
     a, b, c = torch.randn(2), torch.randn(3), torch.randn(4)
     folder = sharded(tmp_path, {"a": "one.safetensors", "b": "two.safetensors"}, one={"a": a, "c": c}, two={"b": b})
-    found = Weights.open(folder)
+    found = StoredWeights.open(folder)
     assert sorted(found.tensors) == ["a", "b", "c"]  # what the index does not know is not lost: it is left over
     assert torch.equal(found.read("a"), a) and torch.equal(found.read("b"), b)
 
@@ -74,15 +74,15 @@ def test_several_files_with_an_index(tmp_path: Path) -> None:
 def test_an_index_that_leads_out_of_its_folder(tmp_path: Path, file: Any) -> None:
     folder = sharded(tmp_path, {"a": file})
     with pytest.raises(FileError, match=r"a is said to lie in '.*', which is not the name of a file in this folder"):
-        Weights.open(folder)
+        StoredWeights.open(folder)
 
 
 def test_an_index_and_files_that_do_not_fit(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"index\.json names 'gone\.safetensors', which is not there; fetch all files"):
-        Weights.open(sharded(tmp_path, {"a": "gone.safetensors"}))
+        StoredWeights.open(sharded(tmp_path, {"a": "gone.safetensors"}))
     folder = sharded(tmp_path, {"b": "one.safetensors"}, one={"a": torch.zeros(1)})
     with pytest.raises(FileError, match=r"b is said to lie in 'one\.safetensors', but does not; index and files"):
-        Weights.open(folder)
+        StoredWeights.open(folder)
 
 
 @pytest.mark.parametrize("name", ["pytorch_model.bin", "pytorch_model.bin.index.json"])
@@ -91,14 +91,14 @@ def test_a_pickle_is_refused_with_the_way_to_convert_it(tmp_path: Path, name: st
     with pytest.raises(
         FileError, match=r"is a pickle, .* convert it: load it with transformers and call save_pretrained"
     ):
-        Weights.open(tmp_path)
+        StoredWeights.open(tmp_path)
 
 
 def test_a_folder_without_weights(tmp_path: Path) -> None:
     with pytest.raises(
         FileError, match=r"has no weights: neither model\.safetensors nor model\.safetensors\.index\.json"
     ):
-        Weights.open(tmp_path)
+        StoredWeights.open(tmp_path)
 
 
 def test_numbers_that_no_model_is_made_of(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import typer
 from glassformer.cli.options import Debug, Force, Json, Lang
 from glassformer.cli.output import print_json, print_rich
 from glassformer.errors import UsageError
-from glassformer.show import Column, Kind, Table
+from glassformer.show import Column, ColumnKind, Table
 from glassformer.words import language, say
 
 
@@ -70,5 +70,5 @@ def _drawn(rows: list[list[str]]) -> Table:
     return table
 
 
-def _kind(cells: tuple[str, ...]) -> Kind:
+def _kind(cells: tuple[str, ...]) -> ColumnKind:
     return "text" if any(len(re.findall(r"[^\W\d_]{3,}", cell)) for cell in cells) else "number"

@@ -12,7 +12,7 @@ import typer
 from glassformer.cli.options import Debug, Json, Lang
 from glassformer.cli.output import print_json, print_rich
 from glassformer.errors import FileError, UsageError
-from glassformer.show import Column, Kind, Table
+from glassformer.show import Column, ColumnKind, Table
 from glassformer.words import language, say
 
 Action = Annotated[str, typer.Argument(help=say("help.data_action"), metavar="ACTION")]
@@ -66,7 +66,7 @@ def _list(json: bool) -> int:
         here, mark = "✓" if at_hand(name) else "", "" if known.verified else " *"
         task = say(f"data.tasks.{known.task}")
         rows.append([name + mark, task, "-".join(known.languages), counts, known.licence, here])
-    kinds: dict[str, tuple[Kind, int]] = {
+    kinds: dict[str, tuple[ColumnKind, int]] = {
         "name": ("name", 0),
         "task": ("text", 0),
         "languages": ("name", 1),

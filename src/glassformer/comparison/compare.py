@@ -15,7 +15,7 @@ from torch import Tensor
 from glassformer.comparison.difference import parting
 from glassformer.comparison.foreign import ROUNDING, is_theirs, theirs, theirs_in
 from glassformer.comparison.inputs import batch_of, common
-from glassformer.comparison.ours import Side, ours
+from glassformer.comparison.ours import ModelSide, ours
 from glassformer.comparison.report import Comparison
 from glassformer.comparison.walk import Closed, Opened, Walk
 from glassformer.config.values import wrong_type
@@ -25,8 +25,8 @@ EXACT = 0.0  # two models of ours compute the same numbers in the same order
 
 
 def compare(
-    a: Side,
-    b: Side,
+    a: ModelSide,
+    b: ModelSide,
     inputs: str | Sequence[str] | Tensor | None = None,
     *,
     tolerance: float | None = None,

@@ -27,7 +27,7 @@ from glassformer.trace.trace import Trace
 from glassformer.trace.watch import watching
 
 SEED = 0  # for the weights of a preset or configuration, which has none
-Side = str | Path | ModelConfig | Mapping[str, Any] | Loaded | nn.Module
+ModelSide = str | Path | ModelConfig | Mapping[str, Any] | Loaded | nn.Module
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Streamer(Recorder):
         return met
 
 
-def ours(side: Side) -> OursClosed:
+def ours(side: ModelSide) -> OursClosed:
     """A run folder, an imported folder, a preset or configuration (weights from seed 0), a `Loaded`, or a module."""
     match side:
         case Loaded():

@@ -9,7 +9,7 @@ from typing import Any
 
 from glassformer.comparison.difference import AnswerDifference, Difference, Parting, Shape
 from glassformer.errors import Phrase
-from glassformer.show import Column, Kind, Sheet, Styled, Table, as_html, as_text
+from glassformer.show import Column, ColumnKind, Sheet, Styled, Table, as_html, as_text
 from glassformer.words import language, say
 
 MOST_ROWS = 12  # in the table; --json has every tap
@@ -128,7 +128,7 @@ class Comparison:
 
     def shown(self) -> Sheet:
         """The answer, how the difference grows, and what it does to the model's answers."""
-        kinds: tuple[Kind, ...] = ("name", "name", "number", "number")
+        kinds: tuple[ColumnKind, ...] = ("name", "name", "number", "number")
         table = Table(*(Column(say(f"compare.{key}"), kind) for key, kind in zip(COLUMNS, kinds, strict=True)))
         for tap in self.growth():
             table.add(tap.tap, times(tap.shape), short(tap.largest), short(tap.relative))

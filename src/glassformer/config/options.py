@@ -11,11 +11,11 @@ from inspect import Parameter, signature
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from glassformer.config.values import Choice, Rule, choice, names, one_of, positive, size, truth, word
+from glassformer.config.values import Choice, ValueRule, choice, names, one_of, positive, size, truth, word
 from glassformer.errors import ConfigError, suggest
 
 REQUIRED = Parameter.empty  # instead of a default: the option must be given
-RULES: dict[str, Rule] = {  # the rule of each type
+RULES: dict[str, ValueRule] = {  # the rule of each type
     "int": size,
     "float": positive,
     "bool": truth,
@@ -30,7 +30,7 @@ class Option(NamedTuple):
     """A key or an option: its default and its rule. `optional`: None is allowed."""
 
     default: Any
-    rule: Rule
+    rule: ValueRule
     optional: bool = False
 
     def check(self, key: str, value: object) -> Any:
@@ -41,14 +41,14 @@ class Option(NamedTuple):
 Schema = Mapping[str, Option]
 
 
-def option(annotation: str, default: Any, rule: Rule | None = None) -> Option:
+def option(annotation: str, default: Any, rule: ValueRule | None = None) -> Option:
     """The option for a declaration, `int | None = None`; `rule` replaces that of the type."""
     kind = annotation.removesuffix(" | None")
     return Option(default, rule or RULES[kind], optional=kind != annotation)
 
 
 def keywords(
-    function: Callable[..., Any], rules: Mapping[str, Rule] = MappingProxyType({}), without: Collection[str] = ()
+    function: Callable[..., Any], rules: Mapping[str, ValueRule] = MappingProxyType({}), without: Collection[str] = ()
 ) -> dict[str, Option]:
     """The parameters of a function as options; `without` names those that its caller supplies."""
     return {

@@ -8,10 +8,10 @@ from functools import cache
 from typing import Any, Self
 
 from glassformer.config.options import Kinds, Schema, complete, known_key, option
-from glassformer.config.values import Choice, Rule, choice, plain
+from glassformer.config.values import Choice, ValueRule, choice, plain
 
 
-def checked(default: Any, rule: Rule) -> Any:
+def checked(default: Any, rule: ValueRule) -> Any:
     """A field whose type alone says too little: `dropout: float = checked(0.0, rate)`."""
     return field(default=default, metadata={"rule": rule})
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from glassformer.errors import ConfigError, Phrase, shown
 
-Rule = Callable[[str, Any], Any]  # (key, value) → the value in its final form, or a ConfigError that names the key
+ValueRule = Callable[[str, Any], Any]  # (key, value) → the value in its final form, or a ConfigError that names the key
 BIASES = ("q", "k", "v", "o", "feed_forward", "norm")
 LARGEST_SIZE = 2**31 - 1
 

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from glassformer.data.store import Tokens
+from glassformer.data.store import TokenIds
 from glassformer.losses import IGNORE
 from glassformer.text import Frame
 
@@ -90,7 +90,7 @@ def _move(x: Tensor, device: torch.device) -> Tensor:
 
 
 def pad(
-    sequences: Sequence[Tokens],
+    sequences: Sequence[TokenIds],
     value: int,
     frame: Frame = PLAIN,
     *,
@@ -114,8 +114,8 @@ def pad(
 
 
 def pair(
-    sources: Sequence[Tokens],
-    targets: Sequence[Tokens],
+    sources: Sequence[TokenIds],
+    targets: Sequence[TokenIds],
     *,
     padding: int,
     begin: int,
@@ -135,7 +135,7 @@ def pair(
 
 
 def texts(
-    sequences: Sequence[Tokens],
+    sequences: Sequence[TokenIds],
     targets: NDArray[Any],
     *,
     padding: int,

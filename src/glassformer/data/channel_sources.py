@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from glassformer.config.options import Option, Schema, check_choice
-from glassformer.config.values import Choice, Rule, count, not_negative, wrong_type
+from glassformer.config.values import Choice, ValueRule, count, not_negative, wrong_type
 from glassformer.data.channel import Channel, SeriesForm, find_column, read_channels, sign_of
 from glassformer.data.corpus import source_options
 from glassformer.data.find import dataset, find, split_of
@@ -134,7 +134,7 @@ def check_split(key: str, value: object) -> tuple[float, ...]:
     return tuple(value)
 
 
-RULES: dict[str, Rule] = {
+RULES: dict[str, ValueRule] = {
     "tickers": _names,
     "columns": _names,
     "delimiter": delimiter_of,

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from glassformer.config.options import Schema, keywords
-from glassformer.config.values import Rule, wrong_type
+from glassformer.config.values import ValueRule, wrong_type
 from glassformer.data import grammar
 from glassformer.errors import choose
 
@@ -125,7 +125,7 @@ def held_out(part: P, marks: Sequence[bytes], number: int, labels: Sequence[str]
 
 
 def source_options(
-    readers: Mapping[str, Callable[..., Any]], rules: Mapping[str, Mapping[str, Rule]] = MappingProxyType({})
+    readers: Mapping[str, Callable[..., Any]], rules: Mapping[str, Mapping[str, ValueRule]] = MappingProxyType({})
 ) -> dict[str, Schema]:
     """The options of every kind of source; `rules`, by kind, where a type alone says too little.
 

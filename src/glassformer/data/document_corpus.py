@@ -15,7 +15,7 @@ from glassformer.data.find import dataset
 from glassformer.data.moses import prepared_side
 from glassformer.errors import ConfigError, choose
 
-Groups = Mapping[str, Documents]
+DocumentGroups = Mapping[str, Documents]
 SIDES = ("one", "each", "joined")
 
 
@@ -27,14 +27,14 @@ def document_corpus(config: DataConfig) -> Corpus[Documents]:
     return Corpus(groups, lambda some: Documents([change(text) for text in some], some.skipped))
 
 
-def from_topics(config: DataConfig) -> Callable[[str], Groups]:
+def from_topics(config: DataConfig) -> Callable[[str], DocumentGroups]:
     """Python's own help texts, in English; see `topics` for how they are split."""
     return lambda split: {split: topics(split)}
 
 
 def from_grammar(
     config: DataConfig, *, sides: str = "one", level: str = "small", count: int = 100_000, test: int = 200
-) -> Callable[[str], Groups]:
+) -> Callable[[str], DocumentGroups]:
     """Sentences of the built-in corpus; the test set has a group for each kind that is held out, `test` of each.
 
     `sides`: "one": in `source_language`; "each": in both languages, a document each; "joined": one after the other in a
@@ -65,7 +65,7 @@ def from_files(
     test: str | Sequence[str] | None = None,
     by_line: bool = False,
     column: str = "text",
-) -> Callable[[str], Groups]:
+) -> Callable[[str], DocumentGroups]:
     """Your own files: each file is one long text, or with `by_line` many short ones; a .jsonl is many short ones.
 
     Without a validation file, the last tenth of every text is held out, or `data.validation` of many short ones.
@@ -90,7 +90,7 @@ def from_catalogue(
     train: str = "train",
     validation: str = "val",
     test: str | Sequence[str] = (),
-) -> Callable[[str], Groups]:
+) -> Callable[[str], DocumentGroups]:
     """Sets of the catalogue, one after another: long texts, reviews, or one side (`source_language`) of translations.
 
     `validation = ""` holds out part of the training set, for sets without a validation part.
@@ -125,7 +125,7 @@ def _read(name: str, split: str, language: str) -> Documents:
     return Documents([text for text in texts if text.strip()])
 
 
-DOCUMENTS: dict[str, Callable[..., Callable[[str], Groups]]] = {
+DOCUMENTS: dict[str, Callable[..., Callable[[str], DocumentGroups]]] = {
     "topics": from_topics,
     "grammar": from_grammar,
     "files": from_files,

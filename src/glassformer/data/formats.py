@@ -18,20 +18,20 @@ from numpy.typing import NDArray
 
 from glassformer.data.lines import blocks, read_lines
 from glassformer.data.pairs import Pairs, gather
-from glassformer.data.table import Column, column_index
+from glassformer.data.table import ColumnName, column_index
 from glassformer.errors import FileError
 
 UNSIGNED_BYTES = 8
 
 
-def read_tsv(path: str | Path, source: Column = 1, target: Column = 2, header: bool = False) -> Pairs:
+def read_tsv(path: str | Path, source: ColumnName = 1, target: ColumnName = 2, header: bool = False) -> Pairs:
     """The pairs in two columns. A column given by name means that there is a header."""
     header = header or has_header((source, target))
     rows = tsv_rows(path, (source, target), header)
     return gather(((first, second) for first, second in rows), path, first_line=2 if header else 1)
 
 
-def tsv_rows(path: str | Path, columns: Sequence[Column], header: bool = False) -> Iterator[tuple[str, ...]]:
+def tsv_rows(path: str | Path, columns: Sequence[ColumnName], header: bool = False) -> Iterator[tuple[str, ...]]:
     """The chosen columns of every line. A quotation mark is an ordinary character, and a tab always ends a column."""
     rows = read_lines(path)
     first = next(rows, None)
@@ -49,7 +49,7 @@ def tsv_rows(path: str | Path, columns: Sequence[Column], header: bool = False) 
         yield tuple(cells[place] for place in places)
 
 
-def has_header(columns: Sequence[Column]) -> bool:
+def has_header(columns: Sequence[ColumnName]) -> bool:
     """Whether the first line is a header."""
     return any(isinstance(column, str) for column in columns)
 

@@ -15,7 +15,7 @@ from glassformer.data.table import Form, delimiter_of
 from glassformer.data.texts import Texts, apart, read_texts
 from glassformer.errors import ConfigError, choose
 
-Groups = Mapping[str, Texts]
+TextGroups = Mapping[str, Texts]
 
 
 def labelled_corpus(config: DataConfig) -> Corpus[Texts]:
@@ -28,7 +28,7 @@ def labelled_corpus(config: DataConfig) -> Corpus[Texts]:
 
 def from_grammar(
     config: DataConfig, *, label: str = "sentiment", level: str = "small", count: int = 10_000, test: int = 100
-) -> Callable[[str], Groups]:
+) -> Callable[[str], TextGroups]:
     """The built-in corpus in `source_language`; the test set has a group for each kind that is held out."""
     if config.source_language not in ("ko", "en"):
         raise ConfigError("grammar_language", language=config.source_language)
@@ -52,7 +52,7 @@ def from_files(
     columns: Sequence[str | int] | None = None,
     delimiter: str = "",
     header: bool | None = None,
-) -> Callable[[str], Groups]:
+) -> Callable[[str], TextGroups]:
     """Your own files, tables or .jsonl, with a column of texts and one of labels (names, or numbers from 1)."""
     form = Form(columns, delimiter, header)
     tests = [test] if isinstance(test, str) else test or []
@@ -67,7 +67,7 @@ def from_files(
 
 def from_catalogue(
     config: DataConfig, *, name: str, train: str = "train", validation: str = "", test: str | Sequence[str] = "test"
-) -> Callable[[str], Groups]:
+) -> Callable[[str], TextGroups]:
     """A set of the catalogue. Texts that are empty in the original are used for evaluation, but not for training."""
     tests = [test] if isinstance(test, str) else test
 
@@ -75,7 +75,7 @@ def from_catalogue(
         found = read.labelled(name, split)
         return Texts(found.texts, [str(label) for label in found.labels])
 
-    def groups(split: str) -> Groups:
+    def groups(split: str) -> TextGroups:
         if split == "test":
             return {one: part(one) for one in tests}
         if split == "validation" and validation:
@@ -90,7 +90,7 @@ def from_catalogue(
     return groups
 
 
-LABELLED: dict[str, Callable[..., Callable[[str], Groups]]] = {
+LABELLED: dict[str, Callable[..., Callable[[str], TextGroups]]] = {
     "grammar": from_grammar,
     "files": from_files,
     "catalogue": from_catalogue,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer.data.store import Tokens
+from glassformer.data.store import TokenIds
 from glassformer.losses import IGNORE
 from glassformer.text import Tokenizer
 
@@ -39,7 +39,7 @@ class Masking:
     random: float = 0.1
     whole_word: bool = False
 
-    def __call__(self, tokens: Tokens, random: np.random.Generator) -> tuple[Tokens, Tokens]:
+    def __call__(self, tokens: TokenIds, random: np.random.Generator) -> tuple[TokenIds, TokenIds]:
         """What the model reads, and what it should predict: IGNORE where nothing is masked."""
         chosen = self.choose(tokens, random)
         draw = random.random(len(tokens))
@@ -48,7 +48,7 @@ class Masking:
         read[replaced] = random.choice(np.flatnonzero(self.ordinary), int(replaced.sum()))
         return read.astype(np.int32), np.where(chosen, tokens, IGNORE).astype(np.int32)
 
-    def choose(self, tokens: Tokens, random: np.random.Generator) -> NDArray[np.bool_]:
+    def choose(self, tokens: TokenIds, random: np.random.Generator) -> NDArray[np.bool_]:
         """Which tokens have to be predicted."""
         allowed = self.ordinary[tokens]
         words = self.words(tokens) if self.whole_word else np.arange(len(tokens))
@@ -58,7 +58,7 @@ class Masking:
         taken[random.permutation(possible)[:count]] = True
         return allowed & taken[words]
 
-    def words(self, tokens: Tokens) -> NDArray[np.int64]:
+    def words(self, tokens: TokenIds) -> NDArray[np.int64]:
         """The number of the word that each token is a piece of."""
         first = self.begins[tokens]
         first[:1] = True

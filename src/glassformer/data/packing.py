@@ -12,14 +12,14 @@ from torch import Tensor
 
 from glassformer.data.batch import moved, pad
 from glassformer.data.examples import Example
-from glassformer.data.store import Store, Tokens
+from glassformer.data.store import Store, TokenIds
 from glassformer.losses import IGNORE
 from glassformer.text import Frame
 
 PADDING = -1  # the document that padding belongs to: it sees only itself
 
 
-def pieces(texts: Iterable[Sequence[int]], frame: Frame, context: int) -> Iterator[Tokens]:
+def pieces(texts: Iterable[Sequence[int]], frame: Frame, context: int) -> Iterator[TokenIds]:
     r"""Texts in their frame, those longer than a row cut into pieces of at most `context` + 1 tokens.
 
         begin x_1 … x_n end        input: begin x_1 … x_n        target: x_1 … x_n end
@@ -59,7 +59,7 @@ def pack(texts: Iterable[Sequence[int]], frame: Frame, context: int) -> Store:
     parts = list(pieces(texts, frame, context))
     rows = fit(np.array([len(part) - 1 for part in parts], dtype=np.int64), context)
 
-    def joined(row: list[int], cut: slice) -> Tokens:
+    def joined(row: list[int], cut: slice) -> TokenIds:
         return np.concatenate([parts[i][cut] for i in row])
 
     numbers = [np.repeat(np.arange(len(row)), [len(parts[i]) - 1 for i in row]) for row in rows]

@@ -16,7 +16,7 @@ from glassformer.data.read import read
 from glassformer.data.table import Form, delimiter_of
 from glassformer.errors import ConfigError, choose
 
-Groups = Mapping[str, Pairs]
+PairGroups = Mapping[str, Pairs]
 
 
 def pair_corpus(config: DataConfig) -> Corpus[Pairs]:
@@ -28,7 +28,7 @@ def pair_corpus(config: DataConfig) -> Corpus[Pairs]:
 
 def from_grammar(
     config: DataConfig, *, level: str = "small", count: int = 100_000, test: int = 200
-) -> Callable[[str], Groups]:
+) -> Callable[[str], PairGroups]:
     """The built-in corpus; the test set has a group of `test` sentences for each kind that is held out."""
     languages = (config.source_language, config.target_language)
     if sorted(languages) != ["en", "ko"]:
@@ -51,7 +51,7 @@ def from_files(
     columns: Sequence[str | int] | None = None,
     delimiter: str = "",
     header: bool | None = None,
-) -> Callable[[str], Groups]:
+) -> Callable[[str], PairGroups]:
     """Your own files: two parallel texts, or one table or .jsonl with two `columns` (numbers from 1, or names)."""
     form = Form(columns, delimiter, header)
     return from_parts(
@@ -70,7 +70,7 @@ def from_catalogue(
     train: str = "train",
     validation: str = "val",
     test: Sequence[str] = ("test",),
-) -> Callable[[str], Groups]:
+) -> Callable[[str], PairGroups]:
     """Sets of the catalogue, one after another; the test set of each is a group of its own."""
     every = [names] if isinstance(names, str) else list(names)
     tests = [test] if isinstance(test, str) else list(test)
@@ -80,7 +80,7 @@ def from_catalogue(
         found = [read(name, split, *languages) for name in every]
         return Pairs([s for pairs in found for s in pairs.sources], [t for pairs in found for t in pairs.targets])
 
-    def groups(split: str) -> Groups:
+    def groups(split: str) -> PairGroups:
         if split != "test":
             return {split: joined(train if split == "train" else validation)}
         return {
@@ -92,7 +92,7 @@ def from_catalogue(
     return groups
 
 
-PAIRS: dict[str, Callable[..., Callable[[str], Groups]]] = {
+PAIRS: dict[str, Callable[..., Callable[[str], PairGroups]]] = {
     "grammar": from_grammar,
     "files": from_files,
     "catalogue": from_catalogue,

@@ -14,7 +14,7 @@ from glassformer.data.formats import Images, read_images
 from glassformer.data.pictures import Pictures, apart, read_digits, read_folder
 from glassformer.errors import FileError, choose
 
-Groups = Mapping[str, Pictures]
+PictureGroups = Mapping[str, Pictures]
 TEST = 360  # of the 1,797 digits: one in five
 
 
@@ -34,10 +34,10 @@ def picture_corpus(wanted: Wanted) -> Corpus[Pictures]:
     return Corpus(make(wanted, **check_choice("data.source", source, PICTURES_OPTIONS[source.kind])))
 
 
-def from_digits(config: Wanted, *, test: int = TEST, resize: bool = False) -> Callable[[str], Groups]:
+def from_digits(config: Wanted, *, test: int = TEST, resize: bool = False) -> Callable[[str], PictureGroups]:
     """scikit-learn's digits, split by the seed of the data; the same people wrote all three parts."""
 
-    def groups(split: str) -> Groups:
+    def groups(split: str) -> PictureGroups:
         rest, tested = apart(read_digits(), test, config.data.seed)
         learned, kept = apart(rest, config.data.validation, config.data.seed)
         found = {"train": learned, "validation": kept, "test": tested}[split]
@@ -53,7 +53,7 @@ def from_files(
     validation: Sequence[str] | None = None,
     test: Sequence[str] | None = None,
     resize: bool = False,
-) -> Callable[[str], Groups]:
+) -> Callable[[str], PictureGroups]:
     """Your own IDX files, plain or packed, each part a pair: ["images", "labels"]."""
 
     def part(files: Sequence[str]) -> Pictures:
@@ -69,7 +69,7 @@ def from_folder(
     validation: str | None = None,
     test: str | None = None,
     resize: bool = False,
-) -> Callable[[str], Groups]:
+) -> Callable[[str], PictureGroups]:
     """Folders with a sub-folder of image files for each class."""
 
     def part(path: str) -> Pictures:
@@ -79,7 +79,7 @@ def from_folder(
     return _parts(config, part, train, validation, test)
 
 
-def from_catalogue(config: Wanted, *, name: str, resize: bool = False) -> Callable[[str], Groups]:
+def from_catalogue(config: Wanted, *, name: str, resize: bool = False) -> Callable[[str], PictureGroups]:
     """A set of the catalogue, fashion-mnist for example; part of its training set is held out for validation."""
 
     def part(split: str) -> Pictures:
@@ -91,7 +91,7 @@ def from_catalogue(config: Wanted, *, name: str, resize: bool = False) -> Callab
 
 def _parts(
     config: Wanted, read: Callable[[Where], Pictures], train: Where, validation: Where | None, test: Where | None
-) -> Callable[[str], Groups]:
+) -> Callable[[str], PictureGroups]:
     return from_parts(
         read,
         lambda some: apart(some, config.data.validation, config.data.seed),
@@ -108,7 +108,7 @@ def as_pictures(images: Images, origin: str) -> Pictures:
     return Pictures(images.images[:, None], [str(label) for label in images.labels.tolist()], origin)
 
 
-PICTURES: dict[str, Callable[..., Callable[[str], Groups]]] = {
+PICTURES: dict[str, Callable[..., Callable[[str], PictureGroups]]] = {
     "digits": from_digits,
     "files": from_files,
     "folder": from_folder,

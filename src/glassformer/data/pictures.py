@@ -16,7 +16,7 @@ from glassformer.data.corpus import held_out, mark
 from glassformer.data.picture import read_picture
 from glassformer.errors import ConfigError, FileError, InputError
 
-Bytes = NDArray[np.uint8]
+PixelBytes = NDArray[np.uint8]
 WHITE = 255
 DARKEST = 16  # the largest of scikit-learn's grey levels
 
@@ -25,7 +25,7 @@ DARKEST = 16  # the largest of scikit-learn's grey levels
 class Pictures:
     """Images, n × c × height × width, and the label of each; `origin` names where they came from, for errors."""
 
-    pixels: Bytes
+    pixels: PixelBytes
     labels: list[str]
     origin: str
 
@@ -55,7 +55,7 @@ class Pictures:
         return Pictures(pixels, self.labels, self.origin)
 
 
-def resized(pixels: Bytes, size: int) -> Bytes:
+def resized(pixels: PixelBytes, size: int) -> PixelBytes:
     """Resized to a square, bilinearly with antialiasing."""
     whole = torch.from_numpy(np.ascontiguousarray(pixels)).float()  # n c height width
     found = F.interpolate(whole, (size, size), mode="bilinear", antialias=True)  # n c size size

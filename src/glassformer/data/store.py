@@ -20,7 +20,7 @@ from glassformer.data.examples import Example, Kept, check_sizes, sampled
 from glassformer.errors import FileError
 from glassformer.files import write_bytes
 
-Tokens = NDArray[np.int32]
+TokenIds = NDArray[np.int32]
 FORMAT = "1"
 PARTS = ("tokens", "offsets")
 TYPES: dict[str, Any] = {"I32": np.int32, "I64": np.int64}  # safetensors' names
@@ -31,11 +31,11 @@ SAMPLED = 2**16  # tokens used for the fingerprint
 class Field:
     """One side of all examples: sequence i is tokens[offsets[i] : offsets[i + 1]]."""
 
-    tokens: Tokens
+    tokens: TokenIds
     offsets: NDArray[np.int64]
 
     @classmethod
-    def of(cls, sequences: Iterable[Sequence[int] | Tokens]) -> Field:
+    def of(cls, sequences: Iterable[Sequence[int] | TokenIds]) -> Field:
         arrays = [np.asarray(sequence, dtype=np.int32) for sequence in sequences]
         offsets = np.zeros(len(arrays) + 1, dtype=np.int64)
         np.cumsum([len(array) for array in arrays], out=offsets[1:])
@@ -44,7 +44,7 @@ class Field:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __getitem__(self, i: int) -> Tokens:
+    def __getitem__(self, i: int) -> TokenIds:
         return self.tokens[self.offsets[i] : self.offsets[i + 1]]
 
 
@@ -58,7 +58,7 @@ class Store:
         check_sizes(self.fields)
 
     @classmethod
-    def of(cls, fields: Mapping[str, Iterable[Sequence[int] | Tokens]]) -> Store:
+    def of(cls, fields: Mapping[str, Iterable[Sequence[int] | TokenIds]]) -> Store:
         """`Store.of({"source": [[4, 5], …], "target": [[7], …]})`."""
         return cls({name: Field.of(sequences) for name, sequences in fields.items()})
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from glassformer.data.batch import moved
 from glassformer.data.examples import SAMPLED, Example, Kept, sampled
-from glassformer.data.store import Tokens
+from glassformer.data.store import TokenIds
 from glassformer.errors import InputError
 
 
@@ -28,12 +28,12 @@ class Stream:
     reads the row at other offsets. An example is a view of the row: nothing is copied.
     """
 
-    tokens: Tokens
+    tokens: TokenIds
     context: int
     stretches: NDArray[np.int64]
 
     @classmethod
-    def of(cls, tokens: Tokens, context: int) -> Stream:
+    def of(cls, tokens: TokenIds, context: int) -> Stream:
         if len(tokens) <= context:
             raise InputError("stream_short", tokens=len(tokens), context=context)
         return cls(tokens, context, np.arange((len(tokens) - 1) // context))

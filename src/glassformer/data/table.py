@@ -19,7 +19,7 @@ from glassformer.errors import ConfigError, FileError, Phrase
 # In this order: a comma also occurs inside sentences and numbers, a tab hardly ever.
 DELIMITERS = {"\t": "tab", ";": "semicolon", "|": "bar", ",": "comma"}
 LOOKED_AT = 200  # lines
-Column = int | str  # a number from 1, as in `cut -f`; or a name from the first line
+ColumnName = int | str  # a number from 1, as in `cut -f`; or a name from the first line
 
 
 def _names(text: str) -> frozenset[str]:
@@ -193,7 +193,7 @@ def delimiter_of(key: str, value: object) -> str:
 class Form:
     """`source.columns`, `source.delimiter` and `source.header`; None and "" mean that it is inferred from the file."""
 
-    columns: Sequence[Column] | None = None
+    columns: Sequence[ColumnName] | None = None
     delimiter: str = ""
     header: bool | None = None
 
@@ -223,7 +223,7 @@ class Form:
         return known[found[0]], known[found[1]]
 
 
-def column_index(column: Column, names: Sequence[str], path: str | Path) -> int:
+def column_index(column: ColumnName, names: Sequence[str], path: str | Path) -> int:
     """The index of a column, from 0; blanks around its name are ignored."""
     match column:
         case str() if column in [name.strip() for name in names]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from glassformer.data.corpus import held_out, mark
 from glassformer.data.lines import jsonl_objects, text_of
 from glassformer.data.pairs import BLANKS
-from glassformer.data.table import Column, ColumnLayout, Form, is_jsonl, label_columns, names_columns, table_rows
+from glassformer.data.table import ColumnLayout, ColumnName, Form, is_jsonl, label_columns, names_columns, table_rows
 from glassformer.errors import FileError, shown
 
 FOUND_OUT = Form()
@@ -51,7 +51,7 @@ def read_texts(path: str | Path, form: Form = FOUND_OUT) -> Texts:
 LabelledRows = Iterator[tuple[int, str, str]]  # (line, text, label)
 
 
-def _table(path: str | Path, form: Form) -> tuple[LabelledRows, list[Column]]:
+def _table(path: str | Path, form: Form) -> tuple[LabelledRows, list[ColumnName]]:
     layout = label_layout(path, form)
     rows = [(line, cells) for line, cells in table_rows(path, layout) if cells]
     places = label_places(path, layout, form, [cells for _, cells in rows])
@@ -93,7 +93,7 @@ def _refuse_doubt(path: str | Path, labels: Sequence[str]) -> None:
         raise FileError("header_unclear", path=path, label=labels[0])
 
 
-def _jsonl(path: str | Path, form: Form) -> tuple[LabelledRows, list[Column]]:
+def _jsonl(path: str | Path, form: Form) -> tuple[LabelledRows, list[ColumnName]]:
     text, label = form.keys(path, label_columns)
     return _objects(path, text, label), [text, label]
 

@@ -13,8 +13,8 @@ from torch import Tensor
 from glassformer.config.model import ModelConfig
 from glassformer.layers.position.sinusoidal import sinusoid
 
-Shape = tuple[int, ...]
-Computed = Callable[[ModelConfig, Shape], Tensor]
+BufferShape = tuple[int, ...]
+Computed = Callable[[ModelConfig, BufferShape], Tensor]
 TOLERANCES = {torch.float64: 1e-5, torch.float32: 1e-5, torch.float16: 2e-3, torch.bfloat16: 2e-2}
 
 
@@ -26,26 +26,26 @@ def agrees(stored: Tensor, expected: Tensor) -> bool:
     )
 
 
-def sinusoids(config: ModelConfig, shape: Shape) -> Tensor:
+def sinusoids(config: ModelConfig, shape: BufferShape) -> Tensor:
     at, options = torch.arange(config.max_len), config.position.options
     return sinusoid(at, config.d_model, layout=options.get("layout", "interleaved"), dtype=torch.float64)
 
 
-def counted(config: ModelConfig, shape: Shape) -> Tensor:
+def counted(config: ModelConfig, shape: BufferShape) -> Tensor:
     """0 1 2 …: the numbers of the positions."""
     return torch.arange(shape[-1] if shape else 0).expand(shape)
 
 
-def zeros(config: ModelConfig, shape: Shape) -> Tensor:
+def zeros(config: ModelConfig, shape: BufferShape) -> Tensor:
     return torch.zeros(shape)
 
 
-def causal(config: ModelConfig, shape: Shape) -> Tensor:
+def causal(config: ModelConfig, shape: BufferShape) -> Tensor:
     """1 where a position may look: at itself and those before it."""
     return torch.ones(shape).tril() if len(shape) >= 2 else torch.ones(shape)
 
 
-def frequencies(config: ModelConfig, shape: Shape) -> Tensor:
+def frequencies(config: ModelConfig, shape: BufferShape) -> Tensor:
     """base^(−2i / d_k); a scaling of the rotation is applied later and not stored."""
     base = float(config.position.options.get("base", 10000.0))
     return base ** -(torch.arange(0, config.head_size, 2, dtype=torch.float64) / config.head_size)

@@ -26,7 +26,7 @@ from glassformer.hub.header import read_header
 from glassformer.hub.names import their_shape, to_theirs
 from glassformer.hub.open import CONFIG, find_family
 from glassformer.hub.store import ASIDE, FILES, KEPT, ByteProgress
-from glassformer.hub.weights import SINGLE, Form, Weights, write_tensors
+from glassformer.hub.weights import SINGLE, StoredForm, StoredWeights, write_tensors
 from glassformer.runs import Run, choose_weights
 from glassformer.runs.output import claim_folder, drafted
 from glassformer.runs.weights import AUTO
@@ -58,7 +58,7 @@ class Source:
     """
 
     config: RunConfig
-    forms: Mapping[str, Form]
+    forms: Mapping[str, StoredForm]
     give: Callable[[str], Tensor]
     tokenizers: Vocabularies | None
     kept: Path | None = None
@@ -80,7 +80,7 @@ def export_run(
     opened = Run.open(run)
     claim_folder(Path(out), KIND, force=force, inputs=[opened.folder])
     chosen = choose_weights(opened, checkpoint)
-    weights = Weights(chosen.parent, read_header(chosen))
+    weights = StoredWeights(chosen.parent, read_header(chosen))
     forms = {key: (weights.dtype(key), stored.shape) for key, stored in weights.tensors.items()}
     config = opened.config
     text = config.model.input.kind == "tokens" and config.text.tokenizer.kind != "none"
@@ -198,7 +198,7 @@ def _write_weights(path: Path, source: Source, plan: _Plan, progress: ByteProgre
         for piece, key in enumerate((at.key, *at.more)):
             key = key.removeprefix(family.prefix) if source.config.task.kind == "features" else key
             groups.setdefault(key, []).append((ours, at, piece))
-    forms: dict[str, Form] = {}
+    forms: dict[str, StoredForm] = {}
     for key, parts in groups.items():
         parts.sort(key=lambda each: each[1].part)
         dtype, shape = source.forms[parts[0][0]]
@@ -236,11 +236,11 @@ def _waves(plan: _Plan) -> dict[str, Tensor]:
     return {key: sinusoids(plan.config, shape) for key in stored}
 
 
-def _aside(kept: Path | None) -> Weights:
+def _aside(kept: Path | None) -> StoredWeights:
     """The tensors of other heads that an import kept."""
     if kept is None or not (kept / ASIDE).is_file():
-        return Weights(Path(), {})
-    return Weights(kept, read_header(kept / ASIDE))
+        return StoredWeights(Path(), {})
+    return StoredWeights(kept, read_header(kept / ASIDE))
 
 
 def _tokens(source: Source) -> dict[str, Any]:

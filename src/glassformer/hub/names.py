@@ -15,7 +15,7 @@ from glassformer.errors import FileError
 from glassformer.hub.computed_buffers import Computed, agrees
 from glassformer.hub.family import At, Family, Names
 from glassformer.hub.header import Stored
-from glassformer.hub.weights import Weights
+from glassformer.hub.weights import StoredWeights
 
 Shapes = Mapping[str, tuple[int, ...]]
 
@@ -107,7 +107,7 @@ def their_shape(shape: tuple[int, ...], at: At) -> tuple[int, ...]:
     return whole[::-1] if at.transposed else whole
 
 
-def read_into(weights: Weights, at: At, place: Tensor) -> None:
+def read_into(weights: StoredWeights, at: At, place: Tensor) -> None:
     """Read one of their tensors, a part of it, or several, into one of ours."""
     if at.more:
         for key, piece in zip((at.key, *at.more), place.chunk(1 + len(at.more)), strict=True):
@@ -131,7 +131,7 @@ def to_theirs(at: At, parts: list[Tensor]) -> Tensor:
     return whole.t().contiguous() if at.transposed else whole
 
 
-def not_as_computed(weights: Weights, config: ModelConfig, located: Located) -> str | None:
+def not_as_computed(weights: StoredWeights, config: ModelConfig, located: Located) -> str | None:
     """The first stored tensor that differs from what we compute instead."""
     for key, rule in located.computed.items():
         shape = weights.tensors[key].shape
@@ -140,7 +140,7 @@ def not_as_computed(weights: Weights, config: ModelConfig, located: Located) -> 
     return None
 
 
-def check_copies(weights: Weights, located: Located) -> None:
+def check_copies(weights: StoredWeights, located: Located) -> None:
     """Raises if a copy, such as a stored tied head, differs from its original."""
     for second, first in located.copies.items():
         if not weights.equal(first, second):

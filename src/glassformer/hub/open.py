@@ -21,7 +21,7 @@ from glassformer.hub.header import Stored
 from glassformer.hub.names import Located, check_copies, locate_tensors, not_as_computed, read_into
 from glassformer.hub.run_config import read_run_config
 from glassformer.hub.unsupported import refuse_stranger
-from glassformer.hub.weights import Weights
+from glassformer.hub.weights import StoredWeights
 from glassformer.models.build import free_memory
 from glassformer.runs.weights import check_finite
 from glassformer.text import Vocabularies
@@ -49,7 +49,7 @@ class Folder:
     family: Family
     task: str
     config: ModelConfig
-    weights: Weights
+    weights: StoredWeights
     located: Located
 
 
@@ -103,7 +103,7 @@ def inspect_folder(folder: str | Path, family_name: str | None = None) -> Folder
     foreign = read_foreign(folder / CONFIG)
     _refuse_quantised(foreign)
     family = find_family(foreign, family_name)
-    weights = Weights.open(folder)
+    weights = StoredWeights.open(folder)
     task = _declared_task(family, foreign) or _task_of_keys(family, foreign, weights.tensors, folder)
     config = family.configure(foreign, task)
     if task == "features":
@@ -174,7 +174,7 @@ def _without_missing_head(family: Family, config: ModelConfig, stored: Mapping[s
     return replace(config, head=Choice("none"), tie_embeddings="none")
 
 
-def _has_own_head(family: Family, config: ModelConfig, weights: Weights, located: Located) -> bool:
+def _has_own_head(family: Family, config: ModelConfig, weights: StoredWeights, located: Located) -> bool:
     """Whether the stored head differs from the embedding, in a family that says "tied" for every model."""
     tied = set(family.copies(config)) - set(family.copies(family.apart(config)))
     return any(not weights.equal(first, second) for second, first in located.copies.items() if second in tied)

@@ -22,7 +22,7 @@ from glassformer.hub.open import CONFIG, Folder, inspect_folder
 from glassformer.hub.pixels import FILE as PREPROCESSOR
 from glassformer.hub.run_config import read_run_config
 from glassformer.hub.sentence import FILES as SENTENCE
-from glassformer.hub.weights import DTYPES, Form, write_tensors
+from glassformer.hub.weights import DTYPES, StoredForm, write_tensors
 from glassformer.models.check import box_options
 from glassformer.runs import Run, write_manifest
 from glassformer.runs.output import claim_folder, drafted, is_made
@@ -120,7 +120,7 @@ def _keep(found: Folder, folder: Path) -> None:
 
 
 def _giver(
-    found: Folder, forms: dict[str, Form], finite: bool, progress: ByteProgress | None
+    found: Folder, forms: dict[str, StoredForm], finite: bool, progress: ByteProgress | None
 ) -> Callable[[str], Tensor]:
     sizes = {name: torch.Size(shape).numel() * kind.itemsize for name, (kind, shape) in forms.items()}
     total, done = sum(sizes.values()), 0

@@ -34,19 +34,19 @@ OTHER_DTYPES = {  # of tensors that are not weights: position ids, masks
 }
 DTYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
-Form = tuple[torch.dtype, tuple[int, ...]]
+StoredForm = tuple[torch.dtype, tuple[int, ...]]
 METADATA = {"format": "pt"}  # `transformers` requires it
 
 
 @dataclass(frozen=True)
-class Weights:
+class StoredWeights:
     """Where every tensor of a folder lies. `folder` is for error messages."""
 
     folder: Path
     tensors: Mapping[str, Stored]
 
     @classmethod
-    def open(cls, folder: Path) -> Weights:
+    def open(cls, folder: Path) -> StoredWeights:
         if (folder / SINGLE).is_file():
             return cls(folder, read_header(folder / SINGLE))
         if (folder / INDEX).is_file():
@@ -150,7 +150,7 @@ def _sharded(folder: Path) -> dict[str, Stored]:
     return found | unlisted
 
 
-def write_tensors(path: Path, forms: Mapping[str, Form], give: Callable[[str], Tensor]) -> None:
+def write_tensors(path: Path, forms: Mapping[str, StoredForm], give: Callable[[str], Tensor]) -> None:
     """`forms`: type and shape of every tensor, known before the first is made; `give(name)` makes it.
 
     Wide types come first, so that every number is aligned to its width.

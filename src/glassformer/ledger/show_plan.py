@@ -8,7 +8,7 @@ from glassformer.ledger.amounts import short_amount
 from glassformer.ledger.devices import MEASURED
 from glassformer.ledger.job import lengths
 from glassformer.ledger.network import ACROSS, REACHED, WITHIN
-from glassformer.show import Column, Kind, Sheet, Styled, Table
+from glassformer.show import Column, ColumnKind, Sheet, Styled, Table
 from glassformer.words import say
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _answer(plan: Plan, lang: str | None) -> Table:
     return table
 
 
-def _table(title: str, lang: str | None, *columns: tuple[str, Kind, int]) -> Table:
+def _table(title: str, lang: str | None, *columns: tuple[str, ColumnKind, int]) -> Table:
     """Columns by name, kind and the order in which they may be dropped."""
     drawn = (Column(say(f"plan.columns.{name}", lang), kind, drop) for name, kind, drop in columns)
     return Table(*drawn, title=say(f"plan.titles.{title}", lang), lang=lang)

@@ -11,10 +11,10 @@ from glassformer.lessons.lesson_results import JudgedClaim, LessonResults
 from glassformer.lessons.measuring import NOBODY, Audience, with_lessons
 from glassformer.lessons.verdict import WORDS
 from glassformer.lessons.view import MARKS
-from glassformer.show import Column, Kind, Sheet, Styled, Table, as_html, as_text
+from glassformer.show import Column, ColumnKind, Sheet, Styled, Table, as_html, as_text
 from glassformer.words import language, say
 
-COLUMNS: dict[str, Kind] = {"id": "name", "verdict": "name", "claim": "text", "measured": "text"}
+COLUMNS: dict[str, ColumnKind] = {"id": "name", "verdict": "name", "claim": "text", "measured": "text"}
 
 
 class Claims(list[JudgedClaim]):

@@ -12,7 +12,7 @@ from glassformer.lessons.catalogue import LESSONS, lesson
 from glassformer.lessons.record import LessonResult, recorded
 from glassformer.lessons.statistics import LEVEL
 from glassformer.lessons.texts import HOLE, fill_numbers, look_up, tables
-from glassformer.lessons.verdict import NAMED, Side, Verdict, Word, listed
+from glassformer.lessons.verdict import NAMED, Side, Verdict, VerdictWord, listed
 from glassformer.show.signs import format_value
 from glassformer.words import say, sentences
 
@@ -31,7 +31,7 @@ class JudgedClaim:
     id: str
     lesson: str
     claim: str  # the sentence that is tested
-    verdict: Word
+    verdict: VerdictWord
     measured: Mapping[str, Any]
     says: str  # the measurement in a sentence
     condition: str | None  # what it depends on

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Word = Literal["confirmed", "refuted", "depends", "undecided"]
-WORDS: tuple[Word, ...] = ("confirmed", "refuted", "depends", "undecided")
-NAMED: dict[str, Word] = {
+VerdictWord = Literal["confirmed", "refuted", "depends", "undecided"]
+WORDS: tuple[VerdictWord, ...] = ("confirmed", "refuted", "depends", "undecided")
+NAMED: dict[str, VerdictWord] = {
     "confirms": "confirmed",
     "refutes": "refuted",
     "open": "undecided",
@@ -28,30 +28,30 @@ NOTHING = "–"
 class Side:
     """One condition, or one reading, under which a claim is tested; all its parts must hold."""
 
-    verdict: Word
-    parts: Mapping[str, Word] = field(default_factory=dict)
+    verdict: VerdictWord
+    parts: Mapping[str, VerdictWord] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, found: Word | Mapping[str, Word]) -> Side:
+    def of(cls, found: VerdictWord | Mapping[str, VerdictWord]) -> Side:
         return cls(found) if isinstance(found, str) else cls(together(*found.values()), found)
 
     def to_json(self) -> dict[str, Any]:
         return {"verdict": self.verdict, **({"parts": dict(self.parts)} if self.parts else {})}
 
 
-Sides = Mapping[str, Word | Mapping[str, Word]]  # condition → word, or part of the claim → word
+Sides = Mapping[str, VerdictWord | Mapping[str, VerdictWord]]  # condition → word, or part of the claim → word
 
 
 @dataclass(frozen=True)
 class Verdict:
     """The verdict on a claim. `measured` fills the sentence of the claim in words/LANG/lessons/."""
 
-    verdict: Word
+    verdict: VerdictWord
     measured: Mapping[str, Any]
     sides: Mapping[str, Side] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, sides: Word | Sides, measured: Mapping[str, Any]) -> Verdict:
+    def of(cls, sides: VerdictWord | Sides, measured: Mapping[str, Any]) -> Verdict:
         """The verdict over all conditions, or the one word of a claim without conditions.
 
         `measured` also gets the names of the sides that confirm, refute or are undecided (`confirms`, `refutes`,
@@ -71,12 +71,12 @@ class Verdict:
 # --- one number against one bound ---
 
 
-def exact(holds: bool) -> Word:
+def exact(holds: bool) -> VerdictWord:
     """For what is counted or proved: without chance nothing is undecided."""
     return "confirmed" if holds else "refuted"
 
 
-def greater(effect: Mapping[str, Any], bound: float = 0.0) -> Word:
+def greater(effect: Mapping[str, Any], bound: float = 0.0) -> VerdictWord:
     """The claim says that the effect is above the bound; `effect` is an interval over seeds (see statistics.py).
 
     A single seed, or seeds with a missing number, have no interval: undecided.
@@ -86,13 +86,17 @@ def greater(effect: Mapping[str, Any], bound: float = 0.0) -> Word:
     return "confirmed" if effect["low"] > bound else "refuted" if effect["high"] < bound else "undecided"
 
 
-def less(effect: Mapping[str, Any], bound: float = 0.0) -> Word:
+def less(effect: Mapping[str, Any], bound: float = 0.0) -> VerdictWord:
     """The claim says that the effect is below the bound."""
-    opposite: dict[Word, Word] = {"confirmed": "refuted", "refuted": "confirmed", "undecided": "undecided"}
+    opposite: dict[VerdictWord, VerdictWord] = {
+        "confirmed": "refuted",
+        "refuted": "confirmed",
+        "undecided": "undecided",
+    }
     return opposite[greater(effect, bound)]
 
 
-def within(effect: Mapping[str, Any], low: float, high: float) -> Word:
+def within(effect: Mapping[str, Any], low: float, high: float) -> VerdictWord:
     """The claim says roughly how large the effect is: between two bounds stated beforehand."""
     return together(greater(effect, low), less(effect, high))
 
@@ -100,14 +104,14 @@ def within(effect: Mapping[str, Any], low: float, high: float) -> Word:
 # --- several verdicts together ---
 
 
-def together(*parts: Word) -> Word:
+def together(*parts: VerdictWord) -> VerdictWord:
     """A claim with several parts: one refuted part refutes it; only all parts together confirm it."""
     if "refuted" in parts:
         return "refuted"
     return "confirmed" if all(part == "confirmed" for part in parts) else "undecided"
 
 
-def over(sides: Iterable[Word]) -> Word:
+def over(sides: Iterable[VerdictWord]) -> VerdictWord:
     """A claim under several conditions. An undecided condition may turn out either way: if that could change the
     verdict, the verdict is undecided.
     """

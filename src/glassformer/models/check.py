@@ -9,7 +9,7 @@ from typing import Any
 
 from glassformer.config.model import ModelConfig
 from glassformer.config.options import REQUIRED, Schema, check_choice, keywords
-from glassformer.config.values import Choice, Rule, count, one_of, rate, size
+from glassformer.config.values import Choice, ValueRule, count, one_of, rate, size
 from glassformer.errors import ConfigError
 from glassformer.layers.attention.mask import check_window
 from glassformer.layers.attention.multi_head import check_heads
@@ -52,7 +52,7 @@ GIVEN = {
 OWN = {"head": {"scale", "activation"}}  # exceptions: options of this box
 BOXES: dict[str, Mapping[str, Any]] = {"position": POSITIONS, "input": INPUTS, "head": HEADS}
 BARE = ("norm", "feed_forward")  # these boxes have no options: all their keywords are keys of [model]
-OPTION_RULES: dict[str, dict[str, Rule]] = {  # where the type in the signature says too little
+OPTION_RULES: dict[str, dict[str, ValueRule]] = {  # where the type in the signature says too little
     "position": {"offset": count},
     "input": {"class_tokens": count},
     "head": {"classes": count, "dropout": rate, "activation": partial(one_of, known=ACTIVATIONS)},

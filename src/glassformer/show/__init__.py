@@ -6,7 +6,7 @@ from glassformer.show.sheet import as_html as as_html
 from glassformer.show.sheet import as_text as as_text
 from glassformer.show.signs import minus as minus
 from glassformer.show.table import Column as Column
-from glassformer.show.table import Kind as Kind
+from glassformer.show.table import ColumnKind as ColumnKind
 from glassformer.show.table import Styled as Styled
 from glassformer.show.table import Table as Table
 from glassformer.show.width import room as room

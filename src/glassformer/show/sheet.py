@@ -15,13 +15,13 @@ from glassformer.show.width import room, wrap
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-Part = str | Styled | Table | Any  # Any: whatever else rich can show
+SheetPart = str | Styled | Table | Any  # Any: whatever else rich can show
 
 
 class Sheet:
     """Parts in reading order. Sentences are wrapped at spaces only: a path or a number stays whole."""
 
-    def __init__(self, *parts: Part) -> None:
+    def __init__(self, *parts: SheetPart) -> None:
         self.parts = parts
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -45,7 +45,7 @@ def _wrapped(text: str, style: str, columns: int) -> Text:
     return Text("\n".join(wrap(text, columns, hang)), style=style, no_wrap=True, overflow="ignore")
 
 
-def _html(part: Part) -> Markup:
+def _html(part: SheetPart) -> Markup:
     from markupsafe import Markup
 
     match part:
@@ -73,6 +73,6 @@ def as_text(shown: Any, columns: int | None = None) -> str:
     return console.file.getvalue()  # type: ignore[attr-defined]
 
 
-def as_html(*parts: Part) -> str:
+def as_html(*parts: SheetPart) -> str:
     """The same for a notebook."""
     return Sheet(*parts).to_html()

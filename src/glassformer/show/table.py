@@ -22,7 +22,7 @@ from glassformer.words import say
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-Kind = Literal["name", "text", "number", "size", "series"]
+ColumnKind = Literal["name", "text", "number", "size", "series"]
 READABLE = 16  # least width of prose: less would be one word per line
 FEWEST = 26  # least width of a series: three numbers and a sign that there are more
 UNITS = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
@@ -48,7 +48,7 @@ class Column:
     """
 
     title: str = ""
-    kind: Kind = "text"
+    kind: ColumnKind = "text"
     drop: int = 0
 
     @property

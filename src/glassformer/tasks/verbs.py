@@ -7,7 +7,7 @@ from typing import ClassVar, Protocol, TypeVar
 
 from glassformer.errors import InputError
 from glassformer.loading import Loaded
-from glassformer.show import Column, Kind, Table, as_text
+from glassformer.show import Column, ColumnKind, Table, as_text
 from glassformer.words import say
 
 NO_TASK = {"features": "embed"}  # an imported model without a head
@@ -54,7 +54,12 @@ class Answers(list[T]):
         return answers_table(self).to_html()
 
 
-KINDS: dict[str, Kind] = {"mask": "number", "word": "name", "label": "name", "probability": "number"}  # others: text
+KINDS: dict[str, ColumnKind] = {
+    "mask": "number",
+    "word": "name",
+    "label": "name",
+    "probability": "number",
+}  # others: text
 
 
 def answers_table(answers: Sequence[Answer], lang: str | None = None) -> Table:

@@ -95,7 +95,7 @@ class RunHistory:
         return max((record["step"] for record in self.records), default=1)
 
 
-Panel = Callable[["Axes", RunHistory, PanelWords, Theme], None]
+DrawPanel = Callable[["Axes", RunHistory, PanelWords, Theme], None]
 
 
 # --- curves ---

@@ -13,7 +13,7 @@ from glassformer.show.theme import FILE, Theme, styled
 from glassformer.tasks import kind_of
 from glassformer.tasks.task import TaskClass
 from glassformer.training.panels import (
-    Panel,
+    DrawPanel,
     PanelWords,
     RunHistory,
     draw_attention,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BOARD: Any = [["loss", "rate", "norm"], ["speed", "quality", "attention"], ["status", "samples", "samples"]]
-PANELS: dict[str, Panel] = {
+PANELS: dict[str, DrawPanel] = {
     "loss": draw_loss,
     "rate": draw_rate,
     "norm": draw_norm,
@@ -76,7 +76,11 @@ def figures(story: RunHistory, lang: str, task: TaskClass) -> dict[str, Figure]:
 
 
 def draw_board(
-    places: Mapping[str, Axes], story: RunHistory, words: PanelWords, theme: Theme, panels: Mapping[str, Panel] = PANELS
+    places: Mapping[str, Axes],
+    story: RunHistory,
+    words: PanelWords,
+    theme: Theme,
+    panels: Mapping[str, DrawPanel] = PANELS,
 ) -> None:
     """All of a run on one page: curves above, status and samples below, attention beside them."""
     for name, panel in panels.items():

@@ -13,7 +13,7 @@ from torch import Tensor
 
 SPARE = 32  # positions reserved in advance, so that most steps copy nothing
 
-Pair = tuple[Tensor, Tensor]
+KeyValue = tuple[Tensor, Tensor]
 
 
 @dataclass
@@ -23,18 +23,18 @@ class KeyValues:
     k: Tensor | None = None  # b g s d_k
     v: Tensor | None = None  # b g s d_v
     fixed: bool = False  # the memory of an encoder: computed once, it never grows
-    _space: Pair | None = field(default=None, init=False, repr=False, compare=False)  # the buffer behind k and v
-    _other: Pair | None = field(default=None, init=False, repr=False, compare=False)  # the buffer for `reorder`
+    _space: KeyValue | None = field(default=None, init=False, repr=False, compare=False)  # the buffer behind k and v
+    _other: KeyValue | None = field(default=None, init=False, repr=False, compare=False)  # the buffer for `reorder`
 
     @property
     def complete(self) -> bool:
         return self.fixed and self.k is not None
 
-    def whole(self) -> Pair:
+    def whole(self) -> KeyValue:
         assert self.k is not None and self.v is not None
         return self.k, self.v
 
-    def append(self, k: Tensor, v: Tensor) -> Pair:
+    def append(self, k: Tensor, v: Tensor) -> KeyValue:
         """Append the new keys and values and return all of them. An earlier copy stays valid.
 
         Without gradients they are written into space reserved in advance, so the old ones are not copied.
@@ -84,7 +84,7 @@ class KeyValues:
         return replace(self)
 
 
-def remembered(cache: KeyValues | None, compute: Callable[[], Pair]) -> Pair:
+def remembered(cache: KeyValues | None, compute: Callable[[], KeyValue]) -> KeyValue:
     """Keys and values of one attention: those in the cache, then the new ones. Those of a memory are computed once."""
     if cache is None:
         return compute()
@@ -96,7 +96,7 @@ def _may_write() -> bool:
     return not torch.is_grad_enabled() and not torch.compiler.is_compiling()
 
 
-def _is_closed(space: Pair) -> bool:
+def _is_closed(space: KeyValue) -> bool:
     """Whether writing is forbidden: a tensor made in inference mode cannot be changed outside of it."""
     return space[0].is_inference() and not torch.is_inference_mode_enabled()
 

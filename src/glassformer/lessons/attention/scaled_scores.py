@@ -17,7 +17,7 @@ from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import interval
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.verdict import Verdict, Word, within
+from glassformer.lessons.verdict import Verdict, VerdictWord, within
 from glassformer.show.drawing import bars, lines, logarithmic
 from glassformer.show.theme import Theme
 
@@ -129,7 +129,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     return {"scale-variance": Verdict.of(sides, measured)}
 
 
-def _verdict_row(row: Data) -> dict[str, Word]:
+def _verdict_row(row: Data) -> dict[str, VerdictWord]:
     grows = within(row["plain"]["variance"], (1 - ABOUT) * row["d_k"], (1 + ABOUT) * row["d_k"])
     return {"grows": grows, "stays": within(row["scaled"]["variance"], 1 - ABOUT, 1 + ABOUT)}
 

@@ -99,8 +99,8 @@ LOOKS: dict[str, Callable[[Any], dict[str, Any]]] = {
 
 
 # (column, row, name) of each box, and which box leads to which
-Box = tuple[float, float, str]
-FLOWS: dict[str, tuple[tuple[Box, ...], tuple[tuple[int, int], ...]]] = {
+Placed = tuple[float, float, str]
+FLOWS: dict[str, tuple[tuple[Placed, ...], tuple[tuple[int, int], ...]]] = {
     "encoder": (((0.5, 0, "source"), (0.5, 1, "encoder"), (0.5, 2, "class")), ((0, 1), (1, 2))),
     "decoder": (((0.5, 0, "past"), (0.5, 1, "decoder"), (0.5, 2, "next")), ((0, 1), (1, 2))),
     "encoder-decoder": (

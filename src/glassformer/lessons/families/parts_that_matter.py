@@ -25,7 +25,7 @@ from glassformer.lessons.norm.batch_norm import NoNorm
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import interval, share, within_one
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.verdict import Verdict, Word, exact, greater
+from glassformer.lessons.verdict import Verdict, VerdictWord, exact, greater
 from glassformer.models.build import build
 from glassformer.models.presets import PRESETS
 from glassformer.show.drawing import bars
@@ -191,7 +191,9 @@ def _verdict_part(data: Data, part: str) -> Verdict:
     models = {"small": data, "mini": data["mini"]}
     sides = {}
     for name, model in models.items():
-        little: dict[str, Word] = {} if part == "feed_forward" else {"small": exact(model["share"][part] < SMALL)}
+        little: dict[str, VerdictWord] = (
+            {} if part == "feed_forward" else {"small": exact(model["share"][part] < SMALL)}
+        )
         for way in WAYS:
             sides[f"{name}/{way}"] = {**little, "matters": greater(model[way][part]["lost"], HALF)}
     measured: dict[str, Any] = {

@@ -16,7 +16,7 @@ from glassformer.data.store import Field
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.verdict import Verdict, Word, within
+from glassformer.lessons.verdict import Verdict, VerdictWord, within
 from glassformer.losses import IGNORE
 from glassformer.metrics.interval import wilson
 from glassformer.show.drawing import bars, lines
@@ -97,7 +97,7 @@ def verdicts(data: Data) -> dict[str, Verdict]:
     return {"mlm-rates": Verdict.of(sides, {**measured, "shortest": data["shortest"]})}
 
 
-def _verdict_share(share: Data, said: float) -> Word:
+def _verdict_share(share: Data, said: float) -> VerdictWord:
     effect = {"low": share["low"], "high": share["high"], "n": share["total"]}
     return within(effect, said - PRINTED, said + PRINTED)
 

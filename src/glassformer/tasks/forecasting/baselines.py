@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from safetensors.numpy import load_file, save
 
 from glassformer.data.examples import Windows
+from glassformer.data.panel import Numbers
 from glassformer.errors import FileError
 from glassformer.files import write_bytes
 
@@ -18,7 +18,6 @@ FILE = "linear.safetensors"
 KERNEL = 25  # window of DLinear's moving average
 RIDGES = 10.0 ** np.arange(-9, 2)  # relative to the mean eigenvalue; validation chooses one
 PIECE = 8192  # windows at a time
-Numbers = NDArray[np.float64]
 
 
 def persistence(past: Numbers, horizon: int) -> Numbers:

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from glassformer.data.examples import Windows
-from glassformer.data.panel import PARTS
+from glassformer.data.panel import PARTS, Numbers
 from glassformer.decoding.step import evaluating
 from glassformer.errors import choose
 from glassformer.loading import Loaded
@@ -26,7 +26,6 @@ from glassformer.tasks.forecasting.task import Forecasting, SeriesMaterial, Sett
 from glassformer.tasks.result import Evaluation, EvaluationOptions, ExampleProgress, Groups
 
 MODEL = "model"
-Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -9,27 +9,25 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from glassformer.config.values import path_of, truth, word
 from glassformer.data.channel import Channel, read_channels, read_sheet
 from glassformer.data.channel_sources import check_constant, series_form
 from glassformer.data.moments import Moments, TimeStep, refuse_gaps, step_of, written
-from glassformer.data.panel import Scale, Scaler
+from glassformer.data.panel import Numbers, Scale, Scaler
 from glassformer.decoding.rules import check_finite
 from glassformer.decoding.step import evaluating
 from glassformer.errors import FileError, InputError
 from glassformer.loading import Loaded
 from glassformer.models.check import input_positions
 from glassformer.runs import Run
-from glassformer.show import Column, Kind, Sheet, Table, as_html
+from glassformer.show import Column, ColumnKind, Sheet, Table, as_html
 from glassformer.tasks.forecasting.baselines import Baselines
 from glassformer.tasks.forecasting.task import Forecasting, Settings, sizes
 from glassformer.tasks.verbs import check_verb
 from glassformer.trace.record import record
 from glassformer.words import language, say
 
-Numbers = NDArray[np.float64]
 BESIDE = ("persistence", "dlinear", "nlinear")
 TOLD = ("delimiter", "header", "decimal")
 
@@ -77,7 +75,7 @@ class Forecast:
         values = Table(Column(say("forecast.date", lang), "name"), *methods, title=self.title(lang), lang=lang)
         for i, moment in enumerate(self.moments):
             values.add(written(moment), *(f"{each[i]:.6g}" for each in self.said.values()))
-        kinds: dict[str, Kind] = {"patch_from": "name", "patch_to": "name", "share": "number"}
+        kinds: dict[str, ColumnKind] = {"patch_from": "name", "patch_to": "name", "share": "number"}
         columns = (Column(say(f"forecast.{key}", lang), kind) for key, kind in kinds.items())
         seen = Table(*columns, title=say("forecast.patches", lang), lang=lang)
         for patch in self.patches:

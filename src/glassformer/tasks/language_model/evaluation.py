@@ -11,7 +11,7 @@ import numpy as np
 
 from glassformer.data.document_corpus import document_corpus
 from glassformer.data.documents import Documents, together
-from glassformer.data.store import Tokens
+from glassformer.data.store import TokenIds
 from glassformer.loading import Loaded
 from glassformer.metrics.interval import Proportion, wilson
 from glassformer.metrics.language import HIGHEST, NGrams, Surprise, bits_per_character, perplexity
@@ -159,7 +159,7 @@ class _Judge:
             n_grams={order: nats / log(2) / characters for order, nats in counted.items()},
         )
 
-    def _rows(self, texts: Sequence[str]) -> tuple[list[Tokens], int]:
+    def _rows(self, texts: Sequence[str]) -> tuple[list[TokenIds], int]:
         """The texts as the model reads them, and the number of given characters: those of a stream's first token."""
         tokenizer = self.loaded.tokenizer
         coded = tokenizer.encode_batch(texts)

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from glassformer.data.batch import pad
-from glassformer.data.store import Tokens
+from glassformer.data.store import TokenIds
 from glassformer.losses import IGNORE
 from glassformer.tasks.result import ExampleProgress
 
@@ -29,7 +29,7 @@ class Foreseen:
         return Foreseen(self.nats + other.nats, self.tokens + other.tokens, self.right + other.right)
 
 
-def cut(row: Tokens, context: int, stride: int) -> Iterator[tuple[Tokens, int]]:
+def cut(row: TokenIds, context: int, stride: int) -> Iterator[tuple[TokenIds, int]]:
     """Windows of at most `context` + 1 tokens, `stride` apart, and how many tokens of each are given, not predicted.
 
     Every token but the first is predicted once: in the first window from all tokens before it, in later ones from at
@@ -46,7 +46,7 @@ def cut(row: Tokens, context: int, stride: int) -> Iterator[tuple[Tokens, int]]:
 @torch.no_grad()
 def foresee(
     model: nn.Module,
-    rows: Sequence[Tokens],
+    rows: Sequence[TokenIds],
     context: int,
     stride: int | None = None,
     progress: ExampleProgress = lambda done, total: None,
@@ -74,7 +74,7 @@ def foresee(
     return total
 
 
-def _given(window: Tokens, given: int) -> Tokens:
+def _given(window: TokenIds, given: int) -> TokenIds:
     targets = window[1:].copy()
     targets[: given - 1] = IGNORE
     return targets

@@ -22,7 +22,7 @@ from glassformer.data.document_corpus import DOCUMENTS_OPTIONS, document_corpus
 from glassformer.data.documents import Documents
 from glassformer.data.examples import Example, Examples
 from glassformer.data.packing import pack, packed
-from glassformer.data.store import Tokens
+from glassformer.data.store import TokenIds
 from glassformer.data.stream import Stream, windows
 from glassformer.errors import ConfigError
 from glassformer.layers.position import WITH_TABLE
@@ -206,7 +206,7 @@ class LanguageModel:
         return replace(self, criterion=loss)
 
 
-def joined(texts: Sequence[Sequence[int]], specials: Specials) -> Tokens:
+def joined(texts: Sequence[Sequence[int]], specials: Specials) -> TokenIds:
     """All texts in one row, with eos between them; a single text stays as it is."""
     between = [specials.need("eos")] if len(texts) > 1 else []
     parts = [np.asarray(part, dtype=np.int32) for part in chain.from_iterable((between, text) for text in texts)]

@@ -14,7 +14,7 @@ from glassformer.config.recipe import DataConfig
 from glassformer.data.batch import pad
 from glassformer.data.document_corpus import document_corpus
 from glassformer.data.documents import Documents
-from glassformer.data.store import Store, Tokens
+from glassformer.data.store import Store, TokenIds
 from glassformer.loading import Loaded
 from glassformer.metrics.interval import Proportion, wilson
 from glassformer.show import Sheet
@@ -152,7 +152,7 @@ def _as_trained(loaded: Loaded, task: MaskedLanguageModel, store: Store, rows: l
     return Counted(batch.count, int(found["masked_accuracy"].total), float(found["loss"].total))
 
 
-def _each_word(loaded: Loaded, task: MaskedLanguageModel, tokens: Tokens) -> Tokens:
+def _each_word(loaded: Loaded, task: MaskedLanguageModel, tokens: TokenIds) -> TokenIds:
     """Predict every word from all the others: one copy of the text per word, with that word hidden; no special tokens.
 
     All pieces of a word are hidden; the model sees only how many there are.

@@ -15,7 +15,7 @@ from glassformer.loading import Loaded
 from glassformer.losses import Sum
 from glassformer.metrics.language import perplexity
 from glassformer.metrics.translation import Convention, Outputs, Score, by_convention
-from glassformer.show import Column, Kind, Sheet, Table
+from glassformer.show import Column, ColumnKind, Sheet, Table
 from glassformer.tasks.result import Evaluation, EvaluationOptions, ExampleProgress, Groups, in_pieces, numbers, percent
 from glassformer.tasks.search import SearchOptions
 from glassformer.tasks.task import added
@@ -67,7 +67,7 @@ class TranslationEvaluation(Evaluation[TranslationScores]):
         ]
 
     def _forensics(self, lang: str | None) -> Table:
-        kinds: dict[str, Kind] = {"bleu": "number", "convention": "text", "signature": "text"}
+        kinds: dict[str, ColumnKind] = {"bleu": "number", "convention": "text", "signature": "text"}
         columns = (Column(say(f"judge.{key}", lang), kind) for key, kind in kinds.items())
         side = Table(*columns, title=say("judge.forensics", lang), lang=lang)
         for row in self.forensics:
