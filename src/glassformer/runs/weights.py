@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 MODEL = "model.safetensors"
 EMA = "ema.safetensors"
 AUTO = "auto"
+CHECKED_AT_ONCE = 1_000_000  # numbers
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
@@ -60,8 +61,13 @@ def load_weights(model: nn.Module, tensors: Mapping[str, Tensor], path: Path) ->
 
 
 def check_finite(name: str, x: Tensor, path: Path) -> None:
-    """Raises for a NaN or infinite weight, which would make every answer NaN."""
-    wrong = x.numel() - int(x.isfinite().sum())
+    """Raises for a NaN or infinite weight, which would make every answer NaN.
+
+    Counted in pieces: `isfinite` needs a copy of what it looks at, and a table of embeddings may be half of a model.
+    """
+    rows = x if x.dim() else x[None]
+    at_once = max(1, CHECKED_AT_ONCE * len(rows) // max(1, x.numel()))
+    wrong = sum(piece.numel() - int(piece.isfinite().sum()) for piece in rows.split(at_once))
     if wrong:
         raise FileError("weights_not_finite", path=path, name=name, count=f"{wrong:,}", total=f"{x.numel():,}")
 
