@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from glassformer.data.formats import (
-    Column,
     csv_rows,
     read_dialogue_csv,
     read_idx,
@@ -17,6 +16,7 @@ from glassformer.data.formats import (
     read_tsv,
     tsv_rows,
 )
+from glassformer.data.table import ColumnName
 from glassformer.errors import FileError
 
 
@@ -51,7 +51,7 @@ def test_empty_cells_and_empty_lines_are_counted_with_their_line(tmp_path: Path)
 
 
 @pytest.mark.parametrize(("column", "known"), [("fr", "ko, en"), (3, "1–2"), (0, "1–2"), (-1, "1–2")])
-def test_a_missing_column_is_refused_with_those_there_are(column: Column, known: str, tmp_path: Path) -> None:
+def test_a_missing_column_is_refused_with_those_there_are(column: ColumnName, known: str, tmp_path: Path) -> None:
     with pytest.raises(FileError, match=f"pairs.tsv has no column {column}; there are: {known}"):
         read_tsv(write_table(tmp_path, "ko\ten\na\tb\n"), 1, column)
 

@@ -40,7 +40,7 @@ def learner(made: Material) -> tuple[Stepper, Batch]:
         model=model,
         task=made.task,
         optimizer=make_optimizer(model, made.config.train),
-        scale=LossScale("float32", CPU),
+        loss_scale=LossScale("float32", CPU),
         meter=Meter(CPU),
         device=CPU,
     )
@@ -55,7 +55,7 @@ def test_every_task_is_tried_here() -> None:
 def test_a_task_learns_one_batch_by_heart(name: str) -> None:
     stepper, batch = learner(material(name))
     for _ in range(300):
-        stepper([batch], 3e-3)
+        stepper.take_step([batch], 3e-3)
     assert stepper.task.loss(stepper.model, batch).mean.item() < BY_HEART.get(name, 0.01)
 
 
@@ -65,7 +65,7 @@ def test_a_task_is_deterministic(name: str) -> None:
     for _ in range(2):
         stepper, batch = learner(material(name))
         for _ in range(5):
-            stepper([batch], 3e-3)
+            stepper.take_step([batch], 3e-3)
         readings.append(stepper.meter.read())
     assert readings[0] == readings[1]
 

@@ -164,7 +164,7 @@ class EncoderBlock(Block):
         """`mask`, True = may look: t s, b t s or b h t s. `real`, True = a token, not padding: b t."""
         b, t = x.shape[:2]
         rules = mask if isinstance(mask, Mask) else Mask(allowed=as_allowed(mask, real, b, t, t))
-        return _run(self, x, Context(rules, positions=positions))
+        return _run(self, x, Context(rules, memory=None, positions=positions, cache=None))
 
 
 class DecoderBlock(Block):

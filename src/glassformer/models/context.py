@@ -34,9 +34,9 @@ class Context:
     """All of this for one block. Its attentions look through it, so that its sub-layers are the same with a cache."""
 
     mask: Mask
-    memory: Memory | None = None
-    positions: PositionEffect = NO_EFFECT
-    cache: LayerCache | None = None
+    memory: Memory | None
+    positions: PositionEffect
+    cache: LayerCache | None
 
     def look_at_self(self, attention: nn.Module, y: Tensor) -> Tensor:
         """Self-attention: y looks at itself, and with a cache at the positions before it as well."""

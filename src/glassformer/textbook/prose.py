@@ -38,13 +38,13 @@ def _code(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
     text = tokens[at].content
     code = Markup("<code>{}</code>").format(text)
     number = NUMBERS.get(text)
-    if number is None:
-        return code
-    return Markup('<a href="#{}"><small>{}</small>&nbsp;{}</a>').format(text, number, code)
+    if number is not None:
+        code = Markup('<a href="#{}"><small>{}</small>&nbsp;{}</a>').format(text, number, code)
+    return str(code)  # what the parser adds to it is not to be escaped
 
 
 def _block(self: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
-    return Markup('<pre tabindex="0"><code>{}</code></pre>\n').format(tokens[at].content)
+    return str(Markup('<pre tabindex="0"><code>{}</code></pre>\n').format(tokens[at].content))
 
 
 def html(text: str, *, level: int = 3, inserts: Mapping[str, str] | None = None) -> Markup:

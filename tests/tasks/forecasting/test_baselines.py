@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from glassformer.data.examples import Windows, starts
+from glassformer.data.examples import Windows
 from glassformer.errors import FileError
 from glassformer.tasks.forecasting.baselines import Baselines, Linear, moving_average, persistence, pieces, seasonal
 
 
 def windows(values: np.ndarray, context: int = 30, horizon: int = 4) -> Windows:
-    return Windows(values.astype(np.float32), starts([len(values)], context + horizon), (context, horizon), 1)
+    return Windows(values.astype(np.float32), np.arange(len(values) - context - horizon + 1), (context, horizon), 1)
 
 
 def noisy(count: int, seed: int = 0) -> np.ndarray:
