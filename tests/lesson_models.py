@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Mapping
-from copy import deepcopy
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +40,11 @@ def tiny_setup(name: str, *, seed: int = 0, others: Mapping[str, Path] | None = 
     return LessonSetup(seeds=(0, 1), effort=0.01, models={**models, **(others or {})})
 
 
-@cache
-def _result(name: str, seed: int) -> Mapping[str, Any]:
-    return lesson(name).run(tiny_setup(name, seed=seed))
-
-
 def tiny_result(name: str, seed: int = 0) -> dict[str, Any]:
-    """What a lesson measures at a tiny setup, once for all tests of a process."""
-    return dict(deepcopy(_result(name, seed)))
+    """What a lesson measures at a tiny setup, once for all tests of a session."""
+
+    def measured(path: Path) -> None:
+        path.write_bytes(pickle.dumps(dict(lesson(name).run(tiny_setup(name, seed=seed)))))
+
+    found: dict[str, Any] = pickle.loads(once(f"result-{name}-{seed}", measured).read_bytes())
+    return found

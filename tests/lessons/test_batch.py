@@ -33,15 +33,6 @@ def test_a_lesson_in_a_process_of_its_own(tmp_path: Path) -> None:
     assert last.result.fingerprint == current(NAME) and not Journal([NAME], tmp_path).path.exists()
 
 
-def test_what_was_interrupted_goes_on(tmp_path: Path) -> None:
-    first = list(measured(tmp_path))[-1]
-    assert isinstance(first, Done) and first.result is not None
-    journal = Journal([NAME], tmp_path)
-    journal.note(first.result)
-    assert list(measured(tmp_path)) == [first]
-    assert not journal.path.exists()
-
-
 def test_a_lesson_that_fails_stops_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch, "jobs", lambda names: [WorkerJob("lesson", "no_such_lesson"), WorkerJob("lesson", NAME)])
     events = list(measured(tmp_path))
@@ -110,6 +101,14 @@ def test_what_is_noted_is_found_again(result: LessonResult, tmp_path: Path) -> N
     assert journal.results() == {}
     journal.note(result)
     assert Journal(["other", NAME], folder).results() == {NAME: result}
+
+
+def test_what_was_interrupted_goes_on(result: LessonResult, tmp_path: Path) -> None:
+    folder = tmp_path / "results"
+    journal = Journal([NAME], folder)
+    journal.note(result)
+    assert list(measured(folder)) == [Done(WorkerJob("lesson", NAME), result)]
+    assert not journal.path.exists()
 
 
 def test_another_measuring_has_another_journal(result: LessonResult, tmp_path: Path) -> None:

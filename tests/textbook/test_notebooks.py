@@ -10,8 +10,10 @@ from IPython.core.interactiveshell import InteractiveShell
 from nbclient import NotebookClient
 from traitlets.config import Config
 
+from drawn_book import drawn
 from glassformer.lessons.catalogue import CHAPTERS
 from glassformer.lessons.lesson_results import LessonResults
+from glassformer.lessons.view import LessonView
 from glassformer.textbook.notebooks import NOTEBOOKS, notebook
 from glassformer.words import LANGUAGES
 
@@ -33,8 +35,12 @@ def test_a_notebook_is_what_the_lessons_give(name: str, lang: str) -> None:
 
 @pytest.fixture
 def as_recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, own_cache: Path) -> None:
-    """What was recorded is shown, fresh or stale: to measure a stale result again takes minutes a lesson."""
+    """What was recorded is shown, fresh or stale: to measure a stale result again takes minutes a lesson.
+
+    A picture is the one of the book; a kernel of its own draws all again.
+    """
     monkeypatch.setattr(LessonResults, "stale", lambda self, name: False)
+    monkeypatch.setattr(LessonView, "svg", lambda self: drawn(self.name, self.lang).svg)
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     monkeypatch.chdir(tmp_path)
 

@@ -30,6 +30,7 @@ def test_what_is_drawn_is_kept(found: Picture) -> None:
     seen: list[float] = []
     assert draw([found], 1, lambda name, share: seen.append(share)) == {}
     assert found.is_drawn and found.svg.startswith("<svg") and found.png.startswith(b"\x89PNG")
+    assert found.svg == LessonView(NAME, "en").svg(), "a notebook shows another picture than the book"
     assert seen == [1.0]
     assert draw([found], 1, lambda name, share: pytest.fail("it is drawn")) == {}
 

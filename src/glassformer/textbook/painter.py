@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from glassformer.files import write_bytes
 from glassformer.lessons.catalogue import lesson
@@ -16,14 +16,18 @@ from glassformer.lessons.lesson import drawn
 from glassformer.lessons.texts import PictureWords
 from glassformer.show.figure import as_png, as_svg
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def paint(name: str, lang: str, data: dict[str, Any], alternative: str, to: Path) -> None:
-    """Writes TO.png, then TO.svg; each appears whole or not at all."""
+
+def paint(name: str, lang: str, data: dict[str, Any], alternative: str, to: Path) -> Figure:
+    """Writes TO.png, then TO.svg; each appears whole or not at all. Returns the figure that was drawn."""
     words = PictureWords(name, lang)
     figure = drawn(lesson(name), data, words)
     svg, png = as_svg(figure, name, lang, alternative), as_png(figure, lang)
     for path, content in ((to.with_suffix(".png"), png), (to.with_suffix(".svg"), svg.encode("utf-8"))):
         write_bytes(path, content, durable=False)
+    return figure
 
 
 def main() -> None:

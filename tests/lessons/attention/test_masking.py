@@ -8,7 +8,7 @@ import torch
 from glassformer.layers.attention.mask import Mask
 from glassformer.lessons.attention.masking import filled, run, verdicts
 from glassformer.models.stack import Stack
-from lesson_models import tiny_setup
+from lesson_models import tiny_result, tiny_setup
 
 
 def found(largest: float) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def test_only_padding_is_replaced() -> None:
 @pytest.mark.slow
 def test_a_model_that_forgets_its_mask_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     setup = tiny_setup("masking")
-    data = run(setup)
+    data = tiny_result("masking")
     assert verdicts(data)["pad-blocked"].verdict == "confirmed"
     assert data["small"]["unmasked_least"] > 0.0 and data["trained"]["unmasked"] > 0.0
     assert data["combined"][0] == [1] + [0] * (len(data["combined"]) - 1)

@@ -7,7 +7,7 @@ import pytest
 from glassformer.lessons.attention import worked_example
 from glassformer.lessons.attention.worked_example import CLAIMED, run, verdicts
 from glassformer.models.presets import PRESETS
-from lesson_models import tiny_setup
+from lesson_models import tiny_result, tiny_setup
 
 
 def recorded(**changed: list[int]) -> dict[str, Any]:
@@ -22,7 +22,7 @@ def test_the_rule() -> None:
 @pytest.mark.slow
 def test_the_way_is_computed_again_by_hand_and_changes_with_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
     setup = tiny_setup("worked_example")
-    data = run(setup)
+    data = tiny_result("worked_example")
     assert verdicts(data)["worked-shapes"].verdict == "confirmed"
     by_hand, weights = data["by_hand"], data["numbers"]["weights"]
     assert by_hand["error"] < 1e-5

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from glassformer.lessons.evaluation.cls_or_sep import POOLS, run, verdicts
-from glassformer.lessons.setup import LessonSetup
+from glassformer.lessons.evaluation.cls_or_sep import POOLS, verdicts
 from glassformer.lessons.statistics import interval
+from lesson_models import tiny_result
 
 
 def data(*differences: float) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def test_the_rule() -> None:
 
 @pytest.mark.slow
 def test_differences_are_taken_seed_by_seed() -> None:
-    found = run(LessonSetup(seeds=(0, 1), effort=0.01))
+    found = tiny_result("cls_or_sep")
     assert all(0.0 <= one["low"] <= one["high"] <= 1.0 for one in found["accuracy"].values())
     for how in POOLS[1:]:
         pairs = zip(found["accuracy"]["cls"]["values"], found["accuracy"][how]["values"], strict=True)

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from glassformer.data.documents import topics
-from glassformer.lessons.evaluation.small_budget import _entropies, _settings, run, verdicts
-from glassformer.lessons.setup import LessonSetup
+from glassformer.lessons.evaluation.small_budget import _entropies, _settings, verdicts
+from lesson_models import tiny_result
 
 
 def data(unigrams: tuple[float, float], bigram: float = 5.0) -> dict[str, Any]:
@@ -50,6 +50,6 @@ def test_another_text_gives_other_entropies() -> None:
 
 @pytest.mark.slow
 def test_it_trains_both() -> None:
-    found = run(LessonSetup(seeds=(0, 1), effort=0.01))["budget"]
+    found = tiny_result("small_budget")["budget"]
     assert len(found["plain"]["validation"]["values"]) == 2
     assert found["plain"]["validation"]["values"] != found["own"]["validation"]["values"]

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from glassformer.lessons.families.long_range import run, verdicts
-from glassformer.lessons.setup import LessonSetup
+from glassformer.lessons.families.long_range import verdicts
 from glassformer.lessons.statistics import difference, interval
+from lesson_models import tiny_result
 
 
 def seeds(value: float, step: float) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def test_the_rule_of_parallel() -> None:
 
 @pytest.mark.slow
 def test_it_measures_both() -> None:
-    found = run(LessonSetup(seeds=(0, 1), effort=0.01))
+    found = tiny_result("long_range")
     assert abs(found["parameters"]["lstm"] / found["parameters"]["transformer"] - 1) < 0.03
     for kind in ("transformer", "lstm"):
         assert all(

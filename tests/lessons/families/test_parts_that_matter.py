@@ -9,9 +9,10 @@ from torch import nn
 
 from glassformer.layers.norm import LayerNorm
 from glassformer.lessons.experiment import Outcome
-from glassformer.lessons.families.parts_that_matter import CLAIMED, PARTS, Classifier, run, verdicts
+from glassformer.lessons.families.parts_that_matter import CLAIMED, PARTS, Classifier, verdicts
 from glassformer.lessons.setup import LessonSetup
 from glassformer.models.presets import PRESETS
+from lesson_models import tiny_result
 
 
 def one(off: float, out: float, share: float = 0.005) -> dict[str, Any]:
@@ -81,7 +82,7 @@ def test_what_is_left_out_does_not_learn(classifier: Classifier) -> None:
 @pytest.mark.slow
 def test_one_of_the_two_models_is_the_one_that_is_counted() -> None:
     """The mini-classifier to the last parameter: 976,704 + 5 × 6,464 + 33."""
-    found = run(LessonSetup(seeds=(0,), effort=0.01))["mini"]
+    found = tiny_result("parts_that_matter")["mini"]
     assert found["parameters"] == 1_009_057
     assert found["share"]["classifier"] == pytest.approx(33 / 1_009_057)
     assert PRESETS["mini-classifier"]().norm_order == "post"

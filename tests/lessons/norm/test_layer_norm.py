@@ -8,7 +8,7 @@ import torch.nn.functional as F
 
 from glassformer.layers.norm import LayerNorm
 from glassformer.lessons.norm.layer_norm import run, verdicts
-from lesson_models import tiny_setup
+from lesson_models import tiny_result, tiny_setup
 
 BETTER, WORSE = {"mean": -0.2, "low": -0.3, "high": -0.1}, {"mean": 0.2, "low": 0.1, "high": 0.3}
 OPEN = {"mean": 0.0, "low": -0.1, "high": 0.1}
@@ -54,7 +54,7 @@ def test_the_rule_of_norm_stabilises() -> None:
 @pytest.mark.slow
 def test_a_norm_that_subtracts_no_mean_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     setup = tiny_setup("layer_norm")
-    before = verdicts(run(setup))
+    before = verdicts(tiny_result("layer_norm"))
     assert (before["norm-zero-one"].verdict, before["norm-batch-free"].verdict) == ("confirmed", "confirmed")
 
     def shifted(self: LayerNorm, x: torch.Tensor) -> torch.Tensor:

@@ -8,6 +8,7 @@ from torch import nn
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.training.cyclic import between, run, verdicts
 from glassformer.training.schedule import SCHEDULES, Span, constant
+from lesson_models import tiny_result
 
 LOWER, SAME, HIGHER = (-0.3, -0.1), (-0.1, 0.1), (0.1, 0.3)  # intervals of cyclic − other
 
@@ -45,7 +46,7 @@ def test_halfway_between_two_models() -> None:
 @pytest.mark.slow
 def test_what_is_measured_changes_with_the_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
     setup = LessonSetup(seeds=(0, 1), effort=0.01)
-    before = run(setup)
+    before = tiny_result("cyclic")
     assert before["effects"]["constant"]["mean"] != 0.0
     assert before["rates"]["cyclic"][0] == pytest.approx(0.1)  # the first rise is the warm-up
     for kind, seen in before["schedules"].items():

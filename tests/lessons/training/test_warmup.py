@@ -8,6 +8,7 @@ import pytest
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.training.warmup import jumps, run, verdicts
 from glassformer.training.schedule import SCHEDULES, Span
+from lesson_models import tiny_result
 
 HELPS, NOTHING, HARMS = (-0.3, -0.1), (-0.1, 0.1), (0.1, 0.3)  # intervals of with − without
 
@@ -39,7 +40,7 @@ def test_jumps_are_factors_between_neighbouring_steps() -> None:
 @pytest.mark.slow
 def test_if_the_schedule_knew_no_warm_up_nothing_would_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     setup = LessonSetup(seeds=(0, 1), effort=0.01)
-    before = run(setup)["effects"]["post"]["loss"]["mean"]
+    before = tiny_result("warmup")["effects"]["post"]["loss"]["mean"]
 
     def flat(step: int, span: Span) -> float:
         return 1.0
