@@ -17,6 +17,14 @@ from small_translator import trained
 SIZES: dict[str, Any] = {"vocab_size": 23, "max_len": 16, "d_model": 12, "n_heads": 3, "d_ff": 20, "init": "normal"}
 DEPTH = {"encoder": {"n_encoder_layers": 3}, "decoder": {"n_decoder_layers": 3}}
 LM, CLASSES = {"kind": "language_model"}, {"kind": "classifier", "classes": 4}
+QUERIES = {
+    "family": "encoder-decoder",
+    "n_encoder_layers": 2,
+    "n_decoder_layers": 3,
+    "queries": 4,
+    "causal": False,
+    "head": {"kind": "objects", "classes": 5},
+}
 
 MODELS: dict[str, dict[str, Any]] = {
     "encoder": {"family": "encoder", **DEPTH["encoder"], "head": CLASSES},
@@ -55,6 +63,8 @@ MODELS: dict[str, dict[str, Any]] = {
         "head": {"kind": "regression", "outputs": 2},
     },
     "vectors": {"family": "encoder", **DEPTH["encoder"], "vocab_size": None, "input": "vectors"},
+    "queries": {**QUERIES, "vocab_size": None, "input": {"kind": "image", "size": 6, "patch": 3, "channels": 1}},
+    "queries for texts": QUERIES,
 }
 
 
@@ -104,6 +114,10 @@ PLACES = [
     ("series", "encoder.blocks.2.self_attention.w_v.weight", "encoder.blocks.2.self_attention.v"),
     ("series", "head.output.bias", "head.output"),
     ("vectors", "encoder.blocks.0.self_attention.w_q.weight", "encoder.blocks.0.self_attention.q"),
+    ("queries", "target_embedding.weight", "target_embedding.output"),
+    ("queries", "decoder.blocks.1.cross_attention.w_k.weight", "decoder.blocks.1.cross_attention.k"),
+    ("queries", "head.output.weight", "head.logits"),
+    ("queries for texts", "decoder.blocks.0.self_attention.w_q.weight", "decoder.blocks.0.self_attention.q"),
 ]
 
 
@@ -194,6 +208,17 @@ def test_a_translator_beside_a_decoder() -> None:
     for one, other in (("translator", "decoder"), ("decoder", "translator")):
         found = compare(made(one), made(other))
         assert found.parting is not None and found.parting.number == 1
+
+
+def test_queries_beside_words() -> None:
+    """They share the encoder, and nothing could be given to both decoders."""
+    with pytest.raises(InputError, match=r"A reads queries, B reads tokens: no input fits both"):
+        compare(made("queries for texts"), made("translator"))
+    fewer = compare(made("queries"), made("queries", queries=3))
+    assert fewer.parting is not None and (fewer.parting.a, fewer.parting.shape_b) == (
+        "target_embedding.output",
+        (3, 3, 12),
+    )
 
 
 def test_vocabularies_of_two_sizes() -> None:

@@ -8,6 +8,7 @@ import torch
 import glassformer as gf
 from glassformer.comparison.inputs import Entrance, Reads, SharedInput, batch_of, common, reads, real_places
 from glassformer.errors import InputError
+from glassformer.loading import open_recipe
 from small_translator import trained
 
 TOKENS = Entrance("tokens", vocab_size=50)
@@ -97,6 +98,15 @@ def test_texts_that_cannot_be_read(tmp_path: Path) -> None:
         batch_of(["나는 학교에 간다"], Reads(Entrance("tokens", vocab_size=4)), "m", loaded)
     with pytest.raises(InputError, match="empty"):
         batch_of([], Reads(TOKENS), "m", loaded)
+
+
+def test_learned_queries_take_the_place_of_a_target() -> None:
+    queries = Entrance("queries")
+    assert reads(gf.build(open_recipe("object-queries").model, device="meta")).target == queries
+    batch = batch_of(None, Reads(TOKENS, queries), "m", None)
+    assert batch.target is None and batch.queries and batch.mask is not None
+    assert real_places("decoder.blocks.0.self_attention.q", (3, 2, 4, 8), batch) is None
+    assert real_places("decoder.blocks.0.cross_attention.k", (3, 2, 9, 8), batch) is not None
 
 
 def real(tap: str, shape: tuple[int, ...], target: bool = False) -> list[int] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -14,6 +14,7 @@ from glassformer.errors import InputError
 from glassformer.layers.embedding import TokenEmbedding, Vectors
 from glassformer.layers.patch import ImagePatches, SeriesPatches
 from glassformer.layers.position import LearnedPositions, SinusoidalPositions
+from glassformer.layers.queries import LearnedQueries
 from glassformer.loading import Loaded
 from glassformer.models.decoder import DecoderOnly
 from glassformer.models.encoder import EncoderOnly
@@ -28,9 +29,12 @@ AnyModel = EncoderOnly | DecoderOnly | EncoderDecoder
 
 @dataclass(frozen=True)
 class Entrance:
-    """What the encoder or decoder takes: ids below `vocab_size`, or numbers of a shape (vectors: t is free)."""
+    """What the encoder or decoder takes: ids below `vocab_size`, or numbers of a shape (vectors: t is free).
 
-    kind: str  # tokens, vectors, image, series
+    A decoder with learned queries takes nothing: its kind is "queries".
+    """
+
+    kind: str  # tokens, vectors, image, series, queries
     vocab_size: int = 0
     shape: tuple[int, ...] = ()  # of one example; for vectors only d_model
 
@@ -55,6 +59,7 @@ class SharedInput:
     source: Tensor  # b s, or b … for numbers
     mask: Tensor | None = None  # b s; True = a real token
     target: Tensor | None = None  # b t
+    queries: bool = False  # the decoder begins with learned queries: it has positions of its own, and no target
 
 
 def reads(model: AnyModel) -> Reads:
@@ -74,6 +79,8 @@ def _entrance(box: nn.Module) -> Entrance:
             return Entrance("image", shape=(box.channels, box.size, box.size))
         case SeriesPatches():
             return Entrance("series", shape=(box.channels, box.context))
+        case LearnedQueries():
+            return Entrance("queries")
     assert isinstance(box, Vectors)
     return Entrance("vectors", shape=(box.d_model,))
 
@@ -105,13 +112,16 @@ def _smaller(a: Entrance, b: Entrance) -> Entrance:
 def batch_of(inputs: Sequence[str] | Tensor | None, fits: Reads, name: str, loaded: Loaded | None) -> SharedInput:
     """Texts, a tensor as the model takes it, or by default the built-in batch.
 
-    The decoder of an encoder-decoder is fed the model's start token, if it has one, and fixed ids.
+    The decoder of an encoder-decoder is fed the model's start token, if it has one, and fixed ids; learned queries
+    need no target.
     """
     random = torch.Generator().manual_seed(SEED)
     built_in = _source(fits, random)
     batch = built_in if inputs is None else _given(inputs, fits, name, loaded)
     if fits.target is None:
         return batch
+    if fits.target.kind == "queries":
+        return replace(batch, queries=True)
     rows = batch.source.shape[0]
     target = _numbers(fits.target, rows, min(TARGET_LENGTH, fits.longest), random)
     if fits.target.kind == "tokens" and loaded is not None and loaded.tokenizers is not None:
@@ -166,7 +176,8 @@ def real_places(tap: str, shape: tuple[int, ...], batch: SharedInput) -> Tensor 
     if batch.mask is None:
         return None
     path, _, last = tap.partition("#")[0].rpartition(".")
-    of_source = batch.target is None or ("#" not in tap and path.split(".")[0] in ("embedding", "encoder"))
+    one_sided = batch.target is None and not batch.queries
+    of_source = one_sided or ("#" not in tap and path.split(".")[0] in ("embedding", "encoder"))
     rows = batch.mask[:, None, :, None] if of_source else None  # b 1 t 1
     keys_are_source = of_source or path.endswith("cross_attention")
     match last:
