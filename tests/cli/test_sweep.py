@@ -7,9 +7,10 @@ import pytest
 
 from glassformer.cli.sweep import variations
 from glassformer.errors import UsageError
+from glassformer.runs import Run
 from glassformer.training import events
 from glassformer.training import sweep as library
-from small_translator import write_recipe
+from small_translator import trained, write_recipe
 from typed import typed
 
 run = typed("sweep")
@@ -56,6 +57,14 @@ def test_a_sweep_begun_and_continued(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert (code, err) == (0, "")
     assert table["variants"][0]["runs"][0] == written["variants"][0]["runs"][0]
     assert [len(variant["runs"]) for variant in table["variants"]] == [2, 2]
+
+
+def test_a_sweep_from_a_run_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, short = tmp_path / "out", ("--set", "train.steps=2", "--set", "train.warmup=1")
+    code, text, _ = run(capsys, trained(tmp_path), "--vary", "model.norm_order=pre,post", "--out", out, *short)
+    assert code == 0 and "norm_order=post" in text
+    begun = Run.open(out / "model.norm_order=post" / "seed-0").config
+    assert (begun.name, begun.train.steps, begun.model.norm_order) == ("small", 2, "post")
 
 
 def test_stopped_in_between(

@@ -251,6 +251,18 @@ def test_a_dry_run_says_that_the_folder_is_taken(
         assert run(capsys, "ko-en", *SET, "--dry-run", "--json", "--resume", *options)[2] == ""
 
 
+def test_a_dry_run_of_a_run_folder(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, trained, "--dry-run")
+    assert (code, err) == (0, "") and "Nothing was trained, and nothing was written." in out
+    assert json.loads(run(capsys, trained, "--dry-run", "--json")[1])["config"] == Run.open(trained).config.to_dict()
+    for refused_too, line in (
+        (("--set", "train.seed=5"), f"train.seed=5 is not what {trained} was begun with"),
+        (("--out", "x"), f"{trained} is a run and goes on in its own folder"),
+    ):
+        code, _, err = run(capsys, trained, "--dry-run", "--json", *refused_too)
+        assert code == 0 and err.startswith(f"the training itself would be refused: {line}")
+
+
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [

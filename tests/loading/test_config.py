@@ -11,7 +11,9 @@ from glassformer.config.values import Choice
 from glassformer.errors import ConfigError, FileError
 from glassformer.loading import name_of, open_config, open_recipe, recipes
 from glassformer.models.presets import PRESETS
+from glassformer.runs import Run
 from reference import reference
+from small_translator import trained
 
 TABLE = {"family": "encoder", "vocab_size": 100, "d_model": 32, "n_heads": 4}
 
@@ -186,6 +188,15 @@ def test_a_recipe_is_a_name_or_a_file_and_any_key_can_be_set(tmp_path: Path) -> 
     whole = {"beta1": 0.9, "beta2": 0.9, "eps": 1e-9, "weight_decay": 0.0}  # what a run writes down names every option
     assert config.train.optimizer == Choice("adam", whole)
     assert open_recipe(str(path)).train.steps == 7
+
+
+def test_a_run_folder_is_a_recipe(tmp_path: Path) -> None:
+    run = trained(tmp_path)
+    assert open_recipe(run) == Run.open(run).config
+    assert open_recipe(str(run), {"train.steps": 9, "model.d_ff": 32}).model.d_ff == 32
+    (run / "config.toml").unlink()
+    with pytest.raises(FileError, match=r"is not a run: it has no config\.toml"):
+        open_recipe(run)
 
 
 @pytest.mark.parametrize(

@@ -108,3 +108,4 @@ def test_a_run_is_no_folder_of_images(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "config.toml").touch()
     assert is_run(tmp_path / "run")
+    assert own_recipe(tmp_path / "run") is None

@@ -9,7 +9,7 @@ import typer
 
 from glassformer.cli.options import Debug, Json, Lang, Set, overrides
 from glassformer.cli.output import print_found, print_json
-from glassformer.errors import FileError, UsageError, reason, warn
+from glassformer.errors import FileError, GlassformerError, UsageError, reason, warn
 from glassformer.words import language, say
 
 if TYPE_CHECKING:
@@ -57,8 +57,10 @@ def command(
 
     if dry_run:
         config = _show_dry_run(recipe, changes, reading, json)
-        if not (resume or _goes_on(recipe)):
-            _warn_taken(Path("runs") / config.name if out is None else out)
+        try:
+            _refuse_run(recipe, out, resume, changes, config.name)
+        except GlassformerError as error:
+            warn("dry_run_refused", why=reason(error))
         return
     refuse_recipe(recipe, changes)
     with lasting():
@@ -102,10 +104,22 @@ def introduce(recipe: str, changes: dict[str, Any], config: RunConfig) -> None:
         print(f"  {own.command}")  # not wrapped, so that it can be copied
 
 
-def _warn_taken(folder: Path) -> None:
-    """A dry run works for any folder; if training there would be refused, warn of it now."""
-    if (folder / "config.toml").exists():
-        warn("dry_run_refused", why=reason(FileError("run_exists", path=folder)))
+def _refuse_run(recipe: str, out: Path | None, resume: bool, changes: dict[str, Any], name: str) -> None:
+    """Raise what a training would raise because of its run folder; a dry run, which works for any, warns of it."""
+    from glassformer.runs import Run
+    from glassformer.training.begin import changed
+
+    folder = Path("runs") / name if out is None else out
+    if _goes_on(recipe):
+        _refuse_other_folder(recipe, out)
+        changed(Run.open(recipe), changes)
+    elif not resume and (folder / "config.toml").exists():
+        raise FileError("run_exists", path=folder)
+
+
+def _refuse_other_folder(recipe: str, out: Path | None) -> None:
+    if out is not None and out.resolve() != Path(recipe).resolve():
+        raise UsageError("resume_out", path=recipe)
 
 
 def _goes_on(recipe: str) -> bool:
@@ -132,7 +146,6 @@ def prepare(
     from glassformer.training.begin import again, begin_or_again
 
     if _goes_on(recipe):
-        if out is not None and out.resolve() != Path(recipe).resolve():
-            raise UsageError("resume_out", path=recipe)
+        _refuse_other_folder(recipe, out)
         return again(recipe, changes), True
     return begin_or_again(recipe, out, resume, changes, reading)

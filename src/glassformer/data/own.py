@@ -29,6 +29,7 @@ from glassformer.data.table import (
     table_rows,
 )
 from glassformer.errors import FileError
+from glassformer.runs import is_run
 
 TABLES = (".tsv", ".csv", ".tab", ".psv")
 LOOKED_AT = 2000  # rows
@@ -37,8 +38,8 @@ PROSE = (".txt", ".md", ".text", "")
 
 
 def is_own(path: Path) -> bool:
-    """Whether a name on the command line means data: a folder, or a file that is not a recipe."""
-    return path.is_dir() or (path.is_file() and path.suffix.casefold() != ".toml")
+    """Whether a name on the command line means data: a folder that is no run, or a file that is not a recipe."""
+    return (path.is_dir() and not is_run(path)) or (path.is_file() and path.suffix.casefold() != ".toml")
 
 
 def possible_tasks(path: Path) -> tuple[str, ...]:

@@ -1,10 +1,11 @@
 """Any MODEL or RECIPE that a person names → its configuration, or the model itself with everything it needs."""
 
-from glassformer.loading.config import Model, is_run, name_of, open_config, open_recipe, recipes
+from glassformer.loading.config import Model, name_of, open_config, open_recipe, recipes
 from glassformer.loading.device import choose_device, choose_dtype
 from glassformer.loading.loaded import Loaded, load
 from glassformer.loading.own import own_recipe
 from glassformer.loading.resizing import resize
+from glassformer.runs import is_run
 
 __all__ = [
     "Loaded",

@@ -15,7 +15,7 @@ from glassformer.hub.open import foreign_config, is_foreign
 from glassformer.hub.unsupported import refuse_stranger
 from glassformer.loading.own import own_recipe
 from glassformer.models.presets import PRESETS
-from glassformer.runs import Run
+from glassformer.runs import Run, is_run
 
 Model = str | Path | ModelConfig | Mapping[str, Any]
 
@@ -32,7 +32,7 @@ def open_config(model: Model, *, layers: int | None = None, overrides: Mapping[s
 
 
 def open_recipe(recipe: str | Path, overrides: Mapping[str, Any] | None = None) -> RunConfig:
-    """A recipe of the package by name, a TOML file, or your own data, whose task has a default recipe.
+    """A recipe of the package by name, a TOML file, a run folder, or your own data, whose task has a default recipe.
 
     `overrides`: {"train.steps": 500, "model.d_ff": 1024}. For your own data, `run.task` names the task.
     """
@@ -41,12 +41,7 @@ def open_recipe(recipe: str | Path, overrides: Mapping[str, Any] | None = None) 
     if str(recipe) not in known and (own := own_recipe(recipe, str(overrides.get("run.task", "")), known=overrides)):
         overrides.pop("run.task", None)
         recipe, overrides = own.recipe, {**own.settings, **overrides}
-    path = known.get(str(recipe), Path(recipe))
-    if path.suffix != ".toml" or not _exists(path):
-        raise ConfigError("unknown_recipe", recipe=str(recipe), hint=suggest(str(recipe), known))
-    tables = read_toml(path)
-    if isinstance(tables.get("model"), dict):
-        tables["model"] = _on_preset(dict(tables["model"]))
+    tables = _recipe_tables(recipe, known)
     for key, value in overrides.items():
         tables = override(tables, key, value)
     return RunConfig.from_dict(tables)
@@ -55,12 +50,6 @@ def open_recipe(recipe: str | Path, overrides: Mapping[str, Any] | None = None) 
 def recipes() -> dict[str, Path]:
     """The recipes that come with the package, by name."""
     return {path.stem: path for path in sorted((Path(__file__).parents[1] / "recipes").glob("*.toml"))}
-
-
-def is_run(path: str | Path) -> bool:
-    """Whether a name is the folder of a run, not of images: by files that every run has, even a damaged one."""
-    folder = Path(path)
-    return folder.is_dir() and any((folder / name).exists() for name in ("config.toml", "checkpoints", "log.jsonl"))
 
 
 def name_of(model: Model) -> str:
@@ -89,6 +78,18 @@ def _table(model: Model) -> dict[str, Any]:
     if not isinstance(tables.get("model"), dict):
         raise FileError("no_model_table", path=path)
     return _on_preset(tables["model"])
+
+
+def _recipe_tables(recipe: str | Path, known: Mapping[str, Path]) -> dict[str, Any]:
+    path = known.get(str(recipe), Path(recipe))
+    if is_run(path):
+        return Run.open(path).config.to_dict()
+    if path.suffix != ".toml" or not _exists(path):
+        raise ConfigError("unknown_recipe", recipe=str(recipe), hint=suggest(str(recipe), known))
+    tables = read_toml(path)
+    if isinstance(tables.get("model"), dict):
+        tables["model"] = _on_preset(dict(tables["model"]))
+    return tables
 
 
 def _exists(path: Path) -> bool:

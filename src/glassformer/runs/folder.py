@@ -187,6 +187,12 @@ class Run:
         return table if isinstance(table, dict) else {}
 
 
+def is_run(path: str | Path) -> bool:
+    """Whether a name is the folder of a run, not of images: by files that every run has, even a damaged one."""
+    folder = Path(path)
+    return folder.is_dir() and any((folder / name).exists() for name in ("config.toml", "checkpoints", "log.jsonl"))
+
+
 class Log:
     """The log of one run; it is kept open while the run is trained."""
 
