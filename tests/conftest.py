@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from once import place
+from own_signals import from_outside
 
 # some virtual machines report AMX and then kill the process that uses it in bfloat16
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
@@ -52,6 +53,17 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
     if nextitem is None or nextitem.path != item.path:
         gc.collect()
         gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """A training in a test must not swallow a signal that is meant for the suite: see own_signals.py."""
+    try:
+        with from_outside() as signals:
+            yield
+    finally:  # whether the test failed or not: it may have failed for this
+        if signals:
+            pytest.exit(f"{signals[0].name} came during {item.nodeid}")
 
 
 @pytest.fixture(autouse=True)

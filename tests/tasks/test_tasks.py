@@ -112,6 +112,7 @@ def test_a_task_goes_on_bit_for_bit(name: str, tmp_path: Path) -> None:
 def test_a_run_is_begun_found_again_and_loaded(name: str, tmp_path: Path) -> None:
     job = begin(tiny(name), tmp_path / "run")
     happened = list(train_watched(job))
+    assert happened[-1] == events.Stopped(job.recipe.train.steps, "finished")
     assert not [event for event in happened if isinstance(event, NotShown)]  # status, pictures, TensorBoard
     assert job.validation is not None and len(list(job.run.pictures.iterdir())) == 3
     resumed = again(tmp_path / "run")

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 from collections.abc import Mapping
 from dataclasses import replace
@@ -22,6 +21,7 @@ from glassformer.text import Frame
 from glassformer.training import events, train
 from glassformer.training.events import Event
 from glassformer.training.validate import validate
+from own_signals import send
 from small_disk import no_file_larger_than
 from small_run import examples, job, run_config, small_model, trained, translation
 
@@ -129,7 +129,7 @@ def test_asked_to_stop_it_saves_and_goes_on_bit_for_bit(
         for event in train(job(run), resume=i > 0):
             told.append(event)
             if isinstance(event, events.StepDone) and event.step == stop:
-                os.kill(os.getpid(), ask)
+                send(ask)
         reason = "interrupted" if ask is signal.SIGINT else "terminated"
         assert told[-1] == events.Stopped(stop, reason)
         assert run.last == run.checkpoint(stop)
@@ -242,7 +242,7 @@ def test_an_interrupted_run_averages_the_same(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", run_config(average=2))
     for event in train(job(run)):
         if isinstance(event, events.StepDone) and event.step == 10:
-            os.kill(os.getpid(), signal.SIGTERM)
+            send(signal.SIGTERM)
     list(train(job(run), resume=True))
     files = [one.averaged_folder / "model.safetensors" for one in (run, expected)]
     assert sha256(files[0]) == sha256(files[1])
@@ -328,7 +328,7 @@ def test_a_damaged_checkpoint_is_told_and_the_run_is_the_same(whole: tuple[Run, 
     run = Run.create(tmp_path / "run", run_config())
     for event in train(job(run)):
         if isinstance(event, events.StepDone) and event.step == 10:
-            os.kill(os.getpid(), signal.SIGTERM)
+            send(signal.SIGTERM)
     file = run.checkpoint(10) / "model.safetensors"
     file.write_bytes(file.read_bytes()[:-1])
     told = list(train(job(run), resume=True))
@@ -368,7 +368,7 @@ def test_an_accelerator_learns_and_goes_on(keys: dict[str, Any], tmp_path: Path)
     run = Run.create(tmp_path / "run", config)
     for event in train(job(run)):
         if isinstance(event, events.StepDone) and event.step == 7:
-            os.kill(os.getpid(), signal.SIGTERM)
+            send(signal.SIGTERM)
     told = list(train(job(run), resume=True))
     assert of(events.Started, told)[0].step == 7
     lines = [line for line in run.log.read() if line["kind"] == "train"]

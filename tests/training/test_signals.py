@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-import os
 import signal
 import threading
 
 import pytest
 
 from glassformer.training.signals import listening
+from own_signals import send
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ def test_a_signal_is_noted_and_not_obeyed(number: signal.Signals, reason: str) -
     before = signal.getsignal(number)
     with listening() as asked:
         assert asked.reason == ""
-        os.kill(os.getpid(), number)
+        send(number)
         assert asked.reason == reason
     assert signal.getsignal(number) is before
 
@@ -26,7 +26,7 @@ def test_nohup_stays_deaf() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         with listening() as asked:
-            os.kill(os.getpid(), signal.SIGHUP)
+            send(signal.SIGHUP)
         assert asked.reason == "" and signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
     finally:
         signal.signal(signal.SIGHUP, before)
@@ -34,8 +34,8 @@ def test_nohup_stays_deaf() -> None:
 
 def test_asked_twice_it_obeys() -> None:
     with pytest.raises(KeyboardInterrupt), listening():
-        os.kill(os.getpid(), signal.SIGINT)
-        os.kill(os.getpid(), signal.SIGINT)
+        send(signal.SIGINT)
+        send(signal.SIGINT)
 
 
 def test_another_thread_cannot_listen() -> None:
