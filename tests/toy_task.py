@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +20,7 @@ from glassformer.data.batch import TokenBatch, texts
 from glassformer.data.examples import Example
 from glassformer.data.store import Store
 from glassformer.decoding.step import evaluating
+from glassformer.errors import Phrase
 from glassformer.loading import Loaded
 from glassformer.losses import Loss, Sum, cross_entropy
 from glassformer.metrics.interval import Proportion, wilson
@@ -27,6 +29,7 @@ from glassformer.show import Sheet
 from glassformer.tasks.kind import Kind
 from glassformer.tasks.material import TextMaterial, learn_vocabularies, seen_in, sized
 from glassformer.tasks.options import check_options
+from glassformer.tasks.own_files import OwnFiles
 from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, in_pieces, numbers, percent
 from glassformer.tasks.samples import first_sample, write_samples
 from glassformer.tasks.task import Measure, means
@@ -197,10 +200,22 @@ def evaluate_parity(loaded: Loaded, split: str, options: EvaluationOptions) -> P
     )
 
 
+# --- how it takes files of one's own ---
+
+
+def count_lines(path: Path) -> tuple[int, int]:
+    return len(path.read_text(encoding="utf-8").split()), len(SAID)
+
+
+def describe_lines(path: str, options: Any) -> Phrase:
+    return Phrase("own.lines", (("path", path), ("count", count_lines(Path(path))[0])))
+
+
 PARITY = Kind(
     task=Parity,
     verb="tell",
     example=first_sample,
     evaluate=evaluate_parity,
     samples=sample_texts,
+    own=OwnFiles(recipe="own-parity", source="lines", count=count_lines, describe=describe_lines),
 )

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from glassformer.cli.app import main
-from glassformer.loading.own import RECIPES
 from glassformer.loading.recipe_text import key_table
+from glassformer.tasks.own import own_files
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"(?:^`([\w./-]+)`:\n\n)?^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -73,8 +73,8 @@ def test_every_task_is_there_with_train_use_and_evaluate() -> None:
     assert {"translate", "classify", "generate", "fill", "recognise", "forecast", "evaluate", "recipes"} <= verbs
     trained = [command for command in commands(page("en")) if command[1] == "train"]
     assert len([command for command in trained if "--dry-run" not in command]) >= 7
-    for recipe in RECIPES.values():
-        assert f"`{recipe}`" in page("en") and f"`{recipe}`" in page("ko")
+    for files in own_files().values():
+        assert f"`{files.recipe}`" in page("en") and f"`{files.recipe}`" in page("ko")
 
 
 @pytest.mark.parametrize("lang", ["en", "ko"])

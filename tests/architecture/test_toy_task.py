@@ -15,6 +15,7 @@ from glassformer.errors import InputError
 from glassformer.files import read_json
 from glassformer.runs import Run
 from glassformer.tasks import TASKS
+from glassformer.tasks.own import described, own_recipe
 from glassformer.tasks.samples import read_samples
 from glassformer.training.begin import again, begin
 from glassformer.training.loop import train
@@ -82,3 +83,14 @@ def test_its_options_are_checked(tmp_path: Path) -> None:
     wrong = RECIPE | {"run": {"name": "toy", "task": {"kind": "parity", "lenght": 3}}}
     with pytest.raises(gf.ConfigError, match="lenght"):
         begin(RunConfig.from_dict(wrong), tmp_path / "run")
+
+
+def test_it_takes_files_of_ones_own(tmp_path: Path) -> None:
+    path = tmp_path / "some bits.txt"
+    path.write_text("".join(f"{number:05b}\n" for number in range(30)), encoding="utf-8")
+    own = own_recipe(path, "parity")
+    assert own is not None and (own.task, own.recipe) == ("parity", "own-parity")
+    assert own.settings == {"run.name": "some-bits", "data.source.train": str(path), "data.validation": 3}
+    config = RunConfig.from_dict(RECIPE | {"data": {"source": {"kind": "lines", "train": str(path)}}})
+    assert [phrase.say("en") for phrase in described(config)] == [f"{path}: 30 lines"]
+    assert list(described(RunConfig.from_dict(RECIPE))) == []

@@ -34,13 +34,13 @@ def command(
     varied, changes = variations(vary), overrides(set_)
     from glassformer.cli.lasting import lasting
     from glassformer.files import disk, write_json
-    from glassformer.loading import open_recipe
     from glassformer.runs.output import claim_folder, mark
+    from glassformer.tasks.own import open_recipe_or_data
     from glassformer.training.sweep import plan_trials
     from glassformer.training.sweep_picture import draw
     from glassformer.training.sweep_results import compare_trials
 
-    name = open_recipe(recipe, changes).name
+    name = open_recipe_or_data(recipe, changes).name
     folder = out or Path("runs") / f"{name}-sweep"
     trials = plan_trials(recipe, varied, seeds, folder, changes)
     claim_folder(folder, "sweep", force=force or (folder / "sweep.json").is_file())  # older sweeps have no marker

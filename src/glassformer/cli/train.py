@@ -85,18 +85,18 @@ def together(changes: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
 
 def refuse_recipe(recipe: str, changes: dict[str, Any]) -> None:
     """Refuse a wrong recipe or key before a line says that anything is being prepared."""
-    from glassformer.loading import open_recipe
+    from glassformer.tasks.own import open_recipe_or_data
 
     if not _goes_on(recipe):
-        open_recipe(recipe, changes)
+        open_recipe_or_data(recipe, changes)
 
 
 def introduce(recipe: str, changes: dict[str, Any], config: RunConfig) -> None:
     """How the user's own files are read, and which recipe was chosen for them; nothing for a run that is resumed."""
-    from glassformer.data.file_report import said
-    from glassformer.loading import own_recipe, recipes
+    from glassformer.loading import recipes
+    from glassformer.tasks.own import described, own_recipe
 
-    for phrase in said(config):
+    for phrase in described(config):
         print(phrase.say(language()))
     own = None if recipe in recipes() else own_recipe(recipe, str(changes.get("run.task", "")), known=changes)
     if own is not None:
@@ -130,10 +130,10 @@ def _goes_on(recipe: str) -> bool:
 
 
 def _show_dry_run(recipe: str, changes: dict[str, Any], reading: BeforeReading, json: bool) -> RunConfig:
-    from glassformer.loading import open_recipe
+    from glassformer.tasks.own import open_recipe_or_data
     from glassformer.training.dry_run import dry_run
 
-    config = open_recipe(recipe, changes)
+    config = open_recipe_or_data(recipe, changes)
     found = dry_run(config, reading)
     print_found(found, json=json)
     return config

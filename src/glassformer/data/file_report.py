@@ -1,12 +1,11 @@
-"""How your own files were read, a line for each, before training: rows, columns, header, decimal sign."""
+"""How a file of your own was read, in one line before training: rows, columns, header, decimal sign."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from glassformer.config.recipe import RunConfig
 from glassformer.data.channel import SeriesForm, decimal_sign, read_channels, read_sheet
 from glassformer.data.channel_sources import series_form
 from glassformer.data.documents import read_documents
@@ -19,19 +18,6 @@ from glassformer.data.texts import label_layout, label_places, read_texts
 from glassformer.errors import Phrase
 
 SHOWN = 6  # names in a list
-PARTS = ("train", "validation", "test")
-
-
-def said(config: RunConfig) -> Iterator[Phrase]:
-    """A line for each of your own files in a recipe; none for the built-in corpora and the catalogue."""
-    source = config.data.source
-    tell = TELLERS.get((config.task.kind, source.kind))
-    if tell is None:
-        return
-    for part in ("path",) if source.kind == "csv" else PARTS:
-        given = source.options.get(part)
-        for path in [given] if isinstance(given, str) else given or ():
-            yield tell(str(path), source.options)
 
 
 def _form(options: Any) -> Form:
@@ -47,7 +33,7 @@ def _named(names: Sequence[str]) -> str:
     return ", ".join([*names[:SHOWN], *(["…"] if len(names) > SHOWN else [])])
 
 
-def _pairs(path: str, options: Any) -> Phrase:
+def describe_pairs(path: str, options: Any) -> Phrase:
     form = _form(options)
     if not isinstance(options["train"], str):  # two parallel files: plain lines, nothing to infer
         return _phrase("lines", path=path, count=sum(1 for _ in read_lines(path)))
@@ -59,7 +45,7 @@ def _pairs(path: str, options: Any) -> Phrase:
     return _phrase("pairs", path=path, count=len(found), how=how, columns=columns, skipped=skipped)
 
 
-def _labelled(path: str, options: Any) -> Phrase:
+def describe_labelled(path: str, options: Any) -> Phrase:
     form = _form(options)
     found = read_texts(path, form)
     counts = Counter(found.labels)
@@ -80,7 +66,7 @@ def _column(layout: ColumnLayout, place: int) -> str:
     return f"{place + 1} '{layout.header[place].strip()}'" if layout.header else str(place + 1)
 
 
-def _texts(path: str, options: Any) -> Phrase:
+def describe_texts(path: str, options: Any) -> Phrase:
     by_line, column = options.get("by_line", False), options.get("column", "text")
     found = read_documents(path, by_line=by_line, column=column)
     if by_line or is_jsonl(path):
@@ -88,13 +74,13 @@ def _texts(path: str, options: Any) -> Phrase:
     return _phrase("text", path=path, characters=f"{found.characters:,}", count=found.texts[0].count("\n"))
 
 
-def _images(path: str, options: Any) -> Phrase:
+def describe_images(path: str, options: Any) -> Phrase:
     files = image_files(path)
     classes = _named([f"{name} {len(some):,}" for name, some in files.items()])
     return _phrase("images", path=path, count=sum(map(len, files.values())), kinds=len(files), classes=classes)
 
 
-def _series(path: str, options: Any) -> Phrase:
+def describe_series(path: str, options: Any) -> Phrase:
     form: SeriesForm = series_form(options)
     sheet, channels = read_sheet(path, form), read_channels(path, form)
     places = [sheet.names.index(channel.name) for channel in channels]
@@ -121,13 +107,3 @@ def _phrase(key: str, **values: object) -> Phrase:
     """A phrase: counts with commas, paths as given."""
     shown = {name: f"{value:,}" if isinstance(value, int) else value for name, value in values.items()}
     return Phrase(f"own.{key}", tuple(shown.items()))
-
-
-TELLERS: dict[tuple[str, str], Callable[[str, Any], Phrase]] = {
-    ("translation", "files"): _pairs,
-    ("classification", "files"): _labelled,
-    ("language_model", "files"): _texts,
-    ("masked_language_model", "files"): _texts,
-    ("image_classification", "folder"): _images,
-    ("forecasting", "csv"): _series,
-}

@@ -1,6 +1,7 @@
 """A user's own file or folder, before training: the tasks it could be for, judged by its content.
 
-Nothing is guessed: for a file that could be two things the command line prints both commands.
+Nothing is guessed: for a file that could be two things the command line prints both commands. The names of tasks stand
+here because they are told apart by their files; a task with other files is named with --task.
 """
 
 from __future__ import annotations

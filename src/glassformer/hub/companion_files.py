@@ -1,7 +1,7 @@
 """The files next to the weights of an export, so that `transformers` reads and answers as we do.
 
 The frame of a text goes into the tokenizer, the way to decode into generation_config.json, and the preparation of
-images into preprocessor_config.json.
+images into preprocessor_config.json. Which of them the format has depends on the task.
 """
 
 from __future__ import annotations

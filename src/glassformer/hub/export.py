@@ -1,4 +1,7 @@
-"""A model of ours as a folder that `transformers` opens: config.json, model.safetensors with their names, tokenizer."""
+"""A model of ours as a folder that `transformers` opens: config.json, model.safetensors with their names, tokenizer.
+
+A family lists the tasks for which `transformers` has a class; the keys of config.json differ from class to class.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """generation_config.json: how the makers of a model want it to be decoded; older folders say it in config.json.
 
 Settings that our searches have are read; every other one that would change a text is kept by name, to be reported.
-An export writes the same file.
+An export writes the same file. The format has two ways to decode, with an encoder or without: hence a task by name.
 """
 
 from __future__ import annotations

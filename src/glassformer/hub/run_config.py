@@ -1,4 +1,7 @@
-"""The run configuration of an imported model: task, labels and frame, from the files next to its weights."""
+"""The run configuration of an imported model: task, labels and frame, from the files next to its weights.
+
+Which files and keys there are depends on the class in `architectures`, that is on the format, not on our tasks.
+"""
 
 from __future__ import annotations
 

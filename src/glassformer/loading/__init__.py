@@ -3,7 +3,6 @@
 from glassformer.loading.config import Model, name_of, open_config, open_recipe, recipes
 from glassformer.loading.device import choose_device, choose_dtype
 from glassformer.loading.loaded import Loaded, load
-from glassformer.loading.own import own_recipe
 from glassformer.loading.resizing import resize
 from glassformer.runs import is_run
 
@@ -17,7 +16,6 @@ __all__ = [
     "name_of",
     "open_config",
     "open_recipe",
-    "own_recipe",
     "recipes",
     "resize",
 ]

@@ -13,7 +13,6 @@ from glassformer.config.values import path_of
 from glassformer.errors import ConfigError, FileError, shown, suggest
 from glassformer.hub.open import foreign_config, is_foreign
 from glassformer.hub.unsupported import refuse_stranger
-from glassformer.loading.own import own_recipe
 from glassformer.models.presets import PRESETS
 from glassformer.runs import Run, is_run
 
@@ -32,17 +31,12 @@ def open_config(model: Model, *, layers: int | None = None, overrides: Mapping[s
 
 
 def open_recipe(recipe: str | Path, overrides: Mapping[str, Any] | None = None) -> RunConfig:
-    """A recipe of the package by name, a TOML file, a run folder, or your own data, whose task has a default recipe.
+    """A recipe of the package by name, a TOML file or a run folder.
 
-    `overrides`: {"train.steps": 500, "model.d_ff": 1024}. For your own data, `run.task` names the task.
+    `overrides`: {"train.steps": 500, "model.d_ff": 1024}.
     """
-    recipe = path_of("recipe", recipe)
-    known, overrides = recipes(), dict(overrides or {})
-    if str(recipe) not in known and (own := own_recipe(recipe, str(overrides.get("run.task", "")), known=overrides)):
-        overrides.pop("run.task", None)
-        recipe, overrides = own.recipe, {**own.settings, **overrides}
-    tables = _recipe_tables(recipe, known)
-    for key, value in overrides.items():
+    tables = _recipe_tables(path_of("recipe", recipe), recipes())
+    for key, value in (overrides or {}).items():
         tables = override(tables, key, value)
     return RunConfig.from_dict(tables)
 

@@ -1,6 +1,7 @@
 """What one line of `TASKS` holds: how a task is learned, used, judged and shown.
 
-Training, commands and pages go by this alone; hub/, loading/, text/ and data/ do ask for some tasks by name.
+Training, commands and pages go by this alone. Three folders below know some tasks by name: hub/ (a format of others has
+its own classes), text/ (how a translator's source ends) and data/own.py (what the content of a file looks like).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from torch import nn
 from glassformer.loading import Loaded
 from glassformer.metrics.classification import ConfusionTable
 from glassformer.runs import Run
+from glassformer.tasks.own_files import OwnFiles
 from glassformer.tasks.result import Evaluation, EvaluationOptions
 from glassformer.tasks.task import Measure, TaskClass
 
@@ -45,6 +47,7 @@ class Kind:
     `samples` makes the measure that runs at every evaluation besides the scores of the task, and writes down what the
     model says at that step.
     `confused` gives the confusion matrix for the chapter of a run.
+    `own` says how it is learned from a user's own files; None if nobody has such files.
     """
 
     task: TaskClass
@@ -54,3 +57,4 @@ class Kind:
     samples: Callable[[Run, Any], Measure | None] = _no_samples
     example: Callable[[Run, int], list[str] | None] = _no_example
     confused: Callable[[Run, nn.Module], ConfusionTable | None] = _no_classes
+    own: OwnFiles | None = None

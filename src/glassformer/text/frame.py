@@ -41,7 +41,8 @@ def roles(config: RunConfig) -> Roles:
     """The roles of the two special tokens in [text]; "none" for no token.
 
     A translator ends its source with eos if [text] names no other end, as the paper's code does: a position to look at
-    when no other fits. `task.source_end = false` leaves it out.
+    when no other fits. `task.source_end = false` leaves it out. The task is asked for by name: a recipe holds only the
+    options that are set in it, and the tasks, which know the defaults, use frames themselves.
     """
     begin, end = config.text.begin, config.text.end
     if end == "none" and config.task.kind == "translation":

@@ -11,12 +11,13 @@ from typing import Any
 from glassformer.config.recipe import RunConfig, override
 from glassformer.errors import ConfigError, FileError
 from glassformer.files import TEMPORARY, disk
-from glassformer.loading import Loaded, choose_device, open_recipe
+from glassformer.loading import Loaded, choose_device
 from glassformer.models.build import build
 from glassformer.models.check import check
 from glassformer.runs import Run, locked
 from glassformer.runs.paths import absolute
 from glassformer.tasks import Material, kind_of
+from glassformer.tasks.own import open_recipe_or_data
 from glassformer.tasks.schemas import schemas
 from glassformer.text.kinds import check_tokenizer
 from glassformer.training.loop import Training
@@ -77,7 +78,7 @@ def begin_or_again(
     reading: BeforeReading = quietly,
 ) -> tuple[Training, bool]:
     """A new run, or with `resume` the one in the folder; and whether it was resumed."""
-    config = open_recipe(recipe, changes)
+    config = open_recipe_or_data(recipe, changes)
     folder = Path("runs") / config.name if out is None else Path(out)
     if not (resume and (folder / "config.toml").is_file()):
         return begin(config, folder, reading), False

@@ -16,10 +16,10 @@ from typing import Any
 from glassformer.config.recipe import RunConfig
 from glassformer.config.values import size
 from glassformer.errors import ConfigError, FileError, InputError
-from glassformer.loading import open_recipe
 from glassformer.models.check import check
 from glassformer.runs import Run
 from glassformer.tasks import kind_of
+from glassformer.tasks.own import open_recipe_or_data
 from glassformer.training.begin import again, begin
 from glassformer.training.events import Event, Stopped
 from glassformer.training.watch import NotShown, train_watched
@@ -89,7 +89,7 @@ def plan_trials(
     trials = []
     for values in product(*vary.values()):
         variant = Variant(dict(zip(vary, values, strict=True)))
-        config = open_recipe(recipe, {**(overrides or {}), **variant.settings})
+        config = open_recipe_or_data(recipe, {**(overrides or {}), **variant.settings})
         check(kind_of(config).task.sketch(config).model)
         for seed in range(config.train.seed, config.train.seed + seeds):
             seeded = replace(config, train=replace(config.train, seed=seed))

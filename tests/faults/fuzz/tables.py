@@ -14,7 +14,7 @@ from glassformer.data.channel import read_channels
 from glassformer.data.documents import read_documents
 from glassformer.data.pairs import read_pairs
 from glassformer.data.texts import read_texts
-from glassformer.loading import own_recipe
+from glassformer.tasks.own import own_recipe
 
 # fmt: off
 CELLS = (

@@ -2,6 +2,8 @@
 
 from torch import nn
 
+from glassformer.data.file_report import describe_labelled
+from glassformer.data.texts import read_texts
 from glassformer.metrics.classification import ConfusionTable
 from glassformer.runs import Run
 from glassformer.tasks.classification.confusion import confusion_matrix
@@ -9,6 +11,7 @@ from glassformer.tasks.classification.evaluation import evaluate_classification
 from glassformer.tasks.classification.samples import sample_guesses
 from glassformer.tasks.classification.task import Classification
 from glassformer.tasks.kind import Kind
+from glassformer.tasks.own_files import OwnFiles, count_labels
 from glassformer.tasks.samples import first_sample
 
 
@@ -23,4 +26,9 @@ CLASSIFICATION = Kind(
     evaluate=evaluate_classification,
     samples=sample_guesses,
     confused=_confused,
+    own=OwnFiles(
+        recipe="own-classification",
+        count=lambda path: count_labels(read_texts(path).labels),
+        describe=describe_labelled,
+    ),
 )

@@ -2,6 +2,8 @@
 
 from torch import nn
 
+from glassformer.data.file_report import describe_images
+from glassformer.data.pictures import image_files
 from glassformer.metrics.classification import ConfusionTable
 from glassformer.runs import Run
 from glassformer.tasks.classification.confusion import confusion_matrix
@@ -9,6 +11,7 @@ from glassformer.tasks.image_classification.evaluation import evaluate_image_cla
 from glassformer.tasks.image_classification.recognise import training_image
 from glassformer.tasks.image_classification.task import ImageClassification
 from glassformer.tasks.kind import Kind
+from glassformer.tasks.own_files import OwnFiles, count_labels
 
 
 def _confused(run: Run, model: nn.Module) -> ConfusionTable | None:
@@ -21,4 +24,10 @@ IMAGE_CLASSIFICATION = Kind(
     example=training_image,
     evaluate=evaluate_image_classification,
     confused=_confused,
+    own=OwnFiles(
+        recipe="own-images",
+        source="folder",
+        count=lambda path: count_labels([name for name, files in image_files(path).items() for _ in files]),
+        describe=describe_images,
+    ),
 )

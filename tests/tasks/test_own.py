@@ -8,18 +8,19 @@ import pytest
 from glassformer.cli.options import overrides
 from glassformer.data.labelled_corpus import labelled_corpus
 from glassformer.errors import ConfigError, FileError, InputError
-from glassformer.loading import is_run, open_recipe, own_recipe, recipes
-from glassformer.loading.own import RECIPES
+from glassformer.loading import is_run, recipes
 from glassformer.tasks import TASKS
+from glassformer.tasks.own import open_recipe_or_data as open_recipe
+from glassformer.tasks.own import own_files, own_recipe
 from own_files import PAIRS, REVIEWS, photos, sales, table
 
 
 def test_every_task_but_one_has_a_recipe_for_data_of_ones_own() -> None:
     """Objects are found on canvases that are drawn here: nobody has such files."""
-    assert set(TASKS) - set(RECIPES) == {"object_queries"}
-    assert set(RECIPES.values()) <= set(recipes())
-    for task, recipe in RECIPES.items():
-        assert open_recipe(recipe).task.kind == task
+    assert set(TASKS) - set(own_files()) == {"object_queries"}
+    assert {files.recipe for files in own_files().values()} <= set(recipes())
+    for task, files in own_files().items():
+        assert open_recipe(files.recipe).task.kind == task
 
 
 def test_the_command_in_full_gives_the_same_run(tmp_path: Path) -> None:

@@ -4,37 +4,22 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from glassformer.data.documents import HELD_OUT, read_documents
+from glassformer.config.recipe import RunConfig
+from glassformer.config.values import path_of
 from glassformer.data.own import TABLES, is_own, possible_tasks
-from glassformer.data.pairs import read_pairs
-from glassformer.data.pictures import image_files
-from glassformer.data.texts import read_texts
 from glassformer.errors import FileError, InputError, Phrase, choose
+from glassformer.loading import open_recipe, recipes
+from glassformer.tasks import TASKS, kind_of
+from glassformer.tasks.own_files import OwnFiles
 
-RECIPES = {
-    "translation": "own-translation",
-    "classification": "own-classification",
-    "language_model": "own-text",
-    "masked_language_model": "own-gaps",
-    "image_classification": "own-images",
-    "forecasting": "own-series",
-}
-COUNTS: dict[str, Callable[[Path], tuple[int, int]]] = {  # (examples, the fewest that are held out)
-    "translation": lambda path: (len(read_pairs(path)), 1),
-    "classification": lambda path: _labels(read_texts(path).labels),
-    "masked_language_model": lambda path: (len(read_documents(path, by_line=True)), 1),
-    "image_classification": lambda path: _labels([name for name, files in image_files(path).items() for _ in files]),
-}
 LEAST = 10  # examples: with fewer there is nothing to learn from or to validate with
 MOST_APART = 300
-CONTEXT = 64  # of own-text
-LEAST_TEXT = 200  # characters
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -54,6 +39,20 @@ class Own:
         return " ".join(["glassformer train", self.recipe, *keys])
 
 
+def own_files() -> dict[str, OwnFiles]:
+    """The tasks that take files of your own."""
+    return {name: kind.own for name, kind in TASKS.items() if kind.own is not None}
+
+
+def open_recipe_or_data(recipe: str | Path, overrides: Mapping[str, Any] = NOTHING) -> RunConfig:
+    """See `open_recipe`; or the default recipe of its task for your own data, where `run.task` names the task."""
+    recipe, changes = path_of("recipe", recipe), dict(overrides)
+    if str(recipe) not in recipes() and (own := own_recipe(recipe, str(changes.get("run.task", "")), known=changes)):
+        changes.pop("run.task", None)
+        return open_recipe(own.recipe, {**own.settings, **changes})
+    return open_recipe(recipe, changes)
+
+
 def own_recipe(path: str | Path, task: str = "", *, known: Mapping[str, Any] = NOTHING) -> Own | None:
     """The recipe for a file or folder of data; None for anything else. `known`: keys that are set already.
 
@@ -65,34 +64,25 @@ def own_recipe(path: str | Path, task: str = "", *, known: Mapping[str, Any] = N
             raise FileError("data_no_file", path=path)
         return None
     chosen = task or _only_task(place)
-    recipe = choose("task", chosen, RECIPES)
+    files = choose("task", chosen, own_files())
     settings: dict[str, Any] = {"run.name": re.sub(r"[^\w-]+", "-", place.name.split(".")[0]).strip("-") or "own"}
-    settings["data.source.path" if chosen == "forecasting" else "data.source.train"] = str(path)
+    settings[f"data.source.{files.options[0]}"] = str(path)
     told = {"data.source.columns", "data.source.header", "data.source.delimiter", "data.validation"} & set(known)
-    if chosen in COUNTS and not told:
-        count, apart = COUNTS[chosen](place)
+    if files.count is not None and not told:
+        count, apart = files.count(place)
         settings["data.validation"] = min(MOST_APART, max(apart, _enough(place, count, chosen) // 10))
-    kept = {"data.source.by_line", "data.source.validation", "task.context"} & set(known)
-    if chosen == "language_model" and not kept:
-        settings |= _fitting_context(place)
-    return Own(str(path), chosen, recipe, settings)
+    return Own(str(path), chosen, files.recipe, settings | files.fit(place, known))
 
 
-def _labels(labels: Sequence[str]) -> tuple[int, int]:
-    """At least one example of each label is held out."""
-    return len(labels), len(set(labels))
-
-
-def _fitting_context(path: Path) -> dict[str, Any]:
-    """The context for a text: its last tenth, if short, must still hold a window and the next character."""
-    texts = read_documents(path)
-    if len(texts) > 1:
-        return {}
-    if texts.characters < LEAST_TEXT:
-        count, what = texts.characters, Phrase("own.what.characters")
-        raise InputError("own_too_few", path=path, count=count, least=LEAST_TEXT, what=what)
-    tail = int(texts.characters * HELD_OUT) - 1
-    return {"task.context": tail} if tail < CONTEXT else {}
+def described(config: RunConfig) -> Iterator[Phrase]:
+    """A line for each of your own files in a recipe; none for the built-in corpora and the catalogue."""
+    source, files = config.data.source, kind_of(config).own
+    if files is None or source.kind != files.source:
+        return
+    for option in files.options:
+        given = source.options.get(option)
+        for path in [given] if isinstance(given, str) else given or ():
+            yield files.describe(str(path), source.options)
 
 
 def _only_task(path: Path) -> str:
