@@ -5,7 +5,8 @@
 
 Numbers, names and the order of rows must be equal; formulas must be equal as polynomials, or differ by a kind of
 rewriting that `same_comparison.py` knows. All that is written otherwise is listed in FOLDER/PART.txt. A run that was
-written before must go on bit for bit. `--only ledger costs` picks parts; EVERY=9 takes every ninth pass of the costs.
+written before must go on bit for bit. `--only ledger costs` picks parts; EVERY=9 FIRST=2 takes every ninth pass of the
+costs from the third on, so that several processes can share them.
 At a commit that has not got this script, copy it, `same_commands.py` and `same_comparison.py` there.
 """
 
@@ -37,7 +38,7 @@ from measure import with_dropout
 from same_commands import commands, helps, lessons, report, resumed
 from same_comparison import Comparison, Difference, mended, unfold
 
-EVERY = int(os.environ.get("EVERY", "1"))  # of the passes, to be quick
+EVERY, FIRST = int(os.environ.get("EVERY", "1")), int(os.environ.get("FIRST", "0"))  # of the passes
 SIZES: dict[str, Any] = {"batch": 2, "length": 5, "target_length": 4}
 DTYPES, KERNELS, DEVICES = ("float32", "bfloat16", "float64"), ("reference", "fused"), ("cpu", "cuda")
 DECODING = {"training": False, "dtype": "bfloat16"}
@@ -80,7 +81,7 @@ def passes() -> Iterator[tuple[str, Any, dict[str, Any]]]:
 def cost_tables() -> dict[str, Any]:
     """By model and pass: each part with its FLOPs and bytes, by formula; and the memory of the pass."""
     found = {}
-    for name, config, options in list(passes())[::EVERY]:
+    for name, config, options in list(passes())[FIRST::EVERY]:
         try:
             found[name] = one_pass(config, Pass(**SIZES | options))
         except GlassformerError as error:
