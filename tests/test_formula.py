@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glassformer.formula import evaluate, in_numbers, symbols, total
+from glassformer.formula import evaluate_formula, in_numbers, symbols, total
 
 VALUES = {"d_model": 32, "d_ff": 48, "n_heads": 4, "a": 7}
 
@@ -28,18 +28,18 @@ terms = st.one_of(sums, sums.map(lambda inside: f"2×({inside})"))
     ],
 )
 def test_a_formula_gives_its_number(formula: str, number: int) -> None:
-    assert evaluate(formula, VALUES) == number
+    assert evaluate_formula(formula, VALUES) == number
 
 
 def test_a_symbol_without_a_number_is_refused() -> None:
     with pytest.raises(KeyError, match="d_v"):
-        evaluate("n_heads×d_v", VALUES)
+        evaluate_formula("n_heads×d_v", VALUES)
 
 
 @pytest.mark.parametrize("formula", ["open('x')", "d_model.real", "[d_model]", "-d_model", "1.5", "'text'"])
 def test_what_is_no_formula_is_refused(formula: str) -> None:
     with pytest.raises(ValueError, match="not a formula"):
-        evaluate(formula, VALUES)
+        evaluate_formula(formula, VALUES)
 
 
 def test_symbols_come_once_and_in_order() -> None:
@@ -71,10 +71,10 @@ def test_equal_terms_are_written_once(parts: list[str], expected: str) -> None:
 @settings(deadline=None)
 @given(st.lists(terms, max_size=6))
 def test_the_sum_of_formulas_is_the_formula_of_the_sum(parts: list[str]) -> None:
-    assert evaluate(total(parts), VALUES) == sum(evaluate(part, VALUES) for part in parts)
+    assert evaluate_formula(total(parts), VALUES) == sum(evaluate_formula(part, VALUES) for part in parts)
 
 
 @settings(deadline=None)
 @given(terms)
 def test_a_formula_in_numbers_is_worth_the_same(formula: str) -> None:
-    assert evaluate(in_numbers(formula, VALUES), {}) == evaluate(formula, VALUES)
+    assert evaluate_formula(in_numbers(formula, VALUES), {}) == evaluate_formula(formula, VALUES)

@@ -30,10 +30,10 @@ from glassformer.tasks.kind import Kind
 from glassformer.tasks.material import TextMaterial, learn_vocabularies, seen_in, sized
 from glassformer.tasks.options import check_options
 from glassformer.tasks.own_files import OwnFiles
-from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, in_pieces, numbers, percent
+from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, in_pieces, number_columns, percent
 from glassformer.tasks.samples import first_sample, write_samples
 from glassformer.tasks.task import Measure, means
-from glassformer.tasks.text_inputs import every_text, rows, text_ids
+from glassformer.tasks.text_inputs import every_text, input_batches, text_ids
 from glassformer.tasks.verbs import check_verb
 from glassformer.text import Frame, Vocabularies
 
@@ -139,7 +139,7 @@ def tell(loaded: Loaded, given: str | Sequence[str]) -> list[str]:
     every = every_text(given)
     found = [""] * len(every)
     with evaluating(loaded.model):
-        for some in rows(loaded, [text_ids(loaded, text).tokens for text in every]):
+        for some in input_batches(loaded, [text_ids(loaded, text).tokens for text in every]):
             classes = loaded.model(some.tokens, some.mask).argmax(-1).tolist()
             for place, number in zip(some.places, classes, strict=True):
                 found[place] = SAID[number]
@@ -176,7 +176,7 @@ class ParityScores:
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ParityEvaluation(Evaluation[ParityScores]):
     def shown(self, lang: str | None = None) -> Sheet:
-        columns = numbers(("text", "count", "right"), str)
+        columns = number_columns(("text", "count", "right"), str)
         return Sheet(
             self.table(columns, lambda one: [f"{one.right.total}", percent(one.right)], lang), *self.reading_notes(lang)
         )

@@ -38,7 +38,7 @@ from glassformer.tasks.result import Evaluation
 from glassformer.tasks.search import search_for
 from glassformer.training.begin import begin_or_again
 from glassformer.training.events import Event
-from glassformer.training.forecast_picture import check_picture, draw_forecast
+from glassformer.training.forecast_picture import check_forecast_picture, draw_forecast
 from glassformer.training.watch import NotShown, train_watched
 from glassformer.verbs import device_of, dtype_of, load
 
@@ -140,7 +140,7 @@ def forecast(
 ) -> Forecast:
     """The values after the last row of a CSV, compared with baselines; `picture`: a .png or .svg to draw."""
     if picture is not None:
-        check_picture(Path(picture))
+        check_forecast_picture(Path(picture))
     loaded = model if isinstance(model, Loaded) else load(model)
     found = forecast_file(loaded, path, column=column, date=date, gaps=gaps)
     if picture is not None:

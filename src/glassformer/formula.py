@@ -34,7 +34,7 @@ def _value(node: ast.expr, values: Mapping[str, int]) -> int:
     raise ValueError(f"not a formula: {ast.unparse(node)}")
 
 
-def evaluate(formula: str, values: Mapping[str, int]) -> int:
+def evaluate_formula(formula: str, values: Mapping[str, int]) -> int:
     """The number that the formula gives, in exact integers."""
     return _value(_parse(formula), values)
 

@@ -8,7 +8,7 @@ import pkgutil
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -52,6 +52,45 @@ def test_a_class_or_alias_is_given_its_name_once() -> None:
         for name in names:
             homes.setdefault(name, []).append(str(path))
     assert {name: files for name, files in homes.items() if len(files) > 1} == {}
+
+
+def given(tree: ast.Module) -> Iterator[str]:
+    """The functions and constants of a module that other modules may import."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            yield node.name
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from (each.id for each in targets if isinstance(each, ast.Name) and each.id.isupper())
+
+
+def sisters(homes: Iterable[str]) -> bool:
+    """Files of one folder, or files of the same name in sister folders: the same idea for other things."""
+    paths = [home.split(".") for home in homes]
+    return len({(*path[:-2], path[-1]) for path in paths}) == 1 or len({tuple(path[:-1]) for path in paths}) == 1
+
+
+def test_a_function_or_constant_that_others_import_has_one_meaning() -> None:
+    """`from a import f` and `from b import f` are one `f` to a reader, so only sisters share a name.
+
+    Public verbs are left out: behind `gf.count` stands the `count` that does the work.
+    """
+    package = Path(gf.__path__[0])
+    homes: dict[str, set[str]] = {}
+    imported: set[tuple[str, str]] = set()
+    for path in package.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        module = ".".join(("glassformer", *path.relative_to(package).with_suffix("").parts)).removesuffix(".__init__")
+        for name in given(tree):
+            homes.setdefault(name, set()).add(module)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                imported |= {(node.module, each.name) for each in node.names}
+    public = {(f"glassformer.{home}", name) for name, home in gf._HOME.items()}
+    public |= {(each.__module__, each.__name__) for each in vars(gf.tokenizers).values() if callable(each)}
+    imported -= public
+    met = {name: sorted(each for each in modules if (each, name) in imported) for name, modules in homes.items()}
+    assert {name: modules for name, modules in met.items() if len(modules) > 1 and not sisters(modules)} == {}
 
 
 def test_verbs_stay_verbs_whatever_was_imported() -> None:

@@ -15,11 +15,11 @@ from glassformer.errors import InputError
 from glassformer.files import read_json
 from glassformer.runs import Run
 from glassformer.tasks import TASKS
-from glassformer.tasks.own import described, own_recipe
+from glassformer.tasks.own import own_file_lines, own_recipe
 from glassformer.tasks.samples import read_samples
 from glassformer.training.begin import again, begin
 from glassformer.training.loop import train
-from glassformer.training.pictures import draw
+from glassformer.training.pictures import draw_run
 from tiny_tasks import MODEL, TRAIN
 from toy_task import PARITY, ParityEvaluation, tell
 from typed import typed
@@ -53,7 +53,7 @@ def test_it_learns_samples_and_says_what_to_try(tmp_path: Path) -> None:
     assert [row["translation"] in ("even", "odd") for row in read_samples(run, 40)] == [True] * 4
     first = read_samples(run, 40)[0]["source"]
     assert f"  glassformer tell {shlex.quote(str(folder))} {first}" in farewell(run, 40)
-    assert all(path.read_bytes().startswith(b"\x89PNG") for path in draw(run))
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in draw_run(run))
 
 
 def test_it_is_used_judged_and_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -92,5 +92,5 @@ def test_it_takes_files_of_ones_own(tmp_path: Path) -> None:
     assert own is not None and (own.task, own.recipe) == ("parity", "own-parity")
     assert own.settings == {"run.name": "some-bits", "data.source.train": str(path), "data.validation": 3}
     config = RunConfig.from_dict(RECIPE | {"data": {"source": {"kind": "lines", "train": str(path)}}})
-    assert [phrase.say("en") for phrase in described(config)] == [f"{path}: 30 lines"]
-    assert list(described(RunConfig.from_dict(RECIPE))) == []
+    assert [phrase.say("en") for phrase in own_file_lines(config)] == [f"{path}: 30 lines"]
+    assert list(own_file_lines(RunConfig.from_dict(RECIPE))) == []

@@ -11,7 +11,7 @@ import torch
 
 from glassformer.bench import published, published_runs, table3
 from glassformer.bench.catalogue import BENCHMARKS
-from glassformer.bench.record import RESULTS, BenchResult, markdown, recorded, render, result
+from glassformer.bench.record import RESULTS, BenchResult, markdown, recorded_results, render, result
 from glassformer.errors import FileError
 
 
@@ -82,7 +82,7 @@ def test_recorded_results_speak_no_language(path: Path) -> None:
 
 def test_every_benchmark_is_recorded() -> None:
     for name in BENCHMARKS:
-        assert recorded(name), name
+        assert recorded_results(name), name
 
 
 def test_exact_results_are_what_the_code_gives_today() -> None:

@@ -17,7 +17,7 @@ from glassformer.bench.references import (
     opened_lifted,
     quiet,
     save,
-    sinusoids,
+    sinusoid_tables,
 )
 from glassformer.errors import ConfigError
 
@@ -68,11 +68,11 @@ def test_a_head_of_its_own_is_stored_and_opened(tmp_path: Path) -> None:
 def test_sinusoids_are_opened_in_float64(tmp_path: Path) -> None:
     save("marian", tmp_path)
     lifts, plain = opened_lifted("marian", tmp_path), opened("marian", tmp_path, torch.float64)
-    assert len(sinusoids(lifts)) == len(sinusoids(plain)) == 2
+    assert len(sinusoid_tables(lifts)) == len(sinusoid_tables(plain)) == 2
     exact = torch.tensor(5.0, dtype=torch.float64).sin()  # position 5, first sine
-    assert sinusoids(lifts)[0].weight[5, 0].item() == float(exact)
-    assert sinusoids(plain)[0].weight[5, 0].item() == float(exact.float())
-    assert not sinusoids(nn.Linear(2, 2))
+    assert sinusoid_tables(lifts)[0].weight[5, 0].item() == float(exact)
+    assert sinusoid_tables(plain)[0].weight[5, 0].item() == float(exact.float())
+    assert not sinusoid_tables(nn.Linear(2, 2))
 
 
 def test_quiet_leaves_the_peer_as_it_was() -> None:

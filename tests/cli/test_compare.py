@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 
 from glassformer.runs import Run
 from glassformer.runs.manifest import MANIFEST, write_manifest
-from glassformer.runs.weights import MODEL, choose_weights
+from glassformer.runs.weights import WEIGHTS_FILE, choose_weights
 from reference import reference
 from small_translator import trained
 from typed import typed
@@ -31,9 +31,9 @@ def altered(folder: Path, name: str, value: float) -> Path:
     """A copy of a run with one number of one weight changed."""
     copy = Path(shutil.copytree(folder, folder.with_name("altered")))
     checkpoint = choose_weights(Run.open(copy)).parent
-    tensors = load_file(checkpoint / MODEL)
+    tensors = load_file(checkpoint / WEIGHTS_FILE)
     tensors[name][3] = value
-    save_file(tensors, checkpoint / MODEL)
+    save_file(tensors, checkpoint / WEIGHTS_FILE)
     (checkpoint / MANIFEST).unlink()
     write_manifest(checkpoint)
     return copy

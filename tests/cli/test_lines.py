@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from glassformer.cli.app import main
-from glassformer.cli.lines import AT_ONCE, BLOCK, LONGEST_LINE, Lines, read
+from glassformer.cli.lines import BLOCK, LINES_AT_ONCE, LONGEST_LINE, Lines, read_arrived
 from glassformer.errors import ConfigError, InputError
 from glassformer.loading import load
 from glassformer.training.begin import begin
@@ -33,9 +33,9 @@ def answers(texts: list[str] | None) -> list[tuple[str, str | None]]:
 
 
 def test_arguments_are_answered_some_at_a_time() -> None:
-    texts = [str(i) for i in range(2 * AT_ONCE + 1)]
+    texts = [str(i) for i in range(2 * LINES_AT_ONCE + 1)]
     found = list(Lines(texts).answered(upper))
-    assert [len(some) for some in found] == [AT_ONCE, AT_ONCE, 1]
+    assert [len(some) for some in found] == [LINES_AT_ONCE, LINES_AT_ONCE, 1]
     assert [pair for some in found for pair in some] == [(text, text) for text in texts]
 
 
@@ -80,7 +80,7 @@ def test_what_is_wrong_with_all_lines_is_of_no_line() -> None:
 
 
 def test_a_line_without_end_is_never_all_in_memory() -> None:
-    found = list(read(io.BytesIO(b"ok\n" + b"a" * 10_000_000)))
+    found = list(read_arrived(io.BytesIO(b"ok\n" + b"a" * 10_000_000)))
     assert found[0] == ["ok"] and str(found[1][0]).startswith("line 2 of the input is longer than 1000000 bytes")
 
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import glassformer as gf
-from glassformer.comparison.inputs import Entrance, Reads, SharedInput, batch_of, common, reads, real_places
+from glassformer.comparison.inputs import Entrance, Reads, SharedInput, common, input_batch, reads, real_places
 from glassformer.errors import InputError
 from glassformer.loading import open_recipe
 from small_translator import trained
@@ -49,7 +49,7 @@ def test_no_input_fits_both() -> None:
 
 def test_the_built_in_batch_is_always_the_same_and_padded() -> None:
     fits = Reads(TOKENS, Entrance("tokens", vocab_size=20), pad=3)
-    one, two = (batch_of(None, fits, "m", None) for _ in range(2))
+    one, two = (input_batch(None, fits, "m", None) for _ in range(2))
     assert one.mask is not None and two.mask is not None and one.target is not None and two.target is not None
     assert torch.equal(one.source, two.source) and torch.equal(one.target, two.target)
     assert one.mask.sum(1).tolist() == [9, 6, 3]
@@ -59,51 +59,51 @@ def test_the_built_in_batch_is_always_the_same_and_padded() -> None:
 
 @pytest.mark.parametrize("longest", [1, 2, 5])
 def test_a_short_table_makes_a_short_batch(longest: int) -> None:
-    batch = batch_of(None, Reads(TOKENS, TOKENS, longest), "m", None)
+    batch = input_batch(None, Reads(TOKENS, TOKENS, longest), "m", None)
     assert batch.mask is not None and batch.target is not None
     assert batch.source.shape[1] == batch.target.shape[1] == longest and batch.mask.any(1).all()
 
 
 def test_numbers_for_those_that_read_no_tokens() -> None:
-    image = batch_of(None, Reads(Entrance("image", shape=(1, 4, 4))), "m", None)
+    image = input_batch(None, Reads(Entrance("image", shape=(1, 4, 4))), "m", None)
     assert (image.source.shape, image.mask, image.target) == ((3, 1, 4, 4), None, None)
-    vectors = batch_of(None, Reads(Entrance("vectors", shape=(8,))), "m", None)
+    vectors = input_batch(None, Reads(Entrance("vectors", shape=(8,))), "m", None)
     assert vectors.source.shape == (3, 9, 8)
-    assert batch_of(None, Reads(TOKENS, Entrance("vectors", shape=(8,))), "m", None).target.shape == (3, 7, 8)  # type: ignore[union-attr]
+    assert input_batch(None, Reads(TOKENS, Entrance("vectors", shape=(8,))), "m", None).target.shape == (3, 7, 8)  # type: ignore[union-attr]
 
 
 def test_a_tensor_is_taken_as_it_is() -> None:
     ids = torch.tensor([[1, 2, 3]])
-    batch = batch_of(ids, Reads(TOKENS, TOKENS), "m", None)
+    batch = input_batch(ids, Reads(TOKENS, TOKENS), "m", None)
     assert batch.source is ids and batch.mask is None and batch.target is not None and batch.target.shape == (1, 7)
 
 
 def test_texts_are_read_by_the_first_model(tmp_path: Path) -> None:
     loaded = gf.load(trained(tmp_path))
     size = Entrance("tokens", vocab_size=29)
-    batch = batch_of(["나는 학교에 간다", "나는"], Reads(size, size), "m", loaded)
+    batch = input_batch(["나는 학교에 간다", "나는"], Reads(size, size), "m", loaded)
     assert batch.mask is not None and batch.target is not None
     assert batch.source[batch.mask].tolist() == [*loaded.framed("나는 학교에 간다"), *loaded.framed("나는")]
     assert (batch.target[:, 0] == loaded.start).all()
-    assert batch_of(["나는"], Reads(size, size), "m", loaded).mask is None
+    assert input_batch(["나는"], Reads(size, size), "m", loaded).mask is None
 
 
 def test_texts_that_cannot_be_read(tmp_path: Path) -> None:
     loaded = gf.load(trained(tmp_path))
     with pytest.raises(InputError, match=r"m has no tokenizer to read texts with"):
-        batch_of(["a"], Reads(TOKENS), "m", None)
+        input_batch(["a"], Reads(TOKENS), "m", None)
     with pytest.raises(InputError, match="m takes 'image' as input, not text"):
-        batch_of(["a"], Reads(Entrance("image", shape=(1, 2, 2))), "m", loaded)
+        input_batch(["a"], Reads(Entrance("image", shape=(1, 2, 2))), "m", loaded)
     with pytest.raises(InputError, match=r"the texts give the id \d+, and the smaller vocabulary ends at 3"):
-        batch_of(["나는 학교에 간다"], Reads(Entrance("tokens", vocab_size=4)), "m", loaded)
+        input_batch(["나는 학교에 간다"], Reads(Entrance("tokens", vocab_size=4)), "m", loaded)
     with pytest.raises(InputError, match="empty"):
-        batch_of([], Reads(TOKENS), "m", loaded)
+        input_batch([], Reads(TOKENS), "m", loaded)
 
 
 def test_learned_queries_take_the_place_of_a_target() -> None:
     queries = Entrance("queries")
     assert reads(gf.build(open_recipe("object-queries").model, device="meta")).target == queries
-    batch = batch_of(None, Reads(TOKENS, queries), "m", None)
+    batch = input_batch(None, Reads(TOKENS, queries), "m", None)
     assert batch.target is None and batch.queries and batch.mask is not None
     assert real_places("decoder.blocks.0.self_attention.q", (3, 2, 4, 8), batch) is None
     assert real_places("decoder.blocks.0.cross_attention.k", (3, 2, 9, 8), batch) is not None

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from glassformer.config.options import REQUIRED, Kinds, Option, check_choice, complete, keywords, known_key
-from glassformer.config.values import Choice, count, one_of, rate
+from glassformer.config.values import Choice, one_of, rate, size_or_zero
 from glassformer.errors import ConfigError
 
 
@@ -14,7 +14,7 @@ def make(config: object, *, train: str, test: int = 3, header: bool | None = Non
     """Stands for a reader, or a box."""
 
 
-SCHEMA = keywords(make, {"test": count, "share": rate}, without=("config",))
+SCHEMA = keywords(make, {"test": size_or_zero, "share": rate}, without=("config",))
 
 
 def test_a_schema_is_read_off_a_signature() -> None:

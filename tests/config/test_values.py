@@ -9,13 +9,13 @@ from glassformer.config.values import (
     BIASES,
     LARGEST_SIZE,
     biases,
-    count,
-    names,
+    name_or_names,
     not_negative,
     one_of,
     positive,
     rate,
     size,
+    size_or_zero,
     truth,
     word,
 )
@@ -27,12 +27,12 @@ from glassformer.errors import ConfigError
     [
         (size, 1, 1),
         (size, LARGEST_SIZE, LARGEST_SIZE),
-        (count, 0, 0),
+        (size_or_zero, 0, 0),
         (rate, 0, 0.0),
         (not_negative, 0, 0.0),
         (not_negative, 2, 2.0),
-        (names, "a", "a"),
-        (names, ("a", "b"), ["a", "b"]),
+        (name_or_names, "a", "a"),
+        (name_or_names, ("a", "b"), ["a", "b"]),
         (positive, 3, 3.0),
         (truth, False, False),
         (word, "x", "x"),
@@ -76,7 +76,7 @@ def test_a_value_that_will_not_do_is_one_line(check: Callable[[str, object], obj
 @pytest.mark.parametrize("value", [[], [1], 5])
 def test_what_is_no_list_of_names(value: object) -> None:
     with pytest.raises(ConfigError, match=r"k=.* is of the wrong type; use a name, or a list of names"):
-        names("k", value)
+        name_or_names("k", value)
 
 
 def test_a_word_of_a_list() -> None:

@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from glassformer.data.catalogue import DATASETS, FORMATS, Dataset, Split, parallel
-from glassformer.data.find import check
+from glassformer.data.find import check_files
 from glassformer.data.show import VIEWS
 from glassformer.words import sentences
 from shared_data import need
@@ -47,10 +47,10 @@ def test_what_is_verified_has_the_checksum_of_every_file(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name, row in DATASETS.items() if row.verified and name != "fashion-mnist"])
 def test_the_files_at_hand_are_those_of_the_catalogue(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     need(monkeypatch, DATASETS[name].folder or name)
-    assert [found.problem for found in check(name) if found.problem] == []
+    assert [found.problem for found in check_files(name) if found.problem] == []
 
 
 @pytest.mark.slow
 def test_the_images_at_hand_are_those_of_the_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
     need(monkeypatch, "fashion-mnist")
-    assert [found.problem for found in check("fashion-mnist") if found.problem] == []
+    assert [found.problem for found in check_files("fashion-mnist") if found.problem] == []

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from glassformer.config.options import REQUIRED
-from glassformer.config.values import count
-from glassformer.data.corpus import Corpus, from_kinds, from_parts, held_out, mark, source_options, two_columns
+from glassformer.config.values import size_or_zero
+from glassformer.data.corpus import Corpus, content_mark, from_kinds, from_parts, held_out, source_options, two_columns
 from glassformer.data.documents import Documents
 from glassformer.data.grammar import KINDS
 from glassformer.errors import ConfigError, GlassformerError
@@ -13,7 +13,7 @@ from glassformer.errors import ConfigError, GlassformerError
 def test_of_each_label_its_share_is_held_out_and_copies_stay_together() -> None:
     texts = Documents([*(f"a{i}" for i in range(8)), *(f"b{i}" for i in range(4)), "a0", "a0"])
     labels = ["a"] * 8 + ["b"] * 4 + ["a"] * 2
-    marks = [mark(0, text.encode()) for text in texts]
+    marks = [content_mark(0, text.encode()) for text in texts]
     rest, kept = held_out(texts, marks, 6, labels)
     assert sorted([*rest, *kept]) == sorted(texts)
     assert not set(rest) & set(kept)
@@ -24,7 +24,7 @@ def test_of_each_label_its_share_is_held_out_and_copies_stay_together() -> None:
 
 def test_at_most_half_is_held_out_and_the_seed_draws() -> None:
     texts = Documents([str(i) for i in range(10)])
-    drawn = {tuple(held_out(texts, [mark(seed, text.encode()) for text in texts], 99)[1]) for seed in range(5)}
+    drawn = {tuple(held_out(texts, [content_mark(seed, text.encode()) for text in texts], 99)[1]) for seed in range(5)}
     assert {len(some) for some in drawn} == {5}
     assert len(drawn) > 1
 
@@ -64,7 +64,7 @@ def make(config: object, *, train: str, test: int = 3) -> None:
 
 
 def test_the_options_of_a_source_are_the_keywords_of_its_reader() -> None:
-    known = source_options({"files": make, "more": make}, {"files": {"test": count}})
+    known = source_options({"files": make, "more": make}, {"files": {"test": size_or_zero}})
     assert [list(schema) for schema in known.values()] == [["train", "test"]] * 2
     assert (known["files"]["train"].default, known["files"]["test"].default) == (REQUIRED, 3)
     assert known["files"]["test"].check("source.test", 0) == 0

@@ -17,7 +17,7 @@ import pytest
 from glassformer.data.catalogue import DATASETS, Dataset, parallel
 from glassformer.data.download import get
 from glassformer.data.find import at_hand
-from glassformer.data.read import read
+from glassformer.data.read import translation_pairs
 from glassformer.errors import FileError
 
 EN, KO = b"one\ntwo\n", "하나\n둘\n".encode()
@@ -113,7 +113,7 @@ def test_a_set_is_fetched_checked_and_read(address: str, files: list[str], publi
     seen: list[tuple[str, int, int | None]] = []
     paths = get("two", lambda *progress: seen.append(progress))
     assert [path.name for path in paths] == left(place) == files
-    assert list(read("two", "test")) == [("one", "하나"), ("two", "둘")]
+    assert list(translation_pairs("two", "test")) == [("one", "하나"), ("two", "둘")]
     assert at_hand("two") and seen[-1][1] == seen[-1][2]
 
 

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from glassformer.config.recipe import RunConfig
-from glassformer.tasks.own import described
+from glassformer.tasks.own import own_file_lines
 from own_files import PAIRS, REVIEWS, photos, sales, table
 
 
 def lines(task: str, source: dict[str, Any], lang: str = "en") -> list[str]:
     config = RunConfig.from_dict({"run": {"task": task}, "data": {"source": source}})
-    return [phrase.say(lang) for phrase in described(config)]
+    return [phrase.say(lang) for phrase in own_file_lines(config)]
 
 
 def test_pairs(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from glassformer.data.catalogue import DATASETS, Dataset, parallel
-from glassformer.data.find import at_hand, check, dataset, find, folder, home, locate_file, split_of
+from glassformer.data.find import at_hand, check_files, dataset, find, find_split, folder, home, locate_file
 from glassformer.errors import FileError, InputError
 
 
@@ -65,7 +65,7 @@ def test_unknown_names_and_splits_are_refused_with_those_there_are() -> None:
     with pytest.raises(InputError, match="no data set is called 'multi3k'; did you mean multi30k"):
         dataset("multi3k")
     with pytest.raises(InputError, match="nsmc has no part 'dev'; there are: train, test"):
-        split_of("nsmc", "dev")
+        find_split("nsmc", "dev")
 
 
 EN, KO = b"one\ntwo\n", "하나\n둘\n".encode()
@@ -92,7 +92,7 @@ def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def test_good_files_have_no_problem(place: Path) -> None:
-    found = check("two")
+    found = check_files("two")
     assert [(each.file, each.path, each.lines, each.problem) for each in found] == [
         ("two.en", place / "two.en", 2, None),
         ("two.ko", place / "two.ko", 2, None),
@@ -101,7 +101,7 @@ def test_good_files_have_no_problem(place: Path) -> None:
 
 
 def problem(name: str, file: str) -> str:
-    return str(next(each.problem for each in check(name) if each.file == file))
+    return str(next(each.problem for each in check_files(name) if each.file == file))
 
 
 def test_an_altered_file_is_found_by_its_checksum(place: Path) -> None:

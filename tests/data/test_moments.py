@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from glassformer.data.moments import TimeStep, check_order, gap, read_moments, refuse_gaps, step_of, written
+from glassformer.data.moments import TimeStep, check_order, gap, read_moments, refuse_gaps, step_of, written_moment
 from glassformer.errors import FileError
 
 
@@ -88,19 +88,19 @@ def test_a_step_is_found_and_gone_on_with(texts: tuple[str, ...], step: TimeStep
     given = moments(*texts)
     assert step_of(given) == step and gap(given, step) is None
     assert step.phrase.say("en") == said
-    assert written(step.after(given[-1], 2)[-1]) == following
+    assert written_moment(step.after(given[-1], 2)[-1]) == following
 
 
 def test_months_end_where_they_end() -> None:
     ahead = TimeStep(months=1).after(np.datetime64("2024-01-31T00:00:00"), 3)
-    assert [written(each) for each in ahead] == ["2024-02-29", "2024-03-31", "2024-04-30"]
+    assert [written_moment(each) for each in ahead] == ["2024-02-29", "2024-03-31", "2024-04-30"]
     ahead = TimeStep(months=1).after(np.datetime64("2024-01-30T06:00:00"), 2)
-    assert [written(each) for each in ahead] == ["2024-02-29 06:00", "2024-03-30 06:00"]
+    assert [written_moment(each) for each in ahead] == ["2024-02-29 06:00", "2024-03-30 06:00"]
 
 
 def test_friday_is_followed_by_monday() -> None:
     ahead = TimeStep(weekdays=True).after(np.datetime64("2024-01-05T16:00:00"), 1)
-    assert written(ahead[0]) == "2024-01-08 16:00"
+    assert written_moment(ahead[0]) == "2024-01-08 16:00"
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from glassformer.data.moses import prepared, prepared_side
+from glassformer.data.moses import preparation, prepared_side
 from glassformer.data.pairs import Pairs
 from glassformer.errors import ConfigError
 
@@ -12,7 +12,7 @@ PAIRS = Pairs(["It's a Dog, isn't it?"], ["Das ist ein Hund."], (3,))
 
 
 def test_nothing_is_done_unless_it_is_asked_for() -> None:
-    assert prepared("none", "en", "de")(PAIRS) is PAIRS
+    assert preparation("none", "en", "de")(PAIRS) is PAIRS
 
 
 @pytest.mark.parametrize(
@@ -26,18 +26,18 @@ def test_nothing_is_done_unless_it_is_asked_for() -> None:
 def test_text_as_the_older_literature_has_it(how: str, source: str, target: str) -> None:
     if how.startswith("moses"):
         pytest.importorskip("sacremoses")
-    assert prepared(how, "en", "de")(PAIRS) == Pairs([source], [target], (3,))
+    assert preparation(how, "en", "de")(PAIRS) == Pairs([source], [target], (3,))
 
 
 def test_an_unknown_way() -> None:
     with pytest.raises(ConfigError, match="prepare='upper' is unknown; use one of: none, lowercase, moses"):
-        prepared("upper", "en", "de")
+        preparation("upper", "en", "de")
 
 
 def test_without_its_package_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sacremoses", None)
     with pytest.raises(ConfigError, match=r"prepare=moses needs a package .* pip install 'glassformer\[moses\]'"):
-        prepared("moses", "en", "de")
+        preparation("moses", "en", "de")
 
 
 def test_one_side_alone() -> None:

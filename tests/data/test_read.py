@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from glassformer.data.catalogue import DATASETS
-from glassformer.data.read import dialogue, images, labelled, prices, read, series, text
+from glassformer.data.read import dialogue, images, labelled, prices, series, text, translation_pairs
 from glassformer.errors import FileError, InputError
 from shared_data import need
 
@@ -21,23 +21,24 @@ def test_translation_sets_have_the_rows_of_the_catalogue_in_both_directions(
     need(monkeypatch, DATASETS[name].folder or name)
     first, second = DATASETS[name].languages
     for split, part in DATASETS[name].splits.items():
-        pairs = read(name, split)
+        pairs = translation_pairs(name, split)
         assert (len(pairs), pairs.skipped) == (part.rows, ())
-        back = read(name, split, second, first)
+        back = translation_pairs(name, split, second, first)
         assert (back.sources, back.targets) == (pairs.targets, pairs.sources)
 
 
 def test_the_first_pairs_of_a_real_set(monkeypatch: pytest.MonkeyPatch) -> None:
     need(monkeypatch, "multi30k")
-    assert read("multi30k", "val")[0].source == "A group of men are loading cotton onto a truck"
+    assert translation_pairs("multi30k", "val")[0].source == "A group of men are loading cotton onto a truck"
     assert (
-        read("multi30k", "val", target="en")[0].source == "Eine Gruppe von Männern lädt Baumwolle auf einen Lastwagen"
+        translation_pairs("multi30k", "val", target="en")[0].source
+        == "Eine Gruppe von Männern lädt Baumwolle auf einen Lastwagen"
     )
 
 
 def test_the_splits_of_tatoeba_share_no_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     need(monkeypatch, "tatoeba-kor-eng")
-    parts = [read("tatoeba-kor-eng", split) for split in ("train", "val", "test")]
+    parts = [translation_pairs("tatoeba-kor-eng", split) for split in ("train", "val", "test")]
     for side in ("sources", "targets"):
         seen = Counter(sentence for part in parts for sentence in set(getattr(part, side)))
         assert max(seen.values()) == 1
@@ -82,14 +83,14 @@ def own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 @pytest.mark.usefixtures("own")
 def test_a_local_copy_is_read_whatever_its_packing() -> None:
-    assert list(read("newstest2014-ende", "test", source="de")) == [("eins", "one"), ("zwei", "two")]
+    assert list(translation_pairs("newstest2014-ende", "test", source="de")) == [("eins", "one"), ("zwei", "two")]
 
 
 @pytest.mark.usefixtures("own")
 @pytest.mark.parametrize(("source", "target"), [("fr", ""), ("", "fr"), ("en", "en")])
 def test_languages_that_are_not_there_are_refused(source: str, target: str) -> None:
     with pytest.raises(InputError, match=r"newstest2014-ende is not in '(fr|en)' and another.*choose two of: en, de"):
-        read("newstest2014-ende", "test", source, target)
+        translation_pairs("newstest2014-ende", "test", source, target)
 
 
 @pytest.mark.usefixtures("own")
@@ -97,6 +98,6 @@ def test_what_is_not_there_or_of_another_kind_is_refused() -> None:
     with pytest.raises(FileError, match=r"nsmc is not here: ratings_test\.txt is missing"):
         labelled("nsmc", "test")
     with pytest.raises(InputError, match="nsmc holds tsv_labelled, and parallel, tsv, tsv_hashed is wanted"):
-        read("nsmc", "test")
+        translation_pairs("nsmc", "test")
     with pytest.raises(InputError, match="multi30k holds parallel, and images is wanted"):
         images("multi30k", "val")

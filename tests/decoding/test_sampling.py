@@ -13,7 +13,7 @@ from transformers import MinPLogitsWarper, TemperatureLogitsWarper, TopKLogitsWa
 
 import glassformer as gf
 from decoding import ENDS, EOS, FAMILIES, PAD, lively, sources
-from glassformer.decoding import Limits, greedy, sample, stream
+from glassformer.decoding import Limits, greedy, sample, stream_tokens
 from glassformer.decoding.sampling import Draw, Sampling, apply_temperature, keep_min_p, keep_top_k, keep_top_p, share
 from glassformer.errors import ConfigError, InputError
 
@@ -205,7 +205,7 @@ def together(steps: Iterator[list[int | None]], b: int) -> list[list[int]]:
 def test_a_stream_is_greedy_one_step_at_a_time(family: str) -> None:
     model, (source, mask) = lively(family), sources()
     expected = [one.tokens for (one,) in greedy(model, source, mask, limits=Limits(max_len=STREAMED, **ENDS))]
-    assert together(stream(model, source, mask, limits=Limits(max_len=STREAMED, **ENDS)), 12) == expected
+    assert together(stream_tokens(model, source, mask, limits=Limits(max_len=STREAMED, **ENDS)), 12) == expected
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -219,7 +219,7 @@ def test_a_stream_can_be_drawn(family: str) -> None:
         sampling=Sampling(temperature=0.7, top_k=9),
         seed=4,
     )
-    steps = stream(
+    steps = stream_tokens(
         model,
         source,
         mask,
@@ -231,7 +231,7 @@ def test_a_stream_can_be_drawn(family: str) -> None:
 
 
 def test_who_has_ended_says_nothing_more() -> None:
-    rows = list(stream(lively("decoder"), *sources(), limits=Limits(max_len=STREAMED, **ENDS)))
+    rows = list(stream_tokens(lively("decoder"), *sources(), limits=Limits(max_len=STREAMED, **ENDS)))
     for sentence in range(12):
         said = [row[sentence] is not None for row in rows]
         assert said == sorted(said, reverse=True)
@@ -242,7 +242,7 @@ def test_tokens_come_before_the_next_is_computed() -> None:
     model = lively("decoder")
     passes = []
     hook = model.register_forward_hook(lambda *_: passes.append(1))
-    steps = stream(model, *sources(2), limits=Limits(max_len=STREAMED, **ENDS))
+    steps = stream_tokens(model, *sources(2), limits=Limits(max_len=STREAMED, **ENDS))
     assert passes == []
     next(steps)
     assert len(passes) == 1
@@ -252,7 +252,7 @@ def test_tokens_come_before_the_next_is_computed() -> None:
 def test_between_two_tokens_gradients_are_as_they_were_and_the_mode_comes_back() -> None:
     model = gf.build({"family": "decoder", "vocab_size": 9, "d_model": 8, "n_heads": 2, "d_ff": 8,
                       "n_decoder_layers": 1, "head": "language_model", "max_len": 30}, seed=0).train()  # fmt: skip
-    steps = stream(model, torch.tensor([[3]]), limits=Limits(eos=None, max_len=4))
+    steps = stream_tokens(model, torch.tensor([[3]]), limits=Limits(eos=None, max_len=4))
     next(steps)
     assert torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
     assert not model.training
@@ -262,10 +262,10 @@ def test_between_two_tokens_gradients_are_as_they_were_and_the_mode_comes_back()
 
 def test_mistakes_are_told_at_once() -> None:
     with pytest.raises(InputError, match="eos=99 is not in the vocabulary"):
-        stream(lively("decoder"), *sources(2), limits=Limits(eos=99))
+        stream_tokens(lively("decoder"), *sources(2), limits=Limits(eos=99))
     with pytest.raises(InputError, match="bos is missing"):
-        stream(lively("encoder-decoder"), *sources(2), limits=Limits(eos=EOS))
+        stream_tokens(lively("encoder-decoder"), *sources(2), limits=Limits(eos=EOS))
 
 
 def test_no_sentence_no_steps() -> None:
-    assert list(stream(lively("decoder"), torch.zeros(0, 3, dtype=torch.long), limits=Limits(eos=EOS))) == []
+    assert list(stream_tokens(lively("decoder"), torch.zeros(0, 3, dtype=torch.long), limits=Limits(eos=EOS))) == []

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from glassformer.errors import FileError
-from glassformer.hub.foreign import ACTIVATIONS, LARGEST_FILE, THEIRS, Foreign, read_foreign
+from glassformer.hub.foreign import LARGEST_FILE, OUR_ACTIVATIONS, THEIR_ACTIVATIONS, Foreign, read_foreign
 
 
 def foreign(**table: Any) -> Foreign:
@@ -56,7 +56,7 @@ def test_labels_by_name_by_number_and_by_default() -> None:
 
 
 def test_activations_there_and_back() -> None:
-    assert all(ACTIVATIONS[theirs] == ours for ours, theirs in THEIRS.items())
+    assert all(OUR_ACTIVATIONS[theirs] == ours for ours, theirs in THEIR_ACTIVATIONS.items())
 
 
 def test_files_that_are_no_config(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from glassformer.errors import FileError
 from glassformer.hub.open import open_foreign
 from glassformer.hub.store import store
 from glassformer.runs import Run, verify
-from glassformer.runs.weights import MODEL, read_tensors
+from glassformer.runs.weights import WEIGHTS_FILE, read_tensors
 from reference import reference
 from small_disk import no_file_larger_than
 
@@ -80,7 +80,7 @@ def test_an_import_renews_its_own_folder_and_no_run_that_was_trained(tmp_path: P
     source = reference("gpt2")[1]
     store(source, tmp_path / "run")
     store(source, tmp_path / "run", dtype=torch.bfloat16)
-    weights = read_tensors(Run.open(tmp_path / "run").checkpoint(0) / MODEL)
+    weights = read_tensors(Run.open(tmp_path / "run").checkpoint(0) / WEIGHTS_FILE)
     assert {x.dtype for x in weights.values()} == {torch.bfloat16}
     (tmp_path / "run" / "log.jsonl").write_text("{}\n")
     for force in (False, True):

@@ -11,7 +11,7 @@ from torch.utils.flop_counter import FlopCounterMode
 import measure
 from glassformer.config.model import ModelConfig
 from glassformer.errors import ConfigError
-from glassformer.formula import evaluate
+from glassformer.formula import evaluate_formula
 from glassformer.layers.attention import KERNELS
 from glassformer.ledger import reading
 from glassformer.ledger.costs import Pass, costs
@@ -23,7 +23,7 @@ from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.models.presets import PRESETS
 from glassformer.symbols.rules import RULES, linear
 from glassformer.symbols.run import SymbolicRun
-from glassformer.symbols.size import values, written
+from glassformer.symbols.size import product_text, values
 from glassformer.symbols.tensor import Storage, Symbolic
 from grid import GRID
 from marks import first_is_fast
@@ -120,7 +120,7 @@ def test_one_saved_tensor_less_turns_the_grid_red(monkeypatch: pytest.MonkeyPatc
 def test_a_storage_that_is_charged_twice_turns_the_grid_red(monkeypatch: pytest.MonkeyPatch) -> None:
     def always(self: Any, part: str, name: str, storage: Storage) -> None:
         self.accounts.setdefault(part, Account()).kept.append(
-            CostEntry(name, written(storage.size), values(storage.size))
+            CostEntry(name, product_text(storage.size), values(storage.size))
         )
 
     monkeypatch.setattr(reading._RowReader, "_keep", always)
@@ -196,8 +196,8 @@ def test_the_triangle_counts_what_the_mask_lets_through() -> None:
 def test_formulas_in_symbols_and_in_numbers_give_the_amount() -> None:
     for cost in costs(PRESETS["qwen3-0.6b"](), Pass(length=16, dtype="bfloat16")).values():
         table = cost.to_json()
-        assert evaluate(table["flops_numbers"], {}) == cost.forward
-        assert evaluate(table["saved_numbers"], {}) == cost.saved
+        assert evaluate_formula(table["flops_numbers"], {}) == cost.forward
+        assert evaluate_formula(table["saved_numbers"], {}) == cost.saved
 
 
 def test_the_steps_of_a_pass_are_a_public_value() -> None:

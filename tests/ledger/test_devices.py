@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from glassformer.errors import ConfigError
-from glassformer.ledger.devices import DEVICES, DTYPES, MEASURED, device_named, this_machine
+from glassformer.ledger.devices import DEVICE_DTYPES, DEVICES, MEASURED, device_named, this_machine
 
 
 @pytest.mark.parametrize("name", DEVICES)
@@ -11,7 +11,7 @@ def test_a_data_sheet_is_whole(name: str) -> None:
     device = device_named(name)
     assert device.name == name
     assert device.sheet
-    assert set(device.peaks) <= set(DTYPES)
+    assert set(device.peaks) <= set(DEVICE_DTYPES)
     assert device.peak("float16") >= device.peak("float32") > 10**12
     assert device.peaks.get("tf32", device.peak("float32")) >= device.peak("float32")
     assert 10**9 < device.network < device.link < device.bandwidth

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 import glassformer as gf
-from glassformer.formula import evaluate
+from glassformer.formula import evaluate_formula
 from glassformer.ledger.fitting import memory_per_device, peak
 from glassformer.ledger.job import Job
 from glassformer.models.presets import PRESETS
@@ -66,7 +66,7 @@ def test_formulas_give_the_bytes(preset: str) -> None:
     for checkpointing in ("none", "full"):
         items = memory_per_device(PRESETS[preset](), Job(devices=8, length=16, checkpointing=checkpointing))
         for item in items:
-            assert evaluate(item.numbers, {}) == item.bytes > 0
+            assert evaluate_formula(item.numbers, {}) == item.bytes > 0
         assert peak(items) == sum(item.bytes for item in items if item.counted)
         assert len([item for item in items if not item.counted]) <= 1
 

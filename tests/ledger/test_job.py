@@ -8,7 +8,7 @@ import torch
 from glassformer.config.values import Choice
 from glassformer.errors import ConfigError
 from glassformer.ledger.costs import OPTIMIZER_STATES
-from glassformer.ledger.job import Job, full_batch, lengths
+from glassformer.ledger.job import Job, full_batch, sample_lengths
 from glassformer.models.presets import PRESETS
 from glassformer.training.optimizer import OPTIMIZERS, make_optimizer, state_tensors
 from small_run import run_config, small_model
@@ -37,12 +37,12 @@ def test_a_job_that_cannot_be_is_refused(keys: dict[str, Any], line: str) -> Non
 
 
 def test_lengths() -> None:
-    assert lengths(PRESETS["gpt2"](), Job()) == (1024, 1024)
-    assert lengths(PRESETS["llama3-405b"](), Job()) == (2048, 2048)
-    assert lengths(PRESETS["paper-base"](), Job(length=7, target_length=5)) == (7, 5)
-    assert lengths(PRESETS["vit-b16"](), Job())[0] == 197
+    assert sample_lengths(PRESETS["gpt2"](), Job()) == (1024, 1024)
+    assert sample_lengths(PRESETS["llama3-405b"](), Job()) == (2048, 2048)
+    assert sample_lengths(PRESETS["paper-base"](), Job(length=7, target_length=5)) == (7, 5)
+    assert sample_lengths(PRESETS["vit-b16"](), Job())[0] == 197
     with pytest.raises(ConfigError, match="the text has 1025 positions, and max_len=1024"):
-        lengths(PRESETS["gpt2"](), Job(length=1025))
+        sample_lengths(PRESETS["gpt2"](), Job(length=1025))
 
 
 def test_widths() -> None:

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import measure
-from glassformer.formula import evaluate
+from glassformer.formula import evaluate_formula
 from glassformer.layers.attention import Cache
 from glassformer.ledger.costs import Pass, costs
 from glassformer.ledger.memory import memory
@@ -36,7 +36,7 @@ def test_every_amount_is_its_formula() -> None:
     found = memory(PRESETS["paper-base"](), Pass(batch=3, length=7, recompute=True))
     every = [held for part in found.parts for held in part.held]
     assert {held.name for held in every} == {"weights", "buffers", "gradients", "optimizer", "kept", "again"}
-    assert all(evaluate(held.numbers, {}) == held.amount for held in every)
+    assert all(evaluate_formula(held.numbers, {}) == held.amount for held in every)
 
 
 def real_cache(config: Any, dtype: torch.dtype) -> tuple[Cache, int]:

@@ -13,7 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import glassformer as gf
 import grid
 from glassformer.config.model import ModelConfig
-from glassformer.formula import evaluate
+from glassformer.formula import evaluate_formula
 from glassformer.layers.feed_forward import ACTIVATIONS, FEED_FORWARDS
 from glassformer.layers.head import HEADS
 from glassformer.layers.norm import NORMS, LayerNorm
@@ -23,12 +23,12 @@ from glassformer.ledger import costs as costs_module
 from glassformer.ledger import rows as rows_module
 from glassformer.ledger.costs import Pass, costs
 from glassformer.ledger.parameters import count
-from glassformer.ledger.rows import ParameterRow, Total, rows, rows_of_box
+from glassformer.ledger.rows import ParameterRow, Total, ledger_rows, rows_of_box
 from glassformer.models import in_symbols
 from glassformer.models.block import Block, BlockOptions
 from glassformer.models.build import build
 from glassformer.models.check import INPUTS
-from glassformer.models.initialize import RULES
+from glassformer.models.initialize import INIT_RULES
 from glassformer.models.parts import Box
 from glassformer.models.presets import PRESETS
 
@@ -69,7 +69,7 @@ def test_the_grid_is_pairwise_over_all_options() -> None:
     covered = set().union(*(grid.pairs(each) for each in grid.ASSIGNMENTS))
     assert covered | grid.IMPOSSIBLE == grid.every_pair()
     assert not covered & grid.IMPOSSIBLE
-    kinds = {"position": POSITIONS, "head": HEADS, "feed_forward": FEED_FORWARDS, "init": RULES, "norm": NORMS}
+    kinds = {"position": POSITIONS, "head": HEADS, "feed_forward": FEED_FORWARDS, "init": INIT_RULES, "norm": NORMS}
     kinds |= {"activation": ACTIVATIONS, "norm_order": NORM_ORDERS, "input": INPUTS}
     for option, known in kinds.items():
         tried = {value["kind"] if isinstance(value, dict) else value for value in grid.OPTIONS[option]}
@@ -84,8 +84,8 @@ def test_the_grid_agrees_with_the_built_models() -> None:
 @pytest.mark.parametrize("name", PRESETS)
 def test_the_formula_in_symbols_gives_the_number(name: str) -> None:
     for row in count(name, PRESETS[name]()).parts:
-        assert evaluate(row.formula, row.values) == row.parameters + (row.buffers if not row.parameters else 0)
-        assert evaluate(row.numbers, {}) == evaluate(row.formula, row.values)
+        assert evaluate_formula(row.formula, row.values) == row.parameters + (row.buffers if not row.parameters else 0)
+        assert evaluate_formula(row.numbers, {}) == evaluate_formula(row.formula, row.values)
         assert not any(symbol in row.numbers for symbol in row.symbols)
 
 
@@ -220,7 +220,7 @@ def test_a_huge_model_needs_no_memory() -> None:
 
 def test_the_ledger_checks_first() -> None:
     with pytest.raises(gf.ConfigError, match="n_heads=7 does not divide d_model=512"):
-        rows(ModelConfig(vocab_size=10, n_heads=7))
+        ledger_rows(ModelConfig(vocab_size=10, n_heads=7))
 
 
 @pytest.mark.parametrize("run", [Pass(batch=2, length=8), Pass(batch=2, length=1, past=7, training=False)])

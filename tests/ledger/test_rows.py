@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 import glassformer as gf
-from glassformer.formula import evaluate
+from glassformer.formula import evaluate_formula
 from glassformer.ledger import rows as row_module
 from glassformer.ledger.rows import NamedTensor, ParameterRow, within
 
@@ -81,9 +81,9 @@ def test_what_equal_layers_hold_is_computed_once(monkeypatch: pytest.MonkeyPatch
 
     def counted(formula: str, values: Mapping[str, int]) -> int:
         asked.append(formula)
-        return evaluate(formula, values)
+        return evaluate_formula(formula, values)
 
-    monkeypatch.setattr(row_module, "evaluate", counted)
+    monkeypatch.setattr(row_module, "evaluate_formula", counted)
     calls, totals = {}, {}
     for layers in (10, 1000):
         asked.clear()

@@ -16,7 +16,7 @@ import drawn_book
 import legible
 from drawn_book import Drawn
 from glassformer.lessons.catalogue import LESSONS, PATHS, lesson
-from glassformer.lessons.fingerprint import ROOT
+from glassformer.lessons.fingerprint import PACKAGE
 from glassformer.lessons.index import claims
 from glassformer.lessons.lesson import drawn
 from glassformer.lessons.record import RECORDED, LessonResult, rounded
@@ -51,7 +51,7 @@ def holes(text: str) -> set[tuple[str, str]]:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_lesson_says_what_it_is(name: str) -> None:
     found = lesson(name)
-    assert found.sources and all((ROOT / source).is_file() for source in found.sources)
+    assert found.sources and all((PACKAGE / source).is_file() for source in found.sources)
     assert bool(found.equation) == bool(found.formula)
     for lang in LANGUAGES:
         texts = tables(lang, "lessons", name)

@@ -46,7 +46,7 @@ LESSON = (run, verdicts, draw)
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A small package in the place of ours."""
-    monkeypatch.setattr(module, "ROOT", tmp_path)
+    monkeypatch.setattr(module, "PACKAGE", tmp_path)
     (tmp_path / "lessons").mkdir()
     (tmp_path / "lessons/one.py").write_text(MEASURES)
     (tmp_path / "brush.py").write_text("def paint(colour, x):\n    return x\n")

@@ -13,7 +13,7 @@ from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
 import glassformer.metrics.translation as module
-from glassformer.data.read import read
+from glassformer.data.read import translation_pairs
 from glassformer.errors import InputError
 from glassformer.metrics.interval import wilson
 from glassformer.metrics.translation import (
@@ -128,7 +128,7 @@ def test_sacrebleu_itself_gives_the_same_numbers_on_a_real_file(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     need(monkeypatch, "multi30k")
-    references = read("multi30k", "test_2016_flickr").targets
+    references = translation_pairs("multi30k", "test_2016_flickr").targets
     outputs = Outputs(worse(references), references)
     for name, lines in (("output", outputs.hypotheses), ("reference", references)):
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -156,7 +156,7 @@ def test_sacrebleu_itself_gives_the_same_numbers_on_a_real_file(
 
 def test_the_interval_is_as_wide_as_sacrebleus(monkeypatch: pytest.MonkeyPatch) -> None:
     need(monkeypatch, "multi30k")
-    references = read("multi30k", "test_2017_mscoco").targets
+    references = translation_pairs("multi30k", "test_2017_mscoco").targets
     outputs = Outputs(worse(references), references)
     for ours, metric in ((bleu(outputs), BLEU()), (chrf(outputs), CHRF()), (ter(outputs), TER())):
         theirs = metric.corpus_score(list(outputs.hypotheses), [references], n_bootstrap=1000)

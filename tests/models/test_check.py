@@ -19,11 +19,11 @@ from glassformer.layers.head import HEADS, POOLS
 from glassformer.layers.norm import NORMS
 from glassformer.layers.position import POSITIONS, relative, rotary
 from glassformer.layers.residual import NORM_ORDERS
-from glassformer.ledger.rows import rows
+from glassformer.ledger.rows import ledger_rows
 from glassformer.models import check as check_module
 from glassformer.models.build import build
 from glassformer.models.check import INPUTS, check, input_positions
-from glassformer.models.initialize import RULES
+from glassformer.models.initialize import INIT_RULES
 from glassformer.models.presets import PRESETS
 
 HANGUL = re.compile(r"[가-힣]")
@@ -53,7 +53,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [  # key of the error, the tabl
         {**ENCODER, "head": "x"},
         "head='x' is unknown; use one of: none, language_model, classifier, regression, distilled",
     ),
-    ("not_one_of", {**ENCODER, "init": "x"}, "init='x' is unknown; use one of: " + ", ".join(RULES)),
+    ("not_one_of", {**ENCODER, "init": "x"}, "init='x' is unknown; use one of: " + ", ".join(INIT_RULES)),
     (
         "not_one_of",
         {**ENCODER, "head": {"kind": "classifier", "classes": 2, "pool": "x"}},
@@ -404,7 +404,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [  # key of the error, the tabl
 @pytest.mark.parametrize(("key", "table", "line"), REFUSED, ids=[f"{i}-{key}" for i, (key, *_) in enumerate(REFUSED)])
 def test_what_no_model_can_have_is_refused_with_its_rule(key: str, table: dict[str, Any], line: str) -> None:
     config = ModelConfig.from_dict(table)
-    for refuse in (check, rows):
+    for refuse in (check, ledger_rows):
         with pytest.raises(ConfigError) as caught:
             refuse(config)
         assert caught.value.key == key
@@ -546,7 +546,7 @@ plausible: dict[str, st.SearchStrategy[Any]] = {
     "special_tokens": st.integers(0, 3),
     "segments": st.integers(0, 2),
     "tie_embeddings": truths | st.sampled_from(TIES),
-    "init": st.sampled_from(list(RULES)),
+    "init": st.sampled_from(list(INIT_RULES)),
     "head": choices(
         HEADS,
         {
@@ -591,7 +591,7 @@ def test_any_table_is_a_model_or_a_line_that_says_why_not(table: dict[Any, Any])
             assert 0 < len(error.in_language(lang)) < 2_000
         return
     event("a model")
-    parameters = sum(row.parameters for row in rows(config))
+    parameters = sum(row.parameters for row in ledger_rows(config))
     if parameters < 10**8:
         model = build(config, device="meta")
         assert sum(parameter.numel() for parameter in model.parameters()) == parameters

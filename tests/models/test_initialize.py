@@ -12,7 +12,7 @@ from torch import Tensor, nn
 import glassformer as gf
 from glassformer.layers.norm import LayerNorm, RMSNorm
 from glassformer.layers.position import sinusoid
-from glassformer.models.initialize import RULES, initialize
+from glassformer.models.initialize import INIT_RULES, initialize
 
 D, D_K, D_FF, LAYERS, HEADS = 64, 24, 160, 4, 4
 WIDE = HEADS * D_K  # what the heads give together: 96, not d_model, so that fans differ
@@ -94,11 +94,11 @@ def built(rule: str) -> nn.Module:
 
 
 def test_every_rule_is_checked_here() -> None:
-    assert set(STANDARD_DEVIATIONS) == set(RULES)
+    assert set(STANDARD_DEVIATIONS) == set(INIT_RULES)
 
 
 @pytest.mark.parametrize("role", sorted(MATRICES))
-@pytest.mark.parametrize("rule", sorted(RULES))
+@pytest.mark.parametrize("rule", sorted(INIT_RULES))
 def test_measured_standard_deviation(rule: str, role: str) -> None:
     weight = built(rule).get_parameter(MATRICES[role])
     expected = STANDARD_DEVIATIONS[rule][role]
@@ -106,7 +106,7 @@ def test_measured_standard_deviation(rule: str, role: str) -> None:
     assert abs(weight.mean().item()) < 5 * expected / math.sqrt(weight.numel())
 
 
-@pytest.mark.parametrize("rule", sorted(RULES))
+@pytest.mark.parametrize("rule", sorted(INIT_RULES))
 def test_matrices_are_drawn_evenly_or_normally(rule: str) -> None:
     for role in ("q", "w_o", "w_1", "transform"):
         size = built(rule).get_parameter(MATRICES[role]).abs().max().item() / STANDARD_DEVIATIONS[rule][role]
@@ -116,7 +116,7 @@ def test_matrices_are_drawn_evenly_or_normally(rule: str) -> None:
         assert size > 3
 
 
-@pytest.mark.parametrize("rule", sorted(RULES))
+@pytest.mark.parametrize("rule", sorted(INIT_RULES))
 def test_biases_are_zero_and_norms_one(rule: str) -> None:
     model = built(rule)
     biases = {name: parameter for name, parameter in model.named_parameters() if name.endswith("bias")}
@@ -127,7 +127,7 @@ def test_biases_are_zero_and_norms_one(rule: str) -> None:
     assert all(torch.equal(norm.weight, torch.ones_like(norm.weight)) for norm in norms)
 
 
-@pytest.mark.parametrize("rule", sorted(RULES))
+@pytest.mark.parametrize("rule", sorted(INIT_RULES))
 def test_whatever_was_there_before_is_overwritten(rule: str) -> None:
     model = gf.build({**CONFIG, "init": rule, "n_encoder_layers": 1}, seed=1)
     expected = {name: parameter.clone() for name, parameter in model.named_parameters()}
@@ -215,7 +215,7 @@ def test_the_tied_matrix_starts_above_the_loss_of_a_guess_and_a_small_one_near_i
     assert loss_over_guess("normal") == pytest.approx(1.0, abs=0.02)
 
 
-@pytest.mark.parametrize("rule", sorted(RULES))
+@pytest.mark.parametrize("rule", sorted(INIT_RULES))
 def test_special_tokens_keep_their_pattern(rule: str) -> None:
     model = gf.build({**CONFIG, "init": rule, "special_tokens": 5, "n_encoder_layers": 1}, seed=0)
     special, ordinary = model.embedding.weight[:5], model.embedding.weight[5:]
@@ -228,7 +228,7 @@ def weights(rule: str, seed: int | None) -> dict[str, Tensor]:
     return gf.build({**CONFIG, "init": rule, "n_encoder_layers": 1}, seed=seed).state_dict()
 
 
-@pytest.mark.parametrize("rule", sorted(RULES))
+@pytest.mark.parametrize("rule", sorted(INIT_RULES))
 def test_the_same_seed_gives_the_same_weights(rule: str) -> None:
     torch.manual_seed(100)
     first = weights(rule, 3)

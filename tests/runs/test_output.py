@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from glassformer.errors import FileError
-from glassformer.runs.output import claim, claim_folder, drafted, mark, written
+from glassformer.runs.output import claim, claim_folder, drafted, mark_folder, written_names
 
 
 def test_a_new_file_may_be_written(tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_a_folder_that_the_same_command_made_is_renewed(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"is not empty and was not made by this command \(report\)"):
         claim_folder(tmp_path, "report")
     assert not claim_folder(tmp_path, "report", force=True)
-    mark(tmp_path, "report")
+    mark_folder(tmp_path, "report")
     assert claim_folder(tmp_path, "report")
     with pytest.raises(FileError, match=r"was not made by this command \(export\)"):
         claim_folder(tmp_path, "export")
@@ -92,8 +92,8 @@ def test_a_failed_renewal_leaves_the_old_folder(tmp_path: Path) -> None:
 def test_a_marker_that_names_other_places_removes_nothing_there(tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("x")
     (tmp_path / "made").mkdir()
-    mark(tmp_path / "made", "export", ["../precious", "..", ".", "/", "fine"])
-    assert written(tmp_path / "made", "export") == {"fine"}
+    mark_folder(tmp_path / "made", "export", ["../precious", "..", ".", "/", "fine"])
+    assert written_names(tmp_path / "made", "export") == {"fine"}
     with drafted(tmp_path / "made", "export") as draft:
         (draft / "x").write_text("1")
     assert (tmp_path / "precious").read_text() == "x"

@@ -7,7 +7,7 @@ import pickle
 import pytest
 from torch import nn
 
-from glassformer.symbols.size import Dim, same, values, written
+from glassformer.symbols.size import Dim, product_text, same, values
 
 D_MODEL, N_HEADS, D_K, T = Dim("d_model", 512), Dim("n_heads", 8), Dim("d_k", 64), Dim("t", 5)
 
@@ -62,10 +62,10 @@ def test_two_lengths_with_one_name_are_two_symbols() -> None:
 
 
 def test_a_product_as_people_write_it() -> None:
-    assert written([2, Dim("b", 3), 1, T, N_HEADS * D_K]) == "2×b×t×n_heads×d_k"
-    assert written([Dim("max_len", 20) + 2, D_MODEL]) == "(max_len+2)×d_model"
-    assert written([T, D_K // 2, 4]) == "t×(d_k÷2)×4"
-    assert written([1]) == "1"
+    assert product_text([2, Dim("b", 3), 1, T, N_HEADS * D_K]) == "2×b×t×n_heads×d_k"
+    assert product_text([Dim("max_len", 20) + 2, D_MODEL]) == "(max_len+2)×d_model"
+    assert product_text([T, D_K // 2, 4]) == "t×(d_k÷2)×4"
+    assert product_text([1]) == "1"
     assert values([T, N_HEADS * D_K]) == {"t": 5, "n_heads": 8, "d_k": 64}
 
 

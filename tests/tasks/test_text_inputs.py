@@ -13,7 +13,7 @@ from foreign_texts import roberta
 from glassformer.cli.app import main
 from glassformer.errors import GlassformerError, InputError
 from glassformer.loading import Loaded
-from glassformer.tasks.text_inputs import every_text, every_text_or_pair, pair_ids, rows, text_ids
+from glassformer.tasks.text_inputs import every_text, every_text_or_pair, input_batches, pair_ids, text_ids
 from small_models import small
 
 PAIRS = [("I go home!", "나는 학교에 간다."), ("you will go", "he"), ("the student walked home!", "I go")]
@@ -128,21 +128,21 @@ def loaded() -> Loaded:
 
 
 def test_texts_of_like_length_stand_together(loaded: Loaded) -> None:
-    found = list(rows(loaded, [[9, 8, 7, 6], [5], [4, 3], [2, 1]], at_once=2))
+    found = list(input_batches(loaded, [[9, 8, 7, 6], [5], [4, 3], [2, 1]], at_once=2))
     assert [some.places for some in found] == [[1, 2], [3, 0]]
     assert found[0].tokens.tolist() == [[5, 0], [4, 3]]
     assert found[0].mask is not None and found[0].mask.tolist() == [[True, False], [True, True]]
 
 
 def test_without_padding_there_is_no_mask(loaded: Loaded) -> None:
-    (found,) = rows(loaded, [[4, 3], [2, 1]])
+    (found,) = input_batches(loaded, [[4, 3], [2, 1]])
     assert found.mask is None
 
 
 def test_no_texts_no_rows(loaded: Loaded) -> None:
-    assert list(rows(loaded, [])) == []
+    assert list(input_batches(loaded, [])) == []
 
 
 def test_a_text_without_tokens_is_refused(loaded: Loaded) -> None:
     with pytest.raises(InputError, match="the text is empty: there is no token in it; give at least one"):
-        list(rows(loaded, [[1], []]))
+        list(input_batches(loaded, [[1], []]))

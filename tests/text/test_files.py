@@ -8,8 +8,8 @@ import pytest
 from foreign_texts import CHANGED, LAYOUTS, written
 from glassformer.errors import ConfigError, FileError
 from glassformer.text.files import (
-    CONFIG,
     LARGEST_TOKENIZER,
+    TOKENIZER_CONFIG_FILE,
     Added,
     Declared,
     declared_specials,
@@ -19,15 +19,15 @@ from glassformer.text.files import (
     read_text,
     read_vocabulary,
     to_json,
-    write,
+    write_files,
 )
 from texts import trained
 
 
 def test_written_and_read_again(tmp_path: Path) -> None:
-    write(tmp_path / "a" / "b", {CONFIG: to_json({"kind": "bpe", "word": "학교"})})
+    write_files(tmp_path / "a" / "b", {TOKENIZER_CONFIG_FILE: to_json({"kind": "bpe", "word": "학교"})})
     assert read_config(tmp_path / "a" / "b") == {"kind": "bpe", "word": "학교"}
-    assert [path.name for path in (tmp_path / "a" / "b").iterdir()] == [CONFIG]
+    assert [path.name for path in (tmp_path / "a" / "b").iterdir()] == [TOKENIZER_CONFIG_FILE]
     assert read_config(tmp_path) == {}
 
 
@@ -47,13 +47,13 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     ("text", "why"), [("{", "Expecting property name"), ("[" * 10**5, "recursion"), ("[1]", "it is not a JSON object")]
 )
 def test_what_is_no_json_object(text: str, why: str, tmp_path: Path) -> None:
-    (tmp_path / CONFIG).write_text(text)
+    (tmp_path / TOKENIZER_CONFIG_FILE).write_text(text)
     with pytest.raises(FileError, match=f"cannot be read as a tokenizer: .*{why}"):
-        read_table(tmp_path / CONFIG)
+        read_table(tmp_path / TOKENIZER_CONFIG_FILE)
 
 
 def test_a_newer_format_is_refused(tmp_path: Path) -> None:
-    (tmp_path / CONFIG).write_text('{"format": 2}')
+    (tmp_path / TOKENIZER_CONFIG_FILE).write_text('{"format": 2}')
     with pytest.raises(FileError, match="has format 2, and this version reads up to 1"):
         read_config(tmp_path)
 
@@ -61,7 +61,7 @@ def test_a_newer_format_is_refused(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(FileError, match="cannot be written"):
-        write(tmp_path / "file", {CONFIG: b"{}"})
+        write_files(tmp_path / "file", {TOKENIZER_CONFIG_FILE: b"{}"})
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from foreign_texts import hostile_pattern, t5_json
 from glassformer.errors import FileError, InputError
 from glassformer.text import Bpe, Unigram, open_tokenizer
 from glassformer.text.normalisation import normalise
-from glassformer.text.pipeline import FILE, Pipeline, brings_patterns
+from glassformer.text.pipeline import TOKENIZER_FILE, Pipeline, brings_patterns
 from glassformer.text.tokenizer import NAMES
 from texts import CORPUS, NASTY, SIZES, nasty_text, trained
 
@@ -197,9 +197,9 @@ def test_a_pattern_put_into_a_file_of_ours_is_refused_in_one_line_too(
     kind: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     trained(kind).save(tmp_path)
-    library = tokenizers.Tokenizer.from_file(str(tmp_path / FILE))
+    library = tokenizers.Tokenizer.from_file(str(tmp_path / TOKENIZER_FILE))
     library.pre_tokenizer = pre_tokenizers.Split(tokenizers.Regex("(a+)+$"), "isolated")
-    (tmp_path / FILE).write_text(library.to_str(), encoding="utf-8")
+    (tmp_path / TOKENIZER_FILE).write_text(library.to_str(), encoding="utf-8")
     tokenizer = open_tokenizer(tmp_path)
     capfd.readouterr()
     with pytest.raises(InputError, match="its own rules fail"):

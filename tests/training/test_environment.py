@@ -4,7 +4,7 @@ import json
 
 import torch
 
-from glassformer.training.environment import DECIDES, differences, environment
+from glassformer.training.environment import DECIDES, environment, environment_differences
 
 CPU = torch.device("cpu")
 
@@ -18,9 +18,9 @@ def test_it_holds_all_that_decides_on_the_bits() -> None:
 
 def test_a_difference_is_found() -> None:
     now = environment(CPU)
-    assert differences(now, now) == {}
-    assert differences({}, now) == {}
-    assert differences({**now, "torch": "1.0", "platform": "x", "threads": 99}, now) == {
+    assert environment_differences(now, now) == {}
+    assert environment_differences({}, now) == {}
+    assert environment_differences({**now, "torch": "1.0", "platform": "x", "threads": 99}, now) == {
         "torch": ("1.0", torch.__version__),
         "threads": (99, torch.get_num_threads()),
     }

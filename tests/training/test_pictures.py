@@ -15,13 +15,13 @@ from glassformer.errors import FileError, GlassformerWarning
 from glassformer.files import write_json
 from glassformer.runs import Run
 from glassformer.show import theme
-from glassformer.show.theme import FILE, SHARED
+from glassformer.show.theme import FILE_THEME, SHARED
 from glassformer.tasks.classification.task import Classification
 from glassformer.tasks.samples import write_samples
 from glassformer.tasks.translation.task import Translation
 from glassformer.training import pictures
 from glassformer.training.panels import MOST_POINTS, RunHistory, curve, schedule, thinned
-from glassformer.training.pictures import draw, figures, hangul_font, save
+from glassformer.training.pictures import draw_run, figures, hangul_font, save
 from small_run import run_config
 
 NAMES = ["loss_curves", "learning_rate", "dashboard"]
@@ -59,17 +59,17 @@ def texts(figure: Any) -> set[str]:
 
 
 def test_three_pictures_and_nothing_else(run: Run) -> None:
-    paths = draw(run)
+    paths = draw_run(run)
     assert [path.stem for path in paths] == NAMES
     assert sorted(run.pictures.iterdir()) == sorted(paths)
     assert [size(path) for path in paths] == [(880, 495), (880, 495), (1430, 1100)]
 
 
 def test_the_same_log_gives_the_same_pictures(run: Run) -> None:
-    first = [path.read_bytes() for path in draw(run)]
-    assert [path.read_bytes() for path in draw(run)] == first
+    first = [path.read_bytes() for path in draw_run(run)]
+    assert [path.read_bytes() for path in draw_run(run)] == first
     run.write_status({"state": "interrupted"})
-    again = [path.read_bytes() for path in draw(run)]
+    again = [path.read_bytes() for path in draw_run(run)]
     assert again[:2] == first[:2] and again[2] != first[2]  # the dashboard says how the run stands
 
 
@@ -143,7 +143,7 @@ def test_a_metric_that_is_missing_is_an_empty_curve() -> None:
 
 
 def test_an_empty_log_can_be_drawn(tmp_path: Path) -> None:
-    assert len(draw(Run.create(tmp_path / "run", run_config()))) == 3
+    assert len(draw_run(Run.create(tmp_path / "run", run_config()))) == 3
 
 
 def test_a_long_log_is_thinned_and_keeps_its_end() -> None:
@@ -173,36 +173,36 @@ def test_without_a_hangul_font_the_words_are_english(run: Run, monkeypatch: pyte
     """Boxes instead of letters help nobody; and a glyph that is missing is a warning, so an error here."""
     for module in (pictures, theme):
         monkeypatch.setattr(module, "hangul_font", lambda: None)
-    english = [path.read_bytes() for path in draw(run)]
+    english = [path.read_bytes() for path in draw_run(run)]
     monkeypatch.setenv("GLASSFORMER_LANG", "ko")
-    assert [path.read_bytes() for path in draw(run)] == english
+    assert [path.read_bytes() for path in draw_run(run)] == english
 
 
 def test_with_a_hangul_font_the_words_are_korean(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     if hangul_font() is None:
         pytest.skip("no Hangul font on this machine")
-    english = [path.read_bytes() for path in draw(run)]
+    english = [path.read_bytes() for path in draw_run(run)]
     monkeypatch.setenv("GLASSFORMER_LANG", "ko")
-    assert [path.read_bytes() for path in draw(run)] != english
+    assert [path.read_bytes() for path in draw_run(run)] != english
 
 
 def test_bold_titles_only_where_there_is_a_bold_font(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(theme, "hangul_font", lambda: None)
-    assert FILE.style_of_file("en")["axes.titleweight"] == "bold"
+    assert FILE_THEME.style_of_file("en")["axes.titleweight"] == "bold"
     monkeypatch.setattr(theme, "hangul_font", lambda: "NanumGothic")
-    assert "axes.titleweight" not in FILE.style_of_file("ko")
-    assert FILE.style_of_file("ko")["font.family"] == ["NanumGothic", "DejaVu Sans"]
+    assert "axes.titleweight" not in FILE_THEME.style_of_file("ko")
+    assert FILE_THEME.style_of_file("ko")["font.family"] == ["NanumGothic", "DejaVu Sans"]
 
 
 def test_an_english_picture_has_hangul_in_its_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     """The font that has it stands behind the other: English words look as they did."""
     monkeypatch.setattr(theme, "hangul_font", lambda: "NanumGothic")
-    assert FILE.style_of_file("en")["font.family"] == ["DejaVu Sans", "NanumGothic"]
+    assert FILE_THEME.style_of_file("en")["font.family"] == ["DejaVu Sans", "NanumGothic"]
 
 
 def test_letters_that_no_font_has_are_one_line_however_often_a_run_is_drawn(tmp_path: Path) -> None:
     def write_all() -> None:
-        with theme.styled(FILE, "en"):
+        with theme.styled(FILE_THEME, "en"):
             figure = Figure()
             figure.text(0, 0, "\U0001f9ff\u1201\u1202")  # an amulet and two letters of Ethiopia
             save(figure, tmp_path / "letters.png")
@@ -217,13 +217,13 @@ def test_letters_that_no_font_has_are_one_line_however_often_a_run_is_drawn(tmp_
 
 
 def test_any_other_warning_of_the_drawing_is_passed_on() -> None:
-    with pytest.warns(UserWarning, match="something else"), theme.styled(FILE, "en"):
+    with pytest.warns(UserWarning, match="something else"), theme.styled(FILE_THEME, "en"):
         warnings.warn("something else", UserWarning, stacklevel=1)
 
 
 def test_the_style_of_others_is_left_alone(run: Run) -> None:
     before = {key: matplotlib.rcParams[key] for key in (*SHARED, "font.family", "backend")}
-    draw(run)
+    draw_run(run)
     assert {key: matplotlib.rcParams[key] for key in before} == before
 
 
@@ -231,7 +231,7 @@ def test_a_folder_that_cannot_be_written_is_one_line(run: Run) -> None:
     run.pictures.rmdir()
     run.pictures.write_text("a file", encoding="utf-8")
     with pytest.raises(FileError, match=r"loss_curves\.png cannot be written: "):
-        draw(run)
+        draw_run(run)
 
 
 def test_a_task_draws_its_own_metrics() -> None:

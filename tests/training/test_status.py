@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from glassformer.runs import Run
-from glassformer.training.status import LogSummary, Lowest, block, duration, rows, write_block
+from glassformer.training.status import LogSummary, Lowest, block, clock_duration, status_rows, write_block
 from glassformer.words import say
 from small_run import run_config
 
@@ -100,21 +100,23 @@ def test_what_is_known_better_counts_and_a_failure_is_named(run: Run) -> None:
 def test_the_last_update_is_when_the_run_changed_wherever_it_is_shown(run: Run) -> None:
     run.write_status({**run.status, "state": "finished", "time": "2026-01-02T03:04:05+00:00"})
     label = "last update"
-    shown = {rows(run, LogSummary(LINES), now, "en")[label] for now in (None, {"state": "finished"}, {"step": 150})}
+    shown = {
+        status_rows(run, LogSummary(LINES), now, "en")[label] for now in (None, {"state": "finished"}, {"step": 150})
+    }
     (moment,) = shown
     assert datetime.strptime(moment, "%Y-%m-%d %H:%M:%S %z").timestamp() == 1767323045
 
 
 def test_a_run_of_an_older_version_changed_when_its_status_was_written(run: Run) -> None:
     os.utime(run.folder / "status.json", (1e9, 1e9))
-    moment = rows(run, LogSummary(LINES), lang="en")["last update"]
+    moment = status_rows(run, LogSummary(LINES), lang="en")["last update"]
     assert datetime.strptime(moment, "%Y-%m-%d %H:%M:%S %z").timestamp() == 1e9
 
 
 @pytest.mark.parametrize("epoch", range(1, 30))
 def test_no_epoch_is_beyond_all_of_them(epoch: int, run: Run) -> None:
     run.write_status({**run.status, "epoch": epoch})
-    found = rows(run, LogSummary(LINES), lang="en")
+    found = status_rows(run, LogSummary(LINES), lang="en")
     assert int(found["epoch"]) <= int(found["epochs"].split()[1])
 
 
@@ -127,4 +129,4 @@ def test_every_state_has_its_words_and_is_written(state: str, run: Run) -> None:
 
 @pytest.mark.parametrize(("seconds", "text"), [(0, "0:00:00"), (59.9, "0:00:59"), (360000, "100:00:00")])
 def test_durations(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
+    assert clock_duration(seconds) == text

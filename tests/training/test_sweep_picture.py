@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from glassformer.errors import FileError
 from glassformer.training import pictures, sweep_picture
-from glassformer.training.sweep_picture import COLOURS, band, draw
+from glassformer.training.sweep_picture import COLOURS, band, draw_sweep
 from glassformer.training.sweep_results import Curve, SweepComparison, TrialResult, VariantResults
 
 
@@ -28,7 +28,7 @@ def test_the_band_spans_the_seeds() -> None:
 
 
 def test_a_picture_is_written_whole(tmp_path: Path) -> None:
-    draw(COMPARISON, tmp_path / "sweep.png")
+    draw_sweep(COMPARISON, tmp_path / "sweep.png")
     assert (tmp_path / "sweep.png").read_bytes().startswith(b"\x89PNG")
     assert [path.name for path in tmp_path.iterdir()] == ["sweep.png"]
 
@@ -56,10 +56,10 @@ def test_without_a_font_for_hangul_the_labels_are_english(tmp_path: Path, monkey
     monkeypatch.setenv("GLASSFORMER_LANG", "ko")
     monkeypatch.setattr(pictures, "hangul_font", lambda: None)
     monkeypatch.setattr(sweep_picture, "_fill", lambda axes, comparison, lang: spoken.append(lang))
-    draw(COMPARISON, tmp_path / "sweep.png")
+    draw_sweep(COMPARISON, tmp_path / "sweep.png")
     assert spoken == ["en"]
 
 
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"sweep\.png cannot be written: No such file or directory"):
-        draw(COMPARISON, tmp_path / "nowhere" / "sweep.png")
+        draw_sweep(COMPARISON, tmp_path / "nowhere" / "sweep.png")

@@ -14,7 +14,7 @@ import torch
 
 from glassformer.bench.lift import lifted
 from glassformer.bench.questions import Question, questions
-from glassformer.bench.references import VARIANTS, need_transformers, opened, opened_lifted, save, sinusoids
+from glassformer.bench.references import VARIANTS, need_transformers, opened, opened_lifted, save, sinusoid_tables
 from glassformer.hub.open import Imported, open_foreign
 from glassformer.words import say
 
@@ -51,7 +51,7 @@ def compared(name: str) -> dict[str, Any]:
 def _sizes(reference: Any, imported: Imported) -> dict[str, Any]:
     """Parameters of both (their sinusoids, which are buffers in ours, not counted), and the keys left unused."""
     theirs = sum(weight.numel() for weight in reference.parameters())
-    theirs -= sum(table.weight.numel() for table in sinusoids(reference))
+    theirs -= sum(table.weight.numel() for table in sinusoid_tables(reference))
     ours = sum(weight.numel() for weight in imported.model.parameters())
     return {"parameters": theirs, "ours": ours, "aside": list(imported.aside)}
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from glassformer.bench.record import recorded
+from glassformer.bench.record import recorded_results
 from glassformer.config.recipe import RunConfig
 from glassformer.errors import Phrase
 from glassformer.loading import open_recipe, recipes
@@ -59,7 +59,7 @@ def _row(name: str, config: RunConfig, times: dict[str, tuple[float, int, str]])
 def _times() -> Iterator[tuple[str, tuple[float, int, str]]]:
     """Time, cores, accelerator by recipe; results without an accelerator come last and win: most people have none."""
     for name in TIMED:
-        for result in sorted(recorded(name), key=lambda each: not each.machine["accelerator"]):
+        for result in sorted(recorded_results(name), key=lambda each: not each.machine["accelerator"]):
             for row in result.numbers["rows"]:
                 if row.get("seconds"):
                     yield row["recipe"], (row["seconds"], result.machine["cores"], result.machine["accelerator"])

@@ -72,7 +72,7 @@ def is_of(name: str, path: Path) -> bool:
         return False
 
 
-def recorded(name: str) -> list[BenchResult]:
+def recorded_results(name: str) -> list[BenchResult]:
     """All recorded results of a benchmark, one per machine: NAME.json, NAME.h200.json …"""
     paths = [*RESULTS.glob(f"{name}.json"), *sorted(RESULTS.glob(f"{name}.*.json"))]
     return [BenchResult.read(path) for path in paths]
@@ -81,7 +81,7 @@ def recorded(name: str) -> list[BenchResult]:
 def markdown(name: str, lang: str) -> str:
     """The table of a benchmark in Markdown, with its provenance."""
     parts = []
-    for result in recorded(name):
+    for result in recorded_results(name):
         titles, *rows = BENCHMARKS[name].table(result.numbers, lang)
         table = Table(*map(Column, titles))
         for row in rows:

@@ -249,12 +249,12 @@ def opened_lifted(name: str, folder: Path) -> Any:
     """
     with lifted():
         model = opened(name, folder, torch.float64, attention="eager")
-        for table in sinusoids(model):
+        for table in sinusoid_tables(model):
             table.weight.data = table.create_weight().data
     return model
 
 
-def sinusoids(model: nn.Module) -> list[Any]:
+def sinusoid_tables(model: nn.Module) -> list[Any]:
     """The sinusoid tables of Marian and Pegasus: parameters there, but never trained."""
     return [module for module in model.modules() if type(module).__name__.endswith("SinusoidalPositionalEmbedding")]
 

@@ -118,14 +118,14 @@ def _show(name: str, split: str, rows: int, json: bool) -> int:
 
 def _check(name: str, json: bool) -> int:
     from glassformer.data.catalogue import DATASETS
-    from glassformer.data.find import at_hand, check, dataset, home
+    from glassformer.data.find import at_hand, check_files, dataset, home
 
     names = [name] if name else [each for each in DATASETS if at_hand(each)]
     if not names:
         raise FileError("data_none_here", folder=home())
     rows, documents, good = [], [], True
     for each in _watched(names):
-        for found in check(each):
+        for found in check_files(each):
             good = good and found.problem is None
             text = found.problem.in_language(language()) if found.problem else _fine(found, dataset(each).sha256)
             rows.append([each, found.file, text])

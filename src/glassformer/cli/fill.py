@@ -30,7 +30,7 @@ def command(
     lang: Lang = None,
     debug: Debug = False,
 ) -> int:
-    from glassformer.tasks.masked_language_model.fill import fill, split
+    from glassformer.tasks.masked_language_model.fill import fill, split_at_gaps
     from glassformer.tasks.verbs import check_verb
 
     loaded = open_model(model, checkpoint=checkpoint, device=device, dtype=dtype)
@@ -43,6 +43,6 @@ def command(
         return {"text": line, "masks": [one.to_json() for one in masks or ()]}
 
     def words(line: str) -> str:
-        return " ".join(split(loaded.tokenizer, line)[::2])  # a gap is not a word
+        return " ".join(split_at_gaps(loaded.tokenizer, line)[::2])  # a gap is not a word
 
     return Lines(texts).answer(loaded, find, print_rich, to_json, json=json, words=words)

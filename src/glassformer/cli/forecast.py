@@ -29,10 +29,10 @@ def command(
 ) -> None:
     from glassformer.runs.output import claim
     from glassformer.tasks.forecasting.forecast import forecast
-    from glassformer.training.forecast_picture import check_picture, draw_forecast
+    from glassformer.training.forecast_picture import check_forecast_picture, draw_forecast
 
     if out is not None:
-        check_picture(out)
+        check_forecast_picture(out)
         claim(out, force=force, inputs=[file])
     loaded = open_model(model, checkpoint=checkpoint, device=device, dtype=dtype)
     found = forecast(loaded, file, column=column, date=date, gaps=gaps)

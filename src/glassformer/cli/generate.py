@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from glassformer.cli.lines import read, unseen
+from glassformer.cli.lines import read_arrived, unseen
 from glassformer.cli.options import Checkpoint, Debug, Device, Dtype, Json, Lang, Trained, Truncate, open_model
 from glassformer.cli.output import print_json
 from glassformer.errors import InputError, UsageError
@@ -85,7 +85,7 @@ def _standard_input() -> str:
     """The prompt from standard input; at a terminal, an empty prompt."""
     if sys.stdin is None or sys.stdin.isatty():
         return ""
-    lines = [line for some in read(sys.stdin.buffer) for line in some]
+    lines = [line for some in read_arrived(sys.stdin.buffer) for line in some]
     for line in lines:
         if isinstance(line, InputError):
             raise line

@@ -33,11 +33,11 @@ def command(
     from glassformer.cli.measuring import Bars
     from glassformer.lessons.measuring import with_lesson
     from glassformer.lessons.trained_models import cache
-    from glassformer.lessons.view import LessonView, check_picture
+    from glassformer.lessons.view import LessonView, check_lesson_picture
     from glassformer.runs.output import claim
 
     if picture is not None:
-        check_picture(picture)
+        check_lesson_picture(picture)
         claim(picture, force=force)
     results = with_lesson(name, fresh=fresh, audience=Bars(quiet=json))
     warn_of_fonts()

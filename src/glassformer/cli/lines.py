@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from glassformer.loading import Loaded
 
 
-AT_ONCE = 64  # lines per batch of answers
+LINES_AT_ONCE = 64  # lines per batch of answers
 LONGEST_LINE = 1_000_000  # bytes, as in the files that are trained on
 BLOCK = 1 << 16
 T = TypeVar("T")
@@ -90,15 +90,15 @@ class Lines:
 
     def _given(self) -> Iterator[Sequence[Line]]:
         if self.texts:
-            for first in range(0, len(self.texts), AT_ONCE):
-                yield self.texts[first : first + AT_ONCE]
+            for first in range(0, len(self.texts), LINES_AT_ONCE):
+                yield self.texts[first : first + LINES_AT_ONCE]
             return
         if sys.stdin.isatty():
             print(say("answers.prompt"), file=sys.stderr)
-        yield from read(sys.stdin.buffer)
+        yield from read_arrived(sys.stdin.buffer)
 
 
-def read(stream: Any) -> Iterator[list[Line]]:
+def read_arrived(stream: Any) -> Iterator[list[Line]]:
     """The lines that have arrived, without waiting for more: a person, a pipe and a file are all answered early.
 
     The rest of a line that is too long is skipped and never held in memory.
@@ -108,8 +108,8 @@ def read(stream: Any) -> Iterator[list[Line]]:
         *whole, rest = (rest + piece).split(b"\n")
         if endless and whole:
             endless, whole[0] = False, b"\n"  # a newline, which no line contains, marks a line that was too long
-        for first in range(0, len(whole), AT_ONCE):
-            some = whole[first : first + AT_ONCE]
+        for first in range(0, len(whole), LINES_AT_ONCE):
+            some = whole[first : first + LINES_AT_ONCE]
             yield [_decoded(line, count + number) for number, line in enumerate(some, 1)]
             count += len(some)
         if endless or len(rest) > LONGEST_LINE:

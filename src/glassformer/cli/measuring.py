@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from glassformer.lessons.trained_models import Watch
 
 
-def bars(*, quiet: bool) -> Progress:
+def measuring_bars(*, quiet: bool) -> Progress:
     """Bars on standard error, so that standard output holds only the result."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -36,7 +36,7 @@ class Bars:
 
     @contextmanager
     def lesson(self, title: str) -> Iterator[Watch]:
-        with bars(quiet=self.quiet) as shown:
+        with measuring_bars(quiet=self.quiet) as shown:
             if shown.disable and not self.quiet:
                 shown.console.print(say("lesson.measuring", title=title))
             task = shown.add_task(title, total=1.0)
@@ -45,7 +45,7 @@ class Bars:
     @contextmanager
     def lessons(self, count: int) -> Iterator[Callable[[Happening], None]]:
         """Follow several lessons; a failure is one line, and the others go on."""
-        with bars(quiet=self.quiet) as shown:
+        with measuring_bars(quiet=self.quiet) as shown:
             view = _View(shown, count, self.quiet)
             try:
                 yield view.see

@@ -35,9 +35,9 @@ def command(
     if refresh is not None and (run is None or not refresh > 0):
         raise UsageError("report_refresh", given=refresh)
     from glassformer.cli.measuring import Bars
-    from glassformer.textbook.build import prepared
+    from glassformer.textbook.build import prepared_report
 
-    report, failed = prepared(out, CHOICES[lang], run, fresh=fresh, force=force, audience=Bars(quiet=json))
+    report, failed = prepared_report(out, CHOICES[lang], run, fresh=fresh, force=force, audience=Bars(quiet=json))
     warn_of_fonts()
     paths = _build(report, quiet=json)
     if json:
@@ -51,9 +51,9 @@ def command(
 
 def _build(report: Report, *, quiet: bool) -> list[Path]:
     """Write the report, with a bar while pictures are drawn; before that, a line says what can be read already."""
-    from glassformer.cli.measuring import bars
+    from glassformer.cli.measuring import measuring_bars
 
-    with bars(quiet=quiet) as shown:
+    with measuring_bars(quiet=quiet) as shown:
         task = shown.add_task(say("report.drawing"), total=1.0, visible=False)
 
         def watch(name: str, share: float) -> None:

@@ -34,10 +34,10 @@ def command(
     varied, changes = variations(vary), overrides(set_)
     from glassformer.cli.lasting import lasting
     from glassformer.files import disk, write_json
-    from glassformer.runs.output import claim_folder, mark
+    from glassformer.runs.output import claim_folder, mark_folder
     from glassformer.tasks.own import open_recipe_or_data
     from glassformer.training.sweep import plan_trials
-    from glassformer.training.sweep_picture import draw
+    from glassformer.training.sweep_picture import draw_sweep
     from glassformer.training.sweep_results import compare_trials
 
     name = open_recipe_or_data(recipe, changes).name
@@ -46,12 +46,12 @@ def command(
     claim_folder(folder, "sweep", force=force or (folder / "sweep.json").is_file())  # older sweeps have no marker
     with disk(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    mark(folder, "sweep")
+    mark_folder(folder, "sweep")
     with lasting():
         whole = _follow(trials, quiet=json)
     found = compare_trials(name, trials)
     write_json(folder / "sweep.json", found.to_json())
-    draw(found, folder / "sweep.png")
+    draw_sweep(found, folder / "sweep.png")
     if json:
         print_json(found.to_json())
     else:

@@ -94,9 +94,9 @@ def refuse_recipe(recipe: str, changes: dict[str, Any]) -> None:
 def introduce(recipe: str, changes: dict[str, Any], config: RunConfig) -> None:
     """How the user's own files are read, and which recipe was chosen for them; nothing for a run that is resumed."""
     from glassformer.loading import recipes
-    from glassformer.tasks.own import described, own_recipe
+    from glassformer.tasks.own import own_file_lines, own_recipe
 
-    for phrase in described(config):
+    for phrase in own_file_lines(config):
         print(phrase.say(language()))
     own = None if recipe in recipes() else own_recipe(recipe, str(changes.get("run.task", "")), known=changes)
     if own is not None:

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from glassformer.comparison.difference import parting
 from glassformer.comparison.foreign import ROUNDING, is_theirs, theirs, theirs_in
-from glassformer.comparison.inputs import batch_of, common
+from glassformer.comparison.inputs import common, input_batch
 from glassformer.comparison.ours import ModelSide, ours
 from glassformer.comparison.report import Comparison
 from glassformer.comparison.walk import Closed, Opened, Walk
@@ -61,7 +61,7 @@ def compare_sides(a: Closed, b: Closed, inputs: Sequence[str] | Tensor | None, t
         raise InputError("compare_tolerance", value=tolerance)
     fits = common(a.reads, b.reads)
     opened = a.open(None)
-    batch = batch_of(inputs, fits, a.name, opened.loaded)
+    batch = input_batch(inputs, fits, a.name, opened.loaded)
     walk = Walk(batch)
     opened.walk(batch, {}, walk.keep)
     tokenized, dtype = _ids(opened, inputs), opened.dtype

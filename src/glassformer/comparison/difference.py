@@ -65,7 +65,7 @@ class AnswerDifference:
         return asdict(self)
 
 
-def difference(tap: str, a: Tensor, b: Tensor, real: Tensor | None = None) -> Difference:
+def compare_tap(tap: str, a: Tensor, b: Tensor, real: Tensor | None = None) -> Difference:
     """Both tensors have the same shape. `real` (broadcast to it, True = counts) leaves padding out."""
     shape = tuple(a.shape)
     counted = None if real is None else real.expand(shape).reshape(-1)
@@ -89,7 +89,7 @@ def difference(tap: str, a: Tensor, b: Tensor, real: Tensor | None = None) -> Di
     return Difference(tap, shape, largest, relative, index, one[at].item(), other[at].item())
 
 
-def answers(a: Tensor, b: Tensor, real: Tensor | None = None) -> AnswerDifference | None:
+def compare_answers(a: Tensor, b: Tensor, real: Tensor | None = None) -> AnswerDifference | None:
     """Compares the likeliest answers. None if their positions differ. `real` is the mask of the logits."""
     if a.shape[:-1] != b.shape[:-1]:
         return None

@@ -109,7 +109,7 @@ def _smaller(a: Entrance, b: Entrance) -> Entrance:
     return min(a, b, key=lambda each: each.vocab_size)
 
 
-def batch_of(inputs: Sequence[str] | Tensor | None, fits: Reads, name: str, loaded: Loaded | None) -> SharedInput:
+def input_batch(inputs: Sequence[str] | Tensor | None, fits: Reads, name: str, loaded: Loaded | None) -> SharedInput:
     """Texts, a tensor as the model takes it, or by default the built-in batch.
 
     The decoder of an encoder-decoder is fed the model's start token, if it has one, and fixed ids; learned queries

@@ -9,7 +9,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from glassformer.comparison.difference import AnswerDifference, Difference, Shape, answers, difference
+from glassformer.comparison.difference import AnswerDifference, Difference, Shape, compare_answers, compare_tap
 from glassformer.comparison.inputs import Reads, SharedInput, real_places
 from glassformer.loading import Loaded
 
@@ -67,9 +67,9 @@ class Walk:
             return
         real = real_places(name, shape, self.batch)
         if shape == mine.shape:
-            self.found[name] = difference(name, mine, x, real)
+            self.found[name] = compare_tap(name, mine, x, real)
         if name == LOGITS:
-            self.answers = answers(mine, x, real)
+            self.answers = compare_answers(mine, x, real)
 
     def ordered(self) -> tuple[Difference, ...]:
         return tuple(self.found[name] for name in self.shapes if name in self.found)

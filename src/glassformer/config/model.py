@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from glassformer.config.table import ConfigTable, checked
-from glassformer.config.values import BIASES, Choice, biases, count, one_of, rate, size
+from glassformer.config.values import BIASES, Choice, biases, one_of, rate, size, size_or_zero
 
 FAMILIES = ("encoder", "decoder", "encoder-decoder")
 TIES = ("none", "output", "inputs", "all")
@@ -34,7 +34,7 @@ class ModelConfig(ConfigTable):
     input: Choice = Choice("tokens")  # tokens, vectors, image, series
     vocab_size: int | None = None
     target_vocab_size: int | None = None  # default: vocab_size
-    queries: int = checked(0, count)  # learned vectors as input of the decoder, instead of a target
+    queries: int = checked(0, size_or_zero)  # learned vectors as input of the decoder, instead of a target
     causal: bool = True  # does the decoder see only the past?
     max_len: int = 5000  # the size of the table of positions, not the training length
     d_model: int = 512
@@ -57,14 +57,14 @@ class ModelConfig(ConfigTable):
     qk_norm: bool = False
     attention_scale: float | None = None  # default: 1/√d_k
     window: int | None = None
-    window_from: int = checked(0, count)  # the first layer that has the window
+    window_from: int = checked(0, size_or_zero)  # the first layer that has the window
     dropout: float = checked(0.0, rate)
     attention_dropout: float | None = checked(None, rate)  # default: dropout
     feed_forward_dropout: float | None = checked(None, rate)  # default: dropout
     stochastic_depth: float = checked(0.0, rate)
     embedding_scale: bool = True
-    special_tokens: int = checked(0, count)
-    segments: int = checked(0, count)
+    special_tokens: int = checked(0, size_or_zero)
+    segments: int = checked(0, size_or_zero)
     tie_embeddings: str = checked("none", _tie)
     init: str = "xavier"
     head: Choice = Choice("none")

@@ -11,7 +11,7 @@ from inspect import Parameter, signature
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from glassformer.config.values import Choice, ValueRule, choice, names, one_of, positive, size, truth, word
+from glassformer.config.values import Choice, ValueRule, choice, name_or_names, one_of, positive, size, truth, word
 from glassformer.errors import ConfigError, suggest
 
 REQUIRED = Parameter.empty  # instead of a default: the option must be given
@@ -20,8 +20,8 @@ RULES: dict[str, ValueRule] = {  # the rule of each type
     "float": positive,
     "bool": truth,
     "str": word,
-    "Sequence[str]": names,
-    "str | Sequence[str]": names,
+    "Sequence[str]": name_or_names,
+    "str | Sequence[str]": name_or_names,
     "Choice": choice,
 }
 

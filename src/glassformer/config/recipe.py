@@ -16,7 +16,17 @@ from glassformer.config.model import ModelConfig
 from glassformer.config.options import REQUIRED, Kinds, Option, Schema, known_key
 from glassformer.config.table import ConfigTable, checked
 from glassformer.config.toml import literal, to_toml
-from glassformer.config.values import Choice, count, not_negative, one_of, plain, positive, rate, word, wrong_type
+from glassformer.config.values import (
+    Choice,
+    not_negative,
+    one_of,
+    plain,
+    positive,
+    rate,
+    size_or_zero,
+    word,
+    wrong_type,
+)
 from glassformer.errors import ConfigError, shown
 
 PRECISIONS = ("float32", "bf16", "fp16")
@@ -89,8 +99,8 @@ class DataConfig(ConfigTable):
     target_language: str = "en"
     prepare: str = "none"  # none, lowercase, moses, moses-lowercase: see data/
     max_length: int = 256  # tokens; longer examples are left out, texts to be classified are cut
-    validation: int = checked(1000, count)  # examples held out, if the source has no validation set
-    seed: int = checked(0, count)
+    validation: int = checked(1000, size_or_zero)  # examples held out, if the source has no validation set
+    seed: int = checked(0, size_or_zero)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +108,7 @@ class TextConfig(ConfigTable):
     """How text becomes tokens."""
 
     tokenizer: Choice = Choice("bpe")  # its kinds: see text/
-    vocab_size: int = checked(8000, count)  # 0: all that occur, for characters and words
+    vocab_size: int = checked(8000, size_or_zero)  # 0: all that occur, for characters and words
     joint: bool = True  # one vocabulary for both sides
     begin: str = checked("none", partial(one_of, known=FRAMES))  # the special token before a text
     end: str = checked("none", partial(one_of, known=FRAMES))  # and the one after it
@@ -113,26 +123,26 @@ class TrainConfig(ConfigTable):
     batch_tokens: int = 4096  # on either side, including padding, in one micro-batch
     max_sentences: int | None = None
     accumulate: int = 1  # micro-batches in an optimiser step
-    pool: int = checked(0, count)  # batches that are sorted by length together; 0: all, as in the paper; 1: none
+    pool: int = checked(0, size_or_zero)  # batches that are sorted by length together; 0: all, as in the paper; 1: none
     pad_to: int = 1  # lengths are padded to a multiple of this: fewer shapes to compile
     optimizer: Choice = _kind("optimizer", "adam")
     learning_rate: float | None = None  # the highest; not used by noam: see `peak`
     schedule: Choice = _kind("schedule", "noam")
-    warmup: int = checked(4000, count)
+    warmup: int = checked(4000, size_or_zero)
     clip: float = checked(1.0, not_negative)  # largest norm of the whole gradient; 0: no limit
     loss: Choice = _kind("loss", Choice("cross_entropy", {"smoothing": 0.1}))
-    chunk: int = checked(0, count)  # tokens whose logits are in memory at a time; 0: all
+    chunk: int = checked(0, size_or_zero)  # tokens whose logits are in memory at a time; 0: all
     precision: str = checked("float32", partial(one_of, known=PRECISIONS))
     ema: float = checked(0.0, rate)  # decay of the moving average of the weights; 0: none
-    average: int = checked(0, count)  # mean of the last n checkpoints at the end; 0: none
-    evaluate_every: int = checked(1000, count)
+    average: int = checked(0, size_or_zero)  # mean of the last n checkpoints at the end; 0: none
+    evaluate_every: int = checked(1000, size_or_zero)
     save_every: int = 1000
     log_every: int = 50
     keep: int = 3  # number of checkpoints; the best one is kept too
     best: str = "loss"  # the metric that decides which is best
-    patience: int = checked(0, count)  # evaluations without a better one before stopping; 0: never
+    patience: int = checked(0, size_or_zero)  # evaluations without a better one before stopping; 0: never
     skip_limit: int = 10  # steps in a row without a finite gradient before stopping
-    seed: int = checked(0, count)
+    seed: int = checked(0, size_or_zero)
     deterministic: bool = False
     compile: bool = False
     device: str = "auto"

@@ -59,7 +59,7 @@ def size(key: str, value: object, low: int = 1, high: int = LARGEST_SIZE) -> int
     return value
 
 
-def count(key: str, value: object) -> int:
+def size_or_zero(key: str, value: object) -> int:
     """A size that may be 0."""
     return size(key, value, low=0)
 
@@ -107,7 +107,7 @@ def one_of(key: str, value: object, known: Collection[str]) -> str:
     return str(value)
 
 
-def names(key: str, value: object) -> str | list[str]:
+def name_or_names(key: str, value: object) -> str | list[str]:
     """One name, or several."""
     if isinstance(value, str):
         return value

@@ -113,7 +113,7 @@ def pad(
     return torch.from_numpy(rows), at < lengths[:, None] + frame.extra
 
 
-def pair(
+def pair_batch(
     sources: Sequence[TokenIds],
     targets: Sequence[TokenIds],
     *,

@@ -43,8 +43,8 @@ class CanvasPlan(ConfigTable):
     raster: int = 1
     count: int = 20_000  # canvases to train on
     test: int = 500
-    validation: int = checked(500, values.count)
-    seed: int = checked(0, values.count)
+    validation: int = checked(500, values.size_or_zero)
+    seed: int = checked(0, values.size_or_zero)
 
     @classmethod
     def of(cls, config: DataConfig) -> CanvasPlan:

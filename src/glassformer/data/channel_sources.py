@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from glassformer.config.options import Option, Schema, check_choice
-from glassformer.config.values import Choice, ValueRule, count, not_negative, wrong_type
+from glassformer.config.values import Choice, ValueRule, not_negative, size_or_zero, wrong_type
 from glassformer.data.channel import Channel, SeriesForm, find_column, read_channels, sign_of
 from glassformer.data.corpus import source_options
-from glassformer.data.find import dataset, find, split_of
+from glassformer.data.find import dataset, find, find_split
 from glassformer.data.formats import Series, csv_rows
 from glassformer.data.moments import check_order, read_moments
 from glassformer.data.read import prices as catalogue_prices
@@ -62,7 +62,7 @@ def from_catalogue(*, name: str, part: str, columns: Sequence[str] = (), tickers
         return [_adjusted(ticker, choose("data.source.tickers", ticker, shares)) for ticker in tickers or shares]
     if known.format != "series":
         raise InputError("data_wrong_format", name=name, format=known.format, wanted="series, prices")
-    return read_channels(find(name, split_of(name, part).files[0]), SeriesForm(columns=columns))
+    return read_channels(find(name, find_split(name, part).files[0]), SeriesForm(columns=columns))
 
 
 def _adjusted(ticker: str, series: Series) -> Channel:
@@ -88,9 +88,9 @@ def from_csv(
 
 def series_form(options: Mapping[str, Any]) -> SeriesForm:
     """The options of a recipe for its CSV, checked; without the path and the split."""
-    told = {each.name: options[each.name] for each in fields(SeriesForm) if each.name in options}
+    given = {each.name: options[each.name] for each in fields(SeriesForm) if each.name in options}
     schema = CHANNELS_OPTIONS["csv"]
-    return SeriesForm(**{name: schema[name].check(f"data.source.{name}", value) for name, value in told.items()})
+    return SeriesForm(**{name: schema[name].check(f"data.source.{name}", value) for name, value in given.items()})
 
 
 def from_waves(*, count: int = 2000, noise: float = 0.1, seed: int = 0) -> list[Channel]:
@@ -140,7 +140,7 @@ RULES: dict[str, ValueRule] = {
     "delimiter": delimiter_of,
     "decimal": sign_of,
     "noise": not_negative,
-    "seed": count,
+    "seed": size_or_zero,
 }
 CUT = Option((0.7, 0.1, 0.2), check_split)  # into training, validation and test
 CHANNELS_OPTIONS: dict[str, Schema] = {

@@ -103,7 +103,7 @@ def from_kinds(
     return groups
 
 
-def mark(seed: int, content: bytes) -> bytes:
+def content_mark(seed: int, content: bytes) -> bytes:
     """A hash of an example's content and the seed, to draw examples independently of their order in a file."""
     return sha1(f"{seed}:".encode() + content, usedforsecurity=False).digest()
 

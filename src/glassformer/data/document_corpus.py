@@ -7,7 +7,7 @@ from functools import partial
 
 from glassformer.config.options import check_choice
 from glassformer.config.recipe import DataConfig
-from glassformer.config.values import count, one_of
+from glassformer.config.values import one_of, size_or_zero
 from glassformer.data import grammar, read
 from glassformer.data.corpus import Corpus, from_kinds, from_parts, source_options
 from glassformer.data.documents import Documents, apart, read_documents, tail_apart, together, topics
@@ -121,7 +121,7 @@ def _read(name: str, split: str, language: str) -> Documents:
         said = read.dialogue(name, split)
         texts = ["\n".join(both) for both in zip(said.questions, said.answers, strict=True)]
     else:
-        texts = read.read(name, split, language).sources
+        texts = read.translation_pairs(name, split, language).sources
     return Documents([text for text in texts if text.strip()])
 
 
@@ -131,4 +131,6 @@ DOCUMENTS: dict[str, Callable[..., Callable[[str], DocumentGroups]]] = {
     "files": from_files,
     "catalogue": from_catalogue,
 }
-DOCUMENTS_OPTIONS = source_options(DOCUMENTS, {"grammar": {"sides": partial(one_of, known=SIDES), "test": count}})
+DOCUMENTS_OPTIONS = source_options(
+    DOCUMENTS, {"grammar": {"sides": partial(one_of, known=SIDES), "test": size_or_zero}}
+)

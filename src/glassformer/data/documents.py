@@ -10,12 +10,12 @@ from itertools import chain
 from pathlib import Path
 from unicodedata import normalize
 
-from glassformer.data.corpus import held_out, mark
+from glassformer.data.corpus import content_mark, held_out
 from glassformer.data.lines import jsonl_rows, read_lines
 from glassformer.data.pairs import BLANKS
 from glassformer.errors import FileError
 
-HELD_OUT = 0.1  # of a single long text: its last tenth is for validation, as in nanoGPT
+HELD_OUT_SHARE = 0.1  # of a single long text: its last tenth is for validation, as in nanoGPT
 SHARES = (("test", 0.1), ("validation", 0.1))  # of all characters; the rest is for training
 
 
@@ -75,10 +75,10 @@ def _each(path: str | Path, texts: Iterable[str], strip: str = BLANKS) -> Docume
 
 def apart(documents: Documents, number: int, seed: int) -> tuple[Documents, Documents]:
     """(the rest, about `number` documents held out): drawn by seed, and no text is in both."""
-    return held_out(documents, [mark(seed, text.encode()) for text in documents], number)
+    return held_out(documents, [content_mark(seed, text.encode()) for text in documents], number)
 
 
-def tail_apart(documents: Documents, share: float = HELD_OUT) -> tuple[Documents, Documents]:
+def tail_apart(documents: Documents, share: float = HELD_OUT_SHARE) -> tuple[Documents, Documents]:
     """(the beginning, the last `share` of the characters) of every document: for single long texts.
 
     A very short text has only a beginning.

@@ -10,7 +10,7 @@ from glassformer.data.channel import SeriesForm, decimal_sign, read_channels, re
 from glassformer.data.channel_sources import series_form
 from glassformer.data.documents import read_documents
 from glassformer.data.lines import read_lines
-from glassformer.data.moments import step_of, written
+from glassformer.data.moments import step_of, written_moment
 from glassformer.data.pairs import pair_places, read_pairs
 from glassformer.data.pictures import image_files
 from glassformer.data.table import ColumnLayout, Form, delimiter_of, is_jsonl, label_columns, pair_columns, table_rows
@@ -90,8 +90,8 @@ def describe_series(path: str, options: Any) -> Phrase:
         "series",
         path=path,
         count=len(moments),
-        first=written(moments[0]),
-        last=written(moments[-1]),
+        first=written_moment(moments[0]),
+        last=written_moment(moments[-1]),
         step=step_of(moments).phrase,
         names=_named([channel.name for channel in channels]),
         how=sheet.layout.phrase,

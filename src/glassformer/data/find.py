@@ -29,7 +29,7 @@ def dataset(name: str) -> Dataset:
     return DATASETS[name]
 
 
-def split_of(name: str, split: str) -> Split:
+def find_split(name: str, split: str) -> Split:
     """A part of a set, or an error that lists its parts."""
     parts = dataset(name).splits
     if split not in parts:
@@ -79,7 +79,7 @@ class Checked:
     problem: FileError | None = None
 
 
-def check(name: str) -> list[Checked]:
+def check_files(name: str) -> list[Checked]:
     """Every file of a set. Both sides of parallel text have the row's count of lines, so they are aligned."""
     return [_examined(name, file) for file in dataset(name).files]
 

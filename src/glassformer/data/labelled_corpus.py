@@ -7,7 +7,7 @@ from functools import partial
 
 from glassformer.config.options import check_choice
 from glassformer.config.recipe import DataConfig
-from glassformer.config.values import count, one_of
+from glassformer.config.values import one_of, size_or_zero
 from glassformer.data import grammar, read
 from glassformer.data.corpus import Corpus, from_kinds, from_parts, source_options, two_columns
 from glassformer.data.moses import prepared_side
@@ -98,7 +98,7 @@ LABELLED: dict[str, Callable[..., Callable[[str], TextGroups]]] = {
 LABELLED_OPTIONS = source_options(
     LABELLED,
     {
-        "grammar": {"label": partial(one_of, known=grammar.LABELS), "test": count},
+        "grammar": {"label": partial(one_of, known=grammar.LABELS), "test": size_or_zero},
         "files": {"columns": two_columns, "delimiter": delimiter_of},
     },
 )

@@ -81,7 +81,7 @@ def check_order(moments: Moments, lines: Sequence[int], path: str | Path) -> Non
     """Raises unless moments go from old to new, each once."""
     steps = np.diff(moments).astype(np.int64)
     for i in np.flatnonzero(steps <= 0)[:1].tolist():
-        line, value = lines[i + 1], written(moments[i + 1])
+        line, value = lines[i + 1], written_moment(moments[i + 1])
         if steps[i] == 0:
             raise FileError("date_twice", path=path, line=line, value=value)
         raise FileError("date_unsorted", path=path, line=line, value=value)
@@ -162,12 +162,12 @@ def refuse_gaps(moments: Moments, lines: Sequence[int], path: str | Path) -> Tim
     step = step_of(moments)
     place = gap(moments, step)
     if place is not None:
-        before, value = written(moments[place - 1]), written(moments[place])
+        before, value = written_moment(moments[place - 1]), written_moment(moments[place])
         raise FileError("date_gap", path=path, line=lines[place], before=before, value=value, step=step.phrase)
     return step
 
 
-def written(moment: np.datetime64) -> str:
+def written_moment(moment: np.datetime64) -> str:
     """2024-01-31, with the time unless it is midnight."""
     text = str(moment.astype("datetime64[s]")).replace("T", " ")
     return text.removesuffix(" 00:00:00").removesuffix(":00") if text.endswith(":00") else text

@@ -21,7 +21,7 @@ def prepared_side(how: str, language: str) -> Callable[[str], str]:
     return _side(language, tokens, lower) if tokens or lower else lambda text: text
 
 
-def prepared(how: str, source: str, target: str) -> Callable[[Pairs], Pairs]:
+def preparation(how: str, source: str, target: str) -> Callable[[Pairs], Pairs]:
     """The preparation of every pair before it becomes tokens."""
     tokens, lower = choose("prepare", how, PREPARATIONS)
     if not tokens and not lower:

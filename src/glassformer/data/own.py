@@ -15,12 +15,12 @@ from glassformer.data.channel import MISSING, SIGNS, read_number
 from glassformer.data.lines import jsonl_objects, read_lines
 from glassformer.data.moments import is_moment
 from glassformer.data.table import (
-    LABELS,
-    LANGUAGES,
-    NUMBERS,
-    SOURCES,
-    TARGETS,
-    TEXTS,
+    LABEL_COLUMNS,
+    LANGUAGE_COLUMNS,
+    NUMBER_COLUMNS,
+    SOURCE_COLUMNS,
+    TARGET_COLUMNS,
+    TEXT_COLUMNS,
     find_layout,
     is_called,
     is_jsonl,
@@ -32,7 +32,7 @@ from glassformer.data.table import (
 from glassformer.errors import FileError
 from glassformer.runs import is_run
 
-TABLES = (".tsv", ".csv", ".tab", ".psv")
+TABLE_SUFFIXES = (".tsv", ".csv", ".tab", ".psv")
 LOOKED_AT = 2000  # rows
 MOST_LABELS = 50  # distinct values that still count as labels
 PROSE = (".txt", ".md", ".text", "")
@@ -52,11 +52,11 @@ def possible_tasks(path: Path) -> tuple[str, ...]:
     if is_jsonl(path):
         return _of_objects(path)
     ending = Path(plain_name(path)).suffix
-    if ending in TABLES or _has_tabs(path):
+    if ending in TABLE_SUFFIXES or _has_tabs(path):
         return _of_table(path)
     if ending in PROSE:
         return ("language_model",)
-    raise FileError("own_unknown", path=path, known=", ".join((*TABLES, ".jsonl", ".txt")))
+    raise FileError("own_unknown", path=path, known=", ".join((*TABLE_SUFFIXES, ".jsonl", ".txt")))
 
 
 def _has_tabs(path: Path) -> bool:
@@ -77,19 +77,19 @@ def _of_objects(path: Path) -> tuple[str, ...]:
 
 def _by_name(names: Sequence[str]) -> tuple[str, ...]:
     """The tasks by the names of the columns; two if they are ambiguous: "target" may be a translation or a label."""
-    kept = [name for name in names if not is_called(name, NUMBERS)]
-    if len(kept) == 2 and all(is_called(name, LANGUAGES, SOURCES, TARGETS) for name in kept):
+    kept = [name for name in names if not is_called(name, NUMBER_COLUMNS)]
+    if len(kept) == 2 and all(is_called(name, LANGUAGE_COLUMNS, SOURCE_COLUMNS, TARGET_COLUMNS) for name in kept):
         return ("translation",)
-    labelled = any(is_called(name, LABELS - TARGETS) for name in kept)
-    if (labelled or any(is_called(name, TEXTS) for name in kept)) and label_columns(names) is not None:
+    labelled = any(is_called(name, LABEL_COLUMNS - TARGET_COLUMNS) for name in kept)
+    if (labelled or any(is_called(name, TEXT_COLUMNS) for name in kept)) and label_columns(names) is not None:
         return ("classification",) if labelled else ("translation", "classification")
     return ()
 
 
 def _of_table(path: Path) -> tuple[str, ...]:
     layout = find_layout(path, names=lambda cells: names_columns(cells) or label_columns(cells) is not None)
-    if layout.header and (told := _by_name(layout.header)):
-        return told
+    if layout.header and (tasks := _by_name(layout.header)):
+        return tasks
     rows = [cells for _, cells in islice(table_rows(path, layout), LOOKED_AT) if cells]
     if not layout.header and len(rows) > 1 and not any(is_moment(cell) for cell in rows[0]):
         rows = rows[1:] if _is_header(rows) else rows

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from glassformer.config.options import check_choice
 from glassformer.config.recipe import DataConfig
-from glassformer.config.values import count
+from glassformer.config.values import size_or_zero
 from glassformer.data import grammar
 from glassformer.data.corpus import Corpus, from_kinds, from_parts, source_options, two_columns
-from glassformer.data.moses import prepared
+from glassformer.data.moses import preparation
 from glassformer.data.pairs import Pairs, apart, read_pairs, read_parallel
-from glassformer.data.read import read
+from glassformer.data.read import translation_pairs
 from glassformer.data.table import Form, delimiter_of
 from glassformer.errors import ConfigError, choose
 
@@ -23,7 +23,7 @@ def pair_corpus(config: DataConfig) -> Corpus[Pairs]:
     """All sentences of a run. The same configuration gives the same sentences in the same order."""
     make = choose("data.source", config.source.kind, PAIRS)
     groups = make(config, **check_choice("data.source", config.source, PAIRS_OPTIONS[config.source.kind]))
-    return Corpus(groups, prepared(config.prepare, config.source_language, config.target_language))
+    return Corpus(groups, preparation(config.prepare, config.source_language, config.target_language))
 
 
 def from_grammar(
@@ -77,14 +77,14 @@ def from_catalogue(
     languages = (config.source_language, config.target_language)
 
     def joined(split: str) -> Pairs:
-        found = [read(name, split, *languages) for name in every]
+        found = [translation_pairs(name, split, *languages) for name in every]
         return Pairs([s for pairs in found for s in pairs.sources], [t for pairs in found for t in pairs.targets])
 
     def groups(split: str) -> PairGroups:
         if split != "test":
             return {split: joined(train if split == "train" else validation)}
         return {
-            name if len(tests) == 1 else f"{name} {part}": read(name, part, *languages)
+            name if len(tests) == 1 else f"{name} {part}": translation_pairs(name, part, *languages)
             for name in every
             for part in tests
         }
@@ -98,7 +98,7 @@ PAIRS: dict[str, Callable[..., Callable[[str], PairGroups]]] = {
     "catalogue": from_catalogue,
 }
 PAIRS_OPTIONS = source_options(
-    PAIRS, {"grammar": {"test": count}, "files": {"columns": two_columns, "delimiter": delimiter_of}}
+    PAIRS, {"grammar": {"test": size_or_zero}, "files": {"columns": two_columns, "delimiter": delimiter_of}}
 )
 
 

@@ -9,9 +9,9 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
-from glassformer.data.corpus import held_out, mark
+from glassformer.data.corpus import content_mark, held_out
 from glassformer.data.lines import jsonl_rows, read_lines
-from glassformer.data.table import ColumnLayout, Form, column_index, is_jsonl, pair_columns, table_rows, width
+from glassformer.data.table import ColumnLayout, Form, column_count, column_index, is_jsonl, pair_columns, table_rows
 from glassformer.errors import FileError
 
 BLANKS = " \t\u00a0\u3000"  # stripped around a sentence; control characters are kept everywhere
@@ -113,7 +113,7 @@ def read_jsonl(path: str | Path, source: str = "source", target: str = "target")
 
 def pair_places(path: str | Path, layout: ColumnLayout, form: Form) -> tuple[int, int]:
     """The columns of source and target, from 0."""
-    names = layout.header or [""] * width(path, layout)
+    names = layout.header or [""] * column_count(path, layout)
     given = form.places(path, names)
     if given is not None:
         return given[0], given[1]
@@ -174,4 +174,4 @@ def _groups(pairs: Pairs) -> list[int]:
 
 def apart(pairs: Pairs, number: int, seed: int) -> tuple[Pairs, Pairs]:
     """(the rest, `number` pairs held out): drawn by seed, and no sentence of either language is in both."""
-    return held_out(pairs, [mark(seed, str(group).encode()) for group in _groups(pairs)], number)
+    return held_out(pairs, [content_mark(seed, str(group).encode()) for group in _groups(pairs)], number)

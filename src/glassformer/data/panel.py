@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from glassformer.config.values import Choice
 from glassformer.data.channel import Channel
 from glassformer.data.channel_sources import CUT, SPLIT, channels, check_constant
-from glassformer.data.moments import Moments, written
+from glassformer.data.moments import Moments, written_moment
 from glassformer.errors import ConfigError, FileError, InputError
 from glassformer.files import read_json, write_json
 
@@ -84,7 +84,7 @@ class Panel:
                     "series_short",
                     channel=channel.name,
                     rows=rows,
-                    until=written(self.axis[min(self.counts[0], len(self.axis) - 1)]),
+                    until=written_moment(self.axis[min(self.counts[0], len(self.axis) - 1)]),
                     context=context,
                     horizon=horizon,
                     needed=context + horizon,

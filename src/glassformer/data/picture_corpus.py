@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from glassformer.config.options import check_choice
 from glassformer.config.recipe import DataConfig
-from glassformer.config.values import count, wrong_type
+from glassformer.config.values import size_or_zero, wrong_type
 from glassformer.data import read
 from glassformer.data.corpus import Corpus, Where, from_parts, source_options
 from glassformer.data.formats import Images, read_images
@@ -123,5 +123,5 @@ def _two_files(key: str, value: object) -> list[str]:
 
 
 PICTURES_OPTIONS = source_options(
-    PICTURES, {"digits": {"test": count}, "files": dict.fromkeys(("train", "validation", "test"), _two_files)}
+    PICTURES, {"digits": {"test": size_or_zero}, "files": dict.fromkeys(("train", "validation", "test"), _two_files)}
 )

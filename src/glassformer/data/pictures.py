@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
 
-from glassformer.data.corpus import held_out, mark
+from glassformer.data.corpus import content_mark, held_out
 from glassformer.data.picture import read_picture
 from glassformer.errors import ConfigError, FileError, InputError
 
@@ -85,7 +85,7 @@ def apart(pictures: Pictures, number: int, seed: int) -> tuple[Pictures, Picture
 
     Drawn by the content of an image and the seed: the order of files does not matter, and copies stay together.
     """
-    marks = [mark(seed, image.tobytes()) for image in pictures.pixels]
+    marks = [content_mark(seed, image.tobytes()) for image in pictures.pixels]
     return held_out(pictures, marks, number, pictures.labels)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from glassformer.data.find import dataset, find, split_of
+from glassformer.data.find import dataset, find, find_split
 from glassformer.data.formats import (
     Dialogue,
     Images,
@@ -24,8 +24,8 @@ from glassformer.errors import InputError
 TRAINED_ON = 0.9  # of a text without a split: the first 90 % of its characters, as in nanoGPT
 
 
-def read(name: str, split: str, source: str = "", target: str = "") -> Pairs:
-    """The pairs of a translation set, from one language into the other: read("multi30k", "val", "de", "en")."""
+def translation_pairs(name: str, split: str, source: str = "", target: str = "") -> Pairs:
+    """The pairs of a translation set: translation_pairs("multi30k", "val", "de", "en") is German into English."""
     paths = _paths(name, split, "parallel", "tsv", "tsv_hashed")
     known = dataset(name)
     source = source or next(each for each in known.languages if each != target)
@@ -80,4 +80,4 @@ def _paths(name: str, split: str, *formats: str) -> list[Path]:
     known = dataset(name)
     if known.format not in formats:
         raise InputError("data_wrong_format", name=name, format=known.format, wanted=", ".join(formats))
-    return [find(name, file) for file in split_of(name, split).files]
+    return [find(name, file) for file in find_split(name, split).files]

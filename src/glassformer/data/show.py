@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from glassformer.data import read as reading
-from glassformer.data.find import dataset, split_of
+from glassformer.data.find import dataset, find_split
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Glance:
 def glance(name: str, split: str = "", rows: int = 3) -> Glance:
     """Reads the whole split and shows its first rows; by default the first split."""
     split = split or next(iter(dataset(name).splits))
-    split_of(name, split)
+    find_split(name, split)
     return VIEWS[dataset(name).format](name, split, rows)
 
 
@@ -43,7 +43,7 @@ def _texts(name: str, split: str, rows: int, columns: dict[str, list[Any]]) -> G
 
 def _pairs(name: str, split: str, rows: int) -> Glance:
     source, target = dataset(name).languages
-    pairs = reading.read(name, split)
+    pairs = reading.translation_pairs(name, split)
     seen = _texts(name, split, rows, {source: pairs.sources, target: pairs.targets})
     return Glance(name, split, seen.rows, seen.columns, seen.first, seen.lengths, skipped=len(pairs.skipped))
 
@@ -87,7 +87,7 @@ def _images(name: str, split: str, rows: int) -> Glance:
 
 
 def _file(name: str, split: str, rows: int) -> Glance:
-    return Glance(name, split, split_of(name, split).rows, ("file",), [(split_of(name, split).files[0],)], {})
+    return Glance(name, split, find_split(name, split).rows, ("file",), [(find_split(name, split).files[0],)], {})
 
 
 VIEWS: dict[str, Callable[[str, str, int], Glance]] = {

@@ -26,24 +26,24 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-LANGUAGES = _names(
+LANGUAGE_COLUMNS = _names(
     "ko kor korean en eng english de deu ger german fr fra french ja jp jpn japanese zh zho chinese es spa spanish it"
     " ita italian ru rus russian pt por portuguese vi vie vietnamese nl dutch pl polish tr turkish ar arabic"
     " 한국어 한글 영어 일본어 중국어 독일어 프랑스어 스페인어 이탈리아어 러시아어 베트남어"
 )
-SOURCES = _names("source src original 원문 출발어")
-TARGETS = _names("target tgt translation translated 번역 번역문 도착어")
-TEXTS = _names(
+SOURCE_COLUMNS = _names("source src original 원문 출발어")
+TARGET_COLUMNS = _names("target tgt translation translated 번역 번역문 도착어")
+TEXT_COLUMNS = _names(
     "text texts document sentence sentences content contents review reviews comment comments message title body"
     " utterance question query input 문장 텍스트 본문 문서 내용 리뷰 댓글 제목 발화 질문"
 )
-LABELS = _names(
+LABEL_COLUMNS = _names(
     "label labels class classes category categories sentiment emotion tag intent topic genre polarity y target"
     " 라벨 레이블 분류 범주 감정 감성 종류 주제 정답"
 )
-NUMBERS = _names("id ids idx index no number row 번호 순번 아이디")
+NUMBER_COLUMNS = _names("id ids idx index no number row 번호 순번 아이디")
 DATES = _names("date datetime timestamp time day month 날짜 일자 일시 시간 시각")
-KNOWN = LANGUAGES | SOURCES | TARGETS | TEXTS | LABELS | NUMBERS | DATES
+KNOWN = LANGUAGE_COLUMNS | SOURCE_COLUMNS | TARGET_COLUMNS | TEXT_COLUMNS | LABEL_COLUMNS | NUMBER_COLUMNS | DATES
 
 
 def parts(name: str) -> set[str]:
@@ -63,19 +63,19 @@ def is_called(name: str, *kinds: frozenset[str]) -> bool:
 
 def pair_columns(names: Sequence[str]) -> tuple[int, int] | None:
     """The columns of source and target by their names; else the first two that are not row numbers."""
-    source = [i for i, name in enumerate(names) if is_called(name, SOURCES)]
-    target = [i for i, name in enumerate(names) if is_called(name, TARGETS)]
+    source = [i for i, name in enumerate(names) if is_called(name, SOURCE_COLUMNS)]
+    target = [i for i, name in enumerate(names) if is_called(name, TARGET_COLUMNS)]
     if len(source) == len(target) == 1 and source != target:
         return source[0], target[0]
-    rest = [i for i, name in enumerate(names) if not is_called(name, NUMBERS) and parts(name)]
+    rest = [i for i, name in enumerate(names) if not is_called(name, NUMBER_COLUMNS) and parts(name)]
     return (rest[0], rest[1]) if len(rest) >= 2 else None
 
 
 def label_columns(names: Sequence[str]) -> tuple[int, int] | None:
     """The columns of text and label by their names; if only one is known, the only other column is taken."""
-    label = [i for i, name in enumerate(names) if is_called(name, LABELS)]
-    text = [i for i, name in enumerate(names) if is_called(name, TEXTS) and i not in label]
-    rest = [i for i, name in enumerate(names) if i not in (*label, *text) and not is_called(name, NUMBERS)]
+    label = [i for i, name in enumerate(names) if is_called(name, LABEL_COLUMNS)]
+    text = [i for i, name in enumerate(names) if is_called(name, TEXT_COLUMNS) and i not in label]
+    rest = [i for i, name in enumerate(names) if i not in (*label, *text) and not is_called(name, NUMBER_COLUMNS)]
     text, label = text or (rest if label else []), label or (rest if text else [])
     return (text[0], label[0]) if len(text) == len(label) == 1 else None
 
@@ -238,6 +238,6 @@ def is_jsonl(path: str | Path) -> bool:
     return plain_name(path).endswith(".jsonl")
 
 
-def width(path: str | Path, layout: ColumnLayout) -> int:
+def column_count(path: str | Path, layout: ColumnLayout) -> int:
     """The number of columns: of the header, else of the first row."""
     return len(layout.header) or next((len(cells) for _, cells in table_rows(path, layout) if cells), 0)

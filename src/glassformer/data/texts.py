@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from glassformer.data.corpus import held_out, mark
+from glassformer.data.corpus import content_mark, held_out
 from glassformer.data.lines import jsonl_objects, text_of
 from glassformer.data.pairs import BLANKS
 from glassformer.data.table import ColumnLayout, ColumnName, Form, is_jsonl, label_columns, names_columns, table_rows
@@ -111,5 +111,5 @@ def _objects(path: str | Path, text: str, label: str) -> LabelledRows:
 
 def apart(texts: Texts, number: int, seed: int) -> tuple[Texts, Texts]:
     """(the rest, about `number` texts held out): drawn by seed, the same share of each label, no text in both."""
-    marks = [mark(seed, text.encode()) for text in texts.texts]
+    marks = [content_mark(seed, text.encode()) for text in texts.texts]
     return held_out(texts, marks, number, texts.labels)

@@ -3,7 +3,7 @@
 from glassformer.decoding.beam import Beams, beam_search, beam_trees
 from glassformer.decoding.limits import Limits
 from glassformer.decoding.rules import LENGTH_NORMS, STOP_RULES
-from glassformer.decoding.sampling import Sampling, sample, stream
+from glassformer.decoding.sampling import Sampling, sample, stream_tokens
 from glassformer.decoding.step import Hypothesis
 from glassformer.decoding.tree import Node, Tree
 from glassformer.decoding.walking import greedy
@@ -21,5 +21,5 @@ __all__ = [
     "beam_trees",
     "greedy",
     "sample",
-    "stream",
+    "stream_tokens",
 ]

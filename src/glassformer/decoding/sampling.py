@@ -130,7 +130,7 @@ def share(key: str, value: object) -> float:
     return float(value)
 
 
-def stream(
+def stream_tokens(
     model: nn.Module,
     source: Shaped[Tensor, "b s ..."],
     mask: Bool[Tensor, "b s"] | None = None,

@@ -14,14 +14,12 @@ from tokenizers.processors import TemplateProcessing
 
 from glassformer.config.recipe import RunConfig
 from glassformer.files import write_json
-from glassformer.hub.generation import FILE as GENERATION
-from glassformer.hub.generation import describe_generation
-from glassformer.hub.pixels import FILE as PREPROCESSOR
-from glassformer.hub.pixels import describe_pixels
+from glassformer.hub.generation import GENERATION_FILE, describe_generation
+from glassformer.hub.pixels import PREPROCESSOR_FILE, describe_pixels
 from glassformer.text import Frame, Vocabularies, framing
-from glassformer.text.files import CONFIG, read_table, to_json, write
+from glassformer.text.files import TOKENIZER_CONFIG_FILE, read_table, to_json, write_files
 from glassformer.text.frame import roles
-from glassformer.text.pipeline import FILE, Pipeline
+from glassformer.text.pipeline import TOKENIZER_FILE, Pipeline
 from glassformer.text.tokenizer import holds_blanks
 
 THEIRS = ("tokenizer.json", "source.spm", "spiece.model", "tokenizer.model", "vocab.json", "vocab.txt")
@@ -30,11 +28,11 @@ THEIRS = ("tokenizer.json", "source.spm", "spiece.model", "tokenizer.model", "vo
 def write_beside(config: RunConfig, vocabularies: Vocabularies | None, folder: Path) -> bool | None:
     """Write all but weights and config.json; return whether `transformers` can read the tokenizer, None without one."""
     if config.task.kind == "image_classification":
-        write_json(folder / PREPROCESSOR, describe_pixels(config))
+        write_json(folder / PREPROCESSOR_FILE, describe_pixels(config))
     if vocabularies is None:
         return None
     if config.task.kind in ("translation", "language_model"):
-        write_json(folder / GENERATION, describe_generation(config, vocabularies.target.specials))
+        write_json(folder / GENERATION_FILE, describe_generation(config, vocabularies.target.specials))
     return write_tokenizers(config, vocabularies, folder)
 
 
@@ -66,7 +64,7 @@ def frame_roles(config: RunConfig) -> tuple[str, str]:
 
 def _frame(tokenizer: Pipeline, config: RunConfig, frame: Frame, folder: Path) -> None:
     """Write our tokenizer.json with the frame in its post-processor, and the keys that `transformers` expects."""
-    library = tokenizers.Tokenizer.from_file(str(folder / FILE))
+    library = tokenizers.Tokenizer.from_file(str(folder / TOKENIZER_FILE))
     names = {token: str(library.id_to_token(token)) for token in (*frame.front, *frame.back)}
     before, behind = ([names[token] for token in ids] for ids in (frame.front, frame.back))
     one = [*before, "$A", *behind]
@@ -76,7 +74,7 @@ def _frame(tokenizer: Pipeline, config: RunConfig, frame: Frame, folder: Path) -
         special_tokens=[(name, token) for token, name in names.items()],
     )
     table = json.loads(library.to_str())
-    said = read_table(folder / CONFIG) | {
+    said = read_table(folder / TOKENIZER_CONFIG_FILE) | {
         "model_max_length": config.model.max_len,
         "model_input_names": ["input_ids", "attention_mask"],
     }
@@ -86,4 +84,4 @@ def _frame(tokenizer: Pipeline, config: RunConfig, frame: Frame, folder: Path) -
         said["split_special_tokens"] = False
         for token in table["added_tokens"]:
             token["lstrip"] = token["id"] == tokenizer.specials.mask and holds_blanks(tokenizer)
-    write(folder, {FILE: to_json(table), CONFIG: to_json(said)})
+    write_files(folder, {TOKENIZER_FILE: to_json(table), TOKENIZER_CONFIG_FILE: to_json(said)})

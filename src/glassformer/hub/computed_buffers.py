@@ -26,7 +26,7 @@ def agrees(stored: Tensor, expected: Tensor) -> bool:
     )
 
 
-def sinusoids(config: ModelConfig, shape: BufferShape) -> Tensor:
+def sinusoid_buffer(config: ModelConfig, shape: BufferShape) -> Tensor:
     at, options = torch.arange(config.max_len), config.position.options
     return sinusoid(at, config.d_model, layout=options.get("layout", "interleaved"), dtype=torch.float64)
 
@@ -40,7 +40,7 @@ def zeros(config: ModelConfig, shape: BufferShape) -> Tensor:
     return torch.zeros(shape)
 
 
-def causal(config: ModelConfig, shape: BufferShape) -> Tensor:
+def causal_buffer(config: ModelConfig, shape: BufferShape) -> Tensor:
     """1 where a position may look: at itself and those before it."""
     return torch.ones(shape).tril() if len(shape) >= 2 else torch.ones(shape)
 

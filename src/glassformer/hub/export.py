@@ -19,7 +19,7 @@ from glassformer.config.recipe import RunConfig
 from glassformer.errors import ConfigError, GlassformerError, choose
 from glassformer.files import write_json
 from glassformer.hub.companion_files import save_tokenizers, write_beside
-from glassformer.hub.computed_buffers import sinusoids
+from glassformer.hub.computed_buffers import sinusoid_buffer
 from glassformer.hub.effective_config import as_toml, differing_keys, one_by_one
 from glassformer.hub.empty_model import parameter_count
 from glassformer.hub.families import FAMILIES
@@ -27,8 +27,8 @@ from glassformer.hub.family import At, Family
 from glassformer.hub.foreign import Foreign, read_foreign
 from glassformer.hub.header import read_header
 from glassformer.hub.names import their_shape, to_theirs
-from glassformer.hub.open import CONFIG, find_family
-from glassformer.hub.store import ASIDE, FILES, KEPT, ByteProgress
+from glassformer.hub.open import CONFIG_FILE, find_family
+from glassformer.hub.store import ASIDE, COMPANION_FILES, KEPT, ByteProgress
 from glassformer.hub.weights import SINGLE, StoredForm, StoredWeights, write_tensors
 from glassformer.runs import Run, choose_weights
 from glassformer.runs.output import claim_folder, drafted
@@ -88,7 +88,7 @@ def export_run(
     config = opened.config
     text = config.model.input.kind == "tokens" and config.text.tokenizer.kind != "none"
     tokenizers = Vocabularies.open(opened.folder) if text else None
-    kept = opened.folder / KEPT if (opened.folder / KEPT / CONFIG).is_file() else None
+    kept = opened.folder / KEPT if (opened.folder / KEPT / CONFIG_FILE).is_file() else None
     source = Source(config, forms, weights.read, tokenizers, kept)
     return export(source, out, family=family, force=force, progress=progress)
 
@@ -107,11 +107,11 @@ def export(
     with drafted(out, KIND, force=force) as draft:
         _write_weights(draft / SINGLE, source, plan, progress)
         if plan.kept is not None:
-            for name in FILES:
+            for name in COMPANION_FILES:
                 if (plan.kept / name).is_file():
                     (draft / name).parent.mkdir(exist_ok=True)
                     shutil.copyfile(plan.kept / name, draft / name)
-        write_json(draft / CONFIG, plan.table)
+        write_json(draft / CONFIG_FILE, plan.table)
         if plan.kept is None:
             readable = write_beside(source.config, source.tokenizers, draft)
         else:
@@ -141,7 +141,7 @@ def _plan(source: Source, name: str | None) -> _Plan:
     config, task = source.config, source.config.task.kind
     dtype = str(next(iter(source.forms.values()))[0]).removeprefix("torch.")
     if source.kept is not None:
-        foreign = read_foreign(source.kept / CONFIG)
+        foreign = read_foreign(source.kept / CONFIG_FILE)
         family = find_family(foreign)
         if name in (None, family.name) and task in family.tasks.values():
             found = family.configure(foreign, task)
@@ -235,8 +235,8 @@ def _waves(plan: _Plan) -> dict[str, Tensor]:
     if plan.kept is not None or plan.config.position.kind != "sinusoidal":
         return {}
     shape = plan.config.max_len, plan.config.d_model
-    stored = [key for key, rule in plan.family.computed.items() if rule is sinusoids]
-    return {key: sinusoids(plan.config, shape) for key in stored}
+    stored = [key for key, rule in plan.family.computed.items() if rule is sinusoid_buffer]
+    return {key: sinusoid_buffer(plan.config, shape) for key in stored}
 
 
 def _aside(kept: Path | None) -> StoredWeights:

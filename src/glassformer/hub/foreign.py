@@ -126,7 +126,7 @@ def read_foreign(path: Path) -> Foreign:
     return Foreign(table, path)
 
 
-ACTIVATIONS = {  # theirs → ours
+OUR_ACTIVATIONS = {  # theirs → ours
     "relu": "relu",
     "gelu": "gelu",
     "gelu_new": "gelu_tanh",
@@ -136,7 +136,7 @@ ACTIVATIONS = {  # theirs → ours
     "swish": "silu",
     "sigmoid": "sigmoid",
 }
-THEIRS = {  # ours → theirs
+THEIR_ACTIVATIONS = {  # ours → theirs
     "relu": "relu",
     "gelu": "gelu",
     "gelu_tanh": "gelu_new",

@@ -15,7 +15,7 @@ from glassformer.errors import FileError, shown
 from glassformer.hub.foreign import Foreign, read_foreign
 from glassformer.text import Specials
 
-FILE, OLDER = "generation_config.json", "config.json"
+GENERATION_FILE, OLDER = "generation_config.json", "config.json"
 STOPS = {True: "first", False: "bound", "never": "exhaustive"}
 BEAM, LENGTH_PENALTY, NEW_TOKENS = 4, 0.6, 100  # the defaults of `translate` and `generate`
 TOP_K = 50  # their default for sampling
@@ -74,8 +74,10 @@ class GenerationDefaults:
 
 def read_generation(folder: Path | None) -> GenerationDefaults:
     """Read from a folder of Hugging Face; empty if there is no such file."""
-    path = None if folder is None else folder / FILE if (folder / FILE).is_file() else folder / OLDER
-    if path is None or not path.is_file():
+    if folder is None:
+        return GenerationDefaults()
+    path = folder / GENERATION_FILE if (folder / GENERATION_FILE).is_file() else folder / OLDER
+    if not path.is_file():
         return GenerationDefaults()
     foreign = read_foreign(path)
     single, several = _bad_words(foreign)

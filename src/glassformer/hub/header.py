@@ -18,7 +18,7 @@ from glassformer.errors import FileError, Phrase, shown
 LARGEST_HEADER = 100_000_000  # bytes: the format's own limit
 LARGEST_SIZE = 2**48  # of one side of a tensor
 MOST_SIDES = 16
-WIDTHS = {  # bytes of one number
+STORED_BYTES = {  # bytes of one number
     "F64": 8,
     "F32": 4,
     "F16": 2,
@@ -90,13 +90,13 @@ def _stored(path: Path, name: str, entry: object, begin: int) -> Stored:
     if not isinstance(entry, Mapping) or set(entry) != {"dtype", "shape", "data_offsets"}:
         raise _untrusted(path, "entry", name=name)
     dtype, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
-    if not isinstance(dtype, str) or dtype not in WIDTHS:
+    if not isinstance(dtype, str) or dtype not in STORED_BYTES:
         raise _untrusted(path, "dtype", name=name, dtype=shown(dtype))
     if not _sizes(shape) or len(shape) > MOST_SIDES:
         raise _untrusted(path, "shape", name=name, shape=shown(shape))
     if not _sizes(offsets) or len(offsets) != 2 or offsets[0] > offsets[1]:
         raise _untrusted(path, "offsets", name=name, offsets=shown(offsets))
-    needed, given = math.prod(shape) * WIDTHS[dtype], offsets[1] - offsets[0]
+    needed, given = math.prod(shape) * STORED_BYTES[dtype], offsets[1] - offsets[0]
     if needed != given:
         raise _untrusted(path, "bytes", name=name, needed=needed, given=given)
     return Stored(path, dtype, tuple(shape), begin + offsets[0], begin + offsets[1])

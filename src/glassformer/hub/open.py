@@ -23,10 +23,10 @@ from glassformer.hub.run_config import read_run_config
 from glassformer.hub.unsupported import refuse_stranger
 from glassformer.hub.weights import StoredWeights
 from glassformer.models.build import free_memory
-from glassformer.runs.weights import check_finite
+from glassformer.runs.weights import check_finite_weight
 from glassformer.text import Vocabularies
 
-CONFIG = "config.json"
+CONFIG_FILE = "config.json"
 
 
 @dataclass(frozen=True)
@@ -56,14 +56,14 @@ class Folder:
 def is_foreign(path: Path) -> bool:
     """A folder of Hugging Face, or its config.json: no run of ours has one."""
     if path.is_dir():
-        return (path / CONFIG).is_file() and not (path / "config.toml").exists()
+        return (path / CONFIG_FILE).is_file() and not (path / "config.toml").exists()
     return path.suffix == ".json" and path.is_file()
 
 
 def foreign_config(path: str | Path) -> ModelConfig:
     """A folder or a config.json → our configuration. No weights are needed."""
     path = Path(path)
-    foreign = read_foreign(path / CONFIG if path.is_dir() else path)
+    foreign = read_foreign(path / CONFIG_FILE if path.is_dir() else path)
     family = find_family(foreign)
     return family.configure(foreign, _declared_task(family, foreign) or next(iter(family.tasks.values())))
 
@@ -88,7 +88,7 @@ def open_foreign(
     for name, at in found.located.names.items():
         read_into(found.weights, at, ours[name])
         if finite:
-            check_finite(at.key, ours[name], found.weights.folder)
+            check_finite_weight(at.key, ours[name], found.weights.folder)
     check_copies(found.weights, found.located)
     config, tokenizers = read_run_config(found.path, found.foreign, found.family, found.task, found.config)
     return Imported(model, config, tokenizers, found.family.name, found.located.aside)
@@ -98,9 +98,9 @@ def inspect_folder(folder: str | Path, family_name: str | None = None) -> Folder
     """Everything about a folder except its weights; anything wrong with it is refused here."""
     refuse_stranger(folder)
     folder = Path(folder)
-    if (folder / "config.toml").is_file() and not (folder / CONFIG).is_file():
+    if (folder / "config.toml").is_file() and not (folder / CONFIG_FILE).is_file():
         raise FileError("hub_own_run", path=folder)
-    foreign = read_foreign(folder / CONFIG)
+    foreign = read_foreign(folder / CONFIG_FILE)
     _refuse_quantised(foreign)
     family = find_family(foreign, family_name)
     weights = StoredWeights.open(folder)

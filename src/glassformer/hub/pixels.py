@@ -14,7 +14,7 @@ from glassformer.config.recipe import RunConfig
 from glassformer.errors import FileError, shown
 from glassformer.hub.foreign import Foreign, read_foreign
 
-FILE = "preprocessor_config.json"
+PREPROCESSOR_FILE = "preprocessor_config.json"
 RESAMPLING = {0: "nearest", 1: "lanczos", 2: "bilinear", 3: "bicubic", 4: "box", 5: "hamming"}  # pillow's numbers
 IMAGENET, CLIP = ([0.5] * 3, [0.5] * 3), ([0.48145466, 0.4578275, 0.40821073], [0.26862954, 0.26130258, 0.27577711])
 NAMES = ("ImageProcessorFast", "ImageProcessorPil", "ImageProcessor", "FeatureExtractor")
@@ -40,7 +40,7 @@ PROCESSORS = {
 
 def read_pixels(folder: Path, family: str, model: ModelConfig) -> dict[str, str | int | bool | list[float]]:
     """Options of the task, for `recognise`; empty if the folder does not say."""
-    path = folder / FILE
+    path = folder / PREPROCESSOR_FILE
     if not path.is_file():
         return {}
     foreign = read_foreign(path)

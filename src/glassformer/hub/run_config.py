@@ -15,7 +15,7 @@ from glassformer.config.values import Choice
 from glassformer.errors import FileError
 from glassformer.hub.family import Family
 from glassformer.hub.foreign import Foreign, read_foreign
-from glassformer.hub.generation import FILE as GENERATION
+from glassformer.hub.generation import GENERATION_FILE
 from glassformer.hub.pixels import read_pixels
 from glassformer.hub.sentence import read_sentence
 from glassformer.text import Vocabularies, framing
@@ -72,7 +72,7 @@ def _said(
 
     Only the special tokens in `bad_words_ids` are used, such as Marian's padding; ordinary words have no role.
     """
-    path = folder / GENERATION
+    path = folder / GENERATION_FILE
     generation = read_foreign(path) if path.is_file() else foreign
 
     def given(key: str) -> Any:

@@ -12,7 +12,7 @@ from glassformer.hub.foreign import Foreign, read_foreign
 
 MODULES, LIMITS, PROMPTS = "modules.json", "sentence_bert_config.json", "config_sentence_transformers.json"
 POOLING = "1_Pooling/config.json"
-FILES = (MODULES, LIMITS, PROMPTS, POOLING)
+SENTENCE_FILES = (MODULES, LIMITS, PROMPTS, POOLING)
 MODES = {  # theirs → ours, in the order in which several are concatenated
     "cls_token": "cls",
     "max_tokens": "max",

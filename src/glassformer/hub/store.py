@@ -16,21 +16,21 @@ from torch import Tensor
 from glassformer.errors import FileError
 from glassformer.files import disk, write_json
 from glassformer.hub.empty_model import parameter_count, shapes
-from glassformer.hub.generation import FILE as GENERATION
+from glassformer.hub.generation import GENERATION_FILE
 from glassformer.hub.names import check_copies, read_into
-from glassformer.hub.open import CONFIG, Folder, inspect_folder
-from glassformer.hub.pixels import FILE as PREPROCESSOR
+from glassformer.hub.open import CONFIG_FILE, Folder, inspect_folder
+from glassformer.hub.pixels import PREPROCESSOR_FILE
 from glassformer.hub.run_config import read_run_config
-from glassformer.hub.sentence import FILES as SENTENCE
-from glassformer.hub.weights import DTYPES, StoredForm, write_tensors
+from glassformer.hub.sentence import SENTENCE_FILES
+from glassformer.hub.weights import STORED_DTYPES, StoredForm, write_tensors
 from glassformer.models.check import box_options
 from glassformer.runs import Run, write_manifest
 from glassformer.runs.output import claim_folder, drafted, is_made
-from glassformer.runs.weights import MODEL, check_finite
+from glassformer.runs.weights import WEIGHTS_FILE, check_finite_weight
 
 KIND = "import"
 KEPT = "foreign"  # the folder of a run for the original files
-FILES = (CONFIG, GENERATION, PREPROCESSOR, *SENTENCE)
+COMPANION_FILES = (CONFIG_FILE, GENERATION_FILE, PREPROCESSOR_FILE, *SENTENCE_FILES)
 ASIDE = "aside.safetensors"
 ByteProgress = Callable[[int, int], None]  # bytes written, bytes in all
 
@@ -78,7 +78,7 @@ def store(
         folder = draft.checkpoint(0)
         folder.mkdir(parents=True)
         with disk(Path(out)):
-            write_tensors(folder / MODEL, forms, _giver(found, forms, finite, progress))
+            write_tensors(folder / WEIGHTS_FILE, forms, _giver(found, forms, finite, progress))
             _keep(found, draft.folder / KEPT)
         write_json(folder / "state.json", {"step": 0, "imported": found.family.name})
         write_manifest(folder)
@@ -108,12 +108,12 @@ def check_free(out: Path, *, force: bool, inputs: Iterable[str | Path] = ()) -> 
 
 def _keep(found: Folder, folder: Path) -> None:
     folder.mkdir()
-    for name in FILES:
+    for name in COMPANION_FILES:
         if (found.path / name).is_file():
             (folder / name).parent.mkdir(exist_ok=True)
             shutil.copyfile(found.path / name, folder / name)
     others = (*found.located.aside, *found.located.computed)
-    aside = [name for name in others if found.weights.tensors[name].dtype in DTYPES]
+    aside = [name for name in others if found.weights.tensors[name].dtype in STORED_DTYPES]
     if aside:
         forms = {name: (found.weights.dtype(name), found.weights.tensors[name].shape) for name in aside}
         write_tensors(folder / ASIDE, forms, found.weights.read)
@@ -132,7 +132,7 @@ def _giver(
         at = found.located.names[name]
         read_into(found.weights, at, x)
         if finite:
-            check_finite(at.key, x, found.weights.folder)
+            check_finite_weight(at.key, x, found.weights.folder)
         done += sizes[name]
         if progress is not None:
             progress(done, total)

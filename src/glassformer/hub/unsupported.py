@@ -52,8 +52,8 @@ def _refuse_folder(path: Path) -> None:
     if body is not None:
         raise FileError("stranger_body", path=path, body=body)
     if (path / "adapter_config.json").is_file():
-        told = read_foreign(path / "adapter_config.json")
-        kind, base = (told.table.get(key) for key in ("peft_type", "base_model_name_or_path"))
+        adapter = read_foreign(path / "adapter_config.json")
+        kind, base = (adapter.table.get(key) for key in ("peft_type", "base_model_name_or_path"))
         raise FileError("stranger_adapter", path=path, kind=str(kind or "PEFT"), base=str(base or "?"))
     if (path / "model_index.json").is_file():
         name = read_foreign(path / "model_index.json").table.get("_class_name")

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from glassformer.errors import FileError
 from glassformer.hub.foreign import read_foreign
-from glassformer.hub.header import WIDTHS, Stored, read_header
+from glassformer.hub.header import STORED_BYTES, Stored, read_header
 
 SINGLE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
@@ -32,8 +32,8 @@ OTHER_DTYPES = {  # of tensors that are not weights: position ids, masks
     "U8": torch.uint8,
     "BOOL": torch.bool,
 }
-DTYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
-NAMES = {dtype: name for name, dtype in DTYPES.items()}
+STORED_DTYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
+NAMES = {dtype: name for name, dtype in STORED_DTYPES.items()}
 StoredForm = tuple[torch.dtype, tuple[int, ...]]
 METADATA = {"format": "pt"}  # `transformers` requires it
 
@@ -58,9 +58,11 @@ class StoredWeights:
 
     def dtype(self, name: str) -> torch.dtype:
         stored = self.tensors[name]
-        if stored.dtype not in DTYPES:
-            raise FileError("hub_dtype", path=stored.path, name=name, dtype=stored.dtype, known=", ".join(DTYPES))
-        return DTYPES[stored.dtype]
+        if stored.dtype not in STORED_DTYPES:
+            raise FileError(
+                "hub_dtype", path=stored.path, name=name, dtype=stored.dtype, known=", ".join(STORED_DTYPES)
+            )
+        return STORED_DTYPES[stored.dtype]
 
     def read(self, name: str) -> Tensor:
         """The whole tensor as it is stored."""
@@ -120,7 +122,7 @@ class StoredWeights:
         """The stored rows, some at a time, each batch with the number of its first row."""
         stored, dtype = self.tensors[name], self.dtype(name)
         count, *rest = stored.shape or (1,)
-        row = math.prod(rest) * WIDTHS[stored.dtype]
+        row = math.prod(rest) * STORED_BYTES[stored.dtype]
         first, last, _ = rows.indices(count)
         some = max(1, PIECE // max(row, 1))
         buffer = torch.empty(min(some, max(last - first, 0)) * row, dtype=torch.uint8)  # reused for every piece
@@ -160,7 +162,7 @@ def write_tensors(path: Path, forms: Mapping[str, StoredForm], give: Callable[[s
     end = 0
     for name in order:
         dtype, shape = forms[name]
-        begin, end = end, end + math.prod(shape) * WIDTHS[NAMES[dtype]]
+        begin, end = end, end + math.prod(shape) * STORED_BYTES[NAMES[dtype]]
         table[name] = {"dtype": NAMES[dtype], "shape": list(shape), "data_offsets": [begin, end]}
     text = json.dumps(table, ensure_ascii=False, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)

@@ -17,13 +17,13 @@ from glassformer.formula import in_numbers, total
 from glassformer.layers.attention import KERNELS, Cache
 from glassformer.layers.position import WITH_TABLE
 from glassformer.ledger.reading import Account, CostEntry, read_rows
-from glassformer.ledger.rows import copied
+from glassformer.ledger.rows import copy_with
 from glassformer.models.check import input_positions
-from glassformer.models.in_symbols import DTYPES, InSymbols, in_symbols, lengths, run_pass
+from glassformer.models.in_symbols import DTYPES, InSymbols, in_symbols, pass_lengths, run_pass
 from glassformer.symbols.run import Step, SymbolicRun
-from glassformer.symbols.size import values, written
+from glassformer.symbols.size import product_text, values
 
-WIDTHS = {name: dtype.itemsize for name, dtype in DTYPES.items()}
+NUMBER_BYTES = {name: dtype.itemsize for name, dtype in DTYPES.items()}
 CONVENTIONS = {"square": False, "triangle": True}
 DEVICES = {"cpu": False, "cuda": True}
 OPTIMIZER_STATES = {"adamw": 2, "adam": 2, "momentum": 1, "lion": 1, "sgd": 0}  # numbers kept for each parameter
@@ -51,7 +51,7 @@ class Pass:
             value, low = getattr(self, key), 0 if key == "past" else 1
             if value is not None:
                 size(key, value, low)
-        choose("dtype", self.dtype, WIDTHS)
+        choose("dtype", self.dtype, NUMBER_BYTES)
         choose("causal", self.causal, CONVENTIONS)
         choose("kernel", self.kernel, KERNELS)
         choose("device", self.device, DEVICES)
@@ -87,7 +87,7 @@ class Cost:
     def like(self, part: str) -> Cost:
         """The same cost for a part of an identical layer: only its name differs."""
         _ = self.forward, self.backward, self.saved
-        return copied(self, part=part)
+        return copy_with(self, part=part)
 
     @property
     def flops_formula(self) -> str:
@@ -142,7 +142,7 @@ def passed(config: ModelConfig, run: Pass) -> Passed:
     check_lengths(config, run)
     symbols = SymbolicRun(DTYPES[run.dtype], accelerator=DEVICES[run.device], autocast=run.autocast)
     model = in_symbols(config, symbols, run.kernel)
-    sizes = lengths(config, run.batch, run.length, run.target_length, run.past)
+    sizes = pass_lengths(config, run.batch, run.length, run.target_length, run.past)
     return Passed(model, symbols, run_pass(config, symbols, model, sizes, training=run.training))
 
 
@@ -177,6 +177,6 @@ def _cached(cache: Cache | None, symbols: SymbolicRun) -> dict[str, tuple[CostEn
             if held.k is not None and held.v is not None:
                 b, n_kv_heads, s, d_k = held.k.shape
                 bytes_ = (b, s, n_kv_heads, d_k + held.v.shape[3], symbols.bytes(held.k.dtype))
-                entry = CostEntry("keys and values", written(bytes_), values(bytes_))
+                entry = CostEntry("keys and values", product_text(bytes_), values(bytes_))
                 found[f"decoder.blocks.{number}.{box}.qkv"] = (entry,)
     return found

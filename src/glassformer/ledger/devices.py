@@ -14,7 +14,7 @@ from typing import Any
 from glassformer.errors import ConfigError, choose
 
 TERA, GIGA = 10**12, 10**9
-DTYPES = {"bfloat16": 2, "float16": 2, "float32": 4, "tf32": 4}  # bytes of a number in memory
+DEVICE_DTYPES = {"bfloat16": 2, "float16": 2, "float32": 4, "tf32": 4}  # bytes of a number in memory
 MEASURED = "this-machine"
 
 
@@ -40,7 +40,7 @@ class Device:
     @property
     def best_dtype(self) -> str:
         """bfloat16 where the device has it, else float16, else float32."""
-        return next(dtype for dtype in DTYPES if dtype in self.peaks)
+        return next(dtype for dtype in DEVICE_DTYPES if dtype in self.peaks)
 
     def to_json(self) -> dict[str, Any]:
         return {**vars(self), "peaks": dict(self.peaks)}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from glassformer.config.model import ModelConfig
-from glassformer.formula import evaluate, in_numbers
+from glassformer.formula import evaluate_formula, in_numbers
 from glassformer.ledger.costs import OPTIMIZER_STATES
 from glassformer.ledger.job import Job
 from glassformer.ledger.work import Work, work
@@ -88,7 +88,7 @@ def _values(job: Job, done: Work) -> dict[str, int]:
 
 
 def _item(name: str, formula: str, values: Mapping[str, int]) -> Item:
-    return Item(name, evaluate(formula, values), formula, in_numbers(formula, values))
+    return Item(name, evaluate_formula(formula, values), formula, in_numbers(formula, values))
 
 
 def _sum(name: str, done: Work) -> Item:

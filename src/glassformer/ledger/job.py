@@ -9,7 +9,7 @@ from glassformer.config.recipe import RunConfig
 from glassformer.config.values import Choice, one_of, size, truth
 from glassformer.errors import ConfigError
 from glassformer.ledger.costs import CONVENTIONS, OPTIMIZER_STATES
-from glassformer.ledger.devices import DTYPES
+from glassformer.ledger.devices import DEVICE_DTYPES
 from glassformer.models.check import input_positions
 
 PARALLELS = ("ddp", "fsdp")
@@ -54,7 +54,7 @@ class Job:
         one_of("checkpointing", self.checkpointing, CHECKPOINTINGS)
         one_of("causal", self.causal, tuple(CONVENTIONS))
         if self.dtype is not None:
-            one_of("dtype", self.dtype, tuple(DTYPES))
+            one_of("dtype", self.dtype, tuple(DEVICE_DTYPES))
         truth("no_sync", self.no_sync)
 
     @property
@@ -65,7 +65,7 @@ class Job:
     @property
     def width(self) -> int:
         """Bytes of one number of weights and activations during computation."""
-        return DTYPES[self.dtype or "bfloat16"]
+        return DEVICE_DTYPES[self.dtype or "bfloat16"]
 
     @property
     def is_mixed(self) -> bool:
@@ -77,7 +77,7 @@ class Job:
         return 4 if self.precision == "mixed" else self.width
 
 
-def lengths(config: ModelConfig, job: Job) -> tuple[int, int]:
+def sample_lengths(config: ModelConfig, job: Job) -> tuple[int, int]:
     """Source and target positions of one sample; images and series have their own length."""
     source = input_positions(config) or job.length or min(config.max_len, DEFAULT_LENGTH)
     target = config.queries or job.target_length or source

@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Any
 
 from glassformer.config.model import ModelConfig
-from glassformer.formula import evaluate, in_numbers, total
-from glassformer.ledger.costs import OPTIMIZER_STATES, WIDTHS, Cost, Pass, distinct_costs, passed
+from glassformer.formula import evaluate_formula, in_numbers, total
+from glassformer.ledger.costs import NUMBER_BYTES, OPTIMIZER_STATES, Cost, Pass, distinct_costs, passed
 from glassformer.ledger.reading import CostEntry
 from glassformer.ledger.rows import ParameterRow, distinct_rows, part_location
 from glassformer.models.check import input_positions
@@ -31,7 +31,7 @@ class Bytes:
 
     @classmethod
     def of(cls, name: str, formula: str, **values: int) -> Bytes:
-        return cls(name, formula, in_numbers(formula, values), evaluate(formula, values))
+        return cls(name, formula, in_numbers(formula, values), evaluate_formula(formula, values))
 
     @classmethod
     def sum(cls, name: str, entries: Iterable[CostEntry]) -> Bytes:
@@ -104,7 +104,7 @@ def memory_of(
 
 def _held(row: ParameterRow | None, cost: Cost | None, run: Pass) -> Iterable[Bytes]:
     if row is not None and row.parameters + row.buffers:
-        w, states = WIDTHS[run.dtype], OPTIMIZER_STATES[run.optimizer]
+        w, states = NUMBER_BYTES[run.dtype], OPTIMIZER_STATES[run.optimizer]
         if row.parameters:
             yield Bytes.of("weights", f"({row.formula})×w", **row.values, w=w)
         if row.buffers:
@@ -139,7 +139,7 @@ def _moments(
     block   the backward pass enters the last block: the head's gradient exists, the head's inputs are freed
     update  all gradients exist, and no activations
     """
-    w = WIDTHS[run.dtype]
+    w = NUMBER_BYTES[run.dtype]
     n = sum(row.parameters * model.times(row.name) for row in rows.values())
     buffers = sum(row.buffers * model.times(row.name) for row in rows.values())
     always = (

@@ -17,7 +17,7 @@ from glassformer.ledger import show_plan
 from glassformer.ledger.costs import OPTIMIZER_STATES
 from glassformer.ledger.devices import Device
 from glassformer.ledger.fitting import Item, memory_per_device, peak, remedies
-from glassformer.ledger.job import Job, lengths
+from glassformer.ledger.job import Job, sample_lengths
 from glassformer.ledger.network import ACROSS, REACHED, WITHIN, Traffic, ring, traffic
 from glassformer.ledger.work import Work, work
 from glassformer.models.check import check
@@ -161,7 +161,10 @@ class Plan:
     @cached_property
     def flops(self) -> dict[str, float]:
         """FLOPs of one token, forward and backward: exact, and by rules of thumb."""
-        layers, source = self.config.encoder_layers + self.config.decoder_layers, lengths(self.config, self.job)[0]
+        layers, source = (
+            self.config.encoder_layers + self.config.decoder_layers,
+            sample_lengths(self.config, self.job)[0],
+        )
         six = 6 * self.work.parameters
         return {
             "exact": self.work.model / self.work.tokens,
@@ -203,7 +206,7 @@ class Plan:
             "model": self.model,
             "parameters": self.work.parameters,
             "tokens": self.tokens,
-            "job": {**vars(self.job), "length": lengths(self.config, self.job)[0]},
+            "job": {**vars(self.job), "length": sample_lengths(self.config, self.job)[0]},
             "device": self.device.to_json(),
             "fits": self.fits,
             "remedies": list(self.remedies),

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from glassformer.formula import evaluate
+from glassformer.formula import evaluate_formula
 from glassformer.ledger.groups import Boxes
 from glassformer.models.in_symbols import InSymbols
 from glassformer.symbols.run import Product, Step
-from glassformer.symbols.size import Dim, values, written
+from glassformer.symbols.size import Dim, product_text, values
 from glassformer.symbols.tensor import Storage
 
 
@@ -28,7 +28,7 @@ class CostEntry:
 
     @cached_property
     def amount(self) -> int:
-        return evaluate(self.formula, self.values)
+        return evaluate_formula(self.formula, self.values)
 
 
 @dataclass
@@ -89,7 +89,7 @@ class _RowReader:
             return
         self._charged.add(id(storage))
         self._storages.append(storage)
-        entry = CostEntry(name, written(storage.size), values(storage.size), recomputed=self._recomputing)
+        entry = CostEntry(name, product_text(storage.size), values(storage.size), recomputed=self._recomputing)
         self.accounts.setdefault(part, Account()).kept.append(entry)
 
     def _product(self, part: str, step: Step, product: Product) -> None:
@@ -99,12 +99,14 @@ class _RowReader:
         if self.triangle and self._looks_back(step):
             pairs = Dim("(t×(s-t)+t×(t+1)÷2)", 1)
             rest = [factor for factor in product.factors if not (isinstance(factor, Dim) and factor.written in "ts")]
-            formula = written([*rest[:-1], pairs, rest[-1]])
+            formula = product_text([*rest[:-1], pairs, rest[-1]])
         name, x, y = product.name or step.tap, step.operands[0], step.result
         takes, gives = (*x.shape, x.storage_.size[-1]) if x.storage_.size else (), y.storage_.size
         sizes |= values((*takes, *gives))
         account.products.append(
-            CostEntry(name, formula, sizes, product.gradients, self._recomputing, written(takes), written(gives))
+            CostEntry(
+                name, formula, sizes, product.gradients, self._recomputing, product_text(takes), product_text(gives)
+            )
         )
 
     def _looks_back(self, step: Step) -> bool:

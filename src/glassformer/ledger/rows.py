@@ -11,14 +11,14 @@ from typing import Any, NamedTuple, TypeVar
 from torch import Tensor, nn
 
 from glassformer.config.model import ModelConfig
-from glassformer.formula import evaluate, in_numbers, symbols, total
+from glassformer.formula import evaluate_formula, in_numbers, symbols, total
 from glassformer.layers.attention import MultiHeadAttention
 from glassformer.layers.head import LanguageModelHead
 from glassformer.ledger.groups import CONTAINERS, group_of, groups_of
 from glassformer.models.in_symbols import InSymbols, in_symbols, named_sizes
 from glassformer.models.parts import Box
 from glassformer.symbols.run import SymbolicRun
-from glassformer.symbols.size import Dim, values, written
+from glassformer.symbols.size import Dim, product_text, values
 
 
 class PartLocation(NamedTuple):
@@ -79,7 +79,7 @@ class ParameterRow:
 
     @cached_property
     def parameters(self) -> int:
-        return evaluate(total(_terms(t for t in self.own if not t.buffer)), self.values)
+        return evaluate_formula(total(_terms(t for t in self.own if not t.buffer)), self.values)
 
     @property
     def trained(self) -> int:
@@ -88,7 +88,7 @@ class ParameterRow:
 
     @cached_property
     def buffers(self) -> int:
-        return evaluate(total(_terms(t for t in self.own if t.buffer)), self.values)
+        return evaluate_formula(total(_terms(t for t in self.own if t.buffer)), self.values)
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -103,11 +103,11 @@ class ParameterRow:
         """The same row of an identical layer: only its name and its box differ."""
         _ = self.formula, self.parameters, self.buffers
         group = len(self.name) - len(self.box)  # the length of ".qkv" after the box
-        return copied(self, name=name, box=name[: len(name) - group])
+        return copy_with(self, name=name, box=name[: len(name) - group])
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The name of each tensor in the model → its shape in numbers."""
-        return {t.name: tuple(evaluate(size, self.values) for size in t.shape) for t in self.tensors}
+        return {t.name: tuple(evaluate_formula(size, self.values) for size in t.shape) for t in self.tensors}
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class Total:
 T = TypeVar("T")
 
 
-def copied(one: T, **changes: object) -> T:
+def copy_with(one: T, **changes: object) -> T:
     """A copy of a frozen value with some fields changed; cached properties are copied too.
 
     A model may have thousands of identical layers, whose cost is computed once.
@@ -157,7 +157,7 @@ def _joined(path: str, name: str) -> str:
     return f"{path}.{name}" if path and name else path or name
 
 
-def rows(config: ModelConfig) -> tuple[ParameterRow, ...]:
+def ledger_rows(config: ModelConfig) -> tuple[ParameterRow, ...]:
     """Every row of the parameter ledger, in the order of the data."""
     model, distinct = distinct_rows(config)
     return tuple(distinct[like].like(name) for name, like in model.everywhere(distinct))
@@ -212,7 +212,7 @@ def _tensors(box: nn.Module) -> Iterator[tuple[str, Tensor]]:
 def _formula(box: nn.Module, name: str, shape: tuple[int, ...]) -> str:
     """The product of its sizes. The paper writes W as d_in×d_out; torch stores it as d_out×d_in."""
     owner = box.get_submodule(name.rpartition(".")[0])
-    return written(reversed(shape) if isinstance(owner, nn.Linear) else shape)
+    return product_text(reversed(shape) if isinstance(owner, nn.Linear) else shape)
 
 
 def _text(size: int) -> str:

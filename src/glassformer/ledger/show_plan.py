@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from glassformer.ledger.amounts import short_amount
 from glassformer.ledger.devices import MEASURED
-from glassformer.ledger.job import lengths
+from glassformer.ledger.job import sample_lengths
 from glassformer.ledger.network import ACROSS, REACHED, WITHIN
 from glassformer.show import Column, ColumnKind, Sheet, Styled, Table
 from glassformer.words import say
@@ -193,7 +193,7 @@ def _assumptions(plan: Plan, lang: str | None) -> list[str]:
     job, device = plan.job, plan.device
     share = {"share": plan.mfu} if plan.mfu is not None else {"share": plan.utilisation}
     lines = [say("plan.assumes.mfu" if plan.mfu is not None else "plan.assumes.utilisation", lang, **share)]
-    source, _ = lengths(plan.config, job)
+    source, _ = sample_lengths(plan.config, job)
     kept = {"batch": job.batch, "length": source, "accumulate": job.accumulate}
     lines.append(
         say("plan.assumes.job", lang, **kept, optimizer=job.optimizer, checkpointing=job.checkpointing),

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from glassformer.config.model import ModelConfig
 from glassformer.formula import in_numbers, total_of
 from glassformer.ledger.costs import Cost, Pass, Passed, distinct_costs, passed
-from glassformer.ledger.job import Job, lengths
+from glassformer.ledger.job import Job, sample_lengths
 from glassformer.ledger.reading import CostEntry
 from glassformer.ledger.rows import distinct_rows, part_location
 from glassformer.models.in_symbols import InSymbols
@@ -151,7 +151,7 @@ class Work:
 
 def work(config: ModelConfig, job: Job) -> Work:
     """The micro-batch of a job, from the configuration alone."""
-    source, target = lengths(config, job)
+    source, target = sample_lengths(config, job)
     dtype = "bfloat16" if job.width == 2 else "float32"
     run = Pass(batch=job.batch, length=source, target_length=target, dtype=dtype, causal=job.causal, device="cuda")
     done = passed(config, run)

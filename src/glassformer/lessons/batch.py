@@ -17,7 +17,7 @@ from threading import Thread
 
 from glassformer.files import disk, write_json
 from glassformer.lessons.catalogue import lesson
-from glassformer.lessons.record import LessonResult, current, readable, recorded
+from glassformer.lessons.record import LessonResult, current, read_result, recorded
 from glassformer.lessons.trained_models import cache, is_trained
 
 UNKNOWN = 60.0  # seconds assumed for a lesson without a result
@@ -92,7 +92,7 @@ class Journal:
         for name, mark in self._done.items():
             if name not in self.names or mark != current(name):
                 continue
-            result = readable(self.folder / f"{name}.json")
+            result = read_result(self.folder / f"{name}.json")
             if result is not None and result.fingerprint == mark:
                 found[name] = result
         return found

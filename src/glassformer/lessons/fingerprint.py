@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypeGuard
 
-ROOT = Path(__file__).parents[1]
+PACKAGE = Path(__file__).parents[1]
 # modules that only print, draw or judge, or decide where files go
 WITHOUT = (
     *("words", "errors", "fonts", "formula", "places", "provenance", "hub", "show", "lessons.texts"),
@@ -49,10 +49,10 @@ def fingerprint(module: str, models: tuple[str, ...] = (), seeds: int = 0) -> st
 
 def _files(modules: set[str], models: tuple[str, ...]) -> set[Path]:
     """The recipes of the models, or named in a string of a lesson; the lexicon, if the corpus is used."""
-    recipes = {path.stem: path for path in (ROOT / "recipes").glob("*.toml")}
+    recipes = {path.stem: path for path in (PACKAGE / "recipes").glob("*.toml")}
     named = {text for name in modules if name.startswith("lessons") for text in strings(name)}
     found = {path for name, path in recipes.items() if name in named or name in models}
-    lexicon = (ROOT / "data" / "grammar" / "lexicon").glob("*.toml")
+    lexicon = (PACKAGE / "data" / "grammar" / "lexicon").glob("*.toml")
     return found | (set(lexicon) if "data.grammar" in modules else set())
 
 
@@ -149,7 +149,7 @@ def _taken(module: str) -> frozenset[str]:
 def _shared() -> dict[str, frozenset[str]]:
     """Every module that a lesson imports from, and the imported names; each lesson is read once."""
     found: dict[str, frozenset[str]] = {}
-    for path in (ROOT / "lessons").rglob("*.py"):
+    for path in (PACKAGE / "lessons").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.module is not None:
                 names = {alias.name for alias in node.names} - {"LESSON"}
@@ -206,6 +206,6 @@ def _text(module: str) -> str:
 
 def _path(module: str) -> Path | None:
     """The file of a module or package; None if there is none."""
-    place = ROOT.joinpath(*module.split("."))
+    place = PACKAGE.joinpath(*module.split("."))
     files = (place.with_suffix(".py"), place / "__init__.py")
     return next((file for file in files if module and file.is_file()), None)

@@ -103,11 +103,11 @@ def own() -> Path:
 def recorded(name: str) -> LessonResult | None:
     """The user's own result if it comes from the current code, else the one in the package."""
     candidates = [own() / f"{name}.json", RECORDED / f"{name}.json"]
-    found = [result for result in map(readable, candidates) if result is not None]
+    found = [result for result in map(read_result, candidates) if result is not None]
     return next((result for result in found if not result.stale), found[-1] if found else None)
 
 
-def readable(path: Path) -> LessonResult | None:
+def read_result(path: Path) -> LessonResult | None:
     """The result in a file; None if there is none that this version can read."""
     try:
         return LessonResult.read(path)

@@ -124,7 +124,7 @@ class LessonView:
 
     def save(self, path: Path, theme: Theme = LIGHT) -> Path:
         """Writes the picture as .svg or .png."""
-        check_picture(path)
+        check_lesson_picture(path)
         if path.suffix.lower() == ".png":
             image = as_png(self.figure(theme), self.lang, theme)
         else:
@@ -216,7 +216,7 @@ MARKS = {
 }
 
 
-def check_picture(path: Path) -> None:
+def check_lesson_picture(path: Path) -> None:
     """Raises if a picture cannot be drawn into this file; called before anything is computed."""
     if path.suffix.lower() not in KINDS:
         raise UsageError("lesson_picture", path=path)

@@ -14,12 +14,12 @@ from glassformer.config.recipe import RunConfig
 from glassformer.config.values import path_of, word
 from glassformer.data.moses import prepared_side
 from glassformer.errors import FileError, InputError
-from glassformer.hub.open import CONFIG, is_foreign, open_foreign
+from glassformer.hub.open import CONFIG_FILE, is_foreign, open_foreign
 from glassformer.hub.store import KEPT
 from glassformer.hub.unsupported import refuse_stranger
 from glassformer.models.build import build
 from glassformer.runs import Run, choose_weights
-from glassformer.runs.weights import AUTO, check_finite, load_weights, read_tensors
+from glassformer.runs.weights import AUTO, check_finite_weight, load_weights, read_tensors
 from glassformer.show import Column, Table, as_text
 from glassformer.text import Frame, Tokenizer, Vocabularies
 from glassformer.text.seen import SeenText, unknown
@@ -67,7 +67,7 @@ class Loaded:
         """The folder with the original files of an imported model: its own, or the copies that the import kept."""
         if is_foreign(self.folder):
             return self.folder
-        return self.folder / KEPT if (self.folder / KEPT / CONFIG).is_file() else None
+        return self.folder / KEPT if (self.folder / KEPT / CONFIG_FILE).is_file() else None
 
     @property
     def labels(self) -> list[str]:
@@ -202,4 +202,4 @@ def load(
 def refuse_not_finite(model: nn.Module, path: Path) -> None:
     """Raises an error that names the first tensor with NaN or infinity."""
     for name, x in model.state_dict().items():
-        check_finite(name, x, path)
+        check_finite_weight(name, x, path)

@@ -13,7 +13,7 @@ from glassformer.errors import ConfigError, choose
 from glassformer.layers.attention import KERNELS
 from glassformer.layers.norm import NORMS, Norm
 from glassformer.models.check import check
-from glassformer.models.in_symbols import numbers
+from glassformer.models.in_symbols import number_of_values
 from glassformer.models.initialize import initialize
 from glassformer.models.parts import MODELS, model_parts
 
@@ -57,7 +57,7 @@ def _refuse_too_large(config: ModelConfig, device: str | torch.device | None, dt
         return
     default = torch.get_default_dtype()  # modules are made in it and cast afterwards
     width = max(default.itemsize, (dtype or default).itemsize)
-    needed = numbers(config) * width
+    needed = number_of_values(config) * width
     available = free_memory()
     if available is not None and needed > available:
         raise ConfigError("does_not_fit", needed=f"{needed / 2**30:,.1f}", available=f"{available / 2**30:,.1f}")

@@ -9,7 +9,7 @@ from typing import Any
 
 from glassformer.config.model import ModelConfig
 from glassformer.config.options import REQUIRED, Schema, check_choice, keywords
-from glassformer.config.values import Choice, ValueRule, count, one_of, rate, size
+from glassformer.config.values import Choice, ValueRule, one_of, rate, size, size_or_zero
 from glassformer.errors import ConfigError
 from glassformer.layers.attention.mask import check_window
 from glassformer.layers.attention.multi_head import check_heads
@@ -23,7 +23,7 @@ from glassformer.layers.position.relative import check_buckets
 from glassformer.layers.position.rotary import check_rotary
 from glassformer.layers.position.sinusoidal import check_waves
 from glassformer.layers.residual import NORM_ORDERS
-from glassformer.models.initialize import RULES
+from glassformer.models.initialize import INIT_RULES
 
 INPUTS: dict[str, Any] = {
     "tokens": TokenEmbedding,
@@ -53,9 +53,9 @@ OWN = {"head": {"scale", "activation"}}  # exceptions: options of this box
 BOXES: dict[str, Mapping[str, Any]] = {"position": POSITIONS, "input": INPUTS, "head": HEADS}
 BARE = ("norm", "feed_forward")  # these boxes have no options: all their keywords are keys of [model]
 OPTION_RULES: dict[str, dict[str, ValueRule]] = {  # where the type in the signature says too little
-    "position": {"offset": count},
-    "input": {"class_tokens": count},
-    "head": {"classes": count, "dropout": rate, "activation": partial(one_of, known=ACTIVATIONS)},
+    "position": {"offset": size_or_zero},
+    "input": {"class_tokens": size_or_zero},
+    "head": {"classes": size_or_zero, "dropout": rate, "activation": partial(one_of, known=ACTIVATIONS)},
 }
 
 
@@ -82,7 +82,7 @@ def _kinds(config: ModelConfig, norms: Collection[str]) -> None:
         "activation": (config.activation, ACTIVATIONS),
         "input": (config.input.kind, INPUTS),
         "head": (config.head.kind, HEADS),
-        "init": (config.init, RULES),
+        "init": (config.init, INIT_RULES),
     }
     for key, (kind, known) in kinds.items():
         one_of(key, kind, known)

@@ -93,7 +93,7 @@ def in_symbols(config: ModelConfig, run: SymbolicRun, kernel: str = "fused") -> 
 
 
 @lru_cache(maxsize=1024)
-def numbers(config: ModelConfig) -> int:
+def number_of_values(config: ModelConfig) -> int:
     """The number of values in parameters and buffers of a model."""
     built = in_symbols(config, SymbolicRun())
     tensors = (*built.model.named_parameters(), *built.model.named_buffers())
@@ -147,7 +147,7 @@ class Lengths:
     past: int = 0
 
 
-def lengths(config: ModelConfig, batch: int, length: int, target_length: int | None, past: int) -> Lengths:
+def pass_lengths(config: ModelConfig, batch: int, length: int, target_length: int | None, past: int) -> Lengths:
     """The lengths of a pass. Patches and learned queries have a fixed number of positions."""
     source = input_positions(config) or length
     target = source if config.family == "decoder" else config.queries or target_length or length

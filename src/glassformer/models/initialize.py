@@ -69,7 +69,7 @@ def _one(m: Matrix) -> float:
 #   embedding  tokens, segments, queries    q, k, v   projections into heads      w_o, w_2  what adds to the stream
 #   position   learned positions            w_1       into the feed-forward       other     patches, heads, poolers
 #   relative   T5's bias                    output    the language model's matrix
-RULES: dict[str, dict[str, InitRule]] = {
+INIT_RULES: dict[str, dict[str, InitRule]] = {
     "xavier": {"default": _xavier, "embedding": _embedding, "output": _embedding, "position": _normal},
     "he": {"default": _he, "embedding": _embedding, "output": _embedding, "position": _normal},
     "normal": {"default": _normal},
@@ -86,7 +86,7 @@ def initialize(model: nn.Module, rule: str, *, d_model: int, n_layers: int, gene
     for role, weight, d_k in _matrices(model):
         fan_out, fan_in = weight.shape
         matrix = Matrix(role, fan_in, fan_out, d_model, d_k, n_layers)
-        table = RULES[rule]
+        table = INIT_RULES[rule]
         std = table.get(role, table["default"])(matrix)
         if rule in UNIFORM and role not in ("embedding", "position", "output", "relative"):
             weight.uniform_(-math.sqrt(3.0) * std, math.sqrt(3.0) * std, generator=generator)

@@ -66,7 +66,7 @@ def drafted(folder: Path, kind: str, *, force: bool = False, inputs: Iterable[st
         try:
             draft.mkdir()
             yield draft
-            mark(draft, kind, sorted(path.name for path in draft.iterdir()))
+            mark_folder(draft, kind, sorted(path.name for path in draft.iterdir()))
             if folder.is_dir() and any(folder.iterdir()):
                 _renew(folder, draft, kind)
             else:
@@ -78,7 +78,7 @@ def drafted(folder: Path, kind: str, *, force: bool = False, inputs: Iterable[st
 
 def _renew(folder: Path, draft: Path, kind: str) -> None:
     """Replace entry by entry. The marker comes first: if this is interrupted, the folder can still be renewed."""
-    gone = written(folder, kind)
+    gone = written_names(folder, kind)
     (draft / marker(kind)).replace(folder / marker(kind))
     for name in sorted(gone | {path.name for path in draft.iterdir()}):
         old, new = folder / name, draft / name
@@ -95,12 +95,12 @@ def is_made(folder: Path, kind: str) -> bool:
     return (folder / marker(kind)).is_file()
 
 
-def mark(folder: Path, kind: str, names: Iterable[str] = ()) -> None:
+def mark_folder(folder: Path, kind: str, names: Iterable[str] = ()) -> None:
     """Write the marker. `names`: what the command has written there."""
     write_text(folder / marker(kind), "".join(f"{line}\n" for line in (f"glassformer {kind}", *names)), durable=False)
 
 
-def written(folder: Path, kind: str) -> set[str]:
+def written_names(folder: Path, kind: str) -> set[str]:
     """The names that the command wrote into the folder, without any that lead out of it."""
     if not is_made(folder, kind):
         return set()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 
-MODEL = "model.safetensors"
+WEIGHTS_FILE = "model.safetensors"
 EMA = "ema.safetensors"
 AUTO = "auto"
 CHECKED_AT_ONCE = 1_000_000  # numbers
@@ -39,9 +39,9 @@ def weights_file(folder: Path) -> Path:
     Only this file is checked: a damaged optimiser state is no reason not to translate.
     """
     files = read_manifest(folder)
-    name = EMA if EMA in files else MODEL
+    name = EMA if EMA in files else WEIGHTS_FILE
     if name not in files:
-        raise FileError("checkpoint_incomplete", path=folder, file=MODEL)
+        raise FileError("checkpoint_incomplete", path=folder, file=WEIGHTS_FILE)
     verify(folder, (name,))
     return folder / name
 
@@ -60,7 +60,7 @@ def load_weights(model: nn.Module, tensors: Mapping[str, Tensor], path: Path) ->
     model.load_state_dict(dict(tensors))
 
 
-def check_finite(name: str, x: Tensor, path: Path) -> None:
+def check_finite_weight(name: str, x: Tensor, path: Path) -> None:
     """Raises for a NaN or infinite weight, which would make every answer NaN.
 
     Counted in pieces: `isfinite` needs a copy of what it looks at, and a table of embeddings may be half of a model.

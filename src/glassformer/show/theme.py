@@ -146,7 +146,7 @@ DARK = Theme(
     below="#9c4d1c",
 )
 THEMES = {"light": LIGHT, "dark": DARK}  # for a page
-FILE = Theme(  # for a picture in a file: the colours of Okabe and Ito, on white
+FILE_THEME = Theme(  # for a picture in a file: the colours of Okabe and Ito, on white
     name="file",
     ink="#1B1F24",
     paper="#FFFFFF",
@@ -172,7 +172,7 @@ def styled(theme: Theme, lang: str) -> Iterator[None]:
     """
     from matplotlib import rc_context
 
-    settings = theme.style_of_file(lang) if theme is FILE else theme.style(lang)
+    settings = theme.style_of_file(lang) if theme is FILE_THEME else theme.style(lang)
     fonts = logging.getLogger("matplotlib.font_manager")
     before = fonts.level
     fonts.setLevel(logging.ERROR)
@@ -186,7 +186,7 @@ def styled(theme: Theme, lang: str) -> Iterator[None]:
     letters = [each for each in heard if MISSING.match(str(each.message))]
     for other in (each for each in heard if each not in letters):
         warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
-    if letters and (theme is FILE or hangul_font() is not None):
+    if letters and (theme is FILE_THEME or hangul_font() is not None):
         _warn_of_letters()
 
 

@@ -17,7 +17,7 @@ from torch.overrides import TorchFunctionMode
 
 from glassformer.errors import InputError
 from glassformer.symbols.rules import RULES, called
-from glassformer.symbols.size import Dim, values, written
+from glassformer.symbols.size import Dim, product_text, values
 from glassformer.symbols.tensor import Storage, Symbolic
 from glassformer.tap import Selection, observe
 
@@ -34,7 +34,7 @@ class Product:
 
     @property
     def formula(self) -> str:
-        return written(self.factors)
+        return product_text(self.factors)
 
 
 @dataclass(slots=True)

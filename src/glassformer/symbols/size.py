@@ -72,7 +72,7 @@ class Dim(int):
             return _dim(int(self) // int(other), _divided(self.terms, other))
         whole = {k: each for k, each in self.terms.items() if _goes_into(other, each)} if int(other) else {}
         rest = self - _dim(_value(whole), whole) if whole else self
-        name = f"({rest.written if isinstance(rest, Dim) else rest})÷{written([other])}"
+        name = f"({rest.written if isinstance(rest, Dim) else rest})÷{product_text([other])}"
         quotient = Dim(f"({name})", int(rest) // int(other))
         return quotient + _dim(_value(whole) // int(other), _divided(whole, other)) if whole else quotient
 
@@ -99,7 +99,7 @@ class Dim(int):
         return _dim, (int(self), self.terms)
 
 
-def written(factors: Iterable[int]) -> str:
+def product_text(factors: Iterable[int]) -> str:
     """A product as text: factors of 1 are left out, a sum or a quotient is put in brackets."""
     texts = []
     for factor in factors:

@@ -19,7 +19,7 @@ from glassformer.loading import Loaded
 from glassformer.models.decoder import DecoderOnly
 from glassformer.models.encoder import EncoderOnly
 from glassformer.models.encoder_decoder import EncoderDecoder
-from glassformer.tasks.text_inputs import Rows, every_text, rows, text_ids
+from glassformer.tasks.text_inputs import Rows, every_text, input_batches, text_ids
 
 POOLS = ("mean", "cls", "max", "last", "weighted", "mean_sqrt")
 
@@ -44,7 +44,7 @@ def embed(
     ids = [text_ids(loaded, text, truncate=truncate, longest=how.longest).tokens for text in every]
     found = torch.empty(len(every), loaded.config.model.d_model * len(ways))
     with evaluating(loaded.model):
-        for some in rows(loaded, ids):
+        for some in input_batches(loaded, ids):
             x = stream(loaded.model, some)  # b t d_model
             x = x.float() if x.dtype != torch.float64 else x
             vectors = torch.cat([_pooled(x, way, some.mask) for way in ways], 1)  # b d

@@ -55,10 +55,10 @@ def first_said(*wishes: T | None) -> T:
     return next(wish for wish in wishes if wish is not None)
 
 
-def say_unheeded(told: GenerationDefaults) -> None:
+def say_unheeded(defaults: GenerationDefaults) -> None:
     """Warn of the makers' settings that our searches do not have."""
-    if told.unheeded:
-        warn("generation_unheeded", wishes=", ".join(told.unheeded))
+    if defaults.unheeded:
+        warn("generation_unheeded", wishes=", ".join(defaults.unheeded))
 
 
 def spelled_ids(tokenizer: Tokenizer, ids: Iterable[int]) -> list[int]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from glassformer.config.recipe import RunConfig
 from glassformer.config.values import path_of
-from glassformer.data.own import TABLES, is_own, possible_tasks
+from glassformer.data.own import TABLE_SUFFIXES, is_own, possible_tasks
 from glassformer.errors import FileError, InputError, Phrase, choose
 from glassformer.loading import open_recipe, recipes
 from glassformer.tasks import TASKS, kind_of
@@ -60,21 +60,21 @@ def own_recipe(path: str | Path, task: str = "", *, known: Mapping[str, Any] = N
     """
     place = Path(path)
     if not is_own(place):
-        if place.suffix in (*TABLES, ".jsonl", ".txt") and not place.exists():
+        if place.suffix in (*TABLE_SUFFIXES, ".jsonl", ".txt") and not place.exists():
             raise FileError("data_no_file", path=path)
         return None
     chosen = task or _only_task(place)
     files = choose("task", chosen, own_files())
     settings: dict[str, Any] = {"run.name": re.sub(r"[^\w-]+", "-", place.name.split(".")[0]).strip("-") or "own"}
     settings[f"data.source.{files.options[0]}"] = str(path)
-    told = {"data.source.columns", "data.source.header", "data.source.delimiter", "data.validation"} & set(known)
-    if files.count is not None and not told:
+    layout_keys = {"data.source.columns", "data.source.header", "data.source.delimiter", "data.validation"} & set(known)
+    if files.count is not None and not layout_keys:
         count, apart = files.count(place)
         settings["data.validation"] = min(MOST_APART, max(apart, _enough(place, count, chosen) // 10))
     return Own(str(path), chosen, files.recipe, settings | files.fit(place, known))
 
 
-def described(config: RunConfig) -> Iterator[Phrase]:
+def own_file_lines(config: RunConfig) -> Iterator[Phrase]:
     """A line for each of your own files in a recipe; none for the built-in corpora and the catalogue."""
     source, files = config.data.source, kind_of(config).own
     if files is None or source.kind != files.source:

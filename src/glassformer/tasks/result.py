@@ -124,7 +124,9 @@ def percent(share: Proportion | None, places: int = 1) -> str:
     return f"{value} [{low}–{high}]"
 
 
-def numbers(keys: Sequence[str], named: Callable[[str], str], dropped: Mapping[str, int] | None = None) -> list[Column]:
+def number_columns(
+    keys: Sequence[str], named: Callable[[str], str], dropped: Mapping[str, int] | None = None
+) -> list[Column]:
     """The columns of a table: a name, then numbers. `dropped`: the order in which columns give way."""
     first, *others = keys
     return [

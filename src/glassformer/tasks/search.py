@@ -52,22 +52,22 @@ def search_for(
     truncate: bool = False,
 ) -> SearchOptions:
     """The search that the caller asks for; the rest as the model's makers say, else as in the paper."""
-    told = read_generation(loaded.foreign)
-    say_unheeded(told)
+    defaults = read_generation(loaded.foreign)
+    say_unheeded(defaults)
     usual, norm = SearchOptions(), length_norm
-    if norm is None and length_penalty is None and told.length_penalty is not None:
+    if norm is None and length_penalty is None and defaults.length_penalty is not None:
         norm = "power"  # their kind of length penalty
-    if norm is None and length_penalty is None and told.beam is not None:
+    if norm is None and length_penalty is None and defaults.beam is not None:
         norm, length_penalty = "power", 1.0  # their default
-    width = size("beam", first_said(beam, told.beam, usual.beam))
+    width = size("beam", first_said(beam, defaults.beam, usual.beam))
     return SearchOptions(
         beam=width,
-        alpha=first_said(length_penalty, told.length_penalty if norm == "power" else None, usual.alpha),
+        alpha=first_said(length_penalty, defaults.length_penalty if norm == "power" else None, usual.alpha),
         length_norm=first_said(norm, usual.length_norm),
-        stop=first_said(stop, told.stop, usual.stop),
+        stop=first_said(stop, defaults.stop, usual.stop),
         n_best=size("nbest", nbest, 1, width),
-        max_len=told.longest(1),  # they count the token that starts a target
-        min_len=told.fewest(1),
-        suppressed=told.suppressed,
+        max_len=defaults.longest(1),  # they count the token that starts a target
+        min_len=defaults.fewest(1),
+        suppressed=defaults.suppressed,
         truncate=truncate,
     )

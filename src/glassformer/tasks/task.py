@@ -15,6 +15,8 @@ from glassformer.data.examples import Example, Examples
 from glassformer.losses import Loss, Sum
 from glassformer.runs import Run
 
+AT_ONCE = 64  # examples that a trained model answers in one batch
+
 B = TypeVar("B", bound=Batch)
 Measure = Callable[[nn.Module, int], Mapping[str, float]]  # (model, step) → further metrics, such as BLEU
 

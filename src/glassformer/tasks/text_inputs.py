@@ -14,6 +14,7 @@ from glassformer.data.batch import pad
 from glassformer.errors import InputError, shown
 from glassformer.layers.position import WITH_TABLE
 from glassformer.loading import Loaded
+from glassformer.tasks.task import AT_ONCE
 from glassformer.text.frame import paired
 
 Text = str | tuple[str, str]
@@ -101,8 +102,6 @@ def input_ids(loaded: Loaded, text: Text, *, truncate: bool = False) -> Ids:
 
 # --- side by side ---
 
-AT_ONCE = 64
-
 
 @dataclass(frozen=True)
 class Rows:
@@ -114,7 +113,7 @@ class Rows:
     segments: Tensor | None = None  # b t; None without pairs
 
 
-def rows(
+def input_batches(
     loaded: Loaded,
     framed: Sequence[Sequence[int]],
     segments: Sequence[Sequence[int] | None] = (),

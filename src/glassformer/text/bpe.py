@@ -17,7 +17,7 @@ from glassformer.errors import FileError
 from glassformer.text.alphabet import spell_visible, visible_bytes
 from glassformer.text.files import LLAMA, Declared, prefix_scheme, read_text, read_vocabulary
 from glassformer.text.learn import BLANK, TokenizerCorpus, reached, wanted
-from glassformer.text.pipeline import FILE, Pipeline, add_tokens, built, check_merges
+from glassformer.text.pipeline import TOKENIZER_FILE, Pipeline, add_tokens, built, check_merges
 from glassformer.text.tokenizer import NAMES, Specials
 
 VOCABULARY_AND_MERGES = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
@@ -70,7 +70,7 @@ class Bpe(Pipeline):
         """tokenizer.json, or the two files of GPT-2, whose layout is the same as ours."""
         folder = Path(folder)
         files = find_merges(folder)
-        if (folder / FILE).exists() or files is None:
+        if (folder / TOKENIZER_FILE).exists() or files is None:
             return super().open(folder)
         declared = Declared.read(folder)
         declared.made_by(MAKERS, files[0])

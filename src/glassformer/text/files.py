@@ -20,12 +20,22 @@ from glassformer.text.learn import LARGEST_VOCABULARY
 from glassformer.text.tokenizer import ROLES
 
 T = TypeVar("T")
-CONFIG = "tokenizer_config.json"  # Hugging Face's name and keys, and our own
+TOKENIZER_CONFIG_FILE = "tokenizer_config.json"  # Hugging Face's name and keys, and our own
 LARGEST_TOKENIZER = 2**28  # the largest published ones have 35 MB
 FORMAT = 1
 MAP, ADDED = "special_tokens_map.json", "added_tokens.json"
 FILES = (  # all files of a tokenizer, under all their usual names
-    *("tokenizer.json", CONFIG, MAP, ADDED, "vocab.json", "merges.txt", "encoder.json", "vocab.bpe", "vocab.txt"),
+    *(
+        "tokenizer.json",
+        TOKENIZER_CONFIG_FILE,
+        MAP,
+        ADDED,
+        "vocab.json",
+        "merges.txt",
+        "encoder.json",
+        "vocab.bpe",
+        "vocab.txt",
+    ),
     *("spm.model", "spiece.model", "tokenizer.model", "sentencepiece.bpe.model"),
     *("source.spm", "target.spm", "target_vocab.json", "chat_template.jinja"),
 )
@@ -107,7 +117,7 @@ def damaged(path: Path, error: BaseException) -> FileError:
 
 def read_config(folder: Path) -> dict[str, Any]:
     """What the folder says about its tokenizer; empty if it says nothing."""
-    path = folder / CONFIG
+    path = folder / TOKENIZER_CONFIG_FILE
     if not path.is_file():
         return {}
     config = read_table(path)
@@ -116,7 +126,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     return config
 
 
-def write(folder: Path, files: Mapping[str, bytes]) -> None:
+def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
     """Write files, each completely or not at all."""
     with disk(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -152,10 +162,10 @@ class Declared:
             return cls(table)
         files = {name: read_bytes(folder / name) for name in FILES if (folder / name).is_file()}
         maker = _maker(table.get("tokenizer_class"), folder)
-        told = "tokenizer_class" in table
-        if maker != _class(table.get("tokenizer_class")) or (maker and not told):
+        named = "tokenizer_class" in table
+        if maker != _class(table.get("tokenizer_class")) or (maker and not named):
             # The class came from the model's configuration, which is not saved with the tokenizer.
-            files[CONFIG] = to_json({**table, "tokenizer_class": maker or ANY})
+            files[TOKENIZER_CONFIG_FILE] = to_json({**table, "tokenizer_class": maker or ANY})
         if MAP in files:
             table = read_table(folder / MAP) | {key: value for key, value in table.items() if value is not None}
         return cls(table, maker, _added(folder, table), files)
@@ -228,10 +238,10 @@ def _added(folder: Path, table: Mapping[str, Any]) -> dict[str, Added]:
     for number, entry in entries.items() if isinstance(entries, dict) else ():
         name = _name(entry)
         if name is None:
-            raise FileError("added_token", path=folder / CONFIG, name=shown(entry), token=shown(number))
+            raise FileError("added_token", path=folder / TOKENIZER_CONFIG_FILE, name=shown(entry), token=shown(number))
         token = int(number) if NUMBER.fullmatch(number) else None
         said = isinstance(entry, dict) and entry.get("special") is True
-        found[name] = Added(_token(folder / CONFIG, name, token), said or name in special)
+        found[name] = Added(_token(folder / TOKENIZER_CONFIG_FILE, name, token), said or name in special)
     return found
 
 

@@ -20,14 +20,14 @@ from tokenizers.processors import PostProcessor
 from glassformer.config.recipe import RunConfig
 from glassformer.config.values import truth
 from glassformer.errors import FileError, InputError
-from glassformer.text.files import CONFIG, Declared
+from glassformer.text.files import TOKENIZER_CONFIG_FILE, Declared
 from glassformer.text.kinds import open_tokenizer
 from glassformer.text.learn import LARGEST_VOCABULARY
 from glassformer.text.marian import Marian
 from glassformer.text.normalisation import normalise
 from glassformer.text.panic import contained
-from glassformer.text.pipeline import FILE, Pipeline, built
-from glassformer.text.sentencepiece import T5, SentencePiece
+from glassformer.text.pipeline import TOKENIZER_FILE, Pipeline, built
+from glassformer.text.sentencepiece import T5_TOKENIZER, SentencePiece
 from glassformer.text.tokenizer import Specials, Tokenizer
 from glassformer.text.wordpiece import MAKERS as BERT
 
@@ -120,7 +120,7 @@ def framing(folder: Path | str) -> Roles | None:
     specials = tokenizer.specials
     if declared.table.get("own") is True:  # framed by an export; in a run the configuration says it
         if isinstance(tokenizer, Pipeline) and tokenizer.library.post_processor is not None:
-            return _processed(folder / FILE, tokenizer)
+            return _processed(folder / TOKENIZER_FILE, tokenizer)
         return None
     if isinstance(tokenizer, Marian):
         return "none", "eos"
@@ -128,8 +128,8 @@ def framing(folder: Path | str) -> Roles | None:
         begins = declared.truth("add_bos_token", False) and specials.bos is not None
         ends = declared.truth("add_eos_token", False) and specials.eos is not None
         return "bos" if begins else "none", "eos" if ends else "none"
-    if isinstance(tokenizer, Pipeline) and (folder / FILE).is_file():
-        return _processed(folder / FILE, tokenizer)
+    if isinstance(tokenizer, Pipeline) and (folder / TOKENIZER_FILE).is_file():
+        return _processed(folder / TOKENIZER_FILE, tokenizer)
     return _by_class(declared, folder, specials)
 
 
@@ -188,7 +188,7 @@ def _role(ids: Sequence[int], specials: Specials, roles: Iterable[str]) -> str |
 
 
 def _by_class(declared: Declared, folder: Path, specials: Specials) -> Roles | None:
-    if declared.maker == T5:
+    if declared.maker == T5_TOKENIZER:
         return "none", "eos"
     if declared.maker in BERT or (not declared.maker and (folder / "vocab.txt").is_file()):
         return None if specials.cls is None or specials.sep is None else ("cls", "sep")
@@ -222,9 +222,9 @@ def _by_processor(processor: PostProcessor, first: Sequence[int], second: Sequen
 
 
 def _maker(tokenizer: Tokenizer) -> str:
-    if not isinstance(tokenizer, Pipeline) or CONFIG not in tokenizer.files:
+    if not isinstance(tokenizer, Pipeline) or TOKENIZER_CONFIG_FILE not in tokenizer.files:
         return ""
-    named = json.loads(tokenizer.files[CONFIG]).get("tokenizer_class")
+    named = json.loads(tokenizer.files[TOKENIZER_CONFIG_FILE]).get("tokenizer_class")
     return str(named).removesuffix("Fast")
 
 

@@ -14,7 +14,7 @@ from glassformer.text.bpe import Bpe, find_merges
 from glassformer.text.characters import Characters
 from glassformer.text.files import read_config
 from glassformer.text.marian import Marian, holds_marian
-from glassformer.text.pipeline import FILE, model_type
+from glassformer.text.pipeline import TOKENIZER_FILE, model_type
 from glassformer.text.sentencepiece import SentencePiece, find_model
 from glassformer.text.tokenizer import Tokenizer
 from glassformer.text.unigram import Unigram
@@ -89,8 +89,8 @@ def kind_of_folder(folder: Path) -> Any:
     """The kind of tokenizer whose files are in a folder; None if there are none."""
     if holds_marian(folder):
         return Marian
-    if (folder / FILE).is_file():
-        return MODELS[model_type(folder / FILE)]
+    if (folder / TOKENIZER_FILE).is_file():
+        return MODELS[model_type(folder / TOKENIZER_FILE)]
     if find_merges(folder):
         return Bpe
     if (folder / VOCABULARY).is_file():

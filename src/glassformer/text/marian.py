@@ -13,7 +13,7 @@ import sentencepiece as spm
 
 from glassformer.errors import FileError
 from glassformer.text.alphabet import readable, surface_spans
-from glassformer.text.files import Declared, read_vocabulary, write
+from glassformer.text.files import Declared, read_vocabulary, write_files
 from glassformer.text.learn import BLANK
 from glassformer.text.normalisation import normalise
 from glassformer.text.pipeline import check_ids
@@ -87,7 +87,7 @@ class Marian:
 
     def save(self, folder: Path | str) -> None:
         """The whole folder as it was, both sides: neither is useful without the other."""
-        write(Path(folder), self.files)
+        write_files(Path(folder), self.files)
 
     @classmethod
     def open(cls, folder: Path | str, side: str = "source") -> Self:

@@ -18,13 +18,13 @@ from tokenizers.normalizers import NFC
 
 from glassformer.errors import FileError, InputError, shown
 from glassformer.text.alphabet import Spelling, cover, readable, spell_visible
-from glassformer.text.files import CONFIG, FORMAT, Declared, damaged, read_text, to_json, write
+from glassformer.text.files import FORMAT, TOKENIZER_CONFIG_FILE, Declared, damaged, read_text, to_json, write_files
 from glassformer.text.learn import LARGEST_VOCABULARY
 from glassformer.text.normalisation import CONTINUED, PATTERN, normalise
 from glassformer.text.panic import PanicError, contained
 from glassformer.text.tokenizer import Specials, find_specials
 
-FILE = "tokenizer.json"
+TOKENIZER_FILE = "tokenizer.json"
 T = TypeVar("T")
 REGEX = re.compile(r'"Regex":\s*("(?:[^"\\]|\\.)*")')  # a pattern, as the library writes it
 OUR_PATTERNS = (PATTERN, CONTINUED)
@@ -160,7 +160,7 @@ class Pipeline:
     def save(self, folder: Path | str) -> None:
         """An imported one as it was; ours as tokenizer.json, special tokens where Hugging Face looks for them."""
         if self.files:
-            write(Path(folder), self.files)
+            write_files(Path(folder), self.files)
             return
         copy = tokenizers.Tokenizer.from_str(self.library.to_str())
         if self.own:
@@ -175,19 +175,21 @@ class Pipeline:
             "split_special_tokens": True,
             "clean_up_tokenization_spaces": False,
         }
-        write(Path(folder), {FILE: copy.to_str(pretty=True).encode(), CONFIG: to_json(config)})
+        write_files(
+            Path(folder), {TOKENIZER_FILE: copy.to_str(pretty=True).encode(), TOKENIZER_CONFIG_FILE: to_json(config)}
+        )
 
     @classmethod
     def open(cls, folder: Path | str) -> Self:
         """A folder with tokenizer.json: our own, or an imported one, which keeps its own rules."""
         folder = Path(folder)
         declared = Declared.read(folder)
-        library = read_library(folder / FILE)
+        library = read_library(folder / TOKENIZER_FILE)
         found = declared.table.get("kind", cls.kind)
         if type(library.model).__name__ != cls.model or found != cls.kind:
             found = declared.table.get("kind", type(library.model).__name__)
             raise FileError("tokenizer_kind", path=folder, found=found, kind=cls.kind)
-        return cls.of(library, folder / FILE, declared, own=declared.table.get("own") is True)
+        return cls.of(library, folder / TOKENIZER_FILE, declared, own=declared.table.get("own") is True)
 
     @classmethod
     def of(cls, library: tokenizers.Tokenizer, path: Path, declared: Declared, *, own: bool = False) -> Self:

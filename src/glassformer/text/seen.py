@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Self
 
 from glassformer.errors import FileError, warn
-from glassformer.text.files import read_table, to_json, write
+from glassformer.text.files import read_table, to_json, write_files
 from glassformer.text.normalisation import normalise
 from glassformer.text.tokenizer import Tokenizer
 
@@ -46,7 +46,7 @@ class SeenText:
 
     def save(self, folder: Path) -> None:
         words = None if self.words is None else sorted(self.words)
-        write(folder, {FILE: to_json({"words": words, "characters": "".join(sorted(self.characters))})})
+        write_files(folder, {FILE: to_json({"words": words, "characters": "".join(sorted(self.characters))})})
 
     @classmethod
     def open(cls, folder: Path) -> Self | None:

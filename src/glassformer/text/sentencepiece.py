@@ -16,7 +16,17 @@ import sentencepiece as spm
 from glassformer.config.values import one_of, size
 from glassformer.errors import FileError, shown
 from glassformer.text.alphabet import BYTE_PIECES, cover, readable, spell_fallback, surface_spans
-from glassformer.text.files import CONFIG, FORMAT, LLAMA, Declared, damaged, prefix_scheme, read_bytes, to_json, write
+from glassformer.text.files import (
+    FORMAT,
+    LLAMA,
+    TOKENIZER_CONFIG_FILE,
+    Declared,
+    damaged,
+    prefix_scheme,
+    read_bytes,
+    to_json,
+    write_files,
+)
 from glassformer.text.learn import BLANK, learn
 from glassformer.text.normalisation import normalise
 from glassformer.text.pipeline import check_ids
@@ -24,7 +34,7 @@ from glassformer.text.tokenizer import Specials, find_specials
 
 FILE = "spm.model"
 FILES = (FILE, "spiece.model", "tokenizer.model", "sentencepiece.bpe.model")  # the names of T5, Llama and XLM-R
-T5 = "T5Tokenizer"
+T5_TOKENIZER = "T5Tokenizer"
 MOST_EXTRA_IDS = 2**16
 
 
@@ -136,13 +146,13 @@ class SentencePiece:
     def save(self, folder: Path | str) -> None:
         """An imported one as it was; ours as spm.model, and a file with the special tokens and a hash."""
         if self.files:
-            write(Path(folder), self.files)
+            write_files(Path(folder), self.files)
             return
         model = self.library.serialized_model_proto()
         tokens = {f"{role}_token": self.library.id_to_piece(token) for role, token in self.specials.ids().items()}
         digest = hashlib.sha256(model).hexdigest()
         config = {"kind": self.kind, "format": FORMAT, "own": self.own, "sha256": digest, **tokens}
-        write(Path(folder), {FILE: model, CONFIG: to_json(config)})
+        write_files(Path(folder), {FILE: model, TOKENIZER_CONFIG_FILE: to_json(config)})
 
     @classmethod
     def open(cls, folder: Path | str) -> Self:
@@ -154,7 +164,7 @@ class SentencePiece:
         path = find_model(folder)
         if path is None:
             raise FileError("no_tokenizer", path=folder)
-        declared.made_by((T5, LLAMA), path)
+        declared.made_by((T5_TOKENIZER, LLAMA), path)
         own = declared.table.get("own") is True
         if own and hashlib.sha256(read_bytes(path)).hexdigest() != declared.table.get("sha256"):
             raise FileError("tokenizer_altered", path=path)
@@ -209,7 +219,7 @@ def _behind(library: spm.SentencePieceProcessor, declared: Declared, path: Path)
     """Id → name of the special tokens that follow the pieces."""
     first = library.get_piece_size()
     behind = {}
-    if declared.maker == T5:
+    if declared.maker == T5_TOKENIZER:
         count = declared.table.get("extra_ids")
         extra = 100 if count is None else size("extra_ids", count, low=0, high=MOST_EXTRA_IDS)
         behind = {first + extra - 1 - number: f"<extra_id_{number}>" for number in range(extra)}

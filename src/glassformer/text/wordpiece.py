@@ -18,7 +18,7 @@ from glassformer.text.alphabet import spell_continued, visible_bytes
 from glassformer.text.files import Declared, read_text
 from glassformer.text.learn import TokenizerCorpus, reached, wanted
 from glassformer.text.normalisation import CONTINUED, LONGEST_WORD, split_words
-from glassformer.text.pipeline import FILE, Pipeline, add_tokens, built
+from glassformer.text.pipeline import TOKENIZER_FILE, Pipeline, add_tokens, built
 from glassformer.text.tokenizer import NAMES, Specials
 
 VOCABULARY = "vocab.txt"
@@ -75,7 +75,7 @@ class WordPiece(Pipeline):
         """tokenizer.json, or BERT's vocab.txt: lower-cased if the folder says so or the list has no capitals."""
         folder = Path(folder)
         path = folder / VOCABULARY
-        if (folder / FILE).exists() or not path.is_file():
+        if (folder / TOKENIZER_FILE).exists() or not path.is_file():
             return super().open(folder)
         declared = Declared.read(folder)
         declared.made_by(MAKERS, path)

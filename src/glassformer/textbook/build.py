@@ -13,7 +13,7 @@ from glassformer.lessons.lesson_results import LessonResults
 from glassformer.lessons.measuring import NOBODY, Audience, cores, with_lessons
 from glassformer.lessons.setup import nobody
 from glassformer.lessons.trained_models import Watch
-from glassformer.runs.output import claim_folder, mark
+from glassformer.runs.output import claim_folder, mark_folder
 from glassformer.textbook import pictures
 from glassformer.textbook.book import Book
 from glassformer.textbook.markdown import write_markdown
@@ -91,7 +91,7 @@ class Report:
         return paths
 
 
-def prepared(
+def prepared_report(
     out: Path,
     langs: Sequence[str],
     run: Path | None = None,
@@ -112,5 +112,5 @@ def prepared(
     report = Report(Order(out, langs, results, run, workers=cores()))
     with disk(out):
         out.mkdir(parents=True, exist_ok=True)
-    mark(out, "report")
+    mark_folder(out, "report")
     return report, failed

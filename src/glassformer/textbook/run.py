@@ -19,7 +19,7 @@ from glassformer.tasks.forecasting.samples import Shown, read_forecast
 from glassformer.tasks.samples import MOST_TOKENS, KeptAttention, kept_attention, last_samples
 from glassformer.trace.sentence import follow
 from glassformer.training.panels import RunHistory
-from glassformer.training.status import LogSummary, rows
+from glassformer.training.status import LogSummary, status_rows
 
 
 class RunChapter:
@@ -39,7 +39,7 @@ class RunChapter:
         return replace(RunHistory.of(self.run, lang, self.records), looked=self.looked)
 
     def status(self, lang: str) -> Mapping[str, str]:
-        return rows(self.run, LogSummary(self.records), lang=lang)
+        return status_rows(self.run, LogSummary(self.records), lang=lang)
 
     # --- samples ---
 

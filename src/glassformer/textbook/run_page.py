@@ -16,7 +16,7 @@ from glassformer.textbook.book import PAGES, Say
 from glassformer.textbook.predicted import Card, PredictedRow
 from glassformer.textbook.run import RunChapter
 from glassformer.textbook.run_pictures import Draughtsman
-from glassformer.training.status import duration
+from glassformer.training.status import clock_duration
 from glassformer.words import say
 
 MOST_SAMPLES = 6
@@ -95,7 +95,7 @@ def shown(row: PredictedRow, value: float | None) -> str:
     if value is None:
         return "–"
     if row.name == "seconds":
-        return duration(value)
+        return clock_duration(value)
     if row.name == "memory":
         return f"{value / 2**20:,.1f} MiB"
     return f"{value:,.0f}"

@@ -11,7 +11,7 @@ from glassformer.show.theme import LIGHT, Theme
 from glassformer.tasks import kind_of
 from glassformer.textbook.run import RunChapter
 from glassformer.training.forecast_picture import draw_sample
-from glassformer.training.panels import PanelWords, RunHistory, draw_loss, draw_rate, plain
+from glassformer.training.panels import PanelWords, RunHistory, draw_loss, draw_rate, token_label
 from glassformer.training.pictures import BOARD, PANELS, draw_board
 from glassformer.words import say
 
@@ -85,7 +85,7 @@ class Draughtsman:
     def _map(self, axes: Axes, printed: bool) -> None:
         looked = self.chapter.looked
         assert looked is not None
-        rows, columns = ([plain(piece) for piece in side] for side in (looked.rows, looked.columns))
+        rows, columns = ([token_label(piece) for piece in side] for side in (looked.rows, looked.columns))
         heat(axes, self.theme, looked.weights, rows=rows, columns=columns, printed=printed, bar=self.words("weight"))
         axes.set_title(self.words(looked.kind))
 

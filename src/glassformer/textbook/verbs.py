@@ -11,7 +11,7 @@ from glassformer.lessons.claims import Claims, measured_claims
 from glassformer.lessons.lesson_results import LessonResults
 from glassformer.lessons.measuring import with_lesson
 from glassformer.lessons.view import LessonView
-from glassformer.textbook.build import prepared
+from glassformer.textbook.build import prepared_report
 from glassformer.words import LANGUAGES, language
 
 
@@ -61,7 +61,7 @@ def report(
     """
     folder = None if run is None else run.folder if isinstance(run, RunWithFolder) else path_of("run", run)
     langs = LANGUAGES if word("lang", lang) == "both" else (one_of("lang", lang, LANGUAGES),)
-    return prepared(path_of("out", out), langs, folder, fresh=fresh, force=force)[0].build()
+    return prepared_report(path_of("out", out), langs, folder, fresh=fresh, force=force)[0].build()
 
 
 def _spoken(lang: str | None) -> str:

@@ -226,11 +226,11 @@ def follow(
 
 def _untrained(config: ModelConfig, seed: int, texts: str) -> Reader:
     """A preset has no tokenizer: words are numbered in order of appearance; other tokens are plain numbers."""
-    order = numbered(split(texts), config)
+    order = numbered(split_at_spaces(texts), config)
     words = {token: word for word, token in order.items()}
 
     def read(text: str) -> TokenizedText:
-        tokens = split(text)
+        tokens = split_at_spaces(text)
         return TokenizedText(tokens, torch.tensor([[order[token] for token in tokens]]))  # 1 t
 
     return Reader(build(config, seed=seed).eval(), read, read, lambda token: words.get(token, f"#{token}"))
@@ -245,7 +245,7 @@ def _run(model: nn.Module, source: Tensor, target: Tensor | None) -> None:
         model(source, target)
 
 
-def split(text: str) -> list[str]:
+def split_at_spaces(text: str) -> list[str]:
     """Split at spaces, after composing Hangul (NFC): a stand-in for the tokenizer that a preset lacks."""
     tokens = unicodedata.normalize("NFC", text).split()
     if not tokens:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from glassformer.errors import FileError
 from glassformer.runs.manifest import verify
-from glassformer.runs.weights import MODEL, read_tensors
+from glassformer.runs.weights import WEIGHTS_FILE, read_tensors
 from glassformer.training.checkpoint import save_folder
 
 
@@ -32,7 +32,7 @@ def average(checkpoints: Sequence[Path], folder: Path) -> dict[str, Tensor]:
     if not checkpoints:
         raise FileError("nothing_to_average", path=folder)
     for path in checkpoints:
-        verify(path, (MODEL,))
-    weights = mean(read_tensors(path / MODEL) for path in checkpoints)
-    save_folder(folder, {MODEL: weights}, {"of": [path.name for path in checkpoints]})
+        verify(path, (WEIGHTS_FILE,))
+    weights = mean(read_tensors(path / WEIGHTS_FILE) for path in checkpoints)
+    save_folder(folder, {WEIGHTS_FILE: weights}, {"of": [path.name for path in checkpoints]})
     return weights

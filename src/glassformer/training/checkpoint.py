@@ -19,7 +19,7 @@ from torch import Tensor
 from glassformer.errors import FileError
 from glassformer.files import TEMPORARY, disk, read_json, remove_folder, sync, write_json
 from glassformer.runs import Run, verify, write_manifest
-from glassformer.runs.weights import EMA, MODEL, read_tensors
+from glassformer.runs.weights import EMA, WEIGHTS_FILE, read_tensors
 
 OPTIMIZER = "optimizer.safetensors"
 RANDOM = "random.safetensors"
@@ -38,7 +38,7 @@ class Checkpoint:
     ema: Mapping[str, Tensor] | None = None
 
     def save(self, folder: Path) -> None:
-        files = {MODEL: self.model, OPTIMIZER: self.optimizer, RANDOM: self.random}
+        files = {WEIGHTS_FILE: self.model, OPTIMIZER: self.optimizer, RANDOM: self.random}
         if self.ema is not None:
             files[EMA] = self.ema
         save_folder(folder, files, self.state)
@@ -48,10 +48,12 @@ class Checkpoint:
         """Read a checkpoint after verifying every file against the manifest."""
         verify(folder)
         state = read_json(folder / STATE) if (folder / STATE).is_file() else None
-        if not isinstance(state, dict) or not all((folder / name).is_file() for name in (MODEL, OPTIMIZER, RANDOM)):
+        if not isinstance(state, dict) or not all(
+            (folder / name).is_file() for name in (WEIGHTS_FILE, OPTIMIZER, RANDOM)
+        ):
             raise FileError("checkpoint_incomplete", path=folder, file=STATE)
         return cls(
-            model=read_tensors(folder / MODEL),
+            model=read_tensors(folder / WEIGHTS_FILE),
             optimizer=read_tensors(folder / OPTIMIZER),
             random=read_tensors(folder / RANDOM),
             state=state,

@@ -33,6 +33,6 @@ def environment(device: torch.device, *, ranks: int = 1) -> dict[str, Any]:
     }
 
 
-def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[object, object]]:
+def environment_differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[object, object]]:
     """The differences that can change the bits of a result."""
     return {key: (before[key], now[key]) for key in DECIDES if key in before and before[key] != now[key]}

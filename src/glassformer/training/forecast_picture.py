@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from glassformer.errors import InputError
 from glassformer.files import write_figure
 from glassformer.fonts import hangul_font
-from glassformer.show.theme import FILE, Theme, styled
+from glassformer.show.theme import FILE_THEME, Theme, styled
 from glassformer.tasks.forecasting.forecast import Forecast, label
 from glassformer.tasks.forecasting.samples import Shown
 from glassformer.tasks.samples import KeptAttention
-from glassformer.training.panels import PanelWords, attention_map, mark, plain
+from glassformer.training.panels import PanelWords, attention_map, token_label, tooltip
 from glassformer.training.pictures import spoken
 from glassformer.words import say
 
@@ -21,12 +21,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLOURS = {"model": FILE.vermilion, "persistence": FILE.grey, "dlinear": FILE.green, "nlinear": FILE.purple}
+COLOURS = {
+    "model": FILE_THEME.vermilion,
+    "persistence": FILE_THEME.grey,
+    "dlinear": FILE_THEME.green,
+    "nlinear": FILE_THEME.purple,
+}
 LINES = {"model": "-", "persistence": ":", "dlinear": "--", "nlinear": "-."}
 KINDS = (".png", ".svg")
 
 
-def check_picture(path: Path) -> None:
+def check_forecast_picture(path: Path) -> None:
     """Check that this file can hold a picture, before anything is computed."""
     if path.suffix.lower() not in KINDS:
         raise InputError("picture_kind", path=path)
@@ -34,9 +39,9 @@ def check_picture(path: Path) -> None:
 
 def draw_forecast(found: Forecast, path: Path) -> None:
     """Write the whole file, or leave the old one. Labels are Korean only if there is a font."""
-    check_picture(path)
+    check_forecast_picture(path)
     lang = spoken()
-    with styled(FILE, lang):
+    with styled(FILE_THEME, lang):
         figure = forecast_figure(found, lang, named=_plain(found.past.name, hangul_font()))
         write_figure(path, figure, path.suffix.lower()[1:])
 
@@ -50,18 +55,20 @@ def forecast_figure(found: Forecast, lang: str, named: bool = True) -> Figure:
     margins = {"left": 0.07, "right": 0.96, "bottom": 0.12, "top": 0.92, "wspace": 0.22}
     left, right = figure.subplots(1, 2, width_ratios=[2.1, 1], gridspec_kw=margins)
     joined = [found.past.moments[-1], *found.moments]
-    left.plot(found.past.moments, found.past.values, color=FILE.blue, label=say("forecast.history", lang))
+    left.plot(found.past.moments, found.past.values, color=FILE_THEME.blue, label=say("forecast.history", lang))
     for name, values in found.said.items():
         line = [found.past.values[-1], *values]
         left.plot(joined, line, color=COLOURS[name], linestyle=LINES[name], label=label(name, lang))
     spans = [(patch.first, patch.last) for patch in found.patches]
-    brackets(left, spans, [*found.past.values, *(value for values in found.said.values() for value in values)], FILE)
+    brackets(
+        left, spans, [*found.past.values, *(value for values in found.said.values() for value in values)], FILE_THEME
+    )
     if named:
         left.set_title(say("forecast.of_series", lang, series=found.past.name))
     left.xaxis.set_major_locator(AutoDateLocator(maxticks=6))
     left.legend(loc="upper left", ncols=2, fontsize=9)
     names = [str(number + 1) for number in range(len(found.patches))]
-    attention_map(right, KeptAttention("patch_attention", names, names, found.attention.tolist()), FILE)
+    attention_map(right, KeptAttention("patch_attention", names, names, found.attention.tolist()), FILE_THEME)
     right.set(title=say("forecast.map", lang), xlabel=say("forecast.patch", lang), ylabel=say("forecast.asks", lang))
     return figure
 
@@ -77,7 +84,7 @@ def brackets(axes: Axes, spans: Sequence[tuple[Any, Any]], values: Sequence[floa
         height = low - step * (1.2 + 1.3 * row)
         feet = [height + 0.45 * step, height, height, height + 0.45 * step]
         (bracket,) = axes.plot([first, first, last, last], feet, color=theme.muted, linewidth=1.3)
-        mark(bracket, str(number + 1), theme)
+        tooltip(bracket, str(number + 1), theme)
         middle = first + (last - first) / 2
         axes.text(middle, height + 0.1 * step, str(number + 1), ha="center", va="bottom", fontsize=8, color=theme.ink)
     axes.set_ylim(low - step * (1.6 + 1.3 * len(lasts)), high + 4 * step)
@@ -92,10 +99,10 @@ def draw_sample(axes: Axes, sample: Shown, words: PanelWords, theme: Theme) -> N
         line = [sample.past[-1], *values]
         pattern = ("-", "--")[number]
         (curve,) = axes.plot(ahead, line, color=theme.series[number], linestyle=pattern, label=words(name))
-        mark(curve, f"{words(name)}: " + ", ".join(f"{value:.4g}" for value in values), theme)
+        tooltip(curve, f"{words(name)}: " + ", ".join(f"{value:.4g}" for value in values), theme)
     spans = [(first + 1, min(first + sample.length, seen)) for first in sample.first]
     brackets(axes, spans, [*sample.past, *sample.future, *sample.said], theme)
-    axes.set_title(words("forecast", series=plain(sample.name)))
+    axes.set_title(words("forecast", series=token_label(sample.name)))
     axes.set_xlabel(words("position"))
     axes.legend(loc="upper left", ncols=3, fontsize=9)
 

@@ -27,7 +27,7 @@ from glassformer.tasks.task import Measure, Task
 from glassformer.training import events
 from glassformer.training.average import average
 from glassformer.training.checkpoint import retire
-from glassformer.training.environment import differences, environment
+from glassformer.training.environment import environment, environment_differences
 from glassformer.training.events import Event
 from glassformer.training.seed import kept_random_state, settings
 from glassformer.training.signals import Asked, listening
@@ -91,7 +91,7 @@ def train(job: Training, *, resume: bool = False) -> Iterator[Event]:
 
 def _compare_environments(run: Run, device: torch.device) -> Iterator[Event]:
     now = environment(device)
-    changed = differences(run.environment, now)
+    changed = environment_differences(run.environment, now)
     run.write_environment(now)
     if changed:
         yield events.EnvironmentChanged(changed)

@@ -14,11 +14,11 @@ from glassformer.config.recipe import RunConfig
 from glassformer.files import read_json
 from glassformer.runs import Run
 from glassformer.show.drawing import hover
-from glassformer.show.theme import FILE, Theme
+from glassformer.show.theme import FILE_THEME, Theme
 from glassformer.tasks.samples import KeptAttention, kept_attention, last_samples
 from glassformer.tasks.task import TaskClass
 from glassformer.training.schedule import learning_rate
-from glassformer.training.status import LogSummary, rows
+from glassformer.training.status import LogSummary, status_rows
 from glassformer.words import say
 
 if TYPE_CHECKING:
@@ -34,9 +34,9 @@ MACHINE = ("device", "cores", "threads", "ranks", "torch", "python")
 LEFT_OUT = ("updated", "checkpoints")  # of the status: a time and a path say nothing about the run
 
 
-def mark(artist: Any, text: str, theme: Theme) -> None:
+def tooltip(artist: Any, text: str, theme: Theme) -> None:
     """The text that an artist shows under the pointer on a page; ignored in a picture file."""
-    if theme is not FILE:
+    if theme is not FILE_THEME:
         hover(artist, text)
 
 
@@ -79,7 +79,7 @@ class RunHistory:
         step, samples = last_samples(run)
         path = run.folder / "environment.json"
         known = read_json(path) if path.is_file() else {}
-        status = rows(run, LogSummary(log), lang=lang)
+        status = status_rows(run, LogSummary(log), lang=lang)
         unsaid = {say(f"watch.status.{key}", lang) for key in LEFT_OUT}
         return cls(
             records=log,
@@ -112,7 +112,7 @@ def draw_loss(axes: Axes, story: RunHistory, words: PanelWords, theme: Theme) ->
         (best,) = axes.plot(
             [step], [value], color=theme.series[1], linestyle="", marker="*", markersize=13, label=label
         )
-        mark(best, label, theme)
+        tooltip(best, label, theme)
     every = [*training[1], *validation[1]]
     if every and min(every) > 0 and max(every) > WIDE * min(every):
         powers(axes)
@@ -132,7 +132,7 @@ def draw_rate(axes: Axes, story: RunHistory, words: PanelWords, theme: Theme) ->
     axes.plot(*some, color=theme.series[2], linestyle="", marker="o", markersize=3.5, label=words("used"))
     for step, rate in zip(*some, strict=True):
         (point,) = axes.plot([step], [rate], color=theme.series[2], marker="o", markersize=3.5)
-        mark(point, f"{step:,}: {rate:.3g}", theme)
+        tooltip(point, f"{step:,}: {rate:.3g}", theme)
     _finish(axes, last, words, words("learning_rate"))
     axes.set_ylim(0, 1.25 * axes.get_ylim()[1])
     axes.yaxis.set_major_formatter("{x:g}")
@@ -229,8 +229,8 @@ def attention_map(axes: Axes, looked: KeptAttention, theme: Theme) -> None:
     most = max(max(row) for row in looked.weights)
     shades = LinearSegmentedColormap.from_list("heat", [theme.paper, theme.heat])
     image = axes.imshow(looked.weights, cmap=shades, vmin=0, vmax=most, aspect="auto", interpolation="nearest")
-    axes.set_xticks(range(len(looked.columns)), [plain(token) for token in looked.columns], fontsize=8)
-    axes.set_yticks(range(len(looked.rows)), [plain(token) for token in looked.rows], fontsize=8)
+    axes.set_xticks(range(len(looked.columns)), [token_label(token) for token in looked.columns], fontsize=8)
+    axes.set_yticks(range(len(looked.rows)), [token_label(token) for token in looked.rows], fontsize=8)
     if max(map(len, looked.columns), default=0) > 2:
         axes.tick_params(axis="x", rotation=90)
     axes.grid(visible=False)
@@ -239,7 +239,7 @@ def attention_map(axes: Axes, looked: KeptAttention, theme: Theme) -> None:
     bar.outline.set_visible(False)
 
 
-def plain(token: str) -> str:
+def token_label(token: str) -> str:
     """A token as a label: `$` would begin a formula, and the mark of a word's beginning means nothing to a reader."""
     return token.replace("▁", "").replace("$", "\\$")
 
@@ -276,7 +276,7 @@ def _line(axes: Axes, theme: Theme, number: int, label: str, points: tuple[Seque
     axes.plot(*points, color=theme.series[number], linestyle=pattern, linewidth=1.5, label=label)
     for step, value in zip(*thinned(*points), strict=True):
         (point,) = axes.plot([step], [value], color=theme.series[number], marker=MARKERS[number], markersize=3.5)
-        mark(point, f"{label} · {step:,}: {value:.4g}", theme)
+        tooltip(point, f"{label} · {step:,}: {value:.4g}", theme)
 
 
 def powers(axes: Axes) -> None:

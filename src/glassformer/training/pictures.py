@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from glassformer.files import disk, write_figure
 from glassformer.fonts import hangul_font
 from glassformer.runs import Run
-from glassformer.show.theme import FILE, Theme, styled
+from glassformer.show.theme import FILE_THEME, Theme, styled
 from glassformer.tasks import kind_of
 from glassformer.tasks.task import TaskClass
 from glassformer.training.panels import (
@@ -44,11 +44,11 @@ PANELS: dict[str, DrawPanel] = {
 }
 
 
-def draw(run: Run) -> list[Path]:
+def draw_run(run: Run) -> list[Path]:
     """Draw all pictures of a run again; a reader sees the old one or the new one, never half of one."""
     lang = spoken()
     paths = []
-    with styled(FILE, lang):
+    with styled(FILE_THEME, lang):
         for name, figure in figures(RunHistory.of(run, lang), lang, kind_of(run.config).task).items():
             paths.append(run.pictures / f"{name}.png")
             save(figure, paths[-1])
@@ -67,11 +67,11 @@ def figures(story: RunHistory, lang: str, task: TaskClass) -> dict[str, Figure]:
     words = PanelWords(lang, task)
     alone = {"left": 0.1, "right": 0.97, "bottom": 0.12, "top": 0.92}
     loss, rate = Figure(figsize=(8, 4.5)), Figure(figsize=(8, 4.5))
-    draw_loss(loss.subplots(gridspec_kw=alone), story, words, FILE)
-    draw_rate(rate.subplots(gridspec_kw=alone), story, words, FILE)
+    draw_loss(loss.subplots(gridspec_kw=alone), story, words, FILE_THEME)
+    draw_rate(rate.subplots(gridspec_kw=alone), story, words, FILE_THEME)
     board = Figure(figsize=(13, 10))  # margins by hand: a layout engine takes as long as all the drawing
     margins = {"left": 0.06, "right": 0.98, "bottom": 0.04, "top": 0.96, "wspace": 0.24, "hspace": 0.34}
-    draw_board(board.subplot_mosaic(BOARD, gridspec_kw=margins), story, words, FILE)
+    draw_board(board.subplot_mosaic(BOARD, gridspec_kw=margins), story, words, FILE_THEME)
     return {"loss_curves": loss, "learning_rate": rate, "dashboard": board}
 
 

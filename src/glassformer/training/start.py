@@ -15,7 +15,7 @@ from glassformer.files import read_json
 from glassformer.loading import Loaded, load
 from glassformer.models.build import build
 from glassformer.runs import Run, verify
-from glassformer.runs.weights import MODEL, load_weights, read_tensors
+from glassformer.runs.weights import WEIGHTS_FILE, load_weights, read_tensors
 from glassformer.training.checkpoint import STATE, save_folder
 
 FOLDER = "start"
@@ -59,7 +59,7 @@ def take(loaded: Loaded, config: ModelConfig) -> tuple[TakenWeights, dict[str, T
 def keep(run: Run, start: TakenWeights, tensors: Mapping[str, Tensor]) -> None:
     """Keep a copy in the run folder: a run killed before its first checkpoint can start again from it, even if the
     other model is gone by then."""
-    save_folder(run.folder / FOLDER, {MODEL: tensors}, start.to_json())
+    save_folder(run.folder / FOLDER, {WEIGHTS_FILE: tensors}, start.to_json())
 
 
 def put_weights(run: Run, model: nn.Module) -> TakenWeights | None:
@@ -68,7 +68,7 @@ def put_weights(run: Run, model: nn.Module) -> TakenWeights | None:
     if run.config.train.start is None:
         return None
     verify(folder)
-    load_weights(model, {**model.state_dict(), **read_tensors(folder / MODEL)}, folder)
+    load_weights(model, {**model.state_dict(), **read_tensors(folder / WEIGHTS_FILE)}, folder)
     known = read_json(folder / STATE)
     lists = {name: tuple(known[name]) for name in ("taken", "new", "left")}
     return TakenWeights(model=known["model"], checkpoint=known["checkpoint"], **lists)

@@ -59,7 +59,7 @@ class LogSummary:
             self.epoch, self.steps_per_epoch = record["epoch"], record["step"] // record["epoch"]
 
 
-def rows(
+def status_rows(
     run: Run, standing: LogSummary, now: Mapping[str, Any] | None = None, lang: str | None = None
 ) -> dict[str, str]:
     """The status as label → value. `now` holds values that are newer than status.json."""
@@ -80,7 +80,7 @@ def rows(
         "epoch": f"{epoch:,}",
         "training_loss": standing.training.said(lang),
         "validation_loss": standing.validation.said(lang),
-        "elapsed": duration(status.get("elapsed", 0.0)),
+        "elapsed": clock_duration(status.get("elapsed", 0.0)),
         "checkpoints": str(run.checkpoints_folder),
     }
     if "error" in status and status["state"] == "failed":
@@ -100,7 +100,7 @@ def _updated(run: Run, status: Mapping[str, Any], now: Mapping[str, Any] | None)
 
 def block(run: Run, standing: LogSummary, now: Mapping[str, Any] | None = None) -> str:
     """The same as lines of text, in the language of the process."""
-    found = rows(run, standing, now)
+    found = status_rows(run, standing, now)
     width = max(map(cell_len, found))
     lines = [f"{label}{' ' * (width - cell_len(label))}  {value}" for label, value in found.items()]
     return "\n".join(lines) + "\n"
@@ -111,7 +111,7 @@ def write_block(run: Run, standing: LogSummary, now: Mapping[str, Any] | None = 
     write_text(run.folder / "status.txt", block(run, standing, now), durable=False)
 
 
-def duration(seconds: float) -> str:
+def clock_duration(seconds: float) -> str:
     """As hours, minutes, seconds: 3:25:45."""
     minutes, rest = divmod(int(seconds), 60)
     return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"

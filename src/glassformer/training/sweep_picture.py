@@ -7,12 +7,20 @@ from statistics import median
 from typing import Any
 
 from glassformer.files import write_figure
-from glassformer.show.theme import FILE, styled
+from glassformer.show.theme import FILE_THEME, styled
 from glassformer.training.pictures import spoken
 from glassformer.training.sweep_results import Curve, SweepComparison
 from glassformer.words import say
 
-COLOURS = (FILE.blue, FILE.vermilion, FILE.green, FILE.purple, FILE.orange, FILE.sky, FILE.ink)
+COLOURS = (
+    FILE_THEME.blue,
+    FILE_THEME.vermilion,
+    FILE_THEME.green,
+    FILE_THEME.purple,
+    FILE_THEME.orange,
+    FILE_THEME.sky,
+    FILE_THEME.ink,
+)
 STYLES = ("-", "--", ":", "-.")  # once the colours are used up
 
 
@@ -25,11 +33,11 @@ def band(curves: list[Curve]) -> list[tuple[int, float, float, float]]:
     return [(step, min(losses), median(losses), max(losses)) for step, losses in sorted(at.items())]
 
 
-def draw(comparison: SweepComparison, path: Path) -> None:
+def draw_sweep(comparison: SweepComparison, path: Path) -> None:
     """Validation losses, or training losses if nothing was validated. Writes the whole file or leaves the old one."""
     lang = spoken()
-    with styled(FILE, lang):
-        figure = FILE.figure(8, 5)
+    with styled(FILE_THEME, lang):
+        figure = FILE_THEME.figure(8, 5)
         _fill(figure.add_subplot(), comparison, lang)
         write_figure(path, figure, dots=120)
 

@@ -11,7 +11,7 @@ from glassformer.training import events
 from glassformer.training.board import Board
 from glassformer.training.events import Event
 from glassformer.training.loop import Training, train
-from glassformer.training.pictures import draw
+from glassformer.training.pictures import draw_run
 from glassformer.training.status import LogSummary, write_block
 
 
@@ -69,7 +69,7 @@ class RunWatcher:
                 self.standing.see({"kind": "evaluation", "step": event.step, **event.metrics})
         yield from self.write(event.reason if isinstance(event, events.Stopped) else "running")
         if isinstance(event, events.Started | events.Evaluated | events.Stopped):
-            yield from self._try("pictures", lambda: draw(self.run))
+            yield from self._try("pictures", lambda: draw_run(self.run))
         board = self.board
         if board is not None:
             yield from self._try("tensorboard", lambda: board.see(event))

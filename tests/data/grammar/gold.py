@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from glassformer.data.grammar.lexicon import Address, Noun, Phrasing, load
+from glassformer.data.grammar.lexicon import Address, Noun, Phrasing, read_lexicon
 from glassformer.data.grammar.tree import Clause, NounPhrase, Predicate, Sentence
 
-WORDS = load()
+WORDS = read_lexicon()
 TIMES = {" ".join(time.ko): time for time in WORDS.times}
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from glassformer.data.grammar.level import LengthLimits, level_of
 from glassformer.data.grammar.sample import pairs, trees
-from glassformer.data.grammar.splits import combinations, is_held_out, percentile, split_of
+from glassformer.data.grammar.splits import combinations, is_held_out, percentile, sentence_split
 
 LIMITS = LengthLimits(4, 5)
 
@@ -30,11 +30,11 @@ def test_a_percentile_is_the_same_everywhere() -> None:
 def test_where_a_sentence_belongs(
     held_out: set[str], korean: str, english: str, expected: tuple[str, str] | None
 ) -> None:
-    assert split_of(held_out, korean, english, LIMITS) == expected
+    assert sentence_split(held_out, korean, english, LIMITS) == expected
 
 
 def test_sentences_without_news_go_to_all_three_splits() -> None:
-    found = [split_of(set(), f"나 {number}", "a", LIMITS) for number in range(5000)]
+    found = [sentence_split(set(), f"나 {number}", "a", LIMITS) for number in range(5000)]
     assert set(found) == {("train", "seen-like"), ("validation", "seen-like"), ("test", "seen-like")}
     assert found.count(("train", "seen-like")) > 4500
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from glassformer.lessons.families.recall import ASK, KEYS, LONGEST, Lstm, _size, draw, models, recall, train
+from glassformer.lessons.families.recall import ASK, KEYS, LONGEST, Lstm, _size, draw, models, recall, train_recall
 
 
 class Oracle(nn.Module):
@@ -32,6 +32,6 @@ def test_both_have_as_many_parameters() -> None:
 
 
 def test_another_seed_is_another_course() -> None:
-    first, second = (train(models(seed)["lstm"], seed, 2) for seed in (0, 1))
+    first, second = (train_recall(models(seed)["lstm"], seed, 2) for seed in (0, 1))
     assert first.at == second.at == [2]
     assert first.final != second.final

@@ -9,7 +9,7 @@ from torch import nn
 from glassformer.config.model import ModelConfig
 from glassformer.config.recipe import RunConfig
 from glassformer.lessons.experiment import Outcome
-from glassformer.lessons.norm.letters import final_loss, first_gradients, letters, stream_sizes, train
+from glassformer.lessons.norm.letters import final_loss, first_gradients, letters, stream_sizes, train_letters
 from glassformer.lessons.setup import LessonSetup
 
 
@@ -31,6 +31,6 @@ def test_gradients_and_streams_have_a_number_for_each_layer() -> None:
         gradients = first_gradients(material, 0, 3, order)
         assert len(gradients) == 3 and min(gradients) > 0.0
     changes: dict[str, Any] = {"model.norm_order": "post"}
-    sizes = stream_sizes(material, train(material, 0, 2, 1, changes))
+    sizes = stream_sizes(material, train_letters(material, 0, 2, 1, changes))
     assert len(sizes) == 3
     assert sizes[-1] == pytest.approx(1.0, abs=0.05)  # the last thing that post-norm does is a norm

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from glassformer.config.model import ModelConfig
-from glassformer.ledger.rows import rows
-from glassformer.lessons.fingerprint import ROOT
+from glassformer.ledger.rows import ledger_rows
+from glassformer.lessons.fingerprint import PACKAGE
 from glassformer.lessons.overview import architecture
 from glassformer.lessons.overview.architecture import BOXES, run
 from glassformer.lessons.setup import LessonSetup
@@ -15,10 +15,10 @@ from glassformer.loading import open_config
 
 def test_every_box_is_a_module_with_a_file_and_the_sum_is_the_ledgers() -> None:
     data = run(LessonSetup())
-    assert data["total"] == sum(row.parameters for row in rows(open_config("paper-base")))
+    assert data["total"] == sum(row.parameters for row in ledger_rows(open_config("paper-base")))
     assert set(data["boxes"]) == set(BOXES)
     for box in data["boxes"].values():
-        assert (ROOT / box["file"]).is_file()
+        assert (PACKAGE / box["file"]).is_file()
 
 
 def test_the_boxes_come_in_the_order_in_which_the_model_runs_them() -> None:

@@ -7,7 +7,16 @@ import torch
 from torch import nn
 
 from glassformer.lessons.position import word_order
-from glassformer.lessons.position.word_order import CAT, MOUSE, TOLERANCE, apart, make, run, shuffled, verdicts
+from glassformer.lessons.position.word_order import (
+    CAT,
+    MOUSE,
+    TOLERANCE,
+    make,
+    run,
+    shuffled,
+    vector_distance,
+    verdicts,
+)
 from glassformer.lessons.setup import LessonSetup
 
 
@@ -42,10 +51,10 @@ def test_what_is_measured_changes_with_the_model(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("position", ["sinusoidal", "learned", "rotary", "alibi", "relative"])
 def test_every_kind_of_position_brings_the_order_back(position: str) -> None:
     model = make("encoder", position, 0)
-    assert shuffled(model, 0) > 1e-3 and apart(model, "encoder") > 1e-6
+    assert shuffled(model, 0) > 1e-3 and vector_distance(model, "encoder") > 1e-6
 
 
 def test_one_causal_layer_leaves_the_last_word_a_bag(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(word_order, "LAYERS", 1)
     torch.manual_seed(0)
-    assert apart(make("decoder", "none", 0), "decoder") < TOLERANCE
+    assert vector_distance(make("decoder", "none", 0), "decoder") < TOLERANCE

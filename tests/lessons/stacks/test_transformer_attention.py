@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from glassformer.lessons.stacks.sentences import held_out
+from glassformer.lessons.stacks.sentences import validation_sentences
 from glassformer.lessons.stacks.transformer_attention import BASELINES, READINGS, Aligner, right, sizes, verdicts
 from glassformer.loading import load
 from lesson_models import tiny, tiny_result
@@ -47,7 +47,7 @@ def test_perfect_weights_make_hardly_any_errors(monkeypatch: pytest.MonkeyPatch)
     """Weights that look at nothing but the right words: the error rate falls to what one link a word can reach."""
     loaded = load(tiny("ko-en"), device="cpu")
     aligner = Aligner(loaded.model, loaded.config, loaded.vocabularies)
-    pairs = held_out(12)
+    pairs = validation_sentences(12)
 
     def perfect(_: Tensor, source: list[int], target: list[int]) -> Tensor:
         links = next(right(pair) for pair in pairs if sizes(pair) == (max(source) + 1, max(target) + 1))

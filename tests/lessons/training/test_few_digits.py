@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from glassformer.lessons.setup import LessonSetup
-from glassformer.lessons.training.few_digits import HELD_OUT, DigitAnswers, answers, digits, training_images
+from glassformer.lessons.training.few_digits import HELD_OUT, DigitAnswers, digits, held_out_answers, training_images
 from glassformer.models.build import build
 
 
@@ -22,6 +22,6 @@ def test_nothing_held_out_is_trained_on() -> None:
     assert held_out is not None and abs(len(held_out) - HELD_OUT) <= 2
     both = [i for i in range(len(held_out)) if held_out[i][0].tobytes() in seen]
     assert len(both) <= 2  # scikit-learn's set has hardly any image twice
-    said = answers(experiment, build(experiment.material.config.model, seed=0).eval())
+    said = held_out_answers(experiment, build(experiment.material.config.model, seed=0).eval())
     assert said.probabilities.shape == (len(held_out), 10)
     assert said.probabilities.sum(axis=1) == pytest.approx(np.ones(len(held_out)))

@@ -7,7 +7,7 @@ import pytest
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.training.gradient_flow import layer_gradients, run, verdicts
 from glassformer.lessons.training.letters import letters
-from glassformer.models.initialize import RULES
+from glassformer.models.initialize import INIT_RULES
 
 XAVIERS, NOBODYS, HES = (-0.3, -0.1), (-0.1, 0.1), (0.1, 0.3)  # intervals of Xavier − He
 
@@ -49,7 +49,7 @@ def test_each_layer_has_its_gradient_and_a_larger_start_changes_it() -> None:
 
 @pytest.mark.slow
 def test_if_he_were_xavier_nothing_would_differ(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(RULES, "he", {**RULES["xavier"]})
+    monkeypatch.setitem(INIT_RULES, "he", {**INIT_RULES["xavier"]})
     monkeypatch.setattr("glassformer.models.initialize.UNIFORM", ("xavier", "he"))
     effects = run(LessonSetup(seeds=(0, 1), effort=0.01))["effects"]
     assert {effect["mean"] for order in effects.values() for effect in order.values()} == {0.0}

@@ -9,7 +9,7 @@ import torch
 from tokenizers import models, pre_tokenizers, trainers
 
 from glassformer.errors import ConfigError, InputError
-from glassformer.tasks.masked_language_model.fill import fill, put, split, with_masks
+from glassformer.tasks.masked_language_model.fill import fill, put, split_at_gaps, with_masks
 from glassformer.text import Tokenizer, open_tokenizer
 from small_models import small
 from texts import CORPUS, SIZES, data_file, trained
@@ -20,7 +20,7 @@ CLS, SEP, MASK = 4, 5, 6
 def masked(tokenizer: Tokenizer, text: str) -> list[str]:
     """The pieces of a text with its masks."""
     loaded = small("masked_language_model", tokenizer=tokenizer)
-    ids = loaded.frame.around(with_masks(loaded, split(tokenizer, text)[::2], tokenizer.specials.need("mask")))
+    ids = loaded.frame.around(with_masks(loaded, split_at_gaps(tokenizer, text)[::2], tokenizer.specials.need("mask")))
     return [tokenizer.piece(token) for token in ids[1:-1]]
 
 
@@ -144,7 +144,7 @@ def test_bert_reads_a_gap_as_in_transformers(tmp_path: Path) -> None:
     theirs, ours = transformers.BertTokenizer.from_pretrained(tmp_path), open_tokenizer(tmp_path)
     loaded = small("masked_language_model", tokenizer=ours)
     for text in ("Paris is the [MASK] of France.", "[MASK]", "walk[MASK] in the [MASK], now"):
-        ids = with_masks(loaded, split(ours, text)[::2], ours.specials.need("mask"))
+        ids = with_masks(loaded, split_at_gaps(ours, text)[::2], ours.specials.need("mask"))
         assert loaded.frame.around(ids) == theirs(text)["input_ids"]
     inside, whole = (words.decode().split("\n").index(word) for word in ("##ing", "city"))
     assert put(ours, "walk ", inside) == ("ing", "walking")
@@ -167,5 +167,5 @@ def test_roberta_reads_a_gap_as_in_transformers(tmp_path: Path) -> None:
     ours = open_tokenizer(tmp_path)
     loaded = small("masked_language_model", tokenizer=ours, frame=("bos", "eos"))
     for text in ("we go to <mask>!", "<mask> go home", "나는 <mask> 간다.", "we <mask> <mask> school"):
-        ids = with_masks(loaded, split(ours, text)[::2], ours.specials.need("mask"))
+        ids = with_masks(loaded, split_at_gaps(ours, text)[::2], ours.specials.need("mask"))
         assert loaded.frame.around(ids) == theirs(text)["input_ids"]

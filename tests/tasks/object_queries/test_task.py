@@ -8,7 +8,7 @@ import torch
 
 from glassformer.errors import ConfigError
 from glassformer.models.build import build
-from glassformer.tasks.object_queries.task import Canvases, LossWeights, ObjectQueries, answers
+from glassformer.tasks.object_queries.task import Canvases, LossWeights, ObjectQueries, likeliest_objects
 from glassformer.training.optimizer import make_optimizer
 from tiny_tasks import tiny
 
@@ -29,7 +29,7 @@ def test_a_batch_holds_images_from_0_to_1_and_counts_objects() -> None:
 
 def test_an_answer_is_the_likeliest_class_or_nothing() -> None:
     y = torch.tensor([[[0.0, 5.0, 0.0, 0.1, 0.2, 0.3, 0.4], [0.0, 0.0, 5.0, 0.0, 0.0, 0.0, 0.0]]])
-    found = answers(y)
+    found = likeliest_objects(y)
     assert found.said.tolist() == [[1, -1]] and found.boxes[0, 0].tolist() == pytest.approx([0.1, 0.2, 0.3, 0.4])
     assert float(found.sureness[0, 0]) == pytest.approx(0.9867, abs=1e-3)
 

@@ -9,7 +9,7 @@ from glassformer.data.grammar.choose import Chooser
 from glassformer.data.grammar.level import Level, is_animal, level_of
 from glassformer.data.grammar.lexicon import Address, Noun, Phrasing, Verb
 from glassformer.data.grammar.phrases import Phrases
-from glassformer.data.grammar.tree import Clause, NounPhrase, Predicate, Sentence, replace
+from glassformer.data.grammar.tree import Clause, NounPhrase, Predicate, Sentence, clause_with
 
 MENTAL = ("want", "may", "must", "must_not", "experience", "decide", "start", "plan", "know_how", "like_to")
 NEGATED = ("", "want", "can", "experience", "progressive", "know_how")
@@ -102,7 +102,7 @@ class Clauses:
     def with_arguments(self, clause: Clause, verb: Verb) -> Clause:
         """Object, recipient, and a place if the verb needs one."""
         goals = [noun for noun in self.phrases.nouns(*verb.goal) if clause.modality != "experience" or noun.to]
-        found = replace(
+        found = clause_with(
             clause,
             goal=self.choose.pick(goals) if verb.goal else None,
             stay=self.choose.pick(self.phrases.nouns(*verb.stay)) if verb.stay else None,
@@ -111,7 +111,7 @@ class Clauses:
         )
         if not verb.object or (verb.alone and self.choose.chance(0.3)):
             return found
-        return replace(found, object=self.object_of(verb, clause.subject, not clause.negative))
+        return clause_with(found, object=self.object_of(verb, clause.subject, not clause.negative))
 
     def object_of(self, verb: Verb, subject: NounPhrase | None, counted: bool) -> NounPhrase:
         things = self.phrases.nouns(*(name for name in verb.object if name != "someone"))
@@ -130,7 +130,7 @@ class Clauses:
                 return clause
             clause = self.with_adjunct(clause, verb, self.choose.pick(options))
         if clause.time and self.level.name == "full" and not question and self.choose.chance(0.25):
-            return replace(clause, front=True)
+            return clause_with(clause, front=True)
         return clause
 
     def adjuncts(self, clause: Clause, verb: Verb) -> list[str]:
@@ -172,18 +172,18 @@ class Clauses:
         choose, nouns = self.choose.pick, self.phrases.nouns
         match name:
             case "time":
-                return replace(clause, time=choose(self.times(clause, verb)))
+                return clause_with(clause, time=choose(self.times(clause, verb)))
             case "frequency":
-                return replace(clause, frequency=choose(self.level.adverb("frequency")))
+                return clause_with(clause, frequency=choose(self.level.adverb("frequency")))
             case "place":
-                return replace(clause, place=choose(self.places(clause, verb)))
+                return clause_with(clause, place=choose(self.places(clause, verb)))
             case "vehicle":
-                return replace(clause, vehicle=choose(nouns(*verb.vehicle)))
+                return clause_with(clause, vehicle=choose(nouns(*verb.vehicle)))
             case "tool":
-                return replace(clause, tool=choose(nouns(*verb.tool)))
+                return clause_with(clause, tool=choose(nouns(*verb.tool)))
             case "company":
-                return replace(clause, company=self.phrases.someone(clause.subject))
-        return replace(clause, manner=choose(self.manners(clause, verb)))
+                return clause_with(clause, company=self.phrases.someone(clause.subject))
+        return clause_with(clause, manner=choose(self.manners(clause, verb)))
 
     def places(self, clause: Clause, verb: Verb) -> Sequence[Noun]:
         """Where the verb happens, with this object: nobody buys a car at the bakery."""

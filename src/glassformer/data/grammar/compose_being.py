@@ -6,7 +6,7 @@ from glassformer.data.grammar.clauses import Clauses
 from glassformer.data.grammar.level import is_animal
 from glassformer.data.grammar.lexicon import Adjective, Noun
 from glassformer.data.grammar.phrases import UNOWNED
-from glassformer.data.grammar.tree import Clause, NounPhrase, Predicate, Sentence, replace
+from glassformer.data.grammar.tree import Clause, NounPhrase, Predicate, Sentence, clause_with
 
 TENSES = (("present", 3.0), ("past", 2.0))
 UNMARKED = ("science", "language", "sport", "meal", "name")
@@ -33,10 +33,10 @@ def described(of: Clauses, tense: str, question: bool) -> Clause | None:
     clause = Clause(Predicate("adjective", adjective=word), subject, tense=tense, negative=negative)
     degrees = of.level.adverb("degree")
     if degrees and not negative and not question and of.choose.chance(0.3):
-        clause = replace(clause, degree=of.choose.pick(degrees))
+        clause = clause_with(clause, degree=of.choose.pick(degrees))
     times = of.level.times("past" if tense == "past" else "now")
     if (word.state or subject.noun.lemma == "날씨") and times and not question and of.choose.chance(0.4):
-        clause = replace(clause, time=of.choose.pick(times))
+        clause = clause_with(clause, time=of.choose.pick(times))
     return clause
 
 
@@ -77,11 +77,13 @@ def comparison(of: Clauses) -> Sentence | None:
     if noun.kind in UNMARKED or noun.kind == "kin":
         if not alike:
             return None
-        clause = replace(clause, subject=topic(of, noun), standard=topic(of, of.choose.pick(alike)))
+        clause = clause_with(clause, subject=topic(of, noun), standard=topic(of, of.choose.pick(alike)))
     elif alike and of.choose.chance(0.5):
-        clause = replace(clause, subject=NounPhrase(noun, "this"), standard=NounPhrase(of.choose.pick(alike), "the"))
+        clause = clause_with(
+            clause, subject=NounPhrase(noun, "this"), standard=NounPhrase(of.choose.pick(alike), "the")
+        )
     else:
-        clause = replace(clause, subject=NounPhrase(noun, "this"), standard=NounPhrase(noun, "that"))
+        clause = clause_with(clause, subject=NounPhrase(noun, "this"), standard=NounPhrase(noun, "that"))
     return of.sentence(clause, "comparison")
 
 
@@ -103,7 +105,7 @@ def identity(of: Clauses) -> Sentence | None:
         return None
     complement = NounPhrase(of.choose.pick(jobs), plural=subject.agreement.plural)
     clause = Clause(Predicate("noun"), subject, complement=complement, tense=of.choose.weigh(TENSES))
-    return of.sentence(replace(clause, negative=of.choose.chance(0.25)), "identity")
+    return of.sentence(clause_with(clause, negative=of.choose.chance(0.25)), "identity")
 
 
 def become(of: Clauses) -> Sentence:
@@ -133,13 +135,13 @@ def be_at(of: Clauses) -> Sentence:
         clause = Clause(Predicate("be_at"), subject, stay=place, tense=tense)
         when = {"present": ("now",), "past": ("past",), "future": ("future",)}[tense]
         if of.choose.chance(0.4):
-            clause = replace(clause, time=of.choose.pick(of.level.times(*when)))
+            clause = clause_with(clause, time=of.choose.pick(of.level.times(*when)))
     else:
         landmark, thing = lying(of)
         clause = Clause(Predicate("be_at"), topic(of, thing), tense=of.choose.weigh(TENSES))
         clause = beside(of, clause, landmark)
     counted = clause.subject is not None and clause.subject.determiner in ("every", "many", "one")
-    return of.sentence(replace(clause, negative=not counted and of.choose.chance(0.2)), "be_at")
+    return of.sentence(clause_with(clause, negative=not counted and of.choose.chance(0.2)), "be_at")
 
 
 def lying(of: Clauses) -> tuple[Noun, Noun]:
@@ -151,7 +153,7 @@ def lying(of: Clauses) -> tuple[Noun, Noun]:
 def beside(of: Clauses, clause: Clause, landmark: Noun) -> Clause:
     sides = of.level.lexicon.adverbs["position"]
     side = of.choose.pick([sides[name] for name in of.level.usage["side"][landmark.lemma] if name in sides])
-    return replace(clause, landmark=NounPhrase(landmark), position=side)
+    return clause_with(clause, landmark=NounPhrase(landmark), position=side)
 
 
 def existing(of: Clauses, question: bool) -> Clause:
@@ -164,9 +166,9 @@ def existing(of: Clauses, question: bool) -> Clause:
     else:
         landmark, noun = lying(of)
         clause = beside(of, Clause(Predicate("there_is"), amount(of, noun, question)), landmark)
-    clause = replace(clause, tense=of.choose.weigh(TENSES))
+    clause = clause_with(clause, tense=of.choose.weigh(TENSES))
     bare = clause.subject == NounPhrase(noun)
-    return replace(clause, negative=bare and not question and of.choose.chance(0.25))
+    return clause_with(clause, negative=bare and not question and of.choose.chance(0.25))
 
 
 def found(of: Clauses, place: Noun) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from glassformer.data.grammar.clauses import Clauses
 from glassformer.data.grammar.lexicon import Address, Verb
-from glassformer.data.grammar.tree import Clause, NounPhrase, Predicate, Sentence, replace
+from glassformer.data.grammar.tree import Clause, NounPhrase, Predicate, Sentence, clause_with
 
 ASKABLE = ("motion", "stay", "activity", "transitive")
 UNASKED = ("experience", "know_how", "like_to", "progressive", "may")
@@ -41,7 +41,7 @@ def weather_clause(of: Clauses, tenses: tuple[tuple[str, float], ...], timed: bo
     times = of.level.times(*{"present": ("season",), "past": ("past",), "future": ("future",)}[tense])
     if verb.lemma == "눈이 오다" and tense == "present":
         times = tuple(time for time in times if time.ko == ("겨울에",))
-    return replace(clause, time=of.choose.pick(times))
+    return clause_with(clause, time=of.choose.pick(times))
 
 
 def question(of: Clauses) -> Sentence:
@@ -74,12 +74,12 @@ def is_shared(of: Clauses, verb: Verb) -> bool:
 
 def opened(of: Clauses, clause: Clause, asked: str) -> Clause:
     """The clause without the role that is asked for."""
-    clause = replace(clause, asked=asked)
+    clause = clause_with(clause, asked=asked)
     if asked == "subject":
-        return replace(clause, subject=NounPhrase(of.level.lexicon.nouns["그"]))
+        return clause_with(clause, subject=NounPhrase(of.level.lexicon.nouns["그"]))
     if asked in ("object", "person"):
-        return replace(clause, object=None)
-    return replace(clause, goal=None, stay=None) if asked in ("goal", "stay") else clause
+        return clause_with(clause, object=None)
+    return clause_with(clause, goal=None, stay=None) if asked in ("goal", "stay") else clause
 
 
 def command(of: Clauses) -> Sentence:

@@ -7,7 +7,7 @@ from glassformer.data.grammar.compose_being import TENSES, described, topic
 from glassformer.data.grammar.compose_doing import weather_clause
 from glassformer.data.grammar.lexicon import Verb
 from glassformer.data.grammar.phrases import BARE_KINDS
-from glassformer.data.grammar.tree import Clause, NounPhrase, Predicate, Sentence, replace
+from glassformer.data.grammar.tree import Clause, NounPhrase, Predicate, Sentence, clause_with
 
 SIMPLE = (("present", 1.0), ("past", 2.0))
 
@@ -27,7 +27,7 @@ def act(of: Clauses, verb: Verb, subject: NounPhrase, tense: str, simple: bool =
     """Somebody does something; a simple object has no number, no owner, no determiner."""
     clause = of.with_arguments(Clause(Predicate("verb", verb), subject, tense=tense), verb)
     if simple and clause.object and not clause.object.noun.human:
-        return replace(clause, object=NounPhrase(clause.object.noun, adjective=clause.object.adjective))
+        return clause_with(clause, object=NounPhrase(clause.object.noun, adjective=clause.object.adjective))
     return clause
 
 
@@ -39,16 +39,16 @@ def reaction(of: Clauses, reason: str, subject: NounPhrase, tense: str) -> Claus
         verb = lexicon.verbs[name]
         clause = act(of, verb, subject, tense)
         if clause.object:
-            clause = replace(clause, object=NounPhrase(clause.object.noun))
+            clause = clause_with(clause, object=NounPhrase(clause.object.noun))
         home = lexicon.nouns["집"]
         indoors = reason.endswith("오다") and home in of.places(clause, verb)
-        return replace(clause, place=home) if indoors and of.choose.chance(0.5) else clause
+        return clause_with(clause, place=home) if indoors and of.choose.chance(0.5) else clause
     noun = lexicon.nouns[name]
     verb = lexicon.verbs[of.level.usage["act"][name][0]]
     clause = Clause(Predicate("verb", verb), subject, tense=tense)
     if noun.place:
-        return replace(clause, goal=noun)
-    return replace(clause, object=NounPhrase(noun, owner=lexicon.nouns["나"] if noun.kind == "kin" else None))
+        return clause_with(clause, goal=noun)
+    return clause_with(clause, object=NounPhrase(noun, owner=lexicon.nouns["나"] if noun.kind == "kin" else None))
 
 
 def somebody(of: Clauses, pronominal: bool) -> NounPhrase | None:
@@ -68,7 +68,7 @@ def two_acts(of: Clauses, tenses: tuple[tuple[str, float], ...], pronominal: boo
     tense = of.choose.weigh(tenses)
     first = of.choose.pick(doers(of))
     second = of.choose.pick([verb for verb in doers(of) if verb != first])
-    return act(of, first, subject, tense), replace(act(of, second, subject, tense), gap="subject")
+    return act(of, first, subject, tense), clause_with(act(of, second, subject, tense), gap="subject")
 
 
 def and_same(of: Clauses) -> Sentence | None:
@@ -94,8 +94,8 @@ def contrast(of: Clauses, joint: str, tenses: tuple[tuple[str, float], ...]) -> 
     tense = of.choose.weigh(tenses)
     first = act(of, verb, topic(of, first_noun), tense)
     if joint == "but" and of.choose.chance(0.5):
-        first = replace(first, object=known_object(verb, first))
-        second = replace(first, subject=topic(of, other_noun), negative=True)
+        first = clause_with(first, object=known_object(verb, first))
+        second = clause_with(first, subject=topic(of, other_noun), negative=True)
         return joined(of, first, joint, second, joint)
     second = act(of, verb, topic(of, other_noun), tense)
     if first.object is None or second.object is None or first.object.noun == second.object.noun:
@@ -170,7 +170,9 @@ def after(of: Clauses) -> Sentence | None:
     if both is None:
         return None
     main, second = both
-    return joined(of, main, "after", replace(second, tense="present") if main.tense == "future" else second, "after")
+    return joined(
+        of, main, "after", clause_with(second, tense="present") if main.tense == "future" else second, "after"
+    )
 
 
 def purpose(of: Clauses) -> Sentence | None:
@@ -180,7 +182,7 @@ def purpose(of: Clauses) -> Sentence | None:
     mover = of.choose.pick(goers)
     subject = of.phrases.subject(("person",), (1, 3))
     tense = of.choose.weigh((*SIMPLE, ("future", 1.0)))
-    aim = replace(act(of, verb, subject, "future"), gap="subject")
+    aim = clause_with(act(of, verb, subject, "future"), gap="subject")
     places = [noun for noun in of.places(aim, verb) if noun in of.phrases.nouns(*mover.goal)]
     if not places:
         return None
@@ -209,7 +211,7 @@ def relative_object(of: Clauses) -> Sentence | None:
     )
     times = of.times(inner, verb)
     if times and of.choose.chance(0.4):
-        inner = replace(inner, time=of.choose.pick(times))
+        inner = clause_with(inner, time=of.choose.pick(times))
     phrase = NounPhrase(head, relative=inner)
     if of.choose.chance(0.5):
         return about(of, phrase)
@@ -222,7 +224,7 @@ def about(of: Clauses, phrase: NounPhrase) -> Sentence | None:
     if not words:
         return None
     clause = Clause(Predicate("adjective", adjective=of.choose.pick(words)), phrase, tense=of.choose.weigh(TENSES))
-    return of.sentence(replace(clause, negative=of.choose.chance(0.2)), "relative")
+    return of.sentence(clause_with(clause, negative=of.choose.chance(0.2)), "relative")
 
 
 def acting_on(of: Clauses, phrase: NounPhrase, other: NounPhrase) -> Sentence | None:
@@ -238,7 +240,7 @@ def acting_on(of: Clauses, phrase: NounPhrase, other: NounPhrase) -> Sentence | 
     if subject.noun == other.noun:
         return None
     clause = of.said(verb, subject, question=False)
-    return of.sentence(replace(clause, object=phrase), "relative")
+    return of.sentence(clause_with(clause, object=phrase), "relative")
 
 
 def relative_subject(of: Clauses) -> Sentence | None:
@@ -258,7 +260,7 @@ def relative_subject(of: Clauses) -> Sentence | None:
     outer = [verb for verb in of.level.kinds("transitive") if "someone" in verb.object and not verb.generic]
     verb = of.choose.pick(outer)
     subject = of.phrases.subject(("pronoun", "name", "kin"), (1, 3))
-    return of.sentence(replace(of.said(verb, subject, question=False), object=phrase), "relative")
+    return of.sentence(clause_with(of.said(verb, subject, question=False), object=phrase), "relative")
 
 
 def think(of: Clauses) -> Sentence | None:

@@ -9,7 +9,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from glassformer.data.grammar.lexicon import ANIMALS, PEOPLE, Address, Adjective, Lexicon, Noun, Phrasing, Verb, load
+from glassformer.data.grammar.lexicon import (
+    ANIMALS,
+    PEOPLE,
+    Address,
+    Adjective,
+    Lexicon,
+    Noun,
+    Phrasing,
+    Verb,
+    read_lexicon,
+)
 from glassformer.errors import choose
 
 LEVELS = {"small": "small", "full": "full"}
@@ -130,7 +140,7 @@ def _small(lexicon: Lexicon, chosen: dict[str, list[str]]) -> Lexicon:
 def level_of(name: str) -> Level:
     choose("level", name, LEVELS)
     plan = _toml("levels")
-    lexicon = _small(load(), plan["words"]) if name == "small" else load()
+    lexicon = _small(read_lexicon(), plan["words"]) if name == "small" else read_lexicon()
     return Level(name, lexicon, plan[name], _toml("usage"))
 
 

@@ -11,7 +11,7 @@ from glassformer.data.grammar.choose import Chooser, Drawn, every
 from glassformer.data.grammar.compose import CONSTRUCTIONS, compose
 from glassformer.data.grammar.level import Level, level_of
 from glassformer.data.grammar.pair import GrammarPair, Tags, alignment
-from glassformer.data.grammar.splits import SPLITS, held_out_kinds, split_of
+from glassformer.data.grammar.splits import SPLITS, held_out_kinds, sentence_split
 from glassformer.data.grammar.tree import Sentence
 from glassformer.errors import InputError, choose
 
@@ -33,7 +33,7 @@ def realised(tree: Sentence, of: Level, held_out: set[str] | None = None) -> Gra
     korean, english = realise_korean.realise(tree), realise_english.realise(tree)
     source, target = " ".join(word.text for word in korean), " ".join(word.text for word in english)
     held_out = held_out_kinds(tree) if held_out is None else held_out
-    split, kind = split_of(held_out, source, target, of.limits) or ("none", "none")
+    split, kind = sentence_split(held_out, source, target, of.limits) or ("none", "none")
     return GrammarPair(
         source, target, alignment(korean, english), Tags(tree.construction, tree.speech, tree.mood, split, kind)
     )

@@ -73,7 +73,7 @@ def held_out_kinds(sentence: Sentence) -> set[str]:
     return {combination[0] for combination in combinations(sentence) if is_held_out(combination)}
 
 
-def split_of(held_out: set[str], korean: str, english: str, limits: LengthLimits) -> tuple[str, str] | None:
+def sentence_split(held_out: set[str], korean: str, english: str, limits: LengthLimits) -> tuple[str, str] | None:
     """(split, kind) of a sentence; None for none: two kinds of held-out combinations, or long on one side only."""
     longer = (korean.count(" ") >= limits.korean, english.count(" ") >= limits.english)
     if any(longer):

@@ -53,7 +53,7 @@ class NounPhrase:
         return self.noun.honour and self.other is None
 
 
-def replace(clause: Clause, **changes: Any) -> Clause:
+def clause_with(clause: Clause, **changes: Any) -> Clause:
     """A clause with other values: thirty times as fast as dataclasses.replace for so many fields."""
     changed = object.__new__(Clause)
     changed.__dict__.update(clause.__dict__, **changes)

@@ -8,9 +8,9 @@ from typing import Any
 
 from glassformer.config.model import ModelConfig
 from glassformer.config.values import Choice
-from glassformer.hub.computed_buffers import sinusoids
+from glassformer.hub.computed_buffers import sinusoid_buffer
 from glassformer.hub.family import At, Family, Names, attention_dropout, biased, layers
-from glassformer.hub.foreign import ACTIVATIONS, THEIRS, Foreign
+from glassformer.hub.foreign import OUR_ACTIVATIONS, THEIR_ACTIVATIONS, Foreign
 
 PROJECTIONS = {"w_q": "q_proj", "w_k": "k_proj", "w_v": "v_proj", "w_o": "out_proj"}
 OFFSET = "final_logits_bias"
@@ -35,7 +35,7 @@ def stacks(foreign: Foreign) -> dict[str, Any]:
         "d_ff": _of_both_sides(foreign, "ffn_dim"),
         "n_encoder_layers": foreign.whole("encoder_layers"),
         "n_decoder_layers": foreign.whole("decoder_layers"),
-        "activation": foreign.one_of("activation_function", ACTIVATIONS, "gelu"),
+        "activation": foreign.one_of("activation_function", OUR_ACTIVATIONS, "gelu"),
         "dropout": dropout,
         **{key: value for key, value in inside.items() if value != dropout},
         "embedding_scale": foreign.truth("scale_embedding", False),
@@ -74,7 +74,7 @@ def describe_stacks(config: ModelConfig, task: str) -> dict[str, Any]:
         **{f"{side}_{key}": value for side in ("encoder", "decoder") for key, value in sides.items()},
         "encoder_layers": config.encoder_layers,
         "decoder_layers": config.decoder_layers,
-        "activation_function": THEIRS[config.activation],
+        "activation_function": THEIR_ACTIVATIONS[config.activation],
         "dropout": config.dropout,
         "attention_dropout": attention_dropout(config),
         "activation_dropout": config.dropout if config.feed_forward_dropout is None else config.feed_forward_dropout,
@@ -101,7 +101,7 @@ def _describe(config: ModelConfig, task: str, *, kind: str) -> dict[str, Any]:
     return described | describe_stacks(config, task)
 
 
-def names(config: ModelConfig) -> Names:
+def tensor_names(config: ModelConfig) -> Names:
     """The names of all three families; parts that a configuration does not have are left out."""
     found: Names = {}
     shared = config.tie_embeddings in ("all", "inputs")
@@ -145,7 +145,7 @@ def copies(config: ModelConfig) -> dict[str, str]:
     return found
 
 
-def taps(*, norm_order: str) -> dict[str, str]:
+def their_taps(*, norm_order: str) -> dict[str, str]:
     """Our taps → their modules. A pre-norm block has no module whose output is the stream before its norms."""
     found: dict[str, str] = {}
     for side, attentions in (("encoder", ("self",)), ("decoder", ("self", "cross"))):
@@ -164,7 +164,7 @@ def taps(*, norm_order: str) -> dict[str, str]:
     return found
 
 
-POSITIONS = {f"model.{side}.embed_positions.weight": sinusoids for side in ("encoder", "decoder")}
+SINUSOID_BUFFERS = {f"model.{side}.embed_positions.weight": sinusoid_buffer for side in ("encoder", "decoder")}
 
 
 def stored_positions(config: ModelConfig) -> ModelConfig:
@@ -178,11 +178,11 @@ BART = Family(
     tasks={"BartForConditionalGeneration": "translation", "BartModel": "features"},
     configure=partial(_configure, boxes=BART_BOXES),
     describe=partial(_describe, kind="Bart"),
-    names=names,
+    names=tensor_names,
     copies=copies,
     prefix="model.",
     aside=("model.shared.weight", "model.encoder.version", "model.decoder.version"),  # unused if not tied
-    taps=taps(norm_order="post")
+    taps=their_taps(norm_order="post")
     | {"encoder.input": "model.encoder.layernorm_embedding", "decoder.input": "model.decoder.layernorm_embedding"},
     begin="bos",
     end="eos",
@@ -194,12 +194,12 @@ PEGASUS = Family(
     tasks={"PegasusForConditionalGeneration": "translation", "PegasusModel": "features"},
     configure=partial(_configure, boxes=PEGASUS_BOXES),
     describe=partial(_describe, kind="Pegasus"),
-    names=names,
+    names=tensor_names,
     copies=copies,
     prefix="model.",
     aside=("model.shared.weight",),
-    computed=POSITIONS,
+    computed=SINUSOID_BUFFERS,
     stored_positions=stored_positions,
-    taps=taps(norm_order="pre"),
+    taps=their_taps(norm_order="pre"),
     end="eos",
 )

@@ -12,7 +12,7 @@ from glassformer.config.model import ModelConfig
 from glassformer.config.values import Choice
 from glassformer.hub.computed_buffers import counted, zeros
 from glassformer.hub.family import At, Family, Names, attention_dropout, biased, layers
-from glassformer.hub.foreign import ACTIVATIONS, THEIRS, Foreign
+from glassformer.hub.foreign import OUR_ACTIVATIONS, THEIR_ACTIVATIONS, Foreign
 
 BLOCK = {
     "self_attention.w_q": "attention.self.query",
@@ -41,7 +41,7 @@ def _configure(foreign: Foreign, task: str, *, roberta: bool) -> ModelConfig:
     for key, value in (("is_decoder", False), ("add_cross_attention", False), ("position_embedding_type", "absolute")):
         foreign.only(key, value)
     unused = foreign.whole("pad_token_id", 1) + 1 if roberta else 0  # its positions begin after that of padding
-    activation = foreign.one_of("hidden_act", ACTIVATIONS, "gelu")
+    activation = foreign.one_of("hidden_act", OUR_ACTIVATIONS, "gelu")
     transform = {} if roberta or activation == "gelu" else {"activation": activation}
     head = {
         "masked_language_model": Choice("language_model", {"transform": True, "bias": True, **transform}),
@@ -83,7 +83,7 @@ def _describe(config: ModelConfig, task: str, *, roberta: bool) -> dict[str, Any
         "intermediate_size": config.d_ff,
         "num_hidden_layers": config.encoder_layers,
         "layer_norm_eps": config.eps,
-        "hidden_act": THEIRS[config.activation],
+        "hidden_act": THEIR_ACTIVATIONS[config.activation],
         "hidden_dropout_prob": config.dropout,
         "attention_probs_dropout_prob": attention_dropout(config),
         "type_vocab_size": max(1, config.segments),

@@ -7,7 +7,7 @@ from typing import Any
 
 from glassformer.config.model import ModelConfig
 from glassformer.config.values import Choice
-from glassformer.hub.computed_buffers import causal
+from glassformer.hub.computed_buffers import causal_buffer
 from glassformer.hub.family import (
     At,
     Family,
@@ -19,7 +19,7 @@ from glassformer.hub.family import (
     decoder_head_names,
     layers,
 )
-from glassformer.hub.foreign import ACTIVATIONS, THEIRS, Foreign
+from glassformer.hub.foreign import OUR_ACTIVATIONS, THEIR_ACTIVATIONS, Foreign
 
 NORMS = biased({"self_attention_norm": "ln_1", "feed_forward_norm": "ln_2"})
 MATRICES = {"self_attention.w_o": "attn.c_proj", "feed_forward.w_1": "mlp.c_fc", "feed_forward.w_2": "mlp.c_proj"}
@@ -42,7 +42,7 @@ def _configure(foreign: Foreign, task: str) -> ModelConfig:
         position=Choice("learned"),
         norm_order="pre",
         eps=foreign.number("layer_norm_epsilon", 1e-5),
-        activation=foreign.one_of("activation_function", ACTIVATIONS, "gelu_new"),
+        activation=foreign.one_of("activation_function", OUR_ACTIVATIONS, "gelu_new"),
         dropout=foreign.number("resid_pdrop", 0.1),
         attention_dropout=foreign.number("attn_pdrop", 0.1),
         feed_forward_dropout=0.0,
@@ -63,7 +63,7 @@ def _describe(config: ModelConfig, task: str) -> dict[str, Any]:
         "n_inner": None if config.d_ff == 4 * config.d_model else config.d_ff,
         "n_layer": config.decoder_layers,
         "layer_norm_epsilon": config.eps,
-        "activation_function": THEIRS[config.activation],
+        "activation_function": THEIR_ACTIVATIONS[config.activation],
         "resid_pdrop": config.dropout,
         "embd_pdrop": config.dropout,
         "attn_pdrop": attention_dropout(config),
@@ -106,7 +106,7 @@ GPT2 = Family(
     copies=partial(decoder_copies, embedding="transformer.wte.weight"),
     prefix="transformer.",
     aside=("lm_head.*", "score.*", "multiple_choice_head.*"),
-    computed={"transformer.h.*.attn.bias": causal, "transformer.h.*.attn.masked_bias": None},
+    computed={"transformer.h.*.attn.bias": causal_buffer, "transformer.h.*.attn.masked_bias": None},
     taps={
         "embedding.output": "transformer.wte",
         "decoder.input": "transformer.drop",

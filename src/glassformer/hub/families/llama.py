@@ -24,7 +24,7 @@ from glassformer.hub.family import (
     layers,
     linear,
 )
-from glassformer.hub.foreign import ACTIVATIONS, THEIRS, Foreign
+from glassformer.hub.foreign import OUR_ACTIVATIONS, THEIR_ACTIVATIONS, Foreign
 from glassformer.hub.rotary import read_rotary, write_rotary
 
 PROJECTIONS = {
@@ -82,7 +82,7 @@ def _configure(foreign: Foreign, task: str, *, one: Relative) -> ModelConfig:
         norm_order="pre",
         eps=foreign.number("rms_norm_eps", 1e-6),
         feed_forward=Choice("gated"),
-        activation=foreign.one_of("hidden_act", ACTIVATIONS, "silu"),
+        activation=foreign.one_of("hidden_act", OUR_ACTIVATIONS, "silu"),
         bias=bias,
         qk_norm=one.qk_norm,
         attention_dropout=foreign.number("attention_dropout", 0.0),
@@ -128,7 +128,7 @@ def _describe(config: ModelConfig, task: str, *, one: Relative) -> dict[str, Any
         "num_hidden_layers": config.decoder_layers,
         "rope_parameters": write_rotary(config.position),
         "rms_norm_eps": config.eps,
-        "hidden_act": THEIRS[config.activation],
+        "hidden_act": THEIR_ACTIVATIONS[config.activation],
         "attention_dropout": attention_dropout(config),
         "tie_word_embeddings": config.tie_embeddings != "none",
         "num_labels": config.head.options.get("classes", 2),

@@ -7,14 +7,14 @@ from typing import Any
 from glassformer.config.model import ModelConfig
 from glassformer.config.values import Choice
 from glassformer.hub.families.bart import (
-    POSITIONS,
+    SINUSOID_BUFFERS,
     copies,
     describe_stacks,
     head,
-    names,
     stacks,
     stored_positions,
-    taps,
+    tensor_names,
+    their_taps,
 )
 from glassformer.hub.family import Family
 from glassformer.hub.foreign import Foreign
@@ -61,12 +61,12 @@ MARIAN = Family(
     tasks={"MarianMTModel": "translation", "MarianModel": "features"},
     configure=configure,
     describe=describe,
-    names=names,
+    names=tensor_names,
     copies=copies,
     prefix="model.",
     aside=("model.shared.weight",),  # unused if not tied
-    computed=POSITIONS,
+    computed=SINUSOID_BUFFERS,
     stored_positions=stored_positions,
-    taps=taps(norm_order="post"),
+    taps=their_taps(norm_order="post"),
     end="eos",
 )

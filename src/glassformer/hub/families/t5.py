@@ -95,7 +95,7 @@ def describe(config: ModelConfig, task: str) -> dict[str, Any]:
     }
 
 
-def names(config: ModelConfig) -> Names:
+def tensor_names(config: ModelConfig) -> Names:
     gated = config.feed_forward.kind == "gated"
     inner = {"w_gate": "wi_0", "w_1": "wi_1", "w_2": "wo"} if gated else {"w_1": "wi", "w_2": "wo"}
     found = {"embedding.weight": At("shared.weight")}
@@ -126,7 +126,7 @@ def copies(config: ModelConfig) -> dict[str, str]:
     return found | ({"lm_head.weight": "shared.weight"} if config.tie_embeddings == "all" else {})
 
 
-def apart(config: ModelConfig) -> ModelConfig:
+def untied(config: ModelConfig) -> ModelConfig:
     """The untied model: `transformers` 5 writes "tied" for version 1.1 too, but reads two matrices if stored."""
     return replace(config, tie_embeddings="inputs") if config.head.kind == "language_model" else config
 
@@ -163,9 +163,9 @@ T5 = Family(
     },
     configure=configure,
     describe=describe,
-    names=names,
+    names=tensor_names,
     copies=copies,
-    apart=apart,
+    apart=untied,
     prefix="",
     aside=("decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight",),  # in old files, unused
     taps=_taps(),

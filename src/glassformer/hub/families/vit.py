@@ -8,7 +8,7 @@ from typing import Any
 from glassformer.config.model import ModelConfig
 from glassformer.config.values import BIASES, Choice
 from glassformer.hub.family import At, Family, Names, attention_dropout, biased, layers, linear
-from glassformer.hub.foreign import ACTIVATIONS, THEIRS, Foreign
+from glassformer.hub.foreign import OUR_ACTIVATIONS, THEIR_ACTIVATIONS, Foreign
 
 WITH_TEACHER = "DeiTForImageClassificationWithTeacher"
 BLOCK = {  # names in their files; in memory `transformers` 5 has others: see `_taps`
@@ -59,7 +59,7 @@ def _configure(foreign: Foreign, task: str, *, class_tokens: int) -> ModelConfig
         position=Choice("learned"),
         norm_order="pre",
         eps=foreign.number("layer_norm_eps", 1e-12),
-        activation=foreign.one_of("hidden_act", ACTIVATIONS, "gelu"),
+        activation=foreign.one_of("hidden_act", OUR_ACTIVATIONS, "gelu"),
         bias=tuple(name for name in BIASES if name not in without),
         dropout=dropout,
         attention_dropout=None if attention_dropout == dropout else attention_dropout,
@@ -84,7 +84,7 @@ def _describe(config: ModelConfig, task: str, *, kind: str) -> dict[str, Any]:
         "intermediate_size": config.d_ff,
         "num_hidden_layers": config.encoder_layers,
         "layer_norm_eps": config.eps,
-        "hidden_act": THEIRS[config.activation],
+        "hidden_act": THEIR_ACTIVATIONS[config.activation],
         "qkv_bias": "q" in config.bias,
         "hidden_dropout_prob": config.dropout,
         "attention_probs_dropout_prob": attention_dropout(config),

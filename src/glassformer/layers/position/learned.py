@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from glassformer.config.values import size
 from glassformer.errors import InputError
-from glassformer.layers.position.sinusoidal import look_up
+from glassformer.layers.position.sinusoidal import encodings_at
 from glassformer.tap import tap
 
 
@@ -53,4 +53,4 @@ class LearnedPositions(nn.Module):
         return self.weight.shape[0] - self.offset
 
     def forward(self, x: Float[Tensor, "b t d_model"], at: Tensor | None = None) -> Float[Tensor, "b t d_model"]:
-        return x + tap("encoding", look_up(self.weight[self.offset :], x, at))
+        return x + tap("encoding", encodings_at(self.weight[self.offset :], x, at))

@@ -14,7 +14,7 @@ from glassformer.errors import InputError
 from glassformer.tap import tap
 
 
-def look_up(
+def encodings_at(
     table: Float[Tensor, "max_len d_model"], x: Float[Tensor, "b t d_model"], at: Int[Tensor, "*b t"] | None
 ) -> Float[Tensor, "*b t d_model"]:
     """The encodings of the positions `at` (0 … t-1 when not given). A text longer than the table is refused."""
@@ -101,4 +101,4 @@ class SinusoidalPositions(nn.Module):
         return self.table.shape[0]
 
     def forward(self, x: Float[Tensor, "b t d_model"], at: Tensor | None = None) -> Float[Tensor, "b t d_model"]:
-        return x + tap("encoding", look_up(self.table, x, at).to(x.dtype))
+        return x + tap("encoding", encodings_at(self.table, x, at).to(x.dtype))

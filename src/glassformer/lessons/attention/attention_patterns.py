@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from glassformer.data.batch import PairBatch, pair
+from glassformer.data.batch import PairBatch, pair_batch
 from glassformer.data.grammar.pair import GrammarPair
 from glassformer.data.grammar.sample import pairs
 from glassformer.data.store import Store
@@ -96,7 +96,9 @@ def _sentences(setup: LessonSetup, seed: int) -> list[GrammarPair]:
 # --- row sums, masked entries, and how far apart heads are ---
 
 
-def read(loaded: Loaded, model: nn.Module, chosen: Sequence[GrammarPair]) -> tuple[PairBatch, dict[str, Tensor]]:
+def batch_and_weights(
+    loaded: Loaded, model: nn.Module, chosen: Sequence[GrammarPair]
+) -> tuple[PairBatch, dict[str, Tensor]]:
     """The sentences as one padded batch, and the weights of every attention, b h t s, by a short name."""
     tokenizers = loaded.vocabularies
     special = tokenizers.target.specials
@@ -106,7 +108,7 @@ def read(loaded: Loaded, model: nn.Module, chosen: Sequence[GrammarPair]) -> tup
             "target": tokenizers.target.encode_batch([one.target_en for one in chosen]),
         }
     )
-    batch = pair(
+    batch = pair_batch(
         [sides[i][0] for i in range(len(chosen))],
         [sides[i][1] for i in range(len(chosen))],
         padding=special.need("pad"),
@@ -142,7 +144,7 @@ def allowed(name: str, weights: Tensor, source_mask: Tensor | None) -> Tensor:
 
 def rows_and_blocks(loaded: Loaded, chosen: Sequence[GrammarPair], seed: int) -> dict[str, float]:
     """Over all attentions: how far row sums are from 1 and masked entries from 0 at most; row sums under dropout."""
-    batch, found = read(loaded, loaded.model, chosen)
+    batch, found = batch_and_weights(loaded, loaded.model, chosen)
     torch.manual_seed(seed)
     result = {"rows": 0.0, "blocked": 0.0, "error": 0.0, "leak": 0.0, "longest": 0.0, "attentions": 0.0}
     low, high = 1.0, 1.0

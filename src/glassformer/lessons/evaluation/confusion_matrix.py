@@ -15,7 +15,7 @@ from glassformer.data.examples import Arrays
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.training.few_digits import answers, digits, training_images
+from glassformer.lessons.training.few_digits import digits, held_out_answers, training_images
 from glassformer.metrics.classification import confusion, f1, most_confused
 from glassformer.metrics.interval import wilson
 from glassformer.show.drawing import bars, hover, pixels
@@ -38,7 +38,7 @@ def run(setup: LessonSetup) -> Data:
     assert isinstance(unseen, Arrays)
     few = images.select(_few(images.fields["label"], EACH))
     outcome = experiment.train(setup.seeds[0], training=few, validated=False)
-    found = answers(experiment, outcome.model)
+    found = held_out_answers(experiment, outcome.model)
     true, probabilities = found.labels, found.probabilities
     labels = [str(number) for number in range(probabilities.shape[1])]
     said = probabilities.argmax(1)

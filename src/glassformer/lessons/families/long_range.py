@@ -9,7 +9,7 @@ from itertools import pairwise
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from glassformer.lessons.families.recall import DISTANCES, KEYS, LONGEST, STEPS, Course, models, train
+from glassformer.lessons.families.recall import DISTANCES, KEYS, LONGEST, STEPS, Course, models, train_recall
 from glassformer.lessons.families.steps import chains, times
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
@@ -32,7 +32,7 @@ def run(setup: LessonSetup) -> Data:
     courses: dict[str, list[Course]] = {kind: [] for kind in KINDS}
     for seed in setup.each("recall", setup.seeds):
         for kind, model in models(seed).items():
-            courses[kind].append(train(model, seed, setup.some(STEPS, 2)))
+            courses[kind].append(train_recall(model, seed, setup.some(STEPS, 2)))
     timed = times(setup)
     sizes = {kind: sum(p.numel() for p in model.parameters()) for kind, model in models(0).items()}
     return {

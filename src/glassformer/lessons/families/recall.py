@@ -83,7 +83,7 @@ class Course:
     final: list[float] = field(default_factory=list)
 
 
-def train(model: nn.Module, seed: int, steps: int) -> Course:
+def train_recall(model: nn.Module, seed: int, steps: int) -> Course:
     """Trains with Adam; both models of a seed see the same sequences."""
     random, course = torch.Generator().manual_seed(seed), Course()
     optimizer = torch.optim.Adam(model.parameters(), lr=RATE)

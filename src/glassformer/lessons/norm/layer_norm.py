@@ -9,7 +9,7 @@ from math import log
 from typing import TYPE_CHECKING, Any
 
 from glassformer.lessons.lesson import Data, Lesson
-from glassformer.lessons.norm.layer_norm_experiment import inside, settings, with_and_without
+from glassformer.lessons.norm.layer_norm_experiment import depths_and_rates, inside, with_and_without
 from glassformer.lessons.norm.letters import first_gradients, letters
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference, interval
@@ -35,7 +35,7 @@ def run(setup: LessonSetup) -> Data:
         order: [first_gradients(material, seed, DEPTH, order) for seed in setup.seeds] for order in ("pre", "post")
     }
     rows = []
-    for setting in setup.each("with and without norm", settings()):
+    for setting in setup.each("with and without norm", depths_and_rates()):
         found = [with_and_without(material, setting, seed, setup.some(STEPS, 3)) for seed in setup.seeds]
         row: dict[str, Any] = {**setting}
         for name in ("loss", "spread"):

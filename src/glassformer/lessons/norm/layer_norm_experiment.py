@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from glassformer.config.values import Choice
 from glassformer.data.grammar.sample import pairs
 from glassformer.layers.norm import NORMS, LayerNorm
-from glassformer.lessons.attention.attention_patterns import read
+from glassformer.lessons.attention.attention_patterns import batch_and_weights
 from glassformer.lessons.experiment import Experiment
 from glassformer.lessons.norm.batch_norm import BatchNorm, NoNorm
 from glassformer.lessons.norm.letters import final_loss
@@ -28,7 +28,7 @@ SHOWN = 30  # points of a curve
 DEPTHS, RATES = (2, 6), (1e-3, 1e-2)
 
 
-def settings() -> list[dict[str, Any]]:
+def depths_and_rates() -> list[dict[str, Any]]:
     """Shallow and deep models, low and high learning rates."""
     return [{"depth": depth, "rate": rate} for depth in DEPTHS for rate in RATES]
 
@@ -87,7 +87,7 @@ def _inputs(model: nn.Module, loaded: Loaded, chosen: Any) -> dict[str, Tensor]:
         module.register_forward_pre_hook(keep(name)) for name, module in model.named_modules() if _is_norm(module)
     ]
     try:
-        read(loaded, model, chosen)
+        batch_and_weights(loaded, model, chosen)
     finally:
         for handle in handles:
             handle.remove()
@@ -142,7 +142,7 @@ def _distribution(x: Tensor) -> dict[str, Any]:
 @torch.no_grad()
 def _others(loaded: Loaded, chosen: Any, seeds: Any) -> dict[str, float]:
     """The first sentence stays, the others become random tokens: how far its memory moves, with either norm."""
-    batch, _ = read(loaded, loaded.model, chosen)
+    batch, _ = batch_and_weights(loaded, loaded.model, chosen)
     size = loaded.config.model.vocab_size or 0
     config = replace(loaded.config.model, norm=Choice("batch"))
     batch_model: Any = build(config, seed=0, norms={**NORMS, "batch": BatchNorm}).train()

@@ -38,7 +38,9 @@ def letters(setup: LessonSetup) -> Experiment:
     )
 
 
-def train(material: Experiment, seed: int, depth: int, steps: int, changes: Mapping[str, Any] | None = None) -> Outcome:
+def train_letters(
+    material: Experiment, seed: int, depth: int, steps: int, changes: Mapping[str, Any] | None = None
+) -> Outcome:
     """A decoder of this depth after `steps` steps."""
     return material.train(seed, {"model.n_decoder_layers": depth, "train.steps": steps, **(changes or {})})
 

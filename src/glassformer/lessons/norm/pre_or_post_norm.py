@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from glassformer.lessons.experiment import Experiment
 from glassformer.lessons.lesson import Data, Lesson
-from glassformer.lessons.norm.letters import final_loss, letters, stream_sizes, train
+from glassformer.lessons.norm.letters import final_loss, letters, stream_sizes, train_letters
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import PictureWords
@@ -53,7 +53,7 @@ def _changes(order: str, warm: int, steps: int) -> dict[str, Any]:
 def _cell(material: Experiment, setup: LessonSetup, depth: int, warm: int, steps: int) -> dict[str, Any]:
     """Both orders, all seeds; for the first seed also how the stream grows."""
     found = {
-        order: [train(material, seed, depth, steps, _changes(order, warm, steps)) for seed in setup.seeds]
+        order: [train_letters(material, seed, depth, steps, _changes(order, warm, steps)) for seed in setup.seeds]
         for order in ORDERS
     }
     losses = {order: [final_loss(one) for one in each] for order, each in found.items()}
@@ -91,7 +91,7 @@ def _shallow(material: Experiment, setup: LessonSetup, rate: float, steps: int) 
         "open": {**_changes("pre", 1, steps), "model.final_norm": False},
     }
     losses = {
-        name: [final_loss(train(material, seed, SHALLOW, steps, {**changes, **ended})) for seed in setup.seeds]
+        name: [final_loss(train_letters(material, seed, SHALLOW, steps, {**changes, **ended})) for seed in setup.seeds]
         for name, changes in variants.items()
     }
     return {"rate": rate, **{name: interval(each) for name, each in losses.items()}}
@@ -100,7 +100,7 @@ def _shallow(material: Experiment, setup: LessonSetup, rate: float, steps: int) 
 def _final_norm(material: Experiment, setup: LessonSetup, cell: dict[str, Any], steps: int) -> dict[str, Any]:
     """Pre-norm without the final norm against the cell that has it, and how the stream grows with it."""
     without = [
-        train(material, seed, cell["depth"], steps, {**_changes("pre", 1, steps), "model.final_norm": False})
+        train_letters(material, seed, cell["depth"], steps, {**_changes("pre", 1, steps), "model.final_norm": False})
         for seed in setup.seeds
     ]
     sizes = cell["stream"]["pre"]

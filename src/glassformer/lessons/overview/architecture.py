@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from glassformer.lessons.fingerprint import ROOT
+from glassformer.lessons.fingerprint import PACKAGE
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.texts import PictureWords
@@ -18,7 +18,7 @@ from glassformer.loading import open_config
 from glassformer.models.build import build
 from glassformer.show.drawing import hover
 from glassformer.show.theme import Theme
-from glassformer.trace.sentence import split
+from glassformer.trace.sentence import split_at_spaces
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +55,7 @@ def run(setup: LessonSetup) -> Data:
     """Build the paper's base model without memory (on "meta"), pass a sentence through it, and describe every box."""
     config = open_config(MODEL)
     model = build(config, device="meta")
-    source, target = split(SOURCE), split(TARGET)
+    source, target = split_at_spaces(SOURCE), split_at_spaces(TARGET)
     shapes, order = _pass(model, len(source), len(target))
     boxes = {name: _box(model, path, shapes) for name, path in BOXES.items()}
     return {
@@ -98,7 +98,7 @@ def _pass(model: nn.Module, source: int, target: int) -> tuple[dict[str, list[in
 
 def _box(model: nn.Module, path: str, shapes: dict[str, list[int]]) -> dict[str, Any]:
     module = model.get_submodule(path)
-    file = Path(inspect.getfile(type(module))).resolve().relative_to(ROOT)
+    file = Path(inspect.getfile(type(module))).resolve().relative_to(PACKAGE)
     return {
         "path": path,
         "class": type(module).__name__,

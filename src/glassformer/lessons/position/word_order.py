@@ -49,7 +49,7 @@ def run(setup: LessonSetup) -> Data:
         models = [make(family, position, seed) for seed in setup.seeds]
         found[name] = {
             "shuffled": interval([shuffled(model, seed) for model, seed in zip(models, setup.seeds, strict=True)]),
-            "sentences": interval([apart(model, family) for model in models]),
+            "sentences": interval([vector_distance(model, family) for model in models]),
             "words": words(models[0], family),
         }
     return {
@@ -93,7 +93,7 @@ def _outputs(model: nn.Module) -> tuple[Tensor, Tensor]:
 
 
 @torch.no_grad()
-def apart(model: nn.Module, family: str) -> float:
+def vector_distance(model: nn.Module, family: str) -> float:
     """How far apart the two sentence vectors are: an encoder's at [CLS], a decoder's at the last word."""
     first, second = _outputs(model)
     at = 0 if family == "encoder" else -1

@@ -15,7 +15,7 @@ from glassformer.loading import Loaded
 from glassformer.metrics.boxes import match_boxes
 from glassformer.show.drawing import colour_bar, heat, hover, pixels
 from glassformer.show.theme import Theme
-from glassformer.tasks.object_queries.task import CanvasBatch, ObjectQueries, QueryAnswers, answers
+from glassformer.tasks.object_queries.task import CanvasBatch, ObjectQueries, QueryAnswers, likeliest_objects
 from glassformer.trace.record import record
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def run(setup: LessonSetup) -> Data:
     loaded = setup.model("object-queries")
     batch = _batch(loaded, setup.some(CANVASES, 8))
     with torch.no_grad(), record(loaded.model, "decoder.*.cross_attention.weights") as trace:
-        said = answers(loaded.model(batch.images))
+        said = likeliest_objects(loaded.model(batch.images))
     maps = trace.attention("cross_attention")[-1].mean(1)  # b q patches, last layer
     claims = match_boxes(*said, batch.labels, batch.boxes)
     inside, area = _inside(maps, said)

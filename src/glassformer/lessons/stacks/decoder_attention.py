@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
-from glassformer.lessons.stacks.sentences import SENTENCE, follow
+from glassformer.lessons.stacks.sentences import SENTENCE, teacher_forced
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.verdict import Verdict, exact
 from glassformer.loading import Loaded
@@ -50,7 +50,7 @@ def run(setup: LessonSetup) -> Data:
     """One translation: where the decoder of the trained translator looks, and where the gradients flow."""
     loaded = setup.model("ko-en")
     target = translate(loaded, SENTENCE, SearchOptions(max_len=LONGEST))[0]
-    followed = follow(loaded, SENTENCE, target, ("decoder.*.weights",))
+    followed = teacher_forced(loaded, SENTENCE, target, ("decoder.*.weights",))
     causal, cross = (followed.trace.attention(kind) for kind in ("self_attention", "cross_attention"))
     layers = [(own[0].mean(0).tolist(), across[0].mean(0).tolist()) for own, across in zip(causal, cross, strict=True)]
     return {

@@ -15,7 +15,7 @@ from glassformer.data.batch import PairBatch
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.stacks.contribution import SUBLAYERS, contributions
-from glassformer.lessons.stacks.sentences import batch_of, held_out
+from glassformer.lessons.stacks.sentences import batch_of, validation_sentences
 from glassformer.lessons.stacks.small_translators import SmallTranslators
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import PictureWords
@@ -40,7 +40,7 @@ def run(setup: LessonSetup) -> Data:
     """Small translators of several seeds with three decoder layers, and the trained translator with its two."""
     translators = SmallTranslators(setup, LAYERS)
     material = translators.material
-    pairs = held_out(setup.some(JUDGED, 10))
+    pairs = validation_sentences(setup.some(JUDGED, 10))
     batch = batch_of(material.config, material.vocabularies, pairs)
     seen, accuracy = [], []
     for _, outcome in translators.each():

@@ -17,7 +17,7 @@ from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.stacks.contribution import slope
 from glassformer.lessons.stacks.probes import probe
-from glassformer.lessons.stacks.sentences import SENTENCE, batch_of, held_out, plain
+from glassformer.lessons.stacks.sentences import SENTENCE, batch_of, validation_sentences, without_space_mark
 from glassformer.lessons.stacks.small_translators import SmallTranslators
 from glassformer.lessons.stacks.untrained_picture import untrained
 from glassformer.lessons.statistics import differences, interval
@@ -50,7 +50,9 @@ def _maps(loaded: Loaded) -> dict[str, Any]:
     reader, model = loaded.reader(), loaded.model
     assert isinstance(model, EncoderDecoder)
     short = reader.source(SENTENCE)
-    long = max((reader.source(pair.source_ko) for pair in held_out(NEIGHBOURS)), key=lambda one: one.ids.shape[1])
+    long = max(
+        (reader.source(pair.source_ko) for pair in validation_sentences(NEIGHBOURS)), key=lambda one: one.ids.shape[1]
+    )
     pad, wide = loaded.tokenizer.specials.need("pad"), max(short.ids.shape[1], long.ids.shape[1])
     rows = [[*one.ids[0].tolist(), *[pad] * (wide - one.ids.shape[1])] for one in (short, long)]
     ids = torch.tensor(rows)  # 2 t
@@ -61,8 +63,11 @@ def _maps(loaded: Loaded) -> dict[str, Any]:
     layers = [one[0, :, :real].tolist() for one in trace.attention()]  # each h t s
     blocked = [value for layer in layers for head in layer for row in head for value in row[real:]]
     return {
-        "tokens": [*map(plain, short.tokens)],
-        "columns": [*map(plain, short.tokens), *[plain(loaded.tokenizer.piece(pad))] * (wide - real)],
+        "tokens": [*map(without_space_mark, short.tokens)],
+        "columns": [
+            *map(without_space_mark, short.tokens),
+            *[without_space_mark(loaded.tokenizer.piece(pad))] * (wide - real),
+        ],
         "maps": [[[[*row[:real], *[None] * (wide - real)] for row in head] for head in layer] for layer in layers],
         "padding": wide - real,
         "to_padding": max(blocked, default=0.0),
@@ -93,7 +98,7 @@ def depth(setup: LessonSetup) -> dict[str, Any]:
     """
     translators = SmallTranslators(setup, LAYERS)
     fitted = grammar.pairs("train", setup.some(FIT, 100), level="small")
-    fit, judged = _groups(translators, [fitted, held_out(setup.some(JUDGED, 30))])
+    fit, judged = _groups(translators, [fitted, validation_sentences(setup.some(JUDGED, 30))])
     before, after, accuracy = [], [], []
     for seed, outcome in translators.each():
         after.append(look(outcome.model, fit, judged))

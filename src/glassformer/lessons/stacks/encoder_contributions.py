@@ -15,7 +15,7 @@ from glassformer.lessons.experiment import Experiment
 from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.stacks.contribution import contributions, halves, slope
-from glassformer.lessons.stacks.sentences import batch_of, held_out
+from glassformer.lessons.stacks.sentences import batch_of, validation_sentences
 from glassformer.lessons.stacks.untrained_picture import untrained
 from glassformer.lessons.statistics import difference, differences, interval
 from glassformer.lessons.texts import PictureWords
@@ -108,7 +108,7 @@ def _look(experiment: Experiment, model: nn.Module) -> dict[str, list[float]]:
 def _translator(setup: LessonSetup) -> dict[str, Any]:
     loaded, model = (found := setup.model("ko-en")), found.model
     assert isinstance(model, EncoderDecoder)
-    pairs = held_out(setup.some(100, 10))
+    pairs = validation_sentences(setup.some(100, 10))
     batch = batch_of(loaded.config, loaded.vocabularies, pairs)
     mask = batch.source_mask
     real = torch.ones_like(batch.source, dtype=torch.bool) if mask is None else mask  # b s

@@ -11,7 +11,7 @@ from glassformer.decoding.limits import Limits
 from glassformer.decoding.tree import ROOT, Tree
 from glassformer.lessons.lesson import Data, Lesson, no_verdicts
 from glassformer.lessons.setup import LessonSetup
-from glassformer.lessons.stacks.sentences import plain
+from glassformer.lessons.stacks.sentences import without_space_mark
 from glassformer.lessons.texts import PictureWords
 from glassformer.loading import Loaded
 from glassformer.show.drawing import heat, hover
@@ -41,7 +41,7 @@ def run(setup: LessonSetup) -> Data:
     written = best[0][0]
     return {
         "sentence": SENTENCE,
-        "source": [*map(plain, read.tokens)],
+        "source": [*map(without_space_mark, read.tokens)],
         "translation": target.decode(written.tokens),
         "translations": [{"text": target.decode(one.tokens), "score": one.score} for one in best[0]],
         "beam": BEAM,
@@ -62,11 +62,11 @@ def _look(loaded: Loaded, ids: torch.Tensor, tokens: list[int]) -> dict[str, Any
         likeliest = row.topk(CANDIDATES)
         steps.append(
             {
-                "token": plain(piece(token)),
+                "token": without_space_mark(piece(token)),
                 "probability": float(row[token]),
                 "entropy": float(-torch.xlogy(row, row).sum() / torch.log(torch.tensor(2.0))),
                 "candidates": [
-                    {"token": plain(piece(int(i))), "probability": float(p)}
+                    {"token": without_space_mark(piece(int(i))), "probability": float(p)}
                     for p, i in zip(likeliest.values, likeliest.indices, strict=True)
                 ],
             }
@@ -88,7 +88,7 @@ def _tree(tree: Tree, target: Tokenizer) -> dict[str, Any]:
         node = tree.nodes[node].parent
     nodes = [
         {
-            "token": plain(target.piece(node.token)),
+            "token": without_space_mark(target.piece(node.token)),
             "parent": node.parent,
             "probability": float(torch.tensor(node.log_probability).exp()),
             "cumulative": node.cumulative,

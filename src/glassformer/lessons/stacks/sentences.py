@@ -18,7 +18,9 @@ from glassformer.trace.record import record
 from glassformer.trace.trace import Trace
 
 SENTENCE = "나는 어제 학교에서 Transformer를 공부했다"
-HELD_OUT = "우리 할머니께서는 학교에서 지훈에게 역사를 가르치고 계신다"  # a validation sentence, never trained on
+HELD_OUT_SENTENCE = (
+    "우리 할머니께서는 학교에서 지훈에게 역사를 가르치고 계신다"  # a validation sentence, never trained on
+)
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class Followed:
     trace: Trace
 
 
-def held_out(count: int) -> list[grammar.GrammarPair]:
+def validation_sentences(count: int) -> list[grammar.GrammarPair]:
     """The first validation sentences of the built-in corpus: no translator of the package was trained on them."""
     return grammar.pairs("validation", count, level="small")
 
@@ -42,15 +44,15 @@ def batch_of(config: RunConfig, vocabularies: Vocabularies, pairs: Sequence[gram
     return Translation.make(config, vocabularies).collate([store[i] for i in range(len(store))])
 
 
-def follow(loaded: Loaded, source: str, target: str, names: Sequence[str] = ("*.weights",)) -> Followed:
+def teacher_forced(loaded: Loaded, source: str, target: str, names: Sequence[str] = ("*.weights",)) -> Followed:
     """Teacher-forced: the decoder is given the target and predicts the next token at every position."""
     reader = loaded.reader()
     read, said = reader.source(source), reader.target(target)
     with torch.no_grad(), record(loaded.model, names) as trace:
         loaded.model(read.ids, said.ids)
-    return Followed([*map(plain, read.tokens)], [*map(plain, said.tokens)], trace)
+    return Followed([*map(without_space_mark, read.tokens)], [*map(without_space_mark, said.tokens)], trace)
 
 
-def plain(piece: str) -> str:
+def without_space_mark(piece: str) -> str:
     """A piece without the marker of a preceding space."""
     return piece.replace("▁", "") or "_"

@@ -25,7 +25,7 @@ from glassformer.lessons.stacks.alignment import (
     word_weights,
     words_of,
 )
-from glassformer.lessons.stacks.sentences import HELD_OUT, batch_of, follow, held_out
+from glassformer.lessons.stacks.sentences import HELD_OUT_SENTENCE, batch_of, teacher_forced, validation_sentences
 from glassformer.lessons.stacks.small_translators import SmallTranslators
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import PictureWords
@@ -53,7 +53,7 @@ PLAIN = 0.5  # below this error rate more than half of the links are right
 def run(setup: LessonSetup) -> Data:
     """Alignments by several small translators and the trained one; then one of its sentences in full."""
     choosing, judged = setup.some(CHOOSING, 10), setup.some(JUDGED, 10)
-    pairs = held_out(choosing + judged)
+    pairs = validation_sentences(choosing + judged)
     seeds = measure_seeds(setup, pairs[:choosing], pairs[choosing:])
     loaded = setup.model("ko-en")
     trained = Aligner(loaded.model, loaded.config, loaded.vocabularies).judge(pairs[:choosing], pairs[choosing:])
@@ -62,8 +62,8 @@ def run(setup: LessonSetup) -> Data:
 
 def _page(loaded: Loaded, trained: Data) -> dict[str, Any]:
     """A validation sentence with its reference, so that the grammar's alignment can be drawn over the weights."""
-    pair = next(pair for pair in held_out(40) if pair.source_ko == HELD_OUT)
-    followed = follow(loaded, pair.source_ko, pair.target_en)
+    pair = next(pair for pair in validation_sentences(40) if pair.source_ko == HELD_OUT_SENTENCE)
+    followed = teacher_forced(loaded, pair.source_ko, pair.target_en)
     own, across = followed.trace.attention(), followed.trace.attention("cross_attention")
     encoder, decoder = own[: len(own) - len(across)], own[len(own) - len(across) :]
     last = decoder[-1][0].mean(0).tolist()

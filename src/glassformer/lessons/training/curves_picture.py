@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def curves(axes: Axes, theme: Theme, shown: Mapping[str, Mapping[str, Any]]) -> None:
+def draw_curves(axes: Axes, theme: Theme, shown: Mapping[str, Mapping[str, Any]]) -> None:
     """One line for each label with its interval shaded; a diverged run leaves a gap."""
     steps = next(iter(shown.values()))["steps"]
     lines(axes, theme, steps, {label: _intervals(one) for label, one in shown.items()})

@@ -18,7 +18,7 @@ from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.training.curves_picture import curves
+from glassformer.lessons.training.curves_picture import draw_curves
 from glassformer.lessons.training.letters import D_MODEL, curve, letters
 from glassformer.lessons.verdict import Verdict, less
 from glassformer.show.drawing import bars, lines
@@ -142,7 +142,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     places["rate"].set_yticks([0, 0.5, 1])
     places["rate"].legend(ncol=4, loc="upper right", fontsize=8)
     best = {words("at", name=words(kind), peak=f"{data['best'][kind]:g}"): kind for kind in data["schedules"]}
-    curves(places["loss"], theme, {label: data["schedules"][kind]["curve"] for label, kind in best.items()})
+    draw_curves(places["loss"], theme, {label: data["schedules"][kind]["curve"] for label, kind in best.items()})
     places["loss"].set(title=words("loss"), xlabel=words("step"))
     ends = {words(kind): ends for kind, ends in data["ends"].items()}
     bars(places["end"], theme, [f"{peak:g}" for peak in data["peaks"]], ends, form=".2f")

@@ -70,7 +70,7 @@ def training_images(experiment: Experiment) -> Arrays:
 
 
 @torch.no_grad()
-def answers(experiment: Experiment, model: nn.Module) -> DigitAnswers:
+def held_out_answers(experiment: Experiment, model: nn.Module) -> DigitAnswers:
     """The answers on the held-out images."""
     task, images = experiment.material.task, experiment.material.validation
     assert isinstance(task, ImageClassification) and images is not None

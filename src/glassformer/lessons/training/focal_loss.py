@@ -19,7 +19,7 @@ from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference, interval
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.training.few_digits import answers, digits, training_images
+from glassformer.lessons.training.few_digits import digits, held_out_answers, training_images
 from glassformer.lessons.verdict import Verdict, exact, greater
 from glassformer.losses import cross_entropy, focal
 from glassformer.show.drawing import bars, lines
@@ -122,7 +122,7 @@ def _part(pull: Tensor, of: Tensor) -> float:
 
 def _recalls(experiment: Experiment, sets: dict[int, Arrays]) -> dict[str, Any]:
     found = [
-        answers(experiment, experiment.train(seed, training=images, validated=False).model)
+        held_out_answers(experiment, experiment.train(seed, training=images, validated=False).model)
         for seed, images in sets.items()
     ]
     rare = [np.isin(one.labels, RARE) for one in found]

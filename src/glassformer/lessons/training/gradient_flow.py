@@ -17,7 +17,7 @@ from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import differences, interval
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.training.curves_picture import curves, finer
+from glassformer.lessons.training.curves_picture import draw_curves, finer
 from glassformer.lessons.training.letters import D_MODEL, curve, letters
 from glassformer.lessons.verdict import Verdict, less
 from glassformer.models.build import build
@@ -115,7 +115,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
         logarithmic(above)
         finer(above)
         above.set(title=words(f"gradient_{order}"), xlabel=words("layer"))
-        curves(below, theme, {words(rule): seen["curve"] for rule, seen in rules.items()})
+        draw_curves(below, theme, {words(rule): seen["curve"] for rule, seen in rules.items()})
         below.set(title=words(f"loss_{order}"), xlabel=words("step"))
         if column:
             above.legend().set_visible(False)

@@ -16,7 +16,7 @@ from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import difference, differences, interval
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.training.few_digits import DigitAnswers, answers, digits, training_images
+from glassformer.lessons.training.few_digits import DigitAnswers, digits, held_out_answers, training_images
 from glassformer.lessons.verdict import Verdict, less
 from glassformer.losses import cross_entropy
 from glassformer.metrics.classification import calibration
@@ -90,7 +90,7 @@ def _look(setup: LessonSetup, experiment: Experiment, count: int) -> dict[str, A
 def _train(experiment: Experiment, seed: int, count: int) -> DigitAnswers:
     images = training_images(experiment)
     chosen = np.sort(np.random.default_rng(seed).permutation(len(images))[:count])
-    return answers(experiment, experiment.train(seed, training=images.select(chosen), validated=False).model)
+    return held_out_answers(experiment, experiment.train(seed, training=images.select(chosen), validated=False).model)
 
 
 def _bins(some: DigitAnswers) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ from glassformer.lessons.lesson import Data, Lesson
 from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import differences, interval
 from glassformer.lessons.texts import PictureWords
-from glassformer.lessons.training.curves_picture import curves, finer
+from glassformer.lessons.training.curves_picture import draw_curves, finer
 from glassformer.lessons.training.letters import D_MODEL, curve, letters
 from glassformer.lessons.verdict import Verdict, less
 from glassformer.show.drawing import logarithmic
@@ -100,7 +100,7 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     for column, (order, lengths) in enumerate(data["orders"].items()):
         for row, kind in enumerate(("losses", "gradients")):
             axes = panels[row][column]
-            curves(axes, theme, {words("length", n=length): seen[kind] for length, seen in lengths.items()})
+            draw_curves(axes, theme, {words("length", n=length): seen[kind] for length, seen in lengths.items()})
             axes.set(title=words(f"{kind}_{order}"), xlabel=words("step"))
             if row or column:
                 axes.legend().set_visible(False)

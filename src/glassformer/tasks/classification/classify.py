@@ -14,7 +14,7 @@ from glassformer.decoding.step import evaluating
 from glassformer.errors import InputError
 from glassformer.loading import Loaded
 from glassformer.show import Table
-from glassformer.tasks.text_inputs import Text, every_text_or_pair, input_ids, rows
+from glassformer.tasks.text_inputs import Text, every_text_or_pair, input_batches, input_ids
 from glassformer.tasks.verbs import Answers, answers_table, check_verb
 
 
@@ -57,7 +57,7 @@ def classify(loaded: Loaded, texts: Text | Sequence[Text], *, truncate: bool = F
     ids = [input_ids(loaded, text, truncate=truncate) for text in every]
     names = [text if isinstance(text, str) else " ||| ".join(text) for text in every]
     with evaluating(loaded.model):
-        for some in rows(loaded, [one.tokens for one in ids], [one.segments for one in ids]):
+        for some in input_batches(loaded, [one.tokens for one in ids], [one.segments for one in ids]):
             more = () if some.segments is None else (some.segments,)
             logits = loaded.model(some.tokens, some.mask, *more)  # b classes
             found |= zip(some.places, decided([names[i] for i in some.places], logits, loaded.labels), strict=True)

@@ -14,11 +14,10 @@ from torch import Tensor, nn
 from glassformer.data.examples import Examples
 from glassformer.losses import Sum, cross_entropy
 from glassformer.metrics.classification import ConfusionTable, f1
-from glassformer.tasks.task import added, means
+from glassformer.tasks.task import AT_ONCE, added, means
 
 MOST_CLASSES = 40  # more cannot be told apart in a picture
 MOST_EXAMPLES = 5000  # only the first ones are used
-AT_ONCE = 64
 
 
 def class_scores(logits: Float[Tensor, "b classes"], targets: Int[Tensor, " b"]) -> dict[str, Sum]:

@@ -27,10 +27,10 @@ from glassformer.metrics.classification import (
 from glassformer.metrics.interval import Proportion
 from glassformer.show import Column, Sheet, Table
 from glassformer.tasks.classification.task import Classification
-from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, in_pieces, numbers, percent
+from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, in_pieces, number_columns, percent
+from glassformer.tasks.task import AT_ONCE
 from glassformer.words import say
 
-AT_ONCE = 64  # texts or images in a batch
 MOST_LABELS = 12  # more do not fit side by side
 SHARES = ("accuracy", "majority", "f1", "calibration")
 DROPPED = {"calibration": 1, "majority": 2}
@@ -147,7 +147,7 @@ class ClassificationEvaluation(Evaluation[ClassificationScores]):
     def _by_label(self, lang: str | None) -> Table:
         shares = [say(f"classes.{key}", lang) for key in ("precision", "recall", "f1")]
         titles = [say("classes.label", lang), say(f"units.many.{self.unit}", lang), *shares]
-        table = Table(*numbers(titles, str), lang=lang)
+        table = Table(*number_columns(titles, str), lang=lang)
         scores, counts = self.total.f1, self.total.confusion.sum(axis=1)
         for i, name in enumerate(self.labels):
             values = (scores.precision[i], scores.recall[i], scores.f1[i])
@@ -155,7 +155,7 @@ class ClassificationEvaluation(Evaluation[ClassificationScores]):
         return table
 
     def _confusion(self, lang: str | None) -> Table:
-        table = Table(*numbers([say("classes.matrix", lang), *self.labels], str), lang=lang)
+        table = Table(*number_columns([say("classes.matrix", lang), *self.labels], str), lang=lang)
         for name, row in zip(self.labels, self.total.confusion.tolist(), strict=True):
             table.add(name, *(f"{count:,}" for count in row))
         return table

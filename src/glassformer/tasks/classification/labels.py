@@ -39,13 +39,13 @@ def weights_or_balanced(key: str, value: object) -> str | list[float]:
     return [positive(key, factor) for factor in value]
 
 
-LABELS = Option(None, label_names, optional=True)
+LABELS_OPTION = Option(None, label_names, optional=True)
 WEIGHTS = Option(None, weights_or_balanced, optional=True)
 
 
 def given_labels(config: RunConfig) -> list[str] | None:
     """`task.labels` of a recipe; None if the labels come from the data."""
-    names: list[str] | None = LABELS.check("task.labels", config.task.options.get("labels"))
+    names: list[str] | None = LABELS_OPTION.check("task.labels", config.task.options.get("labels"))
     return names
 
 

@@ -24,7 +24,14 @@ from glassformer.errors import ConfigError
 from glassformer.losses import Loss, Sum, cross_entropy, make_loss
 from glassformer.runs import Run
 from glassformer.tasks.classification.confusion import class_metrics, class_scores
-from glassformer.tasks.classification.labels import LABELS, WEIGHTS, class_weights, given_labels, learn_labels, numbered
+from glassformer.tasks.classification.labels import (
+    LABELS_OPTION,
+    WEIGHTS,
+    class_weights,
+    given_labels,
+    learn_labels,
+    numbered,
+)
 from glassformer.tasks.material import TextMaterial, learn_vocabularies, seen_in, sized
 from glassformer.tasks.options import check_options
 from glassformer.text import Frame, Vocabularies
@@ -56,7 +63,7 @@ class Classification:
 
     name: ClassVar[str] = "classification"
     unit: ClassVar[str] = "texts"
-    options: ClassVar[Schema] = {"labels": LABELS, "weights": WEIGHTS}
+    options: ClassVar[Schema] = {"labels": LABELS_OPTION, "weights": WEIGHTS}
     sources: ClassVar[Mapping[str, Schema]] = LABELLED_OPTIONS
     judged: ClassVar[Mapping[str, str]] = {"loss": "less", "accuracy": "more", "f1": "more"}
     shown: ClassVar[Mapping[str, str]] = {"accuracy": "share", "f1": "share"}

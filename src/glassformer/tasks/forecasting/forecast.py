@@ -13,7 +13,7 @@ import torch
 from glassformer.config.values import path_of, truth, word
 from glassformer.data.channel import Channel, read_channels, read_sheet
 from glassformer.data.channel_sources import check_constant, series_form
-from glassformer.data.moments import Moments, TimeStep, refuse_gaps, step_of, written
+from glassformer.data.moments import Moments, TimeStep, refuse_gaps, step_of, written_moment
 from glassformer.data.panel import Numbers, Scale, Scaler
 from glassformer.decoding.rules import check_finite
 from glassformer.decoding.step import evaluating
@@ -57,12 +57,15 @@ class Forecast:
         return {
             "file": self.path,
             "column": self.past.name,
-            "dates": [written(each) for each in self.moments],
+            "dates": [written_moment(each) for each in self.moments],
             "forecast": self.said["model"].tolist(),
             "beside": {name: values.tolist() for name, values in self.said.items() if name != "model"},
-            "past": {"dates": [written(each) for each in self.past.moments], "values": self.past.values.tolist()},
+            "past": {
+                "dates": [written_moment(each) for each in self.past.moments],
+                "values": self.past.values.tolist(),
+            },
             "patches": [
-                {"first": written(each.first), "last": written(each.last), "attention": each.share}
+                {"first": written_moment(each.first), "last": written_moment(each.last), "attention": each.share}
                 for each in self.patches
             ],
             "attention": self.attention.tolist(),
@@ -74,12 +77,12 @@ class Forecast:
         methods = (Column(label(name, lang), "number") for name in self.said)
         values = Table(Column(say("forecast.date", lang), "name"), *methods, title=self.title(lang), lang=lang)
         for i, moment in enumerate(self.moments):
-            values.add(written(moment), *(f"{each[i]:.6g}" for each in self.said.values()))
+            values.add(written_moment(moment), *(f"{each[i]:.6g}" for each in self.said.values()))
         kinds: dict[str, ColumnKind] = {"patch_from": "name", "patch_to": "name", "share": "number"}
         columns = (Column(say(f"forecast.{key}", lang), kind) for key, kind in kinds.items())
         seen = Table(*columns, title=say("forecast.patches", lang), lang=lang)
         for patch in self.patches:
-            seen.add(written(patch.first), written(patch.last), f"{100 * patch.share:.1f} %")
+            seen.add(written_moment(patch.first), written_moment(patch.last), f"{100 * patch.share:.1f} %")
         return Sheet(values, seen)
 
     def __rich__(self) -> Sheet:
@@ -90,7 +93,9 @@ class Forecast:
 
     def title(self, lang: str) -> str:
         about = {"series": self.past.name, "path": Path(self.path).name, "horizon": len(self.moments)}
-        return say("forecast.next", lang, **about, last=written(self.past.moments[-1]), step=self.step.phrase.say(lang))
+        return say(
+            "forecast.next", lang, **about, last=written_moment(self.past.moments[-1]), step=self.step.phrase.say(lang)
+        )
 
 
 def label(method: str, lang: str) -> str:
@@ -165,8 +170,8 @@ def _column(loaded: Loaded, path: str | Path, column: str, date: str, gaps: bool
     """The requested column, or the only one; no other is read. The CSV options of training apply here too."""
     source = loaded.config.data.source
     given = source.options if source.kind == "csv" else {}
-    told = series_form({key: given[key] for key in TOLD if key in given})
-    form = replace(told, date=date, columns=[column] if column else (), gaps=gaps)
+    training_form = series_form({key: given[key] for key in TOLD if key in given})
+    form = replace(training_form, date=date, columns=[column] if column else (), gaps=gaps)
     if not column:
         sheet = read_sheet(path, form)
         others = [name for i, name in enumerate(sheet.names) if i != sheet.when]

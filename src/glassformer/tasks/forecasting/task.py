@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from glassformer.config.options import Schema
 from glassformer.config.recipe import RunConfig
 from glassformer.config.table import ConfigTable, checked
-from glassformer.config.values import Choice, count, one_of
+from glassformer.config.values import Choice, one_of, size_or_zero
 from glassformer.data.batch import ArrayBatch
 from glassformer.data.channel_sources import CHANNELS_OPTIONS, CUT, SOURCES
 from glassformer.data.examples import Example, Windows
@@ -45,7 +45,7 @@ class Settings(ConfigTable):
     instance_norm: str = checked("mean", partial(one_of, known=CENTRES))
     log: bool = False
     season: int = 1
-    drop_last: int = checked(0, count)
+    drop_last: int = checked(0, size_or_zero)
 
     @classmethod
     def of(cls, task: Choice) -> Settings:

@@ -17,7 +17,7 @@ from glassformer.runs import Run
 from glassformer.tasks.classification.classify import Classified, decided
 from glassformer.tasks.verbs import Answers, check_verb
 
-AT_ONCE = 16
+IMAGES_AT_ONCE = 16
 
 
 @torch.inference_mode()
@@ -34,9 +34,9 @@ def recognise(loaded: Loaded, images: str | Path | Sequence[str | Path]) -> Answ
         path_of("images", path)
     names, found = [str(path) for path in every], Answers[Classified]()
     with evaluating(loaded.model):
-        for first in range(0, len(every), AT_ONCE):
-            pixels = seen(loaded, every[first : first + AT_ONCE])  # b c size size
-            found += decided(names[first : first + AT_ONCE], loaded.model(pixels), loaded.labels)
+        for first in range(0, len(every), IMAGES_AT_ONCE):
+            pixels = seen(loaded, every[first : first + IMAGES_AT_ONCE])  # b c size size
+            found += decided(names[first : first + IMAGES_AT_ONCE], loaded.model(pixels), loaded.labels)
     return found
 
 

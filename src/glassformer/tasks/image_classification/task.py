@@ -28,13 +28,13 @@ from glassformer.losses import Loss, Sum, cross_entropy, make_loss
 from glassformer.models.check import input_positions
 from glassformer.runs import Run
 from glassformer.tasks.classification.confusion import class_metrics, class_scores
-from glassformer.tasks.classification.labels import LABELS, given_labels
+from glassformer.tasks.classification.labels import LABELS_OPTION, given_labels
 from glassformer.tasks.image_classification.labels import learn_labels, numbered
 from glassformer.tasks.options import check_options
 
 STATISTICS = ("mean", "std")
 OPTIONS: Schema = {
-    "labels": LABELS,
+    "labels": LABELS_OPTION,
     **dict.fromkeys(STATISTICS, Option(None, anything)),  # checked by `statistic`, which knows the channels
     "resample": Option("bilinear", partial(one_of, known=RESAMPLING)),
     "crop": Option(0, anything),  # checked by `read_augmentation`, which knows the size

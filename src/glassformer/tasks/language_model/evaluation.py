@@ -18,7 +18,7 @@ from glassformer.metrics.language import HIGHEST, NGrams, Surprise, bits_per_cha
 from glassformer.show import Sheet
 from glassformer.tasks.language_model.sliding import Foreseen, foresee
 from glassformer.tasks.language_model.task import WindowOptions, joined
-from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, numbers, percent
+from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, number_columns, percent
 from glassformer.words import say
 
 COLUMNS = ("group", "tokens", "characters", "loss", "perplexity", "bits", "n_gram", "accuracy")
@@ -76,7 +76,7 @@ class LanguageModelEvaluation(Evaluation[WritingScores]):
         return {key: about[key] for key in (*self.total.to_json(), "n_gram", "context")}
 
     def shown(self, lang: str | None = None) -> Sheet:
-        columns = numbers(COLUMNS, lambda key: say(f"writing.{key}", lang, order=self.order), DROPPED)
+        columns = number_columns(COLUMNS, lambda key: say(f"writing.{key}", lang, order=self.order), DROPPED)
         return Sheet(self.table(columns, self._cells, lang), *self.notes(lang))
 
     def _cells(self, scores: WritingScores) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from glassformer.data.documents import HELD_OUT, read_documents
+from glassformer.data.documents import HELD_OUT_SHARE, read_documents
 from glassformer.errors import InputError, Phrase
 
 CONTEXT = 64  # of own-text
@@ -23,5 +23,5 @@ def fitting_context(path: Path, known: Mapping[str, Any]) -> dict[str, Any]:
     if texts.characters < LEAST_TEXT:
         count, what = texts.characters, Phrase("own.what.characters")
         raise InputError("own_too_few", path=path, count=count, least=LEAST_TEXT, what=what)
-    tail = int(texts.characters * HELD_OUT) - 1
+    tail = int(texts.characters * HELD_OUT_SHARE) - 1
     return {"task.context": tail} if tail < CONTEXT else {}

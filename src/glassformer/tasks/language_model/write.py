@@ -12,7 +12,7 @@ from rich.text import Text
 
 from glassformer.config.values import size
 from glassformer.data.batch import pad
-from glassformer.decoding import Beams, Limits, Sampling, beam_search, greedy, stream
+from glassformer.decoding import Beams, Limits, Sampling, beam_search, greedy, stream_tokens
 from glassformer.errors import ConfigError, InputError
 from glassformer.hub.generation import GenerationDefaults, read_generation
 from glassformer.layers.position import table_size
@@ -20,12 +20,12 @@ from glassformer.loading import Loaded
 from glassformer.models.decoder import DecoderOnly
 from glassformer.tasks.language_model.syllables import Stops, Syllables
 from glassformer.tasks.output_ids import first_said, forbidden_and_ends, forbidden_ids, say_unheeded
+from glassformer.tasks.task import AT_ONCE
 from glassformer.tasks.verbs import check_verb
 from glassformer.text.frame import encode_typed
 from glassformer.text.normalisation import normalise
 
 TOKENS = 100  # by default
-AT_ONCE = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +131,7 @@ class Pen:
             ((best,),) = beam_search(model, source, limits=limits, beams=self.writing.beams)
             yield from best.tokens
             return
-        steps = stream(model, source, limits=limits, sampling=self.writing.sampling, seed=self.writing.seed)
+        steps = stream_tokens(model, source, limits=limits, sampling=self.writing.sampling, seed=self.writing.seed)
         yield from (token for (token,) in steps if token is not None)
 
     def limits(self) -> Limits:

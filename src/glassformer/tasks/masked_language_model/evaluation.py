@@ -19,7 +19,7 @@ from glassformer.loading import Loaded
 from glassformer.metrics.interval import Proportion, wilson
 from glassformer.show import Sheet
 from glassformer.tasks.masked_language_model.task import MaskedLanguageModel
-from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, in_pieces, numbers, percent
+from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, in_pieces, number_columns, percent
 from glassformer.words import say
 
 TEXTS = 64  # in a batch, of similar length
@@ -71,7 +71,7 @@ class MaskedEvaluation(Evaluation[MaskedScores]):
     """See `Evaluation`. `hypotheses`: every text as the model predicts it, each word from all the others."""
 
     def shown(self, lang: str | None = None) -> Sheet:
-        columns = numbers(COLUMNS, lambda key: say(f"gaps.{key}", lang), DROPPED)
+        columns = number_columns(COLUMNS, lambda key: say(f"gaps.{key}", lang), DROPPED)
         return Sheet(self.table(columns, _cells, lang), *self.notes(lang))
 
     def notes(self, lang: str | None) -> list[str]:

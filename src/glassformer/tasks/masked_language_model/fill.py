@@ -60,7 +60,7 @@ def fill(loaded: Loaded, text: str, top: int = 5, *, truncate: bool = False) -> 
     check_verb(loaded, "fill")
     size("top", top)
     tokenizer = loaded.tokenizer
-    mask, parts = tokenizer.specials.need("mask"), split(tokenizer, normalise(text))
+    mask, parts = tokenizer.specials.need("mask"), split_at_gaps(tokenizer, normalise(text))
     if len(parts) == 1:
         raise InputError("no_mask", text=shown(text), mask=tokenizer.piece(mask))
     ids = _framed(loaded, with_masks(loaded, parts[::2], mask), mask, truncate)
@@ -82,7 +82,7 @@ def _framed(loaded: Loaded, ids: list[int], mask: int, truncate: bool) -> list[i
     return frame.around(kept)
 
 
-def split(tokenizer: Tokenizer, text: str) -> list[str]:
+def split_at_gaps(tokenizer: Tokenizer, text: str) -> list[str]:
     """Text, gap, text, gap … text: gaps as they were written."""
     names = {tokenizer.piece(tokenizer.specials.need("mask")), *FOREIGN["mask"]}
     return re.split(f"({'|'.join([*map(re.escape, sorted(names)), GAP])})", text)

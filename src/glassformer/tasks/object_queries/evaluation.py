@@ -14,8 +14,8 @@ from glassformer.losses import Sum
 from glassformer.metrics.boxes import BoxMatches, match_boxes
 from glassformer.metrics.interval import Proportion, wilson
 from glassformer.show import Sheet, Table
-from glassformer.tasks.object_queries.task import CanvasBatch, ObjectQueries, QueryAnswers, answers
-from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, in_pieces, numbers, percent
+from glassformer.tasks.object_queries.task import CanvasBatch, ObjectQueries, QueryAnswers, likeliest_objects
+from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, in_pieces, number_columns, percent
 from glassformer.tasks.task import added, means
 from glassformer.words import say
 
@@ -50,7 +50,7 @@ class ObjectEvaluation(Evaluation[Any]):
 
     def shown(self, lang: str | None = None) -> Sheet:
         """A line for each digit, one for all, and what the numbers mean."""
-        columns = numbers(("digit", "count", "found"), lambda key: say(f"objects.{key}", lang))
+        columns = number_columns(("digit", "count", "found"), lambda key: say(f"objects.{key}", lang))
         table = Table(*columns, title=self.title(lang), lang=lang)
         for name, share in self.groups.items():
             table.add(name, f"{share.total:,}", percent(share))
@@ -74,7 +74,7 @@ def evaluate_object_queries(loaded: Loaded, split: str, options: EvaluationOptio
     for _, piece in in_pieces({split: range(len(examples))}, PIECE, options.progress):
         batch = task.collate([examples[i] for i in piece]).to(loaded.device)
         with torch.no_grad():
-            said = answers(loaded.model(batch.images))
+            said = likeliest_objects(loaded.model(batch.images))
             claims = match_boxes(*said, batch.labels, batch.boxes)
             sums = added(sums, task.scores(loaded.model, batch))
         counts += _counts(batch, said, claims).cpu()
@@ -109,6 +109,6 @@ def _lines(said: QueryAnswers) -> list[str]:
     lines = []
     for sureness, labels, boxes in zip(*(part.tolist() for part in said), strict=True):
         order = sorted(range(len(labels)), key=lambda i: -sureness[i])
-        told = [f"{labels[i]} ({', '.join(f'{side:.3f}' for side in boxes[i])})" for i in order if labels[i] >= 0]
-        lines.append("; ".join(told))
+        objects = [f"{labels[i]} ({', '.join(f'{side:.3f}' for side in boxes[i])})" for i in order if labels[i] >= 0]
+        lines.append("; ".join(objects))
     return lines

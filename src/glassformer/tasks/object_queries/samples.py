@@ -10,15 +10,15 @@ from torch import Tensor, nn
 
 from glassformer.files import disk, write_figure
 from glassformer.runs import Run
-from glassformer.show.theme import FILE
-from glassformer.tasks.object_queries.task import CanvasBatch, Canvases, QueryAnswers, answers
+from glassformer.show.theme import FILE_THEME
+from glassformer.tasks.object_queries.task import CanvasBatch, Canvases, QueryAnswers, likeliest_objects
 from glassformer.trace.record import record
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SHOWN = 4  # canvases
-GREY, ORANGE = FILE.grey, FILE.orange  # true boxes, and answers
+GREY, ORANGE = FILE_THEME.grey, FILE_THEME.orange  # true boxes, and answers
 ATTENTION = "*.cross_attention.weights"
 
 
@@ -32,7 +32,7 @@ class ObjectSamples:
     def __call__(self, model: nn.Module, step: int) -> dict[str, float]:
         batch = self.batch.to(next(model.parameters()).device)
         with record(model, ATTENTION) as trace:
-            said = answers(model(batch.images))
+            said = likeliest_objects(model(batch.images))
         looks = trace[trace.names()[-1]].mean(1)  # b q s: the last layer, its heads averaged
         with disk(self.run.samples):
             self.run.samples.mkdir(exist_ok=True)

@@ -61,7 +61,7 @@ class QueryAnswers(NamedTuple):
     boxes: Tensor
 
 
-def answers(y: Float[Tensor, "b q n"]) -> QueryAnswers:
+def likeliest_objects(y: Float[Tensor, "b q n"]) -> QueryAnswers:
     """The most probable of all classes and "nothing", with its probability."""
     logits, boxes = ObjectsHead.split(y)
     sureness, said = logits.softmax(-1).max(-1)  # b q
@@ -160,7 +160,7 @@ class ObjectQueries:
         false_alarms: answers per canvas that found nothing, or an object found by another.
         """
         y = model(batch.images)  # b q n
-        said, (labels, boxes) = answers(y), (batch.labels, batch.boxes)
+        said, (labels, boxes) = likeliest_objects(y), (batch.labels, batch.boxes)
         claims, matched = match_boxes(*said, labels, boxes), self.set_loss.match(y, labels, boxes)
         share, _ = overlap(said.boxes[matched.rows, matched.queries], boxes[matched.rows, matched.objects])  # n
         count, canvases = (labels >= 0).sum(), torch.tensor(len(labels), device=y.device)

@@ -16,7 +16,15 @@ from glassformer.losses import Sum
 from glassformer.metrics.language import perplexity
 from glassformer.metrics.translation import Convention, Outputs, Score, by_convention
 from glassformer.show import Column, ColumnKind, Sheet, Table
-from glassformer.tasks.result import Evaluation, EvaluationOptions, ExampleProgress, Groups, in_pieces, numbers, percent
+from glassformer.tasks.result import (
+    Evaluation,
+    EvaluationOptions,
+    ExampleProgress,
+    Groups,
+    in_pieces,
+    number_columns,
+    percent,
+)
 from glassformer.tasks.search import SearchOptions
 from glassformer.tasks.task import added
 from glassformer.tasks.translation.scores import TranslationScores, score_outputs
@@ -51,7 +59,7 @@ class TranslationEvaluation(Evaluation[TranslationScores]):
 
     def shown(self, lang: str | None = None) -> Sheet:
         keys = [*COLUMNS, *(["characters"] if self.total.characters is not None else [])]
-        columns = numbers(keys, lambda key: say(f"judge.{key}", lang), DROPPED)
+        columns = number_columns(keys, lambda key: say(f"judge.{key}", lang), DROPPED)
         table = self.table(columns, _cells, lang)
         return Sheet(table, *self.notes(lang), *([self._forensics(lang)] if self.forensics else []))
 

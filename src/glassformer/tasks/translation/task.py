@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from glassformer.config.options import Option, Schema
 from glassformer.config.recipe import RunConfig
 from glassformer.config.values import one_of, truth
-from glassformer.data.batch import PairBatch, pair
+from glassformer.data.batch import PairBatch, pair_batch
 from glassformer.data.corpus import Corpus
 from glassformer.data.examples import Example
 from glassformer.data.pair_corpus import PAIRS_OPTIONS, pair_corpus
@@ -141,7 +141,7 @@ class Translation:
     # --- in training ---
 
     def collate(self, examples: Sequence[Example], random: np.random.Generator | None = None) -> PairBatch:
-        return pair(
+        return pair_batch(
             [source for source, _ in examples],
             [target for _, target in examples],
             padding=self.pad,

@@ -5,9 +5,9 @@ from collections import Counter
 from pathlib import Path
 
 from glassformer.data.grammar import lexicon
-from glassformer.data.grammar.lexicon import load, phrasing
+from glassformer.data.grammar.lexicon import phrasing, read_lexicon
 
-WORDS = load()
+WORDS = read_lexicon()
 KNOWN = {noun.kind for noun in WORDS.nouns.values()} | set(WORDS.nouns) | {"person", "someone"}
 
 

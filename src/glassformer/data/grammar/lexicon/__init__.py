@@ -212,7 +212,7 @@ def _adjectives() -> dict[str, Adjective]:
 
 
 @cache
-def load() -> Lexicon:
+def read_lexicon() -> Lexicon:
     """The whole lexicon, read once."""
     times = [phrasing(ko, en, when) for when, entries in _read("times").items() for ko, en in entries.items()]
     adverbs = {kind: {ko: phrasing(ko, en) for ko, en in entries.items()} for kind, entries in _read("adverbs").items()}
