@@ -10,8 +10,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from glassformer.config.values import BIASES, biases
-from glassformer.errors import ConfigError, InputError, choose, shown
+from glassformer.config.values import BIASES, biases, one_of
+from glassformer.errors import InputError, choose, shown
 from glassformer.layers.attention import LayerCache, Mask, MultiHeadAttention
 from glassformer.layers.attention.mask import as_allowed
 from glassformer.layers.feed_forward import FEED_FORWARDS
@@ -86,8 +86,7 @@ class Block(nn.Module):
         super().__init__()
         bias = biases("bias", bias)
         make_norm = choose("norm", norm, NORMS) if isinstance(norm, str) else norm
-        if norm_order not in NORM_ORDERS:
-            raise ConfigError("not_one_of", key="norm_order", value=norm_order, known=", ".join(NORM_ORDERS))
+        norm_order = one_of("norm_order", norm_order, NORM_ORDERS)
 
         def attention() -> MultiHeadAttention:
             return MultiHeadAttention(
