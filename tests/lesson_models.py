@@ -21,7 +21,7 @@ LESS: dict[str, dict[str, Any]] = {
     "characters": {"data.source.count": 1000, "data.validation": 100},
     "digits": {},
     "prices": {},
-    "object-queries": {},
+    "object-queries": {"data.source.count": 500, "data.validation": 40},
 }
 STEPS = 4
 
