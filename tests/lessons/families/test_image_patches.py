@@ -5,6 +5,7 @@ import torch
 
 from glassformer.lessons.families.image_patches import _agreement, run
 from glassformer.lessons.setup import LessonSetup
+from lesson_models import tiny_result
 
 
 def test_equal_maps_agree_and_opposite_ones_do_not() -> None:
@@ -16,7 +17,7 @@ def test_equal_maps_agree_and_opposite_ones_do_not() -> None:
 
 @pytest.mark.slow
 def test_another_model_looks_elsewhere() -> None:
-    first, second = (run(LessonSetup(seeds=(seed,), effort=0.01)) for seed in (0, 1))
+    first, second = tiny_result("image_patches"), run(LessonSetup(seeds=(1,), effort=0.01))
     assert first["patches"] == 16 and first["tokens"] == 17
     assert first["mean_map"] != second["mean_map"]
     for row in first["examples"]:

@@ -10,6 +10,7 @@ from glassformer.lessons.residual import residual
 from glassformer.lessons.residual.residual import depths, identity, verdicts
 from glassformer.lessons.residual.without_residual import build_stack
 from glassformer.lessons.setup import LessonSetup
+from lesson_models import tiny_result
 
 
 def hand_made(first: float, last: float) -> dict[str, Any]:
@@ -47,7 +48,7 @@ def test_a_block_of_zeros_passes_on_what_it_is_given() -> None:
 @pytest.mark.slow
 def test_what_is_compared_is_adding_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     setup = LessonSetup(seeds=(0, 1), effort=0.01)
-    before = depths(setup)
+    before = tiny_result("residual")
 
     def always(config: ModelConfig, seed: int, *, residual: bool, norm: bool) -> Any:
         return build_stack(config, seed, residual=True, norm=norm)
