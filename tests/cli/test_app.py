@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import warm
 from glassformer.version import __version__
 from glassformer.words import say
 from marks import first_is_fast
@@ -20,6 +21,7 @@ HANGUL = re.compile(r"[가-힣]")
 COMMANDS = ("count", "plan", "presets", "trace", "bench", "doctor")
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "GLASSFORMER_"))}
 ENVIRONMENT |= {"LANG": "C.UTF-8", "COLUMNS": "80"}
+COLD = [sys.executable, "-m", "glassformer"]  # with all its imports
 
 
 run = typed()
@@ -27,7 +29,7 @@ run = typed()
 
 def started(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """The real command, in a process of its own."""
-    command = [sys.executable, "-m", "glassformer", *arguments]
+    command = [*COLD, *arguments]
     environment = ENVIRONMENT | environment
     return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, encoding="utf-8")
 
@@ -244,7 +246,7 @@ def test_nothing_that_a_terminal_would_obey_is_written(capsys: pytest.CaptureFix
 
 
 def test_a_name_that_is_no_unicode() -> None:
-    command = [sys.executable, "-m", "glassformer", "count", b"\xff\xfe.toml"]
+    command = [*warm.command(), "count", b"\xff\xfe.toml"]
     done = subprocess.run(command, capture_output=True, env=ENVIRONMENT, timeout=60)
     assert (done.returncode, done.stdout) == (1, b"")
     assert done.stderr.startswith(b"\\udcff\\udcfe.toml: no such file")
@@ -254,7 +256,7 @@ def test_a_name_that_is_no_unicode() -> None:
 def test_a_closed_pipe_is_no_error() -> None:
     reader = subprocess.Popen(["head", "-1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     done = subprocess.run(
-        [sys.executable, "-m", "glassformer", "presets"],
+        [*COLD, "presets"],
         stdout=reader.stdin,
         stderr=subprocess.PIPE,
         env=ENVIRONMENT,
@@ -266,7 +268,7 @@ def test_a_closed_pipe_is_no_error() -> None:
 
 
 def test_a_pipe_that_closes_in_the_middle_is_no_error() -> None:
-    command = [sys.executable, "-m", "glassformer", "trace", "mini-classifier", "w " * 400, "--json"]
+    command = [*warm.command(), "trace", "mini-classifier", "w " * 400, "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -283,7 +285,7 @@ def test_a_pipe_that_closes_in_the_middle_is_no_error() -> None:
 def test_a_full_disk_is_one_line(arguments: tuple[str, ...]) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "glassformer", *arguments],
+            [*(COLD if arguments == ("--version",) else warm.command()), *arguments],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
@@ -310,7 +312,15 @@ def test_a_closed_output_is_no_error() -> None:
     ids=["en", "ko"],
 )
 def test_ctrl_c_is_one_line_and_exit_code_1(lang: str, line: str) -> None:
-    command = [sys.executable, "-m", "glassformer", "trace", "mini-classifier", "w " * 400, "--json", "--lang", lang]
+    command = [
+        *(COLD if lang == "en" else warm.command()),
+        "trace",
+        "mini-classifier",
+        "w " * 400,
+        "--json",
+        "--lang",
+        lang,
+    ]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, encoding="utf-8"
     ) as process:
@@ -322,7 +332,9 @@ def test_ctrl_c_is_one_line_and_exit_code_1(lang: str, line: str) -> None:
 
 
 def test_an_output_that_knows_no_hangul_is_no_error() -> None:
-    done = started("count", "mini-classifier", "--lang", "ko", PYTHONIOENCODING="ascii")
+    command = [*warm.command(), "count", "mini-classifier", "--lang", "ko"]
+    environment = ENVIRONMENT | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
     assert "976,704" in done.stdout
 

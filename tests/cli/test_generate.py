@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import warm
 from glassformer.cli import generate as command
 from glassformer.tasks.language_model.write import Pen, Writing, write
 from small_models import saved, small
@@ -115,7 +116,7 @@ def test_interrupted_it_is_done(tmp_path: Path) -> None:
     endless = saved(small("language_model", position="rotary"), tmp_path)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
     with subprocess.Popen(
-        [sys.executable, "-m", "glassformer", "generate", str(endless), PROMPT, "--tokens", "10000000"],
+        [*warm.command(), "generate", str(endless), PROMPT, "--tokens", "10000000"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment,

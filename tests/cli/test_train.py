@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import warm
 from glassformer.cli.app import main
 from glassformer.runs import Run, locked
 from own_files import PAIRS, REVIEWS, photos, table
@@ -156,7 +157,7 @@ def test_a_run_has_its_own_folder(trained: Path, tmp_path: Path, capsys: pytest.
 def test_a_signal_saves_and_loses_nothing(number: signal.Signals, line: str, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     more = ["--set", "train.steps=100000", "--set", "train.evaluate_every=0", "--set", "train.save_every=100000"]
-    command = [sys.executable, "-m", "glassformer", "train", "ko-en", "--out", str(folder), *SET, *more]
+    command = [*warm.command(), "train", "ko-en", "--out", str(folder), *SET, *more]
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(sys.path),

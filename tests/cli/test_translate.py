@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import warm
 from small_models import saved, small
 from small_translator import ENGLISH, KOREAN, trained
 from typed import typed
@@ -84,7 +85,7 @@ def test_what_is_no_text_is_one_line(
 def test_what_has_arrived_is_answered_before_the_rest_comes(folder: Path) -> None:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
     with subprocess.Popen(
-        [sys.executable, "-m", "glassformer", "translate", str(folder), "--beam", "1"],
+        [*warm.command(), "translate", str(folder), "--beam", "1"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=environment,

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import warm
 from glassformer.cli.app import main
 from glassformer.data.pair_corpus import pair_corpus
 from glassformer.loading import open_recipe
@@ -168,7 +169,7 @@ def test_output_to_a_full_disk(command: tuple[str, ...], tmp_path: Path) -> None
     folder = trained(tmp_path)
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "glassformer", verb, str(folder), *rest, "--beam", "1"],
+            [*warm.command(), verb, str(folder), *rest, "--beam", "1"],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,

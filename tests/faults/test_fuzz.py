@@ -1,6 +1,6 @@
 """Hostile inputs by the thousand: refused in one line or answered, with nothing lost and no traceback.
 
-The suite asks ten thousand cases in process and ten as commands of their own. `make fuzz` asks as many as
+The suite asks four thousand cases in process and ten as commands of their own. `make fuzz` asks as many as
 GLASSFORMER_FUZZ says (a million in the recorded run), in shards for as many processes as there are, and a thousand of
 them as commands; GLASSFORMER_FUZZ_RECORD is the folder that its shards write what they found to.
 """
@@ -25,7 +25,7 @@ from faults.fuzz.world import Case, world
 from faults.fuzz_record import FIRST_SEED, RECORD, Shard, ask, asked_or_recorded, together
 from glassformer.bench.record import BenchResult
 
-SUITE, COMMANDS = 10_000, 10
+SUITE, COMMANDS = 4_000, 10
 MANY, MANY_COMMANDS = int(os.environ.get("GLASSFORMER_FUZZ", "100000")), 1_000
 SHARDS = int(os.environ.get("GLASSFORMER_FUZZ_SHARDS", "64"))
 

@@ -9,10 +9,12 @@ import subprocess
 import sys
 import termios
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+import warm
 from glassformer.config.toml import to_toml
 from glassformer.runs import Run
 from glassformer.runs.manifest import verify
@@ -20,10 +22,11 @@ from tiny_tasks import TINY
 
 PATIENCE = 240  # seconds until a test gives up
 STEPS = 4000
+COLD = (sys.executable, "-m", "glassformer")  # with all its imports
 
 
-def command(recipe: Path, out: Path, steps: int) -> list[str]:
-    return [sys.executable, "-m", "glassformer", "train", str(recipe), "--out", str(out), "--steps", str(steps)]
+def command(recipe: Path, out: Path, steps: int, start: Sequence[str] | None = None) -> list[str]:
+    return [*(start or warm.command()), "train", str(recipe), "--out", str(out), "--steps", str(steps)]
 
 
 def environment() -> dict[str, str]:
@@ -34,7 +37,7 @@ def environment() -> dict[str, str]:
 class Terminal:
     """`glassformer train` at a terminal of its own, as its session's first process: closing it is a hang-up."""
 
-    def __init__(self, recipe: Path, out: Path, steps: int, *, deaf: bool) -> None:
+    def __init__(self, command: Sequence[str], *, deaf: bool) -> None:
         ours, theirs = os.openpty()
         self.ours = ours
 
@@ -44,7 +47,7 @@ class Terminal:
             signal.signal(signal.SIGHUP, signal.SIG_IGN if deaf else signal.SIG_DFL)
 
         self.process = subprocess.Popen(
-            command(recipe, out, steps),
+            command,
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
@@ -84,7 +87,7 @@ def recipe(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 def test_a_closed_terminal_saves_the_step_that_was_reached(recipe: Path, tmp_path: Path) -> None:
-    terminal = Terminal(recipe, tmp_path / "run", STEPS, deaf=False)
+    terminal = Terminal(command(recipe, tmp_path / "run", STEPS, start=COLD), deaf=False)
     terminal.read_until(b"tokens")  # the line below the bar: steps are being taken
     assert terminal.close() == 1
     run = Run.open(tmp_path / "run")
@@ -97,19 +100,19 @@ def test_a_closed_terminal_saves_the_step_that_was_reached(recipe: Path, tmp_pat
 @pytest.mark.slow
 def test_whoever_does_not_hear_a_hang_up_trains_to_the_end(recipe: Path, tmp_path: Path) -> None:
     """As under nohup: every line and every redrawing of the bar now fails, and training goes on."""
-    terminal = Terminal(recipe, tmp_path / "run", 400, deaf=True)
+    terminal = Terminal(command(recipe, tmp_path / "run", 150), deaf=True)
     terminal.read_until(b"tokens")
     assert terminal.close() == 0
     run = Run.open(tmp_path / "run")
-    assert (run.status["state"], run.status["step"], run.last) == ("finished", 400, run.checkpoint(400))
-    assert [line["step"] for line in run.log.read()] == list(range(10, 401, 10))
+    assert (run.status["state"], run.status["step"], run.last) == ("finished", 150, run.checkpoint(150))
+    assert [line["step"] for line in run.log.read()] == list(range(10, 151, 10))
 
 
 @pytest.mark.slow
 def test_a_pipe_that_nobody_reads_any_more_ends_no_training(recipe: Path, tmp_path: Path) -> None:
     """`glassformer train … | head -1`."""
     training = subprocess.Popen(
-        command(recipe, tmp_path / "run", 400), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
+        command(recipe, tmp_path / "run", 150), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
     )
     assert training.stdout is not None and training.stderr is not None
     training.stdout.readline()
@@ -120,4 +123,4 @@ def test_a_pipe_that_nobody_reads_any_more_ends_no_training(recipe: Path, tmp_pa
         training.kill()
         training.stderr.close()
     run = Run.open(tmp_path / "run")
-    assert (run.status["state"], run.status["step"]) == ("finished", 400)
+    assert (run.status["state"], run.status["step"]) == ("finished", 150)

@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping
 
+import warm
 from faults.fuzz.world import HERE, Case, World, world
 from glassformer.cli.app import main
 from glassformer.errors import GlassformerError, GlassformerWarning
@@ -93,7 +94,7 @@ def _in_process(words: list[str]) -> tuple[int, str, str]:
 def _as_process(words: list[str]) -> tuple[int, str, str]:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
-        [sys.executable, "-m", "glassformer", "--lang", "en", *words],
+        [*warm.command(), "--lang", "en", *words],
         capture_output=True,
         stdin=subprocess.DEVNULL,
         env=environment,
