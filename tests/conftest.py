@@ -6,8 +6,9 @@ import gc
 import os
 import signal
 import tempfile
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -77,3 +78,32 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the program keeps what it measures and draws: empty, and nobody else's."""
     monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
+
+
+GRAMMAR = Path(__file__).with_name("data")  # these tests are about what is drawn
+DRAWN: dict[str, list[Any]] = {}  # in this process
+
+
+def remembered(draw: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
+    def again(*arguments: Any, **keys: Any) -> list[Any]:
+        question = repr((draw.__name__, arguments, keys))
+        if question not in DRAWN:
+            DRAWN[question] = draw(*arguments, **keys)
+        return list(DRAWN[question])
+
+    return again
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _sentences_drawn_once(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Tests train on the same recipes: the grammar draws their sentences once in a process, not once a training.
+
+    A rare kind of sentence takes seconds to find. For its own tests, and for those of corpora, the grammar is itself.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        if GRAMMAR not in request.path.parents:
+            from glassformer.data import grammar
+
+            for name in ("pairs", "labelled"):
+                patch.setattr(grammar, name, remembered(getattr(grammar, name)))
+        yield

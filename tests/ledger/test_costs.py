@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -31,6 +32,8 @@ from marks import first_is_fast
 CHUNK = 10
 CHUNKS = first_is_fast(range(0, len(GRID), CHUNK))
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+BOTH_TYPES = {0.0: tuple(DTYPES), 0.1: tuple(DTYPES)}
+IN_TURN = ({0.0: ("float32",), 0.1: ("bfloat16",)}, {0.0: ("bfloat16",), 0.1: ("float32",)})
 
 
 def predicted(
@@ -52,12 +55,16 @@ def disagreement(ours: Counter[str], theirs: Counter[str]) -> dict[str, tuple[in
     return {part: (ours[part], theirs[part]) for part in {*ours, *theirs} if ours[part] != theirs[part]}
 
 
-def wrong_bytes(config: ModelConfig, kernel: str = "reference") -> list[Any]:
+def wrong_bytes(
+    config: ModelConfig, kernel: str = "reference", dtypes: Mapping[float, Sequence[str]] = BOTH_TYPES
+) -> list[Any]:
+    """Where the bytes are wrong, by rate of dropout and type; `dtypes` are the types that each rate is asked with."""
     found = []
     for rate in (0.0, 0.1):
         changed = measure.with_dropout(config, rate)
         model = build(changed, seed=0, kernel=kernel).train()
-        for dtype, torch_dtype in DTYPES.items():
+        for dtype in dtypes[rate]:
+            torch_dtype = DTYPES[dtype]
             real = measure.saved(model.to(torch_dtype), measure.inputs(changed, torch_dtype))
             assert real.total() > 0
             gap = disagreement(predicted(changed, dtype, kernel)[2], real)
@@ -77,6 +84,19 @@ def wrong_flops(config: ModelConfig) -> list[Any]:
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("first", CHUNKS)
 def test_bytes_saved_for_backward_are_exact_on_the_grid(first: int, kernel: str) -> None:
+    """Each model with and without dropout, in both types and with both kernels; rates and types take turns."""
+    wrong = {
+        i: found
+        for i, config in enumerate(GRID[first : first + CHUNK], first)
+        if (found := wrong_bytes(config, kernel, IN_TURN[(i + (kernel == "reference")) % 2]))
+    }
+    assert wrong == {}
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("first", range(0, len(GRID), CHUNK))
+def test_they_are_exact_with_each_rate_in_each_type(first: int, kernel: str) -> None:
     wrong = {i: found for i, config in enumerate(GRID[first : first + CHUNK]) if (found := wrong_bytes(config, kernel))}
     assert wrong == {}
 

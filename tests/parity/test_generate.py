@@ -15,6 +15,7 @@ from transformers.modeling_outputs import BaseModelOutput, CausalLMOutput, Seq2S
 
 import glassformer as gf
 from glassformer.decoding import Beams, Limits, beam_search, greedy
+from marks import two_by_two
 
 pytestmark = pytest.mark.slow
 
@@ -178,9 +179,7 @@ def test_the_inputs_end_at_different_lengths(family: str) -> None:
     assert 10 <= sum(not each.finished for each in found.flat) <= 100
 
 
-@pytest.mark.parametrize("alpha", [0.0, 0.6, 1.0, 2.0])
-@pytest.mark.parametrize("stop", STOPS)
-@pytest.mark.parametrize("beam", [4, 5])
+@pytest.mark.parametrize(("beam", "stop", "alpha"), two_by_two((4, 5), tuple(STOPS), (0.0, 0.6, 1.0, 2.0)))
 @pytest.mark.parametrize("family", ["encoder-decoder", "decoder"])
 def test_beam_search_token_for_token(family: str, beam: int, stop: str, alpha: float) -> None:
     model, (source, mask) = wrapped(family), prompts(family)

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from glassformer.bench.references import quiet
 from glassformer.decoding import Beams, Hypothesis, Limits, beam_search, greedy
 from glassformer.hub.open import open_foreign
+from marks import two_by_two
 
 pytestmark = pytest.mark.slow
 
@@ -198,9 +199,7 @@ def test_the_inputs_end_at_different_lengths(sides: Callable[[str], Sides], fami
     assert 10 <= sum(not each.finished for each in found) <= 100
 
 
-@pytest.mark.parametrize("alpha", ALPHAS)
-@pytest.mark.parametrize("stop", STOPS)
-@pytest.mark.parametrize("beam", BEAMS)
+@pytest.mark.parametrize(("beam", "stop", "alpha"), two_by_two(BEAMS, tuple(STOPS), ALPHAS))
 @pytest.mark.parametrize("family", LEARNERS)
 def test_beam_search_token_for_token(
     sides: Callable[[str], Sides], family: str, beam: int, stop: str, alpha: float

@@ -37,13 +37,13 @@ KOREAN = [
 ODD = ["Minsu went to school", " 앞의 빈칸", "둘  칸\t탭", "<eos> </s> <pad>", "뷁 😀 café", "각", "x"]
 SHORT = {"train.device": "cpu", "train.threads": 1, "train.evaluate_every": 0, "train.ema": 0.0, "train.average": 0}
 SIZES: dict[str, dict[str, Any]] = {
-    "ko-en": {"data.source.count": 3000, "text.vocab_size": 1000, "train.steps": 60, "train.warmup": 10},
-    "en-ko": {"data.source.count": 3000, "text.vocab_size": 1000, "train.steps": 60, "train.warmup": 10},
-    "sentiment": {"data.source.count": 1500, "text.vocab_size": 800, "train.steps": 40, "train.warmup": 5},
-    "fill": {"data.source.count": 1500, "text.vocab_size": 500, "train.steps": 40, "train.warmup": 5},
-    "characters": {"data.source.count": 800, "train.steps": 40, "train.warmup": 5},
+    "ko-en": {"data.source.count": 3000, "text.vocab_size": 1000, "train.steps": 20, "train.warmup": 10},
+    "en-ko": {"data.source.count": 3000, "text.vocab_size": 1000, "train.steps": 20, "train.warmup": 10},
+    "sentiment": {"data.source.count": 1500, "text.vocab_size": 800, "train.steps": 15, "train.warmup": 5},
+    "fill": {"data.source.count": 1500, "text.vocab_size": 500, "train.steps": 15, "train.warmup": 5},
+    "characters": {"data.source.count": 800, "train.steps": 15, "train.warmup": 5},
     "sentences-ko": {"data.source.count": 1500, "text.vocab_size": 700, "train.steps": 20, "train.warmup": 5},
-    "digits": {"train.steps": 40, "train.warmup": 5},
+    "digits": {"train.steps": 15, "train.warmup": 5},
 }
 
 

@@ -22,6 +22,7 @@ from glassformer.tasks.language_model.write import Writing, write
 from glassformer.tasks.masked_language_model.fill import fill
 from glassformer.tasks.search import SearchOptions
 from glassformer.tasks.translation.translate import Translated, as_trained, candidates
+from marks import two_by_two
 from once import place
 
 transformers = pytest.importorskip("transformers")
@@ -49,12 +50,15 @@ def lively(model: nn.Module, seed: int = 0) -> nn.Module:
 def taught(model: nn.Module, tokenizer: Any, rate: float) -> None:
     """Words backwards for some seconds: untrained models repeat one token for ever. It is far from sure at the end."""
     optimizer = torch.optim.Adam(model.parameters(), lr=rate)
-    for step in range(STEPS):
-        texts = foreign_texts.ENGLISH[step % 5 :: 5]
+    batches = []
+    for part in range(5):
+        texts = foreign_texts.ENGLISH[part::5]
         given = tokenizer(texts, padding=True, return_tensors="pt")
         wanted = tokenizer([" ".join(reversed(text.split())) for text in texts], padding=True, return_tensors="pt")
         labels = wanted.input_ids.masked_fill(wanted.attention_mask == 0, -100)
-        model(input_ids=given.input_ids, attention_mask=given.attention_mask, labels=labels).loss.backward()
+        batches.append({"input_ids": given.input_ids, "attention_mask": given.attention_mask, "labels": labels})
+    for step in range(STEPS):
+        model(**batches[step % 5]).loss.backward()
         optimizer.step()
         optimizer.zero_grad()
 
@@ -151,9 +155,7 @@ def test_greedy_translations(family: str) -> None:
     assert len(set(expected)) > 60
 
 
-@pytest.mark.parametrize("alpha", [0.0, 0.6, 1.0, 2.0])
-@pytest.mark.parametrize("stop", STOPS)
-@pytest.mark.parametrize("beam", [4, 5])
+@pytest.mark.parametrize(("beam", "stop", "alpha"), two_by_two((4, 5), tuple(STOPS), (0.0, 0.6, 1.0, 2.0)))
 @pytest.mark.parametrize("family", ["t5", "bart", "marian"])
 def test_translations_by_beam_search(family: str, beam: int, stop: str, alpha: float) -> None:
     expected, scores = translations(family, num_beams=beam, length_penalty=alpha, early_stopping=STOPS[stop])
