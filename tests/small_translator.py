@@ -50,7 +50,7 @@ def write_recipe(folder: Path, *, steps: int = 120, **source: Any) -> Path:
             "learning_rate": 1e-2,
             "schedule": "cosine",
             "warmup": min(10, steps // 2),  # runs of seconds warm up within their steps
-            "evaluate_every": max(steps // 2, 1),
+            "evaluate_every": max(steps // 2, 2),
             "save_every": steps,
             "log_every": max(steps // 4, 1),
             "device": "cpu",

@@ -6,20 +6,36 @@ from pathlib import Path
 
 import pytest
 
+from glassformer.cli.app import main
 from small_translator import ENGLISH, KOREAN, write_lines, write_recipe
 from typed import typed
 
 called = typed()
 
 
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def furnished(home: Path) -> Path:
     """A folder with files and a recipe that names others; the files are named on the command line, relative."""
-    home = tmp_path / "home"
     write_recipe(home, steps=2)
     write_lines(home / "own.ko", KOREAN)
     write_lines(home / "own.en", ENGLISH)
+    return home
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    home = furnished(tmp_path / "home")
     monkeypatch.chdir(home)
+    return home
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with a run, for those that are refused: nothing changes there."""
+    home = furnished(tmp_path_factory.mktemp("begun") / "home")
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as stop:
+        patch.chdir(home)
+        main(COMMAND)
+    assert stop.value.code == 0
     return home
 
 
@@ -46,8 +62,10 @@ def test_the_same_command_with_resume_goes_on(home: Path, capsys: pytest.Capture
         ("run.task", "classification"),
     ],
 )
-def test_another_value_is_named(key: str, value: str, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert called(capsys, *COMMAND)[0] == 0
+def test_another_value_is_named(
+    key: str, value: str, begun: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(begun)
     code, _, err = called(capsys, *COMMAND, "--resume", "--set", f"{key}={value}")
     assert code == 1 and err.startswith(f"{key}=") and "is not what run was begun with" in err, err
 

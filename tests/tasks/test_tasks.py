@@ -110,7 +110,7 @@ def test_a_task_goes_on_bit_for_bit(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", first_is_fast(TASKS))
 def test_a_run_is_begun_found_again_and_loaded(name: str, tmp_path: Path) -> None:
-    job = begin(tiny(name), tmp_path / "run")
+    job = begin(tiny(name, train={"steps": 2, "evaluate_every": 2}), tmp_path / "run")  # its pictures take long
     happened = list(train_watched(job))
     assert happened[-1] == events.Stopped(job.recipe.train.steps, "finished")
     assert not [event for event in happened if isinstance(event, NotShown)]  # status, pictures, TensorBoard
