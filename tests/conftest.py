@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,18 @@ def pytest_collection() -> None:
 def pytest_collection_finish() -> None:
     gc.freeze()
     gc.enable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of a test that is marked `many` one value in ten is fast, the first among them; the others are slow."""
+    values = Counter[str]()
+    for item in items:
+        if item.get_closest_marker("many"):
+            test = item.nodeid.partition("[")[0]
+            if values[test] % 10:
+                item.add_marker(pytest.mark.slow)
+            values[test] += 1
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -401,6 +401,7 @@ def test_the_verbs_stay_verbs_when_folders_of_their_names_are_imported() -> None
     assert callable(greedy)
 
 
+@pytest.mark.slow
 def test_from_a_recipe_to_a_translation(tmp_path: Path) -> None:
     seen: list[Any] = []
     recipe = write_recipe(tmp_path, steps=4)

@@ -68,6 +68,7 @@ def test_equal_terms_are_written_once(parts: list[str], expected: str) -> None:
     assert total(parts) == expected
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.lists(terms, max_size=6))
 def test_the_sum_of_formulas_is_the_formula_of_the_sum(parts: list[str]) -> None:

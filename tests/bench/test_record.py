@@ -85,6 +85,7 @@ def test_every_benchmark_is_recorded() -> None:
         assert recorded_results(name), name
 
 
+@pytest.mark.slow
 def test_exact_results_are_what_the_code_gives_today() -> None:
     """Counts do not depend on the machine: a recorded one that differs is stale."""
     exact = {"table3": table3.run, "published-sizes": published.run, "published-runs": published_runs.run}

@@ -19,6 +19,7 @@ EXACT = {  # row → parameters at 37,000 and at 40,946 tokens
 }
 
 
+@pytest.mark.slow
 def test_every_row_exactly() -> None:
     numbers = table3.run()
     assert numbers["vocabularies"] == [37_000, 40_946]
@@ -31,6 +32,7 @@ def test_the_base_model_by_hand() -> None:
     assert EXACT["base"][0] == 37_000 * 512 + 6 * encoder + 6 * decoder
 
 
+@pytest.mark.slow
 def test_the_best_vocabulary_is_a_minimum() -> None:
     def deviation(vocabulary: int) -> float:
         return sum((table3.parameters(row, vocabulary) / (printed * 1e6) - 1) ** 2

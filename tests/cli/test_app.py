@@ -48,6 +48,7 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "--version") == (0, f"{__version__}\n", "")
 
 
+@pytest.mark.slow
 def test_help_names_every_command_in_both_languages() -> None:
     english, korean = started("--help"), started("--help", "--lang", "ko")
     for done in (english, korean):
@@ -63,6 +64,7 @@ def test_help_names_every_command_in_both_languages() -> None:
         assert text not in korean.stdout
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_of_a_command_is_korean_and_whole(command: str) -> None:
     done = started(command, "--help", "--lang", "ko")
@@ -84,6 +86,7 @@ def test_without_arguments_the_help_is_shown() -> None:
     assert "Usage: glassformer" in done.stdout
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("environment", "korean"),
     [
@@ -99,6 +102,7 @@ def test_the_locale_chooses_the_language(environment: dict[str, str], korean: bo
     assert bool(HANGUL.search(only_line(done.stderr))) is korean
 
 
+@pytest.mark.slow
 def test_the_language_may_stand_anywhere() -> None:
     lines = {
         started(*words).stderr for words in (("--lang", "ko", "cuont"), ("--lang=ko", "cuont"), ("cuont", "--lang=ko"))
@@ -166,6 +170,7 @@ WRONG_USE = [
 ]
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(("arguments", "line"), WRONG_USE, ids=[" ".join(words) for words, _ in WRONG_USE])
 def test_wrong_use_is_one_line_and_exit_code_2(
     arguments: tuple[str, ...], line: str, capsys: pytest.CaptureFixture[str]
@@ -204,6 +209,7 @@ def documented() -> list[tuple[str, str, str, int]]:
     return [(lang, command, answer, int(code)) for lang, command, answer, code in found]
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(("lang", "command", "answer", "code"), documented())
 def test_the_documents_show_what_is_said(
     lang: str, command: str, answer: str, code: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -253,6 +259,7 @@ def test_a_name_that_is_no_unicode() -> None:
     assert done.stderr.count(b"\n") == 1
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_no_error() -> None:
     reader = subprocess.Popen(["head", "-1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     done = subprocess.run(
@@ -303,6 +310,7 @@ def test_a_closed_output_is_no_error() -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lang", "line"),
     [
@@ -389,6 +397,7 @@ def test_minus_big_v_is_the_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "-V") == (0, f"{__version__}\n", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_help_has_groups_with_every_command_once(lang: str) -> None:
     found = started("--help", "--lang", lang).stdout
@@ -405,6 +414,7 @@ def test_help_has_groups_with_every_command_once(lang: str) -> None:
 TOLD = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}  # typer then takes the shell from the command line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_shell_gets_its_completion(shell: str) -> None:
     """The script, and what it asks for: the commands that begin so."""

@@ -44,6 +44,7 @@ def test_the_document_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["measured"]["interval_scaled"]["low"] < 1.1 and found["sides"]["64"]["verdict"] == "confirmed"
 
 
+@pytest.mark.slow
 def test_a_sentence_that_was_split_is_still_a_name(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "parts-that-matter", "--json")
     assert code == 0
@@ -53,6 +54,7 @@ def test_a_sentence_that_was_split_is_still_a_name(capsys: pytest.CaptureFixture
         assert one["verdict"] in WORDS and (one["condition"] is None) == (one["verdict"] != "depends")
 
 
+@pytest.mark.slow
 def test_all_verdicts_are_one_of_four_words(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "--json")
     found = json.loads(out)
@@ -68,6 +70,7 @@ def test_a_stale_result_is_marked(capsys: pytest.CaptureFixture[str], monkeypatc
     assert code == 0 and "stale" in out and "1 are stale" in out
 
 
+@pytest.mark.slow
 def test_measured_again_into_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, CLAIM, "--fresh", "--workers", 1, "--record", tmp_path / "results")
     assert code == 0 and "1 of 1: scaled_scores" in err and "confirmed" in out

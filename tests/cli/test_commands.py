@@ -61,6 +61,7 @@ def words(text: str) -> set[str]:
     return set(re.sub("[╭╮╰╯│─]", " ", text).split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", WIDTHS)
 @pytest.mark.parametrize("lang", first_is_fast(LANGUAGES))
 def test_no_help_is_cut_in_any_width(lang: str, columns: int) -> None:

@@ -64,6 +64,7 @@ def test_structures_that_part(folder: Path, capsys: pytest.CaptureFixture[str]) 
     assert code == 0 and "the structures part at tap 2: A encoder.positions.encoding" in out
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [

@@ -115,6 +115,7 @@ def test_the_encoder_of_the_lesson(capsys: pytest.CaptureFixture[str]) -> None:
 # --- the JSON is a contract ---
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", PRESETS)
 def test_the_json_of_every_preset(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     document = counted(capsys, name)
@@ -135,6 +136,7 @@ def test_the_json_is_the_same_in_both_languages(capsys: pytest.CaptureFixture[st
     assert counted(capsys, "gpt2", "--lang", "ko") == counted(capsys, "gpt2", "--lang", "en")
 
 
+@pytest.mark.slow
 def test_the_real_command_prints_json() -> None:
     command = [sys.executable, "-m", "glassformer", "count", "mini-classifier", "--layers", "1", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
@@ -226,6 +228,7 @@ def refused(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], line
             assert HANGUL.search(err)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(("arguments", "line"), REFUSED, ids=[" ".join(words)[:40] for words, _ in REFUSED])
 def test_what_cannot_be_counted_is_one_line(
     arguments: tuple[str, ...], line: str, capsys: pytest.CaptureFixture[str]
@@ -249,6 +252,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("case", HOSTILE)
 def test_a_hostile_file_is_one_line(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     content, line = HOSTILE[case]
@@ -257,6 +261,7 @@ def test_a_hostile_file_is_one_line(case: str, tmp_path: Path, capsys: pytest.Ca
     refused(capsys, (str(path),), f"{path} {line}")
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("text", "line"),
     [
@@ -310,6 +315,7 @@ def test_a_batch_or_a_length_shows_the_costs_of_a_pass(capsys: pytest.CaptureFix
     assert capsys.readouterr().err == "length=0 is out of range; use 1 to 2147483647\n"
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [

@@ -29,6 +29,7 @@ def _place(result: LessonResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 run = typed("lesson")
 
 
+@pytest.mark.slow
 def test_text_verdict_and_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, NAME)
     assert code == 0
@@ -41,18 +42,21 @@ def test_text_verdict_and_picture(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert (tmp_path / "cache" / "pictures" / f"{NAME}.en.svg").is_file()
 
 
+@pytest.mark.slow
 def test_the_deep_text_in_korean_with_a_picture_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture = tmp_path / "picture.png"
     code, out, _ = run(capsys, NAME, "--depth", "deep", "--lang", "ko", "--picture", picture)
     assert code == 0 and "확인됨" in out and picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_measured_again(capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = run(capsys, NAME, "--fresh")
     assert code == 0 and "measuring: Why the scores" in err
     assert (own() / f"{NAME}.json").is_file()
 
 
+@pytest.mark.slow
 def test_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, NAME, "--json", "--fresh")
     found = json.loads(out)
@@ -73,6 +77,7 @@ def test_wrong_use(arguments: list[str], message: str, capsys: pytest.CaptureFix
     assert (code, out) == (2, "") and message in err and err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_without_a_font_for_hangul_one_line_says_so(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,6 +89,7 @@ def test_without_a_font_for_hangul_one_line_says_so(
     assert not stop.value.code and err.count("\n") == 1 and "ko-fonts" in err
 
 
+@pytest.mark.slow
 def test_where_no_file_can_be_written_there_is_still_a_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -108,6 +108,7 @@ def asked(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[Any, 
     return json.loads(said.out), said.err
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("task", VERBS)
 def test_words_that_no_training_text_held_are_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], task: str

@@ -70,6 +70,7 @@ values = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(keys, values, st.sampled_from(["en", "ko"]))
 def test_any_override_is_obeyed_or_refused_in_one_line(key: str, value: str, lang: str) -> None:

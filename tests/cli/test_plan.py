@@ -58,6 +58,7 @@ def test_the_table_speaks_both_languages(lang: str, text: str, capsys: pytest.Ca
     assert text in out
 
 
+@pytest.mark.slow
 def test_without_a_device_this_machine_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
     document = planned(capsys, "shakespeare-char", "--tokens", "20M")
     assert document["device"]["name"] == "this-machine"
@@ -80,6 +81,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(("arguments", "code", "line"), REFUSED, ids=[" ".join(words) for words, _, _ in REFUSED])
 def test_what_cannot_be_planned_is_one_line(
     arguments: tuple[str, ...], code: int, line: str, capsys: pytest.CaptureFixture[str]

@@ -49,6 +49,7 @@ def test_one_is_printed_as_it_stands(capsys: pytest.CaptureFixture[str]) -> None
     assert json.loads(run(capsys, "show", "ko-en", "--json")[1])["run"]["name"] == "ko-en"
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", recipes())
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_in_full_it_is_the_same_recipe_and_every_default_can_be_uncommented(

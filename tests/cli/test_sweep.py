@@ -41,6 +41,7 @@ def test_a_key_given_twice() -> None:
         variations(["model.norm=a", "model.norm=b"])
 
 
+@pytest.mark.slow
 def test_a_sweep_begun_and_continued(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     recipe, out = write_recipe(tmp_path, steps=2), tmp_path / "out"
     arguments = (recipe, "--vary", "model.norm_order=pre,post", "--out", out)
@@ -75,6 +76,7 @@ def test_stopped_in_between(
     assert code == 1 and "the same command goes on" in text and "0/2" in text
 
 
+@pytest.mark.slow
 def test_a_run_that_diverges_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rates = ("--set", "train.optimizer=sgd", "--set", "train.clip=1e30", "--set", "train.skip_limit=1")
     recipe = write_recipe(tmp_path, steps=4)

@@ -69,6 +69,7 @@ def test_the_shapes_of_the_worked_example(capsys: pytest.CaptureFixture[str]) ->
     assert taps["encoder.blocks.0.self_attention.q"] == [1, 8, 3, 64]
 
 
+@pytest.mark.slow
 def test_the_numbers_follow_from_each_other(capsys: pytest.CaptureFixture[str]) -> None:
     document = traced(capsys, "paper-base", SENTENCE, "--layer", "2", "--head", "3")
     step = {each["step"]: torch.tensor(each["numbers"]) for each in document["steps"]}
@@ -136,6 +137,7 @@ def test_decomposed_hangul_is_composed(capsys: pytest.CaptureFixture[str]) -> No
     assert document["tokens"] == ["한", "한"]
 
 
+@pytest.mark.slow
 def test_the_longest_text_still_fits(capsys: pytest.CaptureFixture[str]) -> None:
     document = traced(capsys, "mini-classifier", "w " * 400, "--layers", "1")
     assert len(document["tokens"]) == 400
@@ -168,6 +170,7 @@ def test_a_text_longer_than_the_table_of_positions(capsys: pytest.CaptureFixture
     refused(capsys, ("mini-classifier", "w " * 401), line)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [

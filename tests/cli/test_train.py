@@ -47,6 +47,7 @@ def test_from_a_recipe_to_a_run_that_translates(tmp_path: Path, capsys: pytest.C
     assert stop.value.code == 0
 
 
+@pytest.mark.slow
 def test_json_is_the_only_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, "ko-en", "--out", tmp_path / "run", *SET, "--json")
     assert (code, err) == (0, "")
@@ -56,6 +57,7 @@ def test_json_is_the_only_output(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert set(document["metrics"]) == {"loss", "accuracy", "perplexity", "sample_bleu", "exact"}
 
 
+@pytest.mark.slow
 def test_it_speaks_korean(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, "ko-en", "--out", tmp_path / "run", *SET, "--lang", "ko")
     assert (code, err) == (0, "")
@@ -64,6 +66,7 @@ def test_it_speaks_korean(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert (tmp_path / "run" / "status.txt").read_text(encoding="utf-8").startswith("상태         끝남\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "lang", "line"),
     [
@@ -84,6 +87,7 @@ def test_nothing_to_validate_on_is_said_for_every_task(
     assert code == 0 and line not in out
 
 
+@pytest.mark.slow
 def test_a_run_folder_goes_on_as_a_recipe_would(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, trained, "--set", "train.steps=8")
     assert (code, err) == (0, "")
@@ -93,6 +97,7 @@ def test_a_run_folder_goes_on_as_a_recipe_would(trained: Path, capsys: pytest.Ca
     assert (code, "goes on from step 8" in out, Run.open(trained).config.train.steps) == (0, True, 9)
 
 
+@pytest.mark.slow
 def test_resume_begins_where_nothing_has_begun(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "ko-en", "--out", tmp_path / "run", "--resume", *SET, "--json")
     assert (code, json.loads(out)["step"]) == (0, 6)
@@ -196,6 +201,7 @@ TINY = (
 )
 
 
+@pytest.mark.slow
 def test_a_table_of_ones_own_is_trained_on_and_all_that_was_found_out_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -239,6 +245,7 @@ def test_a_dry_run_trains_nothing(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_dry_run_says_that_the_folder_is_taken(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -281,6 +288,7 @@ def test_what_cannot_be_is_one_line(arguments: tuple[str, ...], line: str, capsy
     assert code != 0 and out == "" and err.startswith(line)
 
 
+@pytest.mark.slow
 def test_every_set_of_the_help_is_one_that_works(capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, "--help")
     shown = re.findall(r"--set\s+([a-z_.]+=\w+)", " ".join(out.replace("│", " ").split()))

@@ -121,6 +121,7 @@ PLACES = [
 ]
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(("name", "weight", "tap"), PLACES)
 def test_one_weight_in_one_layer_is_named_at_its_tap(name: str, weight: str, tap: str | None) -> None:
     ids = torch.arange(23).reshape(1, 23)[:, -15:] if name in ("encoder", "bert") else None  # every last id is there

@@ -99,6 +99,7 @@ def family_of(model: Any) -> Family:
     return next(each for each in FAMILIES.values() if model.config.model_type in each.model_types)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", ALL)
 def test_equal_models_agree_at_all_matched_taps(name: str) -> None:
     ours, model, _ = pair(name)
@@ -120,6 +121,7 @@ def places(name: str) -> list[str]:
     return [each for each in gf.taps(ours) if ".blocks." in each and each.endswith(SUBLAYERS)]
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", ONE_OF_EACH)
 def test_a_changed_weight_of_theirs_is_named_where_it_stands(name: str) -> None:
     ours, model, _ = pair(name)
@@ -138,6 +140,7 @@ def test_a_changed_weight_of_theirs_is_named_where_it_stands(name: str) -> None:
 LAYERS = {"bert": "encoder.layer", "gpt2": "h", "llama": "layers", "t5": "decoder.block", "bart": "decoder.layers"}
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", LAYERS)
 def test_any_weight_of_a_layer_is_named_in_that_layer(name: str) -> None:
     ours, model, _ = pair(name)

@@ -44,6 +44,7 @@ def test_what_is_verified_has_the_checksum_of_every_file(name: str) -> None:
     assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in row.sha256.values())
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", [name for name, row in DATASETS.items() if row.verified and name != "fashion-mnist"])
 def test_the_files_at_hand_are_those_of_the_catalogue(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     need(monkeypatch, DATASETS[name].folder or name)

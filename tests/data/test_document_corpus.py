@@ -68,6 +68,7 @@ def test_a_set_of_the_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (found.train.characters, found.validation.characters, found.test) == (1_003_854, 111_540, {})
 
 
+@pytest.mark.slow
 def test_reviews_and_talks_and_one_side_of_a_translation(monkeypatch: pytest.MonkeyPatch) -> None:
     shared_data.need(monkeypatch, "korean-chatbot")
     talks = documents("catalogue", names=["korean-chatbot"], train="all", validation="")

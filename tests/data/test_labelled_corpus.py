@@ -70,6 +70,7 @@ def test_texts_are_prepared_as_the_recipe_says(tmp_path: Path) -> None:
     assert (found.train.texts, found.train.labels) == (["good film", "bad film"], ["A", "B"])
 
 
+@pytest.mark.slow
 def test_the_reviews_of_the_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
     need(monkeypatch, "nsmc")
     found = labelled_corpus(data("catalogue", name="nsmc", validation=1000))

@@ -28,6 +28,7 @@ def sample(rule: Masking, texts: int, length: int) -> tuple[np.ndarray, np.ndarr
     return rows.ravel(), np.concatenate([read for read, _ in both]), np.concatenate([asked for _, asked in both])
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("length", [7, 10, 64])
 @pytest.mark.parametrize("whole_word", [False, True])
 def test_the_rates_are_those_of_bert(length: int, whole_word: bool) -> None:

@@ -40,6 +40,7 @@ def test_the_grammar_in_either_direction() -> None:
     assert (found.train, found.validation, found.test) == (same.train, same.validation, same.test)
 
 
+@pytest.mark.slow
 def test_no_sentence_stands_in_two_splits() -> None:
     found = pair_corpus(config("grammar", count=300, test=20, apart=30))
     learned, held_out = set(found.train.sources), set(found.validation.sources)

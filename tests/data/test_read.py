@@ -14,6 +14,7 @@ from shared_data import need
 TRANSLATION = [name for name, row in DATASETS.items() if row.task == "translation" and row.verified]
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", TRANSLATION)
 def test_translation_sets_have_the_rows_of_the_catalogue_in_both_directions(
     name: str, monkeypatch: pytest.MonkeyPatch
@@ -44,6 +45,7 @@ def test_the_splits_of_tatoeba_share_no_sentence(monkeypatch: pytest.MonkeyPatch
         assert max(seen.values()) == 1
 
 
+@pytest.mark.slow
 def test_other_kinds_of_data_have_what_their_readme_says(monkeypatch: pytest.MonkeyPatch) -> None:
     need(monkeypatch, "nsmc")
     reviews = labelled("nsmc", "test")

@@ -34,6 +34,7 @@ def test_a_table_with_a_header_alone_is_no_error(home: Path) -> None:
     assert glance("nsmc").rows == 0
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("name", "split", "rows", "first"),
     [

@@ -26,6 +26,7 @@ def close(one: Hypothesis, other: Hypothesis) -> bool:
     return (one.tokens, one.finished) == (other.tokens, other.finished) and near
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("stop", "norm"), [("first", "gnmt"), ("bound", "gnmt"), ("bound", "power"), ("exhaustive", "none")]
 )
@@ -52,6 +53,7 @@ def test_one_beam_that_hopes_for_length_goes_on_where_greedy_ends() -> None:
     assert any(one > other for one, other in lengths)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("position", POSITIONS)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_batch_gives_what_sentences_one_by_one_give(family: str, position: str) -> None:
@@ -63,6 +65,7 @@ def test_a_batch_gives_what_sentences_one_by_one_give(family: str, position: str
     assert all(close(*pair) for best, other in zip(found, alone, strict=True) for pair in zip(best, other, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop", STOP_RULES)
 def test_by_default_too_a_batch_gives_what_sentences_one_by_one_give(stop: str) -> None:
     model, (source, mask) = lively("encoder-decoder"), sources(6)
@@ -84,6 +87,7 @@ def log_probability(model: nn.Module, family: str, source: Tensor, tokens: list[
     return logits.log_softmax(1).gather(1, given[0][:, None]).sum().item()
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("position", POSITIONS)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_log_probabilities_are_those_of_a_full_pass(family: str, position: str) -> None:
@@ -124,6 +128,7 @@ def all_hypotheses(most: int) -> list[list[int]]:
     return ended + [list(whole) for whole in product((1, 3, 4), repeat=most)]
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("norm", LENGTH_NORMS)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_beam_that_holds_everything_finds_the_true_best(family: str, norm: str) -> None:

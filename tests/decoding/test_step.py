@@ -81,6 +81,7 @@ def test_beams_branch_and_sentences_leave() -> None:
 SIZES = {"vocab_size": 9, "max_len": 30, "d_model": 8, "n_heads": 2, "d_ff": 8}
 
 
+@pytest.mark.many
 @torch.inference_mode()
 @pytest.mark.parametrize("position", POSITIONS)
 @pytest.mark.parametrize("family", FAMILIES)

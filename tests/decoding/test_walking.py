@@ -109,6 +109,7 @@ def same(found: Hypothesis, expected: Hypothesis) -> bool:
     return (found.tokens, found.finished) == (expected.tokens, expected.finished) and close
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("position", POSITIONS)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_batch_on_the_cache_gives_what_full_passes_one_by_one_give(family: str, position: str) -> None:

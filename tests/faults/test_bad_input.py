@@ -63,6 +63,7 @@ def test_what_is_no_utf8(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "a.ko" in line and "UTF-8" in line and "2" in line
 
 
+@pytest.mark.slow
 def test_an_empty_line_leaves_out_its_pair_and_shifts_no_other(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -91,6 +92,7 @@ def test_a_line_of_ten_megabytes(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "a.ko" in line and "line 2" in line and len(line) < 500
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("name", "text", "columns", "words"),
     [
@@ -121,6 +123,7 @@ def test_a_vocabulary_larger_than_the_data_can_give(tmp_path: Path, capsys: pyte
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 def test_data_that_went_away_after_training(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     recipe = write_recipe(tmp_path / "data", steps=2)
     assert run(capsys, "train", recipe, "--out", tmp_path / "run", "--json")[0] == 0
@@ -145,6 +148,7 @@ def test_a_disk_that_is_full_when_the_run_begins(
     assert not (tmp_path / "run").exists() and not list(tmp_path.glob(".tmp-*"))
 
 
+@pytest.mark.slow
 def test_a_disk_that_fills_up_while_training_loses_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     recipe, folder = write_recipe(tmp_path, steps=2), tmp_path / "run"
     assert run(capsys, "train", recipe, "--out", folder, "--json")[0] == 0
@@ -180,6 +184,7 @@ def test_output_to_a_full_disk(command: tuple[str, ...], tmp_path: Path) -> None
     assert done.stderr == "stdout cannot be written: No space left on device; make room, or write somewhere else\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["train", "sweep"])
 def test_a_read_only_folder(command: str, tmp_path: Path) -> None:
     recipe, place = write_recipe(tmp_path / "data", steps=2), tmp_path / "read-only"

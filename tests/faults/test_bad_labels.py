@@ -27,6 +27,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
     return english
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
@@ -61,6 +62,7 @@ def test_labels_of_validation_that_were_not_trained(tmp_path: Path, capsys: pyte
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("key", "value", "words"),
     [

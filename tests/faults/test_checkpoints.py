@@ -45,6 +45,7 @@ def verbs(run: Path, folder: Path) -> list[list[str]]:
     ]
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_everyday_verb_of_every_task_says_which_it_uses(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -76,6 +77,7 @@ def types_of_layers() -> Iterator[set[torch.dtype]]:
         hook.remove()
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("kind", [*(kind for kind in KINDS if kind != "object_queries"), "embed"])
 def test_every_everyday_verb_computes_in_the_type_that_is_asked_for(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -91,6 +93,7 @@ def test_every_everyday_verb_computes_in_the_type_that_is_asked_for(
     assert err == "dtype='int4' is unknown; use one of: float64, float32, bfloat16, float16\n"
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("number", range(5))
 def test_other_verbs_say_it_too(number: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = called(capsys, *verbs(damaged("translation", tmp_path), tmp_path)[number])
@@ -125,6 +128,7 @@ def test_korean(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "체크포인트 하나를 건너뛰고" in called(capsys, "translate", run, "나는", "--lang", "ko")[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quiet", [(), ("--json",)])
 def test_resuming_needs_all_files_and_says_it(
     quiet: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]

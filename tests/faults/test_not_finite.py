@@ -47,6 +47,7 @@ def spoiled(folder: Path, number: float, how_many: int | None = None) -> str:
     return name
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
 @pytest.mark.parametrize("name", ["gpt2", "bert", "marian", "vit"])
 def test_weights_that_are_not_finite_are_not_loaded(name: str, number: float, tmp_path: Path) -> None:
@@ -77,6 +78,7 @@ def test_they_are_imported_and_opened_where_that_is_asked_for(
         gf.generate(loaded, "I go")
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 def test_an_answer_that_is_not_finite_is_an_error(verb: str, number: float, tmp_path: Path) -> None:

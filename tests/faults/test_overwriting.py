@@ -26,6 +26,7 @@ NAMES = {"trace": "x.safetensors", "evaluate": "x.txt"}
 called = typed()
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("verb", OUTPUTS)
 def test_a_file_is_replaced_only_by_force(verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / NAMES.get(verb, "x.png")
@@ -68,6 +69,7 @@ def test_a_benchmark_renews_its_own_record_only(tmp_path: Path, capsys: pytest.C
     assert code == 1 and "exists already" in err and path.read_text() == '{"name": "mine"}'
 
 
+@pytest.mark.slow
 def test_models_go_in_and_out_by_the_same_rule(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`import` and `export`: their own folder is renewed, somebody else's needs --force, an input never."""
     steps = {"import": (reference("gpt2")[1], tmp_path / "run"), "export": (tmp_path / "run", tmp_path / "hf")}

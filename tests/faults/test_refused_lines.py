@@ -16,6 +16,7 @@ VERBS = {"translation": "translate", "classification": "classify", "masked_langu
 GOOD, BAD = "나는 ___ 간다", " ".join(["나는"] * 500)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(("kind", "verb"), [*VERBS.items(), ("translation", "embed")])
 @pytest.mark.parametrize("quiet", [False, True])
 def test_the_rest_is_answered(

@@ -3,6 +3,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
 import torch
 
 import glassformer as gf
@@ -18,6 +19,7 @@ def test_every_shape_and_no_number() -> None:
     assert shapes(CONFIG) == {name: tuple(x.shape) for name, x in built.state_dict().items()}
 
 
+@pytest.mark.slow
 def test_no_compiler_is_loaded() -> None:
     program = f"""
 import sys

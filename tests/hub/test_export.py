@@ -37,6 +37,7 @@ def opened(folder: Path, kind: str) -> Any:
     return model.eval()
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", VARIANTS)
 def test_there_and_back_is_bit_exact(tmp_path: Path, name: str) -> None:
     model, folder = reference(name)

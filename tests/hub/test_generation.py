@@ -32,6 +32,7 @@ def told(folder: Path, model: Any, **keys: Any) -> None:
     model.generation_config.save_pretrained(folder)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("case", TOLD)
 @pytest.mark.parametrize("name", MAKERS)
 def test_translations_are_those_of_transformers_with_its_own_settings(name: str, case: str, tmp_path: Path) -> None:
@@ -47,6 +48,7 @@ def test_translations_are_those_of_transformers_with_its_own_settings(name: str,
         assert [text.replace("<unk>", "").strip() for text in found] == [text.strip() for text in expected]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [gpt2, llama])
 def test_continuations_are_those_of_transformers_with_its_own_settings(make: Any, tmp_path: Path) -> None:
     model, tokenizer = make(tmp_path)
@@ -68,6 +70,7 @@ def test_continuations_are_those_of_transformers_with_its_own_settings(make: Any
             assert gf.generate(loaded, text).text == loaded.tokenizer.decode(ids)[len(before) :]
 
 
+@pytest.mark.slow
 def test_what_a_person_says_counts_more(tmp_path: Path) -> None:
     model, _ = marian(tmp_path)
     plain = gf.translate(tmp_path, TEXTS, beam=2, length_penalty=0.6, length_norm="gnmt", stop="bound")
@@ -84,6 +87,7 @@ def test_what_a_person_says_counts_more(tmp_path: Path) -> None:
     assert gf.generate(tmp_path / "gpt2", "I go", beam=2, tokens=5).tokens <= 5
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     "told_keys",
     [{"no_repeat_ngram_size": 3}, {"repetition_penalty": 1.3}, {"bad_words_ids": [[4, 5]]}, {"num_beam_groups": 2}],

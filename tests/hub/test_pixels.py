@@ -84,6 +84,7 @@ def pictures(folder: Path) -> list[Path]:
     return paths
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("kind", ["ViT", "DeiT"])
 @pytest.mark.parametrize("form", FORMS)
 def test_every_pixel_is_that_of_transformers(form: str, kind: str, tmp_path: Path) -> None:

@@ -74,6 +74,7 @@ def close(found: Tensor, expected: Tensor) -> None:
     torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("modes", [*((mode,) for mode in MODES), ("cls_token", "mean_tokens")])
 def test_vectors_are_pooled_as_the_folder_says(modes: tuple[str, ...], normalize: bool, tmp_path: Path) -> None:

@@ -101,12 +101,14 @@ def test_they_are_exact_with_each_rate_in_each_type(first: int, kernel: str) -> 
     assert wrong == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", CHUNKS)
 def test_flops_forward_and_backward_are_exact_on_the_grid(first: int) -> None:
     wrong = {i: found for i, config in enumerate(GRID[first : first + CHUNK]) if (found := wrong_flops(config))}
     assert wrong == {}
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("family", ["encoder", "decoder"])
 def test_a_text_beyond_the_trained_length_costs_the_same(family: str, kernel: str) -> None:

@@ -61,6 +61,7 @@ def test_optimisers_keep_what_they_keep(optimizer: str, numbers: int) -> None:
     assert "optimizer_state" not in sizes(Job(optimizer="sgd"))
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("preset", PRESETS)
 def test_formulas_give_the_bytes(preset: str) -> None:
     for checkpointing in ("none", "full"):

@@ -53,6 +53,7 @@ def real_cache(config: Any, dtype: torch.dtype) -> tuple[Cache, int]:
     return cache, sum(x.nbytes for x in kept if x is not None)
 
 
+@pytest.mark.slow
 def test_the_kv_cache_is_exact_on_the_grid() -> None:
     decoding = [config for config in GRID if config.family != "encoder" and config.head.kind == "language_model"]
     assert len(decoding) > 10

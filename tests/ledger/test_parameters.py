@@ -58,6 +58,7 @@ def differences(config: ModelConfig, model: nn.Module | None = None) -> list[str
     return found
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_agrees_with_the_built_model(name: str) -> None:
     assert differences(PRESETS[name]()) == []
@@ -76,11 +77,13 @@ def test_the_grid_is_pairwise_over_all_options() -> None:
         assert tried == set(known), f"a new kind of {option} goes into the grid"
 
 
+@pytest.mark.slow
 def test_the_grid_agrees_with_the_built_models() -> None:
     wrong = {i: found for i, config in enumerate(grid.GRID) if (found := differences(config))}
     assert wrong == {}
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", PRESETS)
 def test_the_formula_in_symbols_gives_the_number(name: str) -> None:
     for row in count(name, PRESETS[name]()).parts:
@@ -223,6 +226,7 @@ def test_the_ledger_checks_first() -> None:
         ledger_rows(ModelConfig(vocab_size=10, n_heads=7))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", [Pass(batch=2, length=8), Pass(batch=2, length=1, past=7, training=False)])
 def test_layers_that_are_alike_cost_nothing_to_count_and_to_show(run: Pass) -> None:
     small, large = (gf.count("gpt2", layers=layers, run=run) for layers in (2, 10_000))

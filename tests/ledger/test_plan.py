@@ -103,6 +103,7 @@ def test_the_curve() -> None:
     assert rates == sorted(rates, reverse=True)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("parallel", ["ddp", "fsdp"])
 def test_every_preset_has_a_plan(preset: str, parallel: str) -> None:

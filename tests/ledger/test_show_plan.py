@@ -52,6 +52,7 @@ def test_a_plan_shows_answer_origin_and_assumptions(monkeypatch: pytest.MonkeyPa
         assert word not in korean.lower(), word
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("model", "keys", "job", "text"),
     [

@@ -39,6 +39,7 @@ def test_checkpointing_by_hand() -> None:
     assert kept == sorted(kept)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("checkpointing", ["none", "selective", "full"])
 def test_no_weights_of_attention_are_kept(preset: str, checkpointing: str) -> None:

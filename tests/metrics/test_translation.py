@@ -124,6 +124,7 @@ def test_empty_translations_are_bad_ones_not_errors(score: Callable[..., Score],
     assert (found.value, found.low, found.high) == (worst, worst, worst)
 
 
+@pytest.mark.slow
 def test_sacrebleu_itself_gives_the_same_numbers_on_a_real_file(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -154,6 +155,7 @@ def test_sacrebleu_itself_gives_the_same_numbers_on_a_real_file(
     assert ours == pytest.approx([53.8789, 78.1766, 19.5507], abs=1e-4)
 
 
+@pytest.mark.slow
 def test_the_interval_is_as_wide_as_sacrebleus(monkeypatch: pytest.MonkeyPatch) -> None:
     need(monkeypatch, "multi30k")
     references = translation_pairs("multi30k", "test_2017_mscoco").targets

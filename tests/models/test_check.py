@@ -579,6 +579,7 @@ def tables(draw: st.DrawFn) -> dict[Any, Any]:
     return table
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tables())
 def test_any_table_is_a_model_or_a_line_that_says_why_not(table: dict[Any, Any]) -> None:

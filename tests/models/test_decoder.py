@@ -124,6 +124,7 @@ def test_a_classifier_reads_the_last_real_token() -> None:
     torch.testing.assert_close(padded, model(tokens[:, :3]), atol=1e-10, rtol=0)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("position", ["sinusoidal", "learned", "rotary", "alibi", "relative", "none"])
 def test_one_graph_that_recording_does_not_break(position: str) -> None:
     torch._dynamo.reset()

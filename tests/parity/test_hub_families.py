@@ -18,6 +18,7 @@ from glassformer.hub.open import open_foreign
 pytest.importorskip("transformers")
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", VARIANTS)
 def test_same_weights_same_answers(name: str) -> None:
     row = compared(name)
@@ -29,6 +30,7 @@ def test_same_weights_same_answers(name: str) -> None:
     assert row["aside"] == []
 
 
+@pytest.mark.slow
 def test_every_family_has_a_variant(tmp_path: Path) -> None:
     found = set()
     for name in VARIANTS:

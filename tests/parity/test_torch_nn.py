@@ -323,6 +323,7 @@ def block_sizes(order: str, activation: str, kernel: str) -> dict[str, Any]:
     }
 
 
+@pytest.mark.many
 @looking_around
 def test_encoder_layer(look: Looking, order: str, activation: str, kernel: str, mode: str) -> None:
     ours = gf.EncoderBlock(**block_sizes(order, activation, kernel))
@@ -354,6 +355,7 @@ def decoder_masks(look: Looking, memory_look: Looking) -> dict[str, Tensor | Non
     }
 
 
+@pytest.mark.many
 @looking_back_and_at_memory
 def test_decoder_layer(
     look: Looking, memory_look: Looking, order: str, activation: str, kernel: str, mode: str
@@ -426,6 +428,7 @@ def norm_at_the_end(final_norm: bool) -> nn.LayerNorm | None:
     return nn.LayerNorm(D_MODEL, eps=EPS) if final_norm else None
 
 
+@pytest.mark.many
 @final_norms
 @looking_around
 def test_encoder(look: Looking, final_norm: bool, order: str, kernel: str, mode: str) -> None:
@@ -439,6 +442,7 @@ def test_encoder(look: Looking, final_norm: bool, order: str, kernel: str, mode:
     assert_same(ours, theirs, lambda x: ours(x, **look.ours()), their_pass, (vectors(SOURCE),), mode, real=look.real)
 
 
+@pytest.mark.many
 @final_norms
 @looking_back_and_at_memory
 def test_decoder(look: Looking, memory_look: Looking, final_norm: bool, order: str, kernel: str, mode: str) -> None:
@@ -460,6 +464,7 @@ def test_decoder(look: Looking, memory_look: Looking, final_norm: bool, order: s
 # --- the whole of Figure 1 ---
 
 
+@pytest.mark.many
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor is True")  # nn.Transformer does not let one say it
 @pytest.mark.parametrize("target_real", [None, TARGET_REAL], ids=["whole targets", "padded targets"])
 @pytest.mark.parametrize("source_real", [None, SOURCE_REAL], ids=["whole sources", "padded sources"])

@@ -44,6 +44,7 @@ SETS = ["data.source=files", *(f"data.source.{part}={FILES}" for part in ("train
 COMMAND = ["train", "small.toml", "--out", "run", *(word for each in SETS for word in ("--set", each))]
 
 
+@pytest.mark.slow
 def test_the_same_command_with_resume_goes_on(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert called(capsys, *COMMAND)[0] == 0
     code, out, err = called(capsys, *COMMAND, "--resume")
@@ -70,6 +71,7 @@ def test_another_value_is_named(
     assert code == 1 and err.startswith(f"{key}=") and "is not what run was begun with" in err, err
 
 
+@pytest.mark.slow
 def test_from_another_folder(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -85,6 +87,7 @@ def test_from_another_folder(
     assert code == 1 and err == f"{home / 'own.ko'}: no such file; check the path\n"
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("given", "line"),
     [
@@ -124,6 +127,7 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_data_is_read(
         assert code == 1 and "absent" not in err and err.count("\n") == 1, err
 
 
+@pytest.mark.slow
 def test_what_a_schedule_does_is_said_in_one_line(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = called(capsys, *COMMAND, "--set", "train.warmup=100")
     assert code == 0 and err.startswith("warmup=100 is more than steps=2") and err.count("\n") == 1
@@ -131,6 +135,7 @@ def test_what_a_schedule_does_is_said_in_one_line(home: Path, capsys: pytest.Cap
     assert code == 0 and "learning_rate=0.01 값은 쓰이지 않습니다" in err
 
 
+@pytest.mark.slow
 def test_a_run_that_may_only_be_read_is_evaluated(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert called(capsys, *COMMAND)[0] == 0
     (home / "run" / "evaluations.jsonl").mkdir()  # nobody can append to it, whoever they are

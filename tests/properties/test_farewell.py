@@ -31,6 +31,7 @@ def works(command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     assert stop.value.code == 0, (command, capsys.readouterr().err)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_command_works_as_printed(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

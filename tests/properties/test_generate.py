@@ -26,6 +26,7 @@ def test_the_grid_has_all_kinds_of_models_that_write() -> None:
     assert {config.input.kind for config in WRITERS} >= {"tokens", "image", "series"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", ["fused", "reference"])
 def test_greedy_is_beam_1_and_a_batch_is_its_sentences_one_by_one(kernel: str) -> None:
     for config in WRITERS:
@@ -45,6 +46,7 @@ def test_greedy_is_beam_1_and_a_batch_is_its_sentences_one_by_one(kernel: str) -
             assert other.score == pytest.approx(wide[row][0].score, abs=1e-10)
 
 
+@pytest.mark.slow
 def test_a_score_is_the_log_probability_of_a_full_pass() -> None:
     for config in WRITERS:
         model = build(config, seed=1, dtype=torch.float64).eval()

@@ -49,6 +49,7 @@ def without_taps(monkeypatch: pytest.MonkeyPatch) -> int:
     return len(files)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("kernel", ["fused", "reference"])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_graph_is_the_same_with_and_without_taps(family: str, kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,6 +76,7 @@ CAUSAL = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", first_is_fast(KERNELS))
 def test_the_future_cannot_be_seen(kernel: str) -> None:
     assert len(CAUSAL) > 40
@@ -107,6 +108,7 @@ def padded(config: ModelConfig, given: tuple[Tensor, ...], left: bool) -> tuple[
 FREE = [config for config in GRID if config.input.kind in ("tokens", "vectors")]  # patches have no padding
 
 
+@pytest.mark.slow
 @torch.no_grad()
 @pytest.mark.parametrize("kernel", first_is_fast(KERNELS))
 @pytest.mark.parametrize("left", first_is_fast([False, True]), ids=["right", "left"])
@@ -136,6 +138,7 @@ def test_a_row_does_not_depend_on_the_others(first: int) -> None:
             torch.testing.assert_close(alone, whole[row : row + 1], atol=1e-10, rtol=0)
 
 
+@pytest.mark.slow
 @torch.no_grad()
 @pytest.mark.parametrize("kernel", first_is_fast(KERNELS))
 def test_the_cache_gives_what_the_whole_pass_gives(kernel: str) -> None:

@@ -110,6 +110,7 @@ def largest(x: Tensor) -> float:
     return x.abs().max().item()
 
 
+@pytest.mark.many
 @causal_sides
 def test_the_future_cannot_be_seen(side: str, position: str, norm_order: str, style: str) -> None:
     model = built(family_of(side), position, norm_order, style)
@@ -147,6 +148,7 @@ def test_after_the_prefix_the_future_cannot_be_seen(position: str) -> None:
     assert not torch.equal(model(changed, prefix=prefix)[:, 0], before[:, 0])  # within it everyone sees everyone
 
 
+@pytest.mark.many
 @every_side
 def test_what_stands_under_padding_does_not_matter(side: str, position: str, norm_order: str, style: str) -> None:
     model = built(family_of(side), position, norm_order, style)
@@ -159,6 +161,7 @@ def test_what_stands_under_padding_does_not_matter(side: str, position: str, nor
             assert not torch.equal(real(seen, side, mask), real(answer(model, side, TOKENS), side, mask))
 
 
+@pytest.mark.many
 @every_side
 def test_padding_in_front_or_behind_changes_nothing(side: str, position: str, norm_order: str, style: str) -> None:
     model = built(family_of(side), position, norm_order, style)
@@ -170,6 +173,7 @@ def test_padding_in_front_or_behind_changes_nothing(side: str, position: str, no
             assert largest(together - alone) <= CLOSE
 
 
+@pytest.mark.many
 @every_side
 def test_a_sentence_does_not_depend_on_its_batch(side: str, position: str, norm_order: str, style: str) -> None:
     model = built(family_of(side), position, norm_order, style)
@@ -191,6 +195,7 @@ def memory_of(model: nn.Module, side: str) -> Tensor:
     return model.encode(OTHER) if side == "target" else torch.empty(0)
 
 
+@pytest.mark.many
 @causal_sides
 def test_a_cache_step_by_step_equals_the_whole_pass(side: str, position: str, norm_order: str, style: str) -> None:
     model = built(family_of(side), position, norm_order, style)
@@ -200,6 +205,7 @@ def test_a_cache_step_by_step_equals_the_whole_pass(side: str, position: str, no
     assert cache.length == 6
 
 
+@pytest.mark.many
 @causal_sides
 def test_a_cache_in_pieces_with_padding_in_front(side: str, position: str, norm_order: str, style: str) -> None:
     model = built(family_of(side), position, norm_order, style)
@@ -211,6 +217,7 @@ def test_a_cache_in_pieces_with_padding_in_front(side: str, position: str, norm_
     assert largest(difference[IN_FRONT]) <= CLOSE
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(("side", "kernel"), list(product(("decoder", "target"), ("fused", "reference"))))
 @pytest.mark.parametrize("position", sorted(POSITIONS))
 def test_a_cache_behind_a_sliding_window(side: str, kernel: str, position: str) -> None:
@@ -225,6 +232,7 @@ def test_a_cache_behind_a_sliding_window(side: str, kernel: str, position: str) 
     assert largest(whole[:, 2:] - everything[:, 2:]) > 1e-6
 
 
+@pytest.mark.many
 @causal_sides
 def test_a_copied_cache_goes_its_own_way(side: str, position: str, norm_order: str, style: str) -> None:
     model = built(family_of(side), position, norm_order, style)
@@ -238,6 +246,7 @@ def test_a_copied_cache_goes_its_own_way(side: str, position: str, norm_order: s
     assert largest(decode(model, side, TOKENS[:, 4:5], None, cache, memory) - whole[:, 4:5]) <= CLOSE
 
 
+@pytest.mark.many
 @causal_sides
 def test_chosen_rows_of_a_cache_go_on(side: str, position: str, norm_order: str, style: str) -> None:
     model = built(family_of(side), position, norm_order, style)
@@ -251,6 +260,7 @@ def test_chosen_rows_of_a_cache_go_on(side: str, position: str, norm_order: str,
     assert largest(chosen - expected[:, 4:]) <= CLOSE
 
 
+@pytest.mark.many
 @every_side
 def test_both_kernels_give_one_answer_and_one_gradient(side: str, position: str, norm_order: str, style: str) -> None:
     results = []
@@ -263,6 +273,7 @@ def test_both_kernels_give_one_answer_and_one_gradient(side: str, position: str,
         assert largest(fused - reference) <= CLOSE
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("kernel", ["fused", "reference"])
 @every_side
 def test_a_sentence_of_padding_alone_gives_no_nan(
@@ -296,6 +307,7 @@ def test_without_positions_an_encoder_sees_a_bag(norm_order: str, style: str) ->
         assert largest(ordered(TOKENS[:, order]) - ordered(TOKENS)[:, order]) > 1e-4
 
 
+@pytest.mark.many
 @every_family
 def test_rows_of_attention_sum_to_one_and_masked_entries_are_zero(
     family: str, position: str, norm_order: str, style: str
@@ -329,6 +341,7 @@ def test_rows_of_attention_sum_to_one_and_masked_entries_are_zero(
             assert largest(weights.sum(-1) - 1) <= 1e-12
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("kernel", ["fused", "reference"])
 @every_family
 def test_recording_is_bit_identical(family: str, position: str, norm_order: str, style: str, kernel: str) -> None:
@@ -342,6 +355,7 @@ def test_recording_is_bit_identical(family: str, position: str, norm_order: str,
     assert torch.equal(model(*inputs), before)
 
 
+@pytest.mark.many
 @every_family
 def test_gradients_reach_every_parameter(family: str, position: str, norm_order: str, style: str) -> None:
     model = built(family, position, norm_order, style)

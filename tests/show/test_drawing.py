@@ -91,6 +91,7 @@ def test_numbers_below_0_are_an_image_of_their_own(axes: Axes) -> None:
     assert (above, below) == ([1.0, 0.0], [0.0, 0.5])
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
 @pytest.mark.parametrize("value", [0.0, 0.3, 0.6, 1.0, -0.5, -1.0])
 def test_a_number_can_be_read_in_every_cell(value: float, theme: Theme) -> None:

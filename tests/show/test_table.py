@@ -172,6 +172,7 @@ def test_markdown_has_every_column_exact() -> None:
 CELLS = st.text(st.sampled_from("ab 나-0.9,"), max_size=24)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     rows=st.lists(

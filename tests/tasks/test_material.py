@@ -22,6 +22,7 @@ def test_the_vocabulary_goes_into_the_folder(tmp_path: Path) -> None:
     assert Vocabularies.open(run.folder).source.vocab_size == material.config.model.vocab_size
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("task", ["translation", "classification", "masked_language_model", "language_model"])
 def test_all_that_there_are_is_a_size_of_characters_and_words(tmp_path: Path, task: str) -> None:
     """`vocab_size = 0`: every task takes it, where the tokenizer can; no other reads its data first."""

@@ -73,6 +73,7 @@ def test_no_option_that_a_recipe_sets_is_unknown(name: str) -> None:
         assert place.startswith("train.") or set(choice.options) <= set(known[place]), place
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", TASKS)
 def test_a_run_writes_them_down(name: str, tmp_path: Path) -> None:
     begin(tiny(name), tmp_path / "run")

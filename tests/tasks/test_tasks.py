@@ -84,6 +84,7 @@ def test_a_sketch_is_a_model_and_does_not_depend_on_the_data(name: str) -> None:
     assert TASKS[name].task.sketch(recipe) == TASKS[name].task.sketch(material(name).config)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", TASKS)
 def test_a_task_goes_on_bit_for_bit(name: str, tmp_path: Path) -> None:
     """What is left to chance in a batch depends on its place alone: a restored run draws the same."""
@@ -123,6 +124,7 @@ def test_a_run_is_begun_found_again_and_loaded(name: str, tmp_path: Path) -> Non
     assert loaded.task == name and all(torch.equal(value, theirs[key]) for key, value in ours.items())
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", TASKS)
 def test_a_task_lists_what_its_evaluation_reports(name: str, tmp_path: Path) -> None:
     """`train.best` is refused against this list before any data is read, and judged by it: less or more."""
@@ -135,6 +137,7 @@ def test_a_task_lists_what_its_evaluation_reports(name: str, tmp_path: Path) -> 
         begin(tiny(name, train={"best": "blue"}), tmp_path / "other")
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", TASKS)
 def test_other_data_is_noticed(name: str, tmp_path: Path) -> None:
     made = material(name)

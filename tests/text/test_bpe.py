@@ -47,6 +47,7 @@ def gpt2(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return opened
 
 
+@pytest.mark.slow
 def test_gpt2_gives_the_published_ids(gpt2: Bpe) -> None:
     assert gpt2.vocab_size == 50257
     assert (gpt2.specials.bos, gpt2.specials.eos, gpt2.specials.pad) == (50256, 50256, None)
@@ -57,6 +58,7 @@ def test_gpt2_gives_the_published_ids(gpt2: Bpe) -> None:
     assert gpt2.decode([15496, 50256]) == "Hello"
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(text=nasty_text())
 def test_gpt2_is_exact(gpt2: Bpe, text: str) -> None:

@@ -80,6 +80,7 @@ def test_a_translator_closes_its_source_unless_it_is_told_otherwise() -> None:
         Frame.named("cls", "none", Specials(cls=None))
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(("begin", "end"), FRAMES)
 def test_a_translator_reads_in_use_what_it_read_in_training(tmp_path: Path, begin: str, end: str) -> None:
     material, loaded = begun("translation", text={"begin": begin, "end": end})
@@ -97,6 +98,7 @@ def test_a_translator_reads_in_use_what_it_read_in_training(tmp_path: Path, begi
     assert fed(loaded.model, lambda: samples.attention(loaded.model, Sample(text, "", ""))) == [learned]
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(("begin", "end"), FRAMES)
 def test_a_classifier_reads_in_use_what_it_read_in_training(begin: str, end: str) -> None:
     material, loaded = begun("classification", text={"begin": begin, "end": end})
@@ -141,6 +143,7 @@ def test_a_frame_that_a_writer_would_not_learn_is_refused(documents: str, key: s
         TASKS["language_model"].task.sketch(tiny("language_model", run={"task": task}, text={key: role}))
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_the_roles_give_the_frame_of_transformers(layout: str, tmp_path: Path) -> None:
     make, expected = LAYOUTS[layout]

@@ -46,6 +46,7 @@ def test_a_folder_of_an_unknown_kind(kind: str, tmp_path: Path) -> None:
         open_tokenizer(tmp_path)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_ids_of_every_layout_are_those_of_transformers(layout: str, tmp_path: Path) -> None:
     folder = LAYOUTS[layout][0](tmp_path)
@@ -59,6 +60,7 @@ def test_ids_of_every_layout_are_those_of_transformers(layout: str, tmp_path: Pa
         assert len(tokenizer.spans(text)) == len(tokenizer.pieces(text)) == len(ids)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_on_purpose_other_than_transformers_text_is_composed(layout: str, tmp_path: Path) -> None:
     folder = LAYOUTS[layout][0](tmp_path)
@@ -68,6 +70,7 @@ def test_on_purpose_other_than_transformers_text_is_composed(layout: str, tmp_pa
         assert tokenizer.encode(text) == reference.encode(composed, add_special_tokens=False)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_on_purpose_other_than_transformers_special_tokens_typed_by_a_person_stay_text(
     layout: str, tmp_path: Path
@@ -84,6 +87,7 @@ def test_on_purpose_other_than_transformers_special_tokens_typed_by_a_person_sta
     assert recognised
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_texts_that_transformers_reads_back_are_read_back_the_same(layout: str, tmp_path: Path) -> None:
     folder = LAYOUTS[layout][0](tmp_path)
@@ -95,6 +99,7 @@ def test_texts_that_transformers_reads_back_are_read_back_the_same(layout: str, 
         assert tokenizer.decode(ids) == reference.decode(ids, skip_special_tokens=True)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_saved_it_opens_again_here_and_in_transformers(layout: str, tmp_path: Path) -> None:
     folder = LAYOUTS[layout][0](tmp_path / "foreign")
@@ -117,6 +122,7 @@ def test_saved_it_opens_again_here_and_in_transformers(layout: str, tmp_path: Pa
             assert (folder / path.name).read_bytes() == path.read_bytes()
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_folder_written_by_transformers_opens(layout: str, tmp_path: Path) -> None:
     folder = LAYOUTS[layout][0](tmp_path / "foreign")

@@ -60,6 +60,7 @@ def test_nothing_is_lost_and_no_word_is_long(text: str) -> None:
     assert all(len(word) <= LONGEST_WORD + 1 for word in words)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", [*NAMES, *BYTE_PIECES, "##", "##a"])
 def test_no_word_is_a_special_piece_or_looks_like_one_inside_of_a_word(name: str) -> None:
     for text in (name, f"a{name}b", f" {name} ", name * 3):

@@ -45,6 +45,7 @@ def test_transformers_opens_the_file_and_gives_the_same_ids(kind: str, folders: 
         assert whole.decode(ids, skip_special_tokens=True) == tokenizer.decode(ids)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("kind", JSON_KINDS)
 @settings(max_examples=50, deadline=None)
 @given(text=nasty_text())
@@ -169,6 +170,7 @@ def test_truncated_anywhere_it_is_refused(folders: dict[str, Path], tmp_path: Pa
             open_tokenizer(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", ["pre_tokenizer", "normalizer"])
 def test_a_pattern_that_the_library_gives_up_on_is_one_line(
     step: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
@@ -192,6 +194,7 @@ def test_a_pattern_that_fails_while_the_file_is_opened_is_one_line(
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["wordpiece", "unigram", "bpe"])
 def test_a_pattern_put_into_a_file_of_ours_is_refused_in_one_line_too(
     kind: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]

@@ -47,6 +47,7 @@ def composed(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("kind", EXACT)
 @settings(deadline=None)
 @given(nasty_text())
@@ -60,6 +61,7 @@ def test_every_text_comes_back(kind: str, text: str) -> None:
     assert tokenizer.encode_batch([text, "나는", text]) == [ids, tokenizer.encode("나는"), ids]
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("kind", EXACT)
 @settings(deadline=None)
 @given(nasty_text())
@@ -124,6 +126,7 @@ def hashes(folder: Path) -> list[str]:
     return [hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.rglob("*")) if path.is_file()]
 
 
+@pytest.mark.slow
 def test_the_same_texts_give_the_same_files_in_every_process(tmp_path: Path) -> None:
     code = (
         "import pathlib, sys, texts\nfor kind in texts.SIZES: texts.trained(kind).save(pathlib.Path(sys.argv[1], kind))"
@@ -187,6 +190,7 @@ def test_an_id_out_of_range_is_refused(kind: str, token: int) -> None:
         tokenizer.piece(token)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("kind", EXACT)
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 379)))
@@ -196,6 +200,7 @@ def test_any_ids_decode_to_some_text(kind: str, ids: list[int]) -> None:
     assert text.encode().decode() == text
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("kind", EXACT)
 def test_a_long_text_without_a_blank_is_no_trouble(kind: str) -> None:
     tokenizer = trained(kind)

@@ -331,6 +331,7 @@ def told(name: str, layer: int = 0) -> list[Checked]:
     return checked(story, read(TEXT).ids, None if story.target is None else read(TARGET).ids)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("layer", [0, 1])
 @pytest.mark.parametrize("name", MODELS)
 def test_every_formula_gives_the_numbers_of_its_row(name: str, layer: int) -> None:

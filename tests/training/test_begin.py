@@ -45,6 +45,7 @@ def test_sentences_that_are_too_long_are_no_samples(tmp_path: Path) -> None:
     assert len(job.measure.pairs) == len(job.validation)
 
 
+@pytest.mark.slow
 def test_without_validation_sentences_there_is_no_evaluation(tmp_path: Path) -> None:
     job = begin(open_recipe("ko-en", CHANGES | {"data.validation": 0}), tmp_path / "run")
     assert (job.validation, job.measure) == (None, None)
@@ -113,6 +114,7 @@ def test_fewer_steps_are_refused(run: Run) -> None:
         again(run.folder, {"train.steps": 5})
 
 
+@pytest.mark.slow
 def test_more_steps_are_trained_and_written_down(tmp_path: Path) -> None:
     run, _ = trained(tmp_path / "run", tiny())
     job = again(run.folder, {"train.steps": 9})

@@ -10,6 +10,7 @@ from glassformer.training.dry_run import dry_run
 from tiny_tasks import TINY
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("task", TINY)
 def test_every_task_tells_its_plan_and_writes_nothing(
     task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

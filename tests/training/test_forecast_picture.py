@@ -19,6 +19,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Forecast:
     return forecast(trained(folder / "run"), written(folder, hours(30)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "head"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("PNG", b"\x89PNG")])
 def test_it_is_drawn(kind: str, head: bytes, found: Forecast, tmp_path: Path) -> None:
     path = tmp_path / f"forecast.{kind}"
@@ -35,6 +36,7 @@ def test_korean_where_there_is_a_font(found: Forecast, tmp_path: Path, monkeypat
     assert same == (hangul_font() is None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["$a^{b", "전력", "load"])
 def test_any_name_of_a_column_can_be_drawn(name: str, found: Forecast, tmp_path: Path) -> None:
     draw_forecast(replace(found, past=replace(found.past, name=name)), tmp_path / "f.png")

@@ -96,6 +96,7 @@ def test_the_weights_of_a_run_can_be_used(whole: tuple[Run, list[Event]]) -> Non
     assert not torch.equal(before, model.state_dict()["embedding.weight"])
 
 
+@pytest.mark.slow
 def test_the_same_seed_is_the_same_run(whole: tuple[Run, list[Event]], tmp_path: Path) -> None:
     run, _ = trained(tmp_path / "again", run_config())
     assert weights(run) == weights(whole[0])
@@ -118,6 +119,7 @@ def test_evaluating_more_often_changes_nothing_that_is_learned(whole: tuple[Run,
 STOPS = [1, 2, 5, 8, 11]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ask", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_asked_to_stop_it_saves_and_goes_on_bit_for_bit(
     ask: signal.Signals, whole: tuple[Run, list[Event]], tmp_path: Path
@@ -168,6 +170,7 @@ def test_a_run_that_ended_has_nothing_left_to_do(whole: tuple[Run, list[Event]])
     assert weights(run) == before
 
 
+@pytest.mark.slow
 def test_a_run_may_be_made_longer(whole: tuple[Run, list[Event]], tmp_path: Path) -> None:
     longer = run_config(steps=16)
     expected, _ = trained(tmp_path / "longer", longer)
@@ -237,6 +240,7 @@ def test_the_last_checkpoints_are_averaged(tmp_path: Path) -> None:
     assert torch.equal(model.state_dict()["embedding.weight"], parts[1])  # the model itself is as it was
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_averages_the_same(tmp_path: Path) -> None:
     expected, _ = trained(tmp_path / "whole", run_config(average=2))
     run = Run.create(tmp_path / "run", run_config(average=2))
@@ -324,6 +328,7 @@ def test_a_full_disk_is_one_line_and_nothing_is_lost(tmp_path: Path) -> None:
     assert told[-1] == events.Stopped(12, "finished")
 
 
+@pytest.mark.slow
 def test_a_damaged_checkpoint_is_told_and_the_run_is_the_same(whole: tuple[Run, list[Event]], tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", run_config())
     for event in train(job(run)):

@@ -58,6 +58,7 @@ def texts(figure: Any) -> set[str]:
     return found - {""}
 
 
+@pytest.mark.slow
 def test_three_pictures_and_nothing_else(run: Run) -> None:
     paths = draw_run(run)
     assert [path.stem for path in paths] == NAMES
@@ -65,6 +66,7 @@ def test_three_pictures_and_nothing_else(run: Run) -> None:
     assert [size(path) for path in paths] == [(880, 495), (880, 495), (1430, 1100)]
 
 
+@pytest.mark.slow
 def test_the_same_log_gives_the_same_pictures(run: Run) -> None:
     first = [path.read_bytes() for path in draw_run(run)]
     assert [path.read_bytes() for path in draw_run(run)] == first
@@ -142,6 +144,7 @@ def test_a_metric_that_is_missing_is_an_empty_curve() -> None:
     assert curve([{"kind": "evaluation", "step": 1, "loss": 2.0}], "evaluation", "sample_bleu") == ([], [])
 
 
+@pytest.mark.slow
 def test_an_empty_log_can_be_drawn(tmp_path: Path) -> None:
     assert len(draw_run(Run.create(tmp_path / "run", run_config()))) == 3
 
@@ -169,6 +172,7 @@ def test_the_words_are_those_of_the_language() -> None:
     assert {"손실", "학습률", "속도(초당 토큰)", "토큰당 손실(nat)", "학습", "완전 일치(%)", "스텝"} <= korean
 
 
+@pytest.mark.slow
 def test_without_a_hangul_font_the_words_are_english(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Boxes instead of letters help nobody; and a glyph that is missing is a warning, so an error here."""
     for module in (pictures, theme):
@@ -178,6 +182,7 @@ def test_without_a_hangul_font_the_words_are_english(run: Run, monkeypatch: pyte
     assert [path.read_bytes() for path in draw_run(run)] == english
 
 
+@pytest.mark.slow
 def test_with_a_hangul_font_the_words_are_korean(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     if hangul_font() is None:
         pytest.skip("no Hangul font on this machine")
@@ -221,6 +226,7 @@ def test_any_other_warning_of_the_drawing_is_passed_on() -> None:
         warnings.warn("something else", UserWarning, stacklevel=1)
 
 
+@pytest.mark.slow
 def test_the_style_of_others_is_left_alone(run: Run) -> None:
     before = {key: matplotlib.rcParams[key] for key in (*SHARED, "font.family", "backend")}
     draw_run(run)

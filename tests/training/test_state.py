@@ -51,6 +51,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", VARIANTS)
 def test_what_is_restored_goes_on_bit_for_bit(name: str, tmp_path: Path) -> None:
     config = run_config(**VARIANTS[name])

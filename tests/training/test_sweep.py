@@ -62,6 +62,7 @@ def test_a_sweep_that_cannot_end_is_not_begun(vary: dict[str, Any], seeds: int, 
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_finished_ones_are_skipped_and_half_done_ones_continued(tmp_path: Path) -> None:
     trials = plan_trials(write_recipe(tmp_path, steps=4), {"train.learning_rate": [1e-3, 2e-3]}, 1, tmp_path / "out")
     for trial, event in sweep(trials):
@@ -75,6 +76,7 @@ def test_finished_ones_are_skipped_and_half_done_ones_continued(tmp_path: Path) 
     assert Run.open(trials[1].folder).status["state"] == "finished"
 
 
+@pytest.mark.slow
 def test_another_recipe_in_the_same_folder_is_refused(tmp_path: Path) -> None:
     recipe = write_recipe(tmp_path, steps=2)
     for _ in sweep(plan_trials(recipe, {}, 1, tmp_path / "out")):
@@ -84,6 +86,7 @@ def test_another_recipe_in_the_same_folder_is_refused(tmp_path: Path) -> None:
         list(sweep(changed))
 
 
+@pytest.mark.slow
 def test_a_run_that_diverges_is_a_result(tmp_path: Path) -> None:
     settings = {"train.optimizer": {"kind": "sgd"}, "train.clip": 1e30, "train.skip_limit": 1}
     trials = plan_trials(
@@ -101,6 +104,7 @@ def test_asked_to_stop_it_begins_no_other(tmp_path: Path, monkeypatch: pytest.Mo
     assert [trial.seed for trial, _ in sweep(trials)] == [0]
 
 
+@pytest.mark.slow
 def test_classifiers_side_by_side(tmp_path: Path) -> None:
     """Labels and classes are only known once the data is read: no reason to take the same recipe for another."""
     recipe, vary = small_classifier.write_recipe(tmp_path, steps=4), {"model.norm_order": ["pre", "post"]}
@@ -115,6 +119,7 @@ def test_classifiers_side_by_side(tmp_path: Path) -> None:
         list(sweep(plan_trials(other, vary, 1, tmp_path / "out")))
 
 
+@pytest.mark.slow
 def test_models_of_images_side_by_side(tmp_path: Path) -> None:
     """Names and statistics are only known once the data is read: no reason to take the same recipe for another."""
     recipe, vary = small_recogniser.write_recipe(tmp_path, train__steps=2), {"model.norm_order": ["pre", "post"]}
@@ -124,6 +129,7 @@ def test_models_of_images_side_by_side(tmp_path: Path) -> None:
     assert [type(event) for _, event in sweep(trials)] == [Skipped, Skipped]
 
 
+@pytest.mark.slow
 def test_object_queries_side_by_side(tmp_path: Path) -> None:
     pytest.importorskip("sklearn")
     recipe = tmp_path / "objects.toml"

@@ -36,6 +36,7 @@ def test_a_table_in_either_language(lang: str, word: str, monkeypatch: pytest.Mo
     assert all(each in shown.get() for each in (word, "norm_order=pre", "1/2", "small"))
 
 
+@pytest.mark.slow
 def test_what_the_runs_have_written(tmp_path: Path) -> None:
     trials = plan_trials(write_recipe(tmp_path, steps=4), {"train.learning_rate": [1e-3, 2e-3]}, 2, tmp_path / "out")
     for _ in sweep(trials[:3]):

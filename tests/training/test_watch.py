@@ -20,6 +20,7 @@ def status(run: Run) -> dict[str, str]:
     return {line[:15].strip(): line[15:].strip() for line in text.splitlines()}
 
 
+@pytest.mark.slow
 def test_a_run_leaves_samples_pictures_and_its_status(tmp_path: Path) -> None:
     run, happened = trained(tmp_path / "run", tiny())
     assert [path.name for path in sorted(run.samples.iterdir())] == [
@@ -39,6 +40,7 @@ def test_a_run_leaves_samples_pictures_and_its_status(tmp_path: Path) -> None:
     assert not [event for event in happened if isinstance(event, NotShown)]
 
 
+@pytest.mark.slow
 def test_the_status_is_fresh_after_every_event(tmp_path: Path) -> None:
     job = begin(tiny(), tmp_path / "run")
     steps = []
@@ -65,6 +67,7 @@ def test_a_resumed_run_ends_with_the_same_curves(tmp_path: Path) -> None:
         assert same[0] == same[1]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_drawn_is_said_once_and_training_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,6 +81,7 @@ def test_what_cannot_be_drawn_is_said_once_and_training_goes_on(
     assert happened[-1] == events.Stopped(6, "finished")
 
 
+@pytest.mark.slow
 def test_without_tensorboard_nothing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch.Board, "is_installed", staticmethod(lambda: False))
     run, happened = trained(tmp_path / "run", tiny())
@@ -85,6 +89,7 @@ def test_without_tensorboard_nothing_is_said(tmp_path: Path, monkeypatch: pytest
     assert not [event for event in happened if isinstance(event, NotShown)]
 
 
+@pytest.mark.slow
 def test_a_failure_stands_in_the_status(tmp_path: Path) -> None:
     job = begin(tiny(best="sample_bleu"), tmp_path / "run")
     with pytest.raises(InputError, match=r"best='sample_bleu' is not among the metrics.*loss, accuracy, perplexity"):
@@ -100,6 +105,7 @@ def test_a_folder_in_use_is_left_alone(tmp_path: Path) -> None:
     assert not (job.run.folder / "status.txt").exists()
 
 
+@pytest.mark.slow
 def test_whoever_stops_looking_gives_the_folder_back(tmp_path: Path) -> None:
     job = begin(tiny(), tmp_path / "run")
     happening = train_watched(job)

@@ -119,6 +119,7 @@ def test_every_key_that_is_said_exists() -> None:
     assert missing == []
 
 
+@pytest.mark.slow
 def test_every_error_that_is_raised_has_its_sentence_and_all_of_its_values() -> None:
     for pattern, places in raised().items():
         key = f"errors.{pattern}"
@@ -128,6 +129,7 @@ def test_every_error_that_is_raised_has_its_sentence_and_all_of_its_values() -> 
             assert needed <= given, f"{place}: {pattern} needs {needed - given}"
 
 
+@pytest.mark.slow
 def test_every_warning_has_its_sentence_and_all_of_its_values() -> None:
     for place, call in calls("warn"):
         for pattern in patterns(call.args[0]):
@@ -135,6 +137,7 @@ def test_every_warning_has_its_sentence_and_all_of_its_values() -> None:
             assert needed == {keyword.arg for keyword in call.keywords}, place
 
 
+@pytest.mark.slow
 def test_every_error_is_raised_somewhere() -> None:
     said = {pattern for _, call in calls("say") for pattern in patterns(call.args[0])}
     used = set(raised()) | {re.sub(r"^errors\\?\.", "", pattern) for pattern in said}

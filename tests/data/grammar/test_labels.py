@@ -37,6 +37,7 @@ def test_a_topic_is_what_all_words_agree_on() -> None:
     assert topic(GOLD[1][0]) == ("study", False)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("level", ["small", "full"])
 @pytest.mark.parametrize("label", ["sentiment", "topic"])
 def test_labels_are_even_and_the_splits_apart(label: str, level: str) -> None:
@@ -50,6 +51,7 @@ def test_labels_are_even_and_the_splits_apart(label: str, level: str) -> None:
     assert len({row.pair.tags.kind for row in test}) > 1
 
 
+@pytest.mark.slow
 def test_no_single_word_decides_the_sentiment() -> None:
     labels: dict[str, set[str]] = defaultdict(set)
     rows = labelled("train", 1200)
@@ -63,6 +65,7 @@ def test_no_single_word_decides_the_sentiment() -> None:
     assert abs(sum(row.label == "positive" for row in negated) / len(negated) - 0.5) < 0.1
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_sentences() -> None:
     assert labelled("validation", 12, seed=2) == labelled("validation", 12, seed=2)
     assert labelled("validation", 12, seed=2) != labelled("validation", 12, seed=3)

@@ -60,6 +60,7 @@ def digest(name: str) -> str:
     return hashlib.sha256("\n".join(f"{pair}" for pair in said).encode()).hexdigest()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LEVELS)
 def test_another_process_says_the_same(name: str) -> None:
     code = f"""
@@ -107,6 +108,7 @@ def test_both_directions_are_functions(name: str, count: int) -> None:
     functions(name, count)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LEVELS)
 def test_alignments_are_valid_and_cover_every_word(name: str) -> None:
     for index in range(1500):
@@ -116,6 +118,7 @@ def test_alignments_are_valid_and_cover_every_word(name: str) -> None:
         assert list(pair.alignment) == sorted(set(pair.alignment))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LEVELS)
 def test_sentences_look_as_they_should(name: str) -> None:
     for index in range(1500):
@@ -191,6 +194,7 @@ def test_what_does_not_exist_is_refused() -> None:
         next(every_pair("small", "haiku"))
 
 
+@pytest.mark.slow
 def test_more_than_there_is_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sample, "PATIENCE", 0)
     with pytest.raises(InputError, match=r"has no 50000 such pairs, only about \d+; ask for fewer, or use level=full"):

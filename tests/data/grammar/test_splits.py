@@ -39,6 +39,7 @@ def test_sentences_without_news_go_to_all_three_splits() -> None:
     assert found.count(("train", "seen-like")) > 4500
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["small", "full"])
 def test_what_is_held_out_is_never_trained_on_and_always_tested(name: str) -> None:
     of = level_of(name)
@@ -51,6 +52,7 @@ def test_what_is_held_out_is_never_trained_on_and_always_tested(name: str) -> No
         assert {found[0] for found in combinations(tree) if is_held_out(found)} == {pair.tags.kind}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["small", "full"])
 def test_splits_share_no_sentence_whatever_the_seed(name: str) -> None:
     train = pairs("train", 3000, seed=1, level=name)
@@ -61,6 +63,7 @@ def test_splits_share_no_sentence_whatever_the_seed(name: str) -> None:
         assert not english & {pair.target_en for pair in other}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["small", "full"])
 def test_long_sentences_are_longer_than_any_trained_on(name: str) -> None:
     train = pairs("train", 1500, level=name)

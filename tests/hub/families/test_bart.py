@@ -68,6 +68,7 @@ VARIANTS = {
 ALL = pytest.mark.parametrize("name", VARIANTS)
 
 
+@pytest.mark.many
 @ALL
 def test_logits_are_theirs(name: str, tmp_path: Path) -> None:
     """Both sides padded. Of float32 there are only the sinusoids of Pegasus."""
@@ -81,6 +82,7 @@ def test_logits_are_theirs(name: str, tmp_path: Path) -> None:
     assert difference(ours(model.float(), batch()), single, batch().target_mask) <= SINGLE
 
 
+@pytest.mark.many
 @ALL
 def test_padding_in_front(name: str, tmp_path: Path) -> None:
     """Ours counts real tokens, so padding in front changes nothing; theirs would move the sentence to later places."""
@@ -92,6 +94,7 @@ def test_padding_in_front(name: str, tmp_path: Path) -> None:
             assert difference(ours(model, padded)[row, -alone.target.shape[1] :], behind[0]) <= EXACT
 
 
+@pytest.mark.many
 @ALL
 def test_cache(name: str, tmp_path: Path) -> None:
     model, reference = pair(VARIANTS[name][1], tmp_path)
@@ -106,6 +109,7 @@ def test_keys(name: str, tmp_path: Path) -> None:
     check_keys(VARIANTS[name][1], tmp_path)
 
 
+@pytest.mark.many
 @ALL
 def test_written_back(name: str, tmp_path: Path) -> None:
     model, reference = check_written_back(VARIANTS[name][1], tmp_path)

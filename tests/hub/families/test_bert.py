@@ -18,6 +18,7 @@ from reference import VARIANTS, reference
 NAMES = [name for name in VARIANTS if "bert" in name]
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", NAMES)
 def test_the_answers_are_those_of_the_reference(name: str) -> None:
     check(name, *reference(name))

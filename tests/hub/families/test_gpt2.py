@@ -17,6 +17,7 @@ NAMES = [name for name in VARIANTS if name.startswith("gpt2")]
 WRITERS = [name for name in NAMES if not name.endswith(("classifier", "body"))]
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", NAMES)
 def test_the_answers_are_those_of_the_reference(name: str) -> None:
     check(name, *reference(name))

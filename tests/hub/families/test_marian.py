@@ -70,6 +70,7 @@ def data_of(name: str, s: int = 7, t: int = 5) -> Batch:
     return batch(s, t, target=VARIANTS[name].keys.get("decoder_vocab_size", 31))
 
 
+@pytest.mark.many
 @ALL
 def test_logits_are_theirs(name: str, tmp_path: Path) -> None:
     """Both sides padded. Of float32 there are only the sinusoids."""
@@ -83,6 +84,7 @@ def test_logits_are_theirs(name: str, tmp_path: Path) -> None:
     assert difference(ours(model.float(), data), theirs(reference.float(), data), data.target_mask) <= SINGLE
 
 
+@pytest.mark.many
 @ALL
 def test_padding_in_front(name: str, tmp_path: Path) -> None:
     """Ours counts real tokens, so padding in front changes nothing; theirs would move the sentence to later places."""
@@ -94,6 +96,7 @@ def test_padding_in_front(name: str, tmp_path: Path) -> None:
             assert difference(ours(model, padded)[row, -alone.target.shape[1] :], behind[0]) <= EXACT
 
 
+@pytest.mark.many
 @ALL
 def test_cache(name: str, tmp_path: Path) -> None:
     model, reference = pair(VARIANTS[name], tmp_path)
@@ -103,11 +106,13 @@ def test_cache(name: str, tmp_path: Path) -> None:
         assert difference(steps(model, data), their_steps(reference, data)) <= EXACT
 
 
+@pytest.mark.many
 @ALL
 def test_keys(name: str, tmp_path: Path) -> None:
     check_keys(VARIANTS[name], tmp_path)
 
 
+@pytest.mark.many
 @ALL
 def test_written_back(name: str, tmp_path: Path) -> None:
     model, reference = check_written_back(VARIANTS[name], tmp_path)

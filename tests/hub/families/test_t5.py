@@ -68,6 +68,7 @@ ENCODER = Variant("T5EncoderModel", SMALL)
 ALL = pytest.mark.parametrize("name", VARIANTS)
 
 
+@pytest.mark.many
 @ALL
 def test_logits_are_theirs(name: str, tmp_path: Path) -> None:
     """Both sides padded. In float64 only the variance of their norm is computed in float32: lifted, it is exact."""
@@ -81,6 +82,7 @@ def test_logits_are_theirs(name: str, tmp_path: Path) -> None:
     assert difference(ours(model.float(), batch()), single, batch().target_mask) <= SINGLE
 
 
+@pytest.mark.many
 @ALL
 def test_padding_in_front(name: str, tmp_path: Path) -> None:
     """Distances do not change with it: theirs and ours see the same in both layouts."""
@@ -91,6 +93,7 @@ def test_padding_in_front(name: str, tmp_path: Path) -> None:
     assert difference(ours(model, flipped), expected, flipped.target_mask) <= EXACT
 
 
+@pytest.mark.many
 @ALL
 def test_cache(name: str, tmp_path: Path) -> None:
     model, reference = pair(VARIANTS[name], tmp_path)
@@ -108,11 +111,13 @@ def test_encoder_alone(tmp_path: Path) -> None:
         assert difference(model(data.source, data.source_mask), expected, data.source_mask) <= EXACT
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", [*VARIANTS, "encoder"])
 def test_keys(name: str, tmp_path: Path) -> None:
     check_keys({**VARIANTS, "encoder": ENCODER}[name], tmp_path)
 
 
+@pytest.mark.many
 @ALL
 def test_written_back(name: str, tmp_path: Path) -> None:
     model, reference = check_written_back(VARIANTS[name], tmp_path)

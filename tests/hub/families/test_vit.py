@@ -95,6 +95,7 @@ def test_keys(name: str, tmp_path: Path) -> None:
     check_keys(VARIANTS[name][1], tmp_path)
 
 
+@pytest.mark.many
 @ALL
 def test_written_back(name: str, tmp_path: Path) -> None:
     model, reference = check_written_back(VARIANTS[name][1], tmp_path)

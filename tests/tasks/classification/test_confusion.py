@@ -22,6 +22,7 @@ def test_scores_and_metrics_by_hand() -> None:
     assert found["loss"] == pytest.approx(-float(torch.log(torch.tensor([0.9, 0.6, 0.8, 0.3])).mean()))
 
 
+@pytest.mark.slow
 def test_the_table_of_a_run_counts_validation_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = Run.open(trained(tmp_path))
     material, model = Classification.again(run), load(run.folder).model

@@ -67,6 +67,7 @@ def test_a_text_is_framed_and_cut(tmp_path: Path) -> None:
     assert (batch.targets.tolist(), batch.count) == ([1, 0], 2)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("pool", ["cls", "sep", "mean", "max"])
 @pytest.mark.parametrize("loss", ["cross_entropy", "focal", "binary_cross_entropy"])
 def test_every_pool_with_every_loss_learns(pool: str, loss: str, tmp_path: Path) -> None:

@@ -214,6 +214,7 @@ def test_a_forecaster_is_counted_traced_and_edited_like_any_model() -> None:
     assert not torch.equal(plain, changed)
 
 
+@pytest.mark.slow
 def test_a_sweep_varies_it(tmp_path: Path) -> None:
     recipe = tmp_path / "recipe.toml"
     recipe.write_text(tiny("forecasting", train={"steps": 2, "evaluate_every": 2}).to_toml())
@@ -230,6 +231,7 @@ def test_the_recipes_are_forecasters(name: str) -> None:
     assert Forecasting.sketch(config) == config
 
 
+@pytest.mark.slow
 def test_etth1_has_the_windows_of_the_literature(monkeypatch: pytest.MonkeyPatch) -> None:
     need(monkeypatch, "ett")
     config = open_recipe("etth1-96", {"model.input.context": 48, "model.head.outputs": 24, "model.input.length": 16})

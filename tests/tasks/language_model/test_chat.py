@@ -191,6 +191,7 @@ def test_typed_special_tokens_are_an_option(tmp_path: Path) -> None:
 PROMPTS = ["I go", "나는 학교에 간다. I go to school!", "you", "the student walked home!"]
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("options", [{}, {"beam": 3}, {"temperature": 1.5, "seed": 3}, {"stop": "a"}, {"tokens": 5}])
 @pytest.mark.parametrize("make", [qwen, llama])
 def test_several_prompts_are_written_as_each_alone(make: Any, options: dict[str, Any], tmp_path: Path) -> None:

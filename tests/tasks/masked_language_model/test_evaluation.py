@@ -36,6 +36,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_word_is_what_fill_says_first(run: Path) -> None:
     loaded = load(run)
     found = evaluate(loaded, "validation")

@@ -169,6 +169,7 @@ def test_its_model_is_counted_traced_and_edited(made: TextMaterial) -> None:
     task_of(made).loss(model, batch)  # through the taps of the encoder and of the head
 
 
+@pytest.mark.slow
 def test_masked_models_side_by_side(tmp_path: Path) -> None:
     recipe = tmp_path / "tiny.toml"
     recipe.write_text(tiny(NAME, train={"steps": 2, "accumulate": 1}).to_toml(), encoding="utf-8")

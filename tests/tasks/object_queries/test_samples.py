@@ -14,6 +14,7 @@ from tiny_tasks import tiny
 pytest.importorskip("sklearn")
 
 
+@pytest.mark.slow
 def test_every_evaluation_draws_a_picture(tmp_path: Path) -> None:
     material = ObjectQueries.begin(tiny("object_queries"))
     run = Run.create(tmp_path / "run", material.config, fill=material.fill)

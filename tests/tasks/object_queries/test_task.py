@@ -67,6 +67,7 @@ def test_what_does_not_fit_together_is_refused(changes: dict[str, dict[str, Any]
         ObjectQueries.sketch(tiny("object_queries", **changes))
 
 
+@pytest.mark.slow
 def test_a_batch_that_is_known_by_heart_is_found_as_a_whole() -> None:
     made = material()
     model = build(made.config.model, seed=0)

@@ -119,6 +119,7 @@ def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TranslationEvaluat
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lang", "words"), [("en", ("all but long", ": 1, see evaluations.jsonl")), ("ko", ("long 제외 전체", "횟수: 1"))]
 )

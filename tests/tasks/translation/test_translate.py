@@ -83,6 +83,7 @@ def foreign(options: dict[str, Any], frame: tuple[str, str] = ("none", "none")) 
     return small("translation", options=options, frame=frame)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("search", [GREEDY, SearchOptions()])
 @pytest.mark.parametrize(
     ("frame", "options"),
