@@ -5,13 +5,16 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 from glassformer.config.model import ModelConfig
 from glassformer.errors import ConfigError
 from glassformer.models.check import check
+from once import once
 
 AT_LEAST = 220
 
@@ -181,5 +184,9 @@ def generate() -> tuple[list[Assignment], set[Pair]]:
     return chosen, impossible
 
 
-ASSIGNMENTS, IMPOSSIBLE = generate()
+def _keep(path: Path) -> None:
+    path.write_bytes(pickle.dumps(generate()))  # seconds of trying, the same for all workers of a session
+
+
+ASSIGNMENTS, IMPOSSIBLE = pickle.loads(once("grid", _keep).read_bytes())
 GRID = tuple(ModelConfig.from_dict(table(each)) for each in ASSIGNMENTS)

@@ -16,6 +16,7 @@ from glassformer.training.sweep_results import compare_trials
 from small_translator import write_recipe
 from tiny_tasks import tiny
 
+UNSEEN: dict[str, Any] = {"train.evaluate_every": 0}  # each evaluation draws the pictures of the run again
 VARY: dict[str, list[Any]] = {"model.norm_order": ["pre", "post"], "train.learning_rate": [1e-3, 2e-3]}
 
 
@@ -64,7 +65,8 @@ def test_a_sweep_that_cannot_end_is_not_begun(vary: dict[str, Any], seeds: int, 
 
 @pytest.mark.slow
 def test_finished_ones_are_skipped_and_half_done_ones_continued(tmp_path: Path) -> None:
-    trials = plan_trials(write_recipe(tmp_path, steps=4), {"train.learning_rate": [1e-3, 2e-3]}, 1, tmp_path / "out")
+    rates = {"train.learning_rate": [1e-3, 2e-3]}
+    trials = plan_trials(write_recipe(tmp_path, steps=4), rates, 1, tmp_path / "out", UNSEEN)
     for trial, event in sweep(trials):
         if trial is trials[1] and isinstance(event, events.StepDone) and event.step == 2:
             break  # the process dies here: the second run is begun, and nothing of it saved
@@ -79,16 +81,16 @@ def test_finished_ones_are_skipped_and_half_done_ones_continued(tmp_path: Path) 
 @pytest.mark.slow
 def test_another_recipe_in_the_same_folder_is_refused(tmp_path: Path) -> None:
     recipe = write_recipe(tmp_path, steps=2)
-    for _ in sweep(plan_trials(recipe, {}, 1, tmp_path / "out")):
+    for _ in sweep(plan_trials(recipe, {}, 1, tmp_path / "out", UNSEEN)):
         pass
-    changed = plan_trials(recipe, {}, 1, tmp_path / "out", {"train.steps": 3})
+    changed = plan_trials(recipe, {}, 1, tmp_path / "out", UNSEEN | {"train.steps": 3})
     with pytest.raises(FileError, match="was trained under another recipe than this sweep has; choose another folder"):
         list(sweep(changed))
 
 
 @pytest.mark.slow
 def test_a_run_that_diverges_is_a_result(tmp_path: Path) -> None:
-    settings = {"train.optimizer": {"kind": "sgd"}, "train.clip": 1e30, "train.skip_limit": 1}
+    settings = {"train.optimizer": {"kind": "sgd"}, "train.clip": 1e30, "train.skip_limit": 1, **UNSEEN}
     trials = plan_trials(
         write_recipe(tmp_path, steps=6), {"train.learning_rate": [1e30, 1e-3]}, 1, tmp_path / "out", settings
     )
