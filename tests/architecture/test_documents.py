@@ -32,6 +32,7 @@ def test_tables_are_those_of_the_recorded_results(path: Path, lang: str) -> None
     assert render(text, lang) == text, "run `make tables`"
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("path", [path for path, _ in DOCUMENTS if PYTHON.search(path.read_text())], ids=_name)
 def test_python_blocks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -19,6 +19,7 @@ import glassformer as gf
 ALL = [found.name for found in pkgutil.walk_packages(gf.__path__, "glassformer.") if "__main__" not in found.name]
 
 
+@pytest.mark.slow
 def test_a_module_is_never_hidden_behind_a_function() -> None:
     lines = "\n".join(f"import {name} as m; assert m.__name__ == {name!r}, {name!r}" for name in ALL)
     done = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, check=False)
@@ -37,6 +38,7 @@ def aliases(tree: ast.Module) -> Iterator[str]:
         yield from (each.id for each in targets if isinstance(each, ast.Name) and CAMEL.fullmatch(each.id))
 
 
+@pytest.mark.slow
 def test_a_class_or_alias_is_given_its_name_once() -> None:
     """A student who has met `Batch` in one file must not meet another `Batch` in the next.
 

@@ -79,6 +79,7 @@ def lines() -> Iterator[tuple[str, int, str]]:
                 yield name, number, line
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("term", TERMS, ids=lambda term: term.instead)
 def test_korean_texts_say(term: Term) -> None:
     found = [

@@ -45,6 +45,7 @@ def trained(folder: Path, steps: int) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_it_learns_samples_and_says_what_to_try(tmp_path: Path) -> None:
     folder = trained(tmp_path / "run", 40)
     run = Run.open(folder)
@@ -56,6 +57,7 @@ def test_it_learns_samples_and_says_what_to_try(tmp_path: Path) -> None:
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in draw_run(run))
 
 
+@pytest.mark.slow
 def test_it_is_used_judged_and_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = trained(tmp_path / "run", 40)
     loaded = gf.load(folder)
@@ -69,6 +71,7 @@ def test_it_is_used_judged_and_shown(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert code == 0 and '"readings": 2' in out
 
 
+@pytest.mark.slow
 def test_it_resumes_bit_for_bit(tmp_path: Path) -> None:
     whole, halves = trained(tmp_path / "whole", 40), trained(tmp_path / "halves", 20)
     for _ in train(again(halves, {"train.steps": 40}), resume=True):

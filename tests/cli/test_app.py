@@ -76,10 +76,12 @@ def test_help_of_a_command_is_korean_and_whole(command: str) -> None:
     assert [line for line in described if not HANGUL.search(line)] == []
 
 
+@pytest.mark.slow
 def test_brackets_in_a_help_text_are_shown() -> None:
     assert "[model]" in started("count", "--help").stdout
 
 
+@pytest.mark.slow
 def test_without_arguments_the_help_is_shown() -> None:
     done = started()
     assert (done.returncode, done.stderr) == (0, "")
@@ -303,6 +305,7 @@ def test_a_full_disk_is_one_line(arguments: tuple[str, ...]) -> None:
     assert only_line(done.stderr).startswith("stdout cannot be written: No space left on device; ")
 
 
+@pytest.mark.slow
 def test_a_closed_output_is_no_error() -> None:
     done = subprocess.run(
         ["sh", "-c", f"{sys.executable} -m glassformer --help >&-"], stderr=subprocess.PIPE, env=ENVIRONMENT, timeout=60
@@ -425,6 +428,7 @@ def test_a_shell_gets_its_completion(shell: str) -> None:
     assert found - {"count"} == {"trace", "train", "translate"}
 
 
+@pytest.mark.slow
 def test_completion_is_installed_where_the_shell_looks(tmp_path: Path) -> None:
     done = started("--lang", "ko", "--install-completion", "bash", HOME=str(tmp_path), **TOLD)
     assert done.stdout.startswith("bash 자동 완성을 설치했습니다: ")

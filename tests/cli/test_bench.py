@@ -41,6 +41,7 @@ def test_a_measurement_is_a_table(lang: str, titles: list[str], capsys: pytest.C
     assert [cell.strip() for cell in row.strip("│").split("│")][:4] == ["gpt2", "124,439,808", "124,439,808", "0"]
 
 
+@pytest.mark.slow
 def test_one_measurement_is_one_document_and_two_are_a_list(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, "published-sizes", "--json")
     assert (code, err) == (0, "")

@@ -28,6 +28,7 @@ def failing(names: list[str], *_: Any) -> Iterator[Happening]:
     yield from (Failed(WorkerJob("lesson", name), "no room") for name in names)
 
 
+@pytest.mark.slow
 def test_one_claim_as_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, CLAIM)
     assert (code, err) == (0, "") and "✓ confirmed" in out

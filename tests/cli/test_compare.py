@@ -104,6 +104,7 @@ def gpt2() -> Path:
     return reference("gpt2")[1]
 
 
+@pytest.mark.slow
 def test_beside_a_live_model(gpt2: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, gpt2, gpt2, "--transformers")
     assert (code, err) == (0, "")

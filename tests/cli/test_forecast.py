@@ -17,6 +17,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 run = typed("forecast")
 
 
+@pytest.mark.slow
 def test_a_table_and_a_picture(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture = tmp_path / "next.png"
     code, out, err = run(capsys, folder, written(tmp_path, hours(30)), "--out", picture, "--lang", "en")

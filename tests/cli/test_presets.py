@@ -47,6 +47,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lang", "titles", "families"),
     [
@@ -83,6 +84,7 @@ def test_the_json_can_be_built_from(capsys: pytest.CaptureFixture[str]) -> None:
         assert {type(number) for number in each["total"].values()} == {int}
 
 
+@pytest.mark.slow
 def test_no_line_is_cut(capsys: pytest.CaptureFixture[str]) -> None:
     for lang in ("en", "ko"):
         assert not re.search("…", run(capsys, "--lang", lang))

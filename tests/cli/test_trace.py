@@ -45,6 +45,7 @@ def refused(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], line
 # --- three words of 512 numbers through eight heads of 64 ---
 
 
+@pytest.mark.slow
 def test_the_shapes_of_the_worked_example(capsys: pytest.CaptureFixture[str]) -> None:
     document = traced(capsys, "paper-base", SENTENCE, "--layers", "1")
     assert document["tokens"] == ["나는", "학교에", "간다"]
@@ -80,6 +81,7 @@ def test_the_numbers_follow_from_each_other(capsys: pytest.CaptureFixture[str]) 
     assert document["attention"] == step["weights"].tolist()
 
 
+@pytest.mark.slow
 def test_a_target_runs_the_whole_model_and_a_file_holds_it(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "pass.safetensors"
     given = ("small-translator", SENTENCE, "--target", "I go to school", "--save", str(path))

@@ -233,6 +233,7 @@ def test_what_could_be_two_things_is_refused_with_both_commands_and_either_works
         assert (code, err) == (0, "") and not (tmp_path / "runs").exists()
 
 
+@pytest.mark.slow
 def test_a_dry_run_trains_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -260,6 +260,7 @@ def test_another_type_of_numbers_is_said() -> None:
     assert image.identical
 
 
+@pytest.mark.slow
 def test_names_presets_and_folders(tmp_path: Path) -> None:
     found = compare("small-decoder", "small-decoder")
     assert found.identical and (found.a, found.b) == ("small-decoder", "small-decoder")

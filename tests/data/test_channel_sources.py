@@ -36,6 +36,7 @@ def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
         channels(Choice("prices"))
 
 
+@pytest.mark.slow
 def test_the_catalogue_has_channels_and_shares(monkeypatch: pytest.MonkeyPatch) -> None:
     need(monkeypatch, "ett")
     found = channels(Choice("catalogue", {"name": "ett", "part": "ETTh1"}))

@@ -53,6 +53,7 @@ def test_packed_files_are_read_through(suffix: str, pack: object, tmp_path: Path
     assert list(read_lines(path)) == ["one", "two"]
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(st.characters(exclude_characters="\n\r\ufeff", exclude_categories=["Cs"]), max_size=20)))
 def test_blocks_of_any_size_give_the_same_lines(found: list[str]) -> None:
     import tempfile

@@ -242,6 +242,7 @@ def test_no_sentence_of_either_side_stands_in_two_parts_and_none_is_lost(rows: l
                     assert not {pair[side] for pair in parts[one]} & {pair[side] for pair in parts[other]}
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(sentence, sentence), min_size=1, max_size=30), st.randoms())
 def test_the_order_of_the_file_does_not_matter(rows: list[tuple[str, str]], random: object) -> None:
     mixed = list(rows)

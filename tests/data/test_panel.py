@@ -45,6 +45,7 @@ def test_the_future_of_a_window_lies_in_its_part_and_the_past_may_reach_back() -
     assert starts.tolist() == [13, 14, 15, 33, 34, 35] and both.channel_of(starts).tolist() == [0, 0, 0, 1, 1, 1]
 
 
+@pytest.mark.slow
 def test_etth1_is_split_as_in_the_literature(monkeypatch: pytest.MonkeyPatch) -> None:
     need(monkeypatch, "ett")
     split = [8640, 2880, 2880]

@@ -49,6 +49,7 @@ def logits(name: str, folder: Path) -> tuple[Tensor, Tensor]:
         return ours(source, target), theirs(input_ids=source, decoder_input_ids=target).logits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_positions_that_are_no_sinusoids_are_used_as_they_are_stored(name: str, tmp_path: Path) -> None:
     folder = translator(name, tmp_path / "hf", lambda table: torch.randn_like(table))

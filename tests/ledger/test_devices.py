@@ -34,6 +34,7 @@ def test_what_a_device_has_not_is_refused() -> None:
         device_named("h300")
 
 
+@pytest.mark.slow
 def test_this_machine_is_measured() -> None:
     device = this_machine(seconds=0.02)
     assert device.name == MEASURED

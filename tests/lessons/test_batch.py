@@ -23,6 +23,7 @@ def measured(folder: Path, workers: int = 1) -> Iterator[Happening]:
     return measure_all([NAME], folder, workers, Journal([NAME], folder))
 
 
+@pytest.mark.slow
 def test_a_lesson_in_a_process_of_its_own(tmp_path: Path) -> None:
     events = list(measured(tmp_path, workers=3))
     job = WorkerJob("lesson", NAME)
@@ -33,6 +34,7 @@ def test_a_lesson_in_a_process_of_its_own(tmp_path: Path) -> None:
     assert last.result.fingerprint == current(NAME) and not Journal([NAME], tmp_path).path.exists()
 
 
+@pytest.mark.slow
 def test_a_lesson_that_fails_stops_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch, "jobs", lambda names: [WorkerJob("lesson", "no_such_lesson"), WorkerJob("lesson", NAME)])
     events = list(measured(tmp_path))
@@ -103,6 +105,7 @@ def test_what_is_noted_is_found_again(result: LessonResult, tmp_path: Path) -> N
     assert Journal(["other", NAME], folder).results() == {NAME: result}
 
 
+@pytest.mark.slow
 def test_what_was_interrupted_goes_on(result: LessonResult, tmp_path: Path) -> None:
     folder = tmp_path / "results"
     journal = Journal([NAME], folder)

@@ -115,6 +115,7 @@ def pictures(request: pytest.FixtureRequest) -> Pictures:
     return Pictures(request.param)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_it_draws_itself_from_the_recorded_result(pictures: Pictures, lang: str) -> None:
     """A glyph that no font has is a warning, and warnings are errors; inside mathematics it is only logged."""

@@ -9,6 +9,7 @@ from glassformer.words import LANGUAGES, say
 pytestmark = pytest.mark.usefixtures("own_cache")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_claims_show_themselves_in_a_notebook(lang: str) -> None:
     found = gf.claims(lang=lang)

@@ -19,6 +19,7 @@ def experiment(tmp_path_factory: pytest.TempPathFactory) -> Experiment:
     return Experiment(str(recipe))
 
 
+@pytest.mark.slow
 def test_it_learns_and_is_judged(experiment: Experiment) -> None:
     found = experiment.train(0, {"train.steps": 60})
     assert len(found.losses) == len(found.gradient_norms) == 60

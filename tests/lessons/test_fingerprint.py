@@ -136,6 +136,7 @@ def test_the_words_of_the_corpus_count_where_it_is_used(package: Path) -> None:
     assert changed(package, "data/grammar/lexicon/nouns.toml", "dog", "cow")
 
 
+@pytest.mark.slow
 def test_what_only_speaks_or_draws_is_left_out() -> None:
     found = closure("lessons.attention.scaled_scores")
     assert "layers.attention.kernel" in found
@@ -172,6 +173,7 @@ def test_a_training_is_followed_into_what_learns_and_not_into_what_judges(packag
     assert changed(package, "tasks/sorting/evaluation.py", "wrong", "right")  # a lesson that evaluates imports it
 
 
+@pytest.mark.slow
 def test_no_evaluation_makes_a_trained_result_stale() -> None:
     found = closure("training.begin")
     assert {"tasks.translation.task", "tasks.translation.samples", "tasks.object_queries.task"} <= found
@@ -179,6 +181,7 @@ def test_no_evaluation_makes_a_trained_result_stale() -> None:
     assert not {"tasks.result", "tasks.evaluation_log", "metrics.forecasting", "metrics.language"} & found
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", LESSONS)
 def test_a_lesson_evaluates_by_the_evaluation_of_its_task(name: str) -> None:
     """`tasks.evaluation` finds it in the table of all tasks, where no fingerprint follows."""

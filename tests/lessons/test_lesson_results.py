@@ -99,6 +99,7 @@ def test_what_stands_in_other_texts() -> None:
     assert "not measured yet" in results.insert("en", "claim", "{{claim:no-such-claim}}")
 
 
+@pytest.mark.slow
 def test_every_claim_that_was_measured() -> None:
     found = LessonResults().answers("ko")
     assert [answer.id for answer in found] == [claim for claim in claims() if LessonResults().answer(claim, "ko")]
@@ -117,6 +118,7 @@ def test_without_numbers_a_text_has_dashes() -> None:
     assert unfilled("{{a.b|.2f}} of {{c}}") == "– of –"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_claim_is_told_by_the_few_numbers_that_decide(lang: str) -> None:
     """What is read at once is short and has a number; all others are in what is folded; none is lost."""

@@ -23,6 +23,7 @@ def result() -> LessonResult:
     return measure(NAME, LessonSetup(seeds=(0, 1)))
 
 
+@pytest.mark.slow
 def test_a_result_knows_where_it_comes_from(result: LessonResult) -> None:
     assert (result.name, result.command, result.seeds) == (NAME, f"glassformer lesson {NAME} --fresh", [0, 1])
     assert result.fingerprint == current(NAME) and not result.stale
@@ -30,12 +31,14 @@ def test_a_result_knows_where_it_comes_from(result: LessonResult) -> None:
     assert set(result.verdicts()) == {"scale-variance"}
 
 
+@pytest.mark.slow
 def test_code_that_is_edited_meanwhile_leaves_a_stale_result(monkeypatch: pytest.MonkeyPatch) -> None:
     marks = iter(("before", "after"))
     monkeypatch.setattr("glassformer.lessons.record.current", lambda name: next(marks))
     assert measure(NAME, LessonSetup(seeds=(0,))).stale
 
 
+@pytest.mark.slow
 def test_measuring_leaves_the_threads_as_they_were() -> None:
     before = torch.get_num_threads()
     measure(NAME, LessonSetup(seeds=(0,)))

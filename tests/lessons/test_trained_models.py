@@ -24,6 +24,7 @@ def test_where_things_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     assert cache() == Path.home() / ".cache" / "glassformer"
 
 
+@pytest.mark.slow
 def test_a_model_is_trained_once_and_found_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     recipe = write_recipe(tmp_path / "recipe", steps=4)
     monkeypatch.setattr(module, "_place", lambda name: (RunConfig(), cache() / "models" / "small"))

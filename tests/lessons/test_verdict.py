@@ -52,6 +52,7 @@ def test_an_interval_that_holds_the_bound_is_undecided_and_nothing_else_is(value
     assert held or {greater(effect, bound), less(effect, bound)} == {"confirmed", "refuted"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [3, 5, 30])
 def test_without_an_effect_nineteen_of_twenty_experiments_stay_undecided(seeds: int) -> None:
     random = np.random.default_rng(0)

@@ -35,6 +35,7 @@ def test_a_depth_that_there_is_not() -> None:
         LessonView(NAME, "en").text("deeper")
 
 
+@pytest.mark.slow
 def test_it_prints_and_shows_itself_in_a_notebook() -> None:
     view = LessonView(NAME, "en")
     assert "confirmed  Dot products grow with d_k" in repr(view)
@@ -46,6 +47,7 @@ def test_it_prints_and_shows_itself_in_a_notebook() -> None:
     assert "확인됨" in text.get() and "src/glassformer/layers/attention/kernel.py" in text.get()
 
 
+@pytest.mark.slow
 def test_the_picture_in_a_file(tmp_path: Path) -> None:
     view = LessonView(NAME, "ko")
     svg = view.save(tmp_path / "new" / "picture.svg").read_text(encoding="utf-8")
@@ -55,6 +57,7 @@ def test_the_picture_in_a_file(tmp_path: Path) -> None:
         view.save(tmp_path / "picture.jpg")
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_no_half_picture(tmp_path: Path) -> None:
     with no_file_larger_than(2048), pytest.raises(FileError, match="cannot be written"):
         LessonView(NAME, "en").save(tmp_path / "full" / "picture.svg")

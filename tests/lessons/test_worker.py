@@ -14,6 +14,7 @@ from glassformer.lessons.worker import Teller, main
 NAME = "scaled_scores"
 
 
+@pytest.mark.slow
 def test_a_lesson_is_measured_into_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lesson", NAME, str(tmp_path / "results")]) == 0
     assert LessonResult.read(tmp_path / "results" / f"{NAME}.json").seeds == [0, 1, 2, 3, 4]

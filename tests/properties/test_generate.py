@@ -65,6 +65,7 @@ def test_a_score_is_the_log_probability_of_a_full_pass() -> None:
             assert best.log_probability == pytest.approx(expected, abs=1e-10)
 
 
+@pytest.mark.slow
 def test_models_without_a_vocabulary_say_so() -> None:
     others = [config for config in GRID if config not in WRITERS]
     for config in others[::8]:

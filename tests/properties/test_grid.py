@@ -127,6 +127,7 @@ def test_padding_changes_nothing(kernel: str, left: bool) -> None:
         assert torch.isfinite(model(*longer, **masks)).all()
 
 
+@pytest.mark.slow
 @torch.no_grad()
 @pytest.mark.parametrize("first", CHUNKS)
 def test_a_row_does_not_depend_on_the_others(first: int) -> None:
@@ -152,6 +153,7 @@ def test_the_cache_gives_what_the_whole_pass_gives(kernel: str) -> None:
         torch.testing.assert_close(torch.cat(steps, 1), model(*given), atol=1e-10, rtol=0)
 
 
+@pytest.mark.slow
 @torch.no_grad()
 @pytest.mark.parametrize("first", CHUNKS)
 def test_both_kernels_agree(first: int) -> None:

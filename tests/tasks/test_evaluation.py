@@ -31,6 +31,7 @@ def test_a_task_that_nobody_can_judge_is_refused(tmp_path: Path) -> None:
         evaluate(other)
 
 
+@pytest.mark.slow
 def test_a_model_from_elsewhere_has_no_data_to_be_scored_on(tmp_path: Path) -> None:
     marian(tmp_path / "hf")
     store(tmp_path / "hf", tmp_path / "run")
@@ -39,6 +40,7 @@ def test_a_model_from_elsewhere_has_no_data_to_be_scored_on(tmp_path: Path) -> N
             evaluate(folder)
 
 
+@pytest.mark.slow
 def test_an_imported_translator_is_scored_by_the_search_that_its_makers_name(tmp_path: Path) -> None:
     model, _ = marian(tmp_path / "hf")
     model.generation_config.num_beams, model.generation_config.length_penalty = 3, 0.8

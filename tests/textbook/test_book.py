@@ -10,6 +10,7 @@ from glassformer.words import LANGUAGES
 pytestmark = pytest.mark.usefixtures("own_cache")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_everything_is_in_it_once(lang: str) -> None:
     book = Book(lang)

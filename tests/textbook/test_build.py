@@ -40,6 +40,7 @@ def test_it_can_be_read_before_it_is_finished(tmp_path: Path, own_cache: Path) -
     assert [path.name for path in (tmp_path / "out").iterdir() if path.name.startswith(".")] == []
 
 
+@pytest.mark.slow
 def test_a_page_does_not_wait_for_pictures_that_nobody_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def stopped(*order: object) -> None:
         raise KeyboardInterrupt

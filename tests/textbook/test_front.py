@@ -15,6 +15,7 @@ from glassformer.words import LANGUAGES
 pytestmark = pytest.mark.usefixtures("own_cache")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_every_box_of_the_map_leads_to_its_lesson(lang: str) -> None:
     book = Book(lang)

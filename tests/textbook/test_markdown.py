@@ -16,6 +16,7 @@ from glassformer.words import LANGUAGES
 pytestmark = pytest.mark.usefixtures("own_cache")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_text_pictures_and_numbers(lang: str, tmp_path: Path) -> None:
     book = Book(lang)

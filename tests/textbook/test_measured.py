@@ -13,6 +13,7 @@ from tiny_tasks import tiny
 KINDS = ("translation", "classification", "language_model", "image_classification", "forecasting")
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_real_step_does_what_the_ledger_says(kind: str) -> None:
     recipe = tiny(kind)

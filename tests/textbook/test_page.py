@@ -54,6 +54,7 @@ class Reader(HTMLParser):
             self.open.pop()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_page_is_whole(lang: str) -> None:
     text = Printer(Book(lang), LANGUAGES).page()
@@ -66,6 +67,7 @@ def test_the_page_is_whole(lang: str) -> None:
     assert f'<html lang="{lang}"' in text and "\ue000" not in text and "{{" not in text.split("<script>")[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_nothing_is_fetched(lang: str) -> None:
     text = Printer(Book(lang)).page()
@@ -73,12 +75,14 @@ def test_nothing_is_fetched(lang: str) -> None:
     assert not re.search(r"<(script|link|img)[^>]+(src|href)=\"(?!data:)", text)
 
 
+@pytest.mark.slow
 def test_a_page_that_is_not_finished_loads_itself_again() -> None:
     printer = Printer(Book("en"))
     assert 'data-reload="8"' in printer.page(unfinished=True)
     assert 'data-reload="0"' in printer.page()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_one_leaf_leads_to_the_next(lang: str) -> None:
     """From the first page through every lesson to the last, and back; chapters in a row of their own."""
@@ -102,6 +106,7 @@ def _part(text: str, anchor: str) -> str:
     return text[start : text.index("</p>", text.index('<p class="turn">', start))]
 
 
+@pytest.mark.slow
 def test_words_of_the_other_language_are_marked() -> None:
     english = Printer(Book("en")).page()
     assert '<span lang="ko">나는 학교에 간다</span>' in english
@@ -125,6 +130,7 @@ def test_both_themes_are_variables() -> None:
     assert "prefers-color-scheme:dark" in made and "[data-theme=dark]" in made
 
 
+@pytest.mark.slow
 def test_the_other_language_stands_beside() -> None:
     assert 'href="report.ko.html"' in Printer(Book("en"), ("en", "ko")).page()
     assert 'href="report.ko.html"' not in Printer(Book("en"), ("en",)).page()
@@ -139,6 +145,7 @@ def made(results: LessonResults, lang: str = "en", *, unfinished: bool = False) 
     return Printer(Book(lang, results)).lesson_html(LessonView(NAME, lang, results), unfinished=unfinished)
 
 
+@pytest.mark.slow
 def test_all_that_belongs_to_a_lesson() -> None:
     results = LessonResults()
     picture = Book("en", results).pictures[NAME]
@@ -150,6 +157,7 @@ def test_all_that_belongs_to_a_lesson() -> None:
     assert "arrow keys" in html and "{{" not in html
 
 
+@pytest.mark.slow
 def test_a_picture_that_is_not_drawn_yet() -> None:
     assert "The picture is being drawn" in made(LessonResults(), unfinished=True)
     assert "The picture is missing" in made(LessonResults())
@@ -227,6 +235,7 @@ def test_inside_a_text_it_leads_to_its_card(answer: JudgedClaim) -> None:
     assert "<a " not in claims("ko").inline("unknown", None)
 
 
+@pytest.mark.slow
 def test_the_table_of_all_is_in_order_of_verdicts() -> None:
     book = Book("en")
     made = claims().table(book)

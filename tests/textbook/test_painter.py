@@ -12,6 +12,7 @@ from glassformer.textbook import painter
 NAME = "scaled_scores"
 
 
+@pytest.mark.slow
 def test_a_line_in_two_files_and_a_line_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -25,6 +25,7 @@ def found() -> Picture:
     return made
 
 
+@pytest.mark.slow
 def test_what_is_drawn_is_kept(found: Picture) -> None:
     assert (found.is_drawn, found.svg, found.png) == (False, "", b"")
     seen: list[float] = []
@@ -35,6 +36,7 @@ def test_what_is_drawn_is_kept(found: Picture) -> None:
     assert draw([found], 1, lambda name, share: pytest.fail("it is drawn")) == {}
 
 
+@pytest.mark.slow
 def test_what_is_old_is_drawn_again(found: Picture) -> None:
     draw([found], 1, lambda name, share: None)
     old = found.file.with_name("old.svg")
@@ -54,6 +56,7 @@ def test_a_lesson_without_numbers_has_none(monkeypatch: pytest.MonkeyPatch) -> N
     assert picture(LessonView(NAME, "en")) is None
 
 
+@pytest.mark.slow
 def test_what_cannot_be_drawn_is_said(found: Picture) -> None:
     broken = replace(found, data={}, file=found.file.with_name("broken"))
     errors = draw([broken, found], 1, lambda name, share: None)

@@ -28,6 +28,7 @@ def test_a_full_batch_is_what_the_recipe_allows(tmp_path: Path) -> None:
     assert job.batch * (job.length or 0) <= config.train.batch_tokens < (job.batch + 1) * (job.length or 0)
 
 
+@pytest.mark.slow
 def test_flops_are_exact_and_memory_is_close(tmp_path: Path) -> None:
     chapter = RunChapter(trained(tmp_path))
     found = card(chapter, DEVICES["h100"])
@@ -45,6 +46,7 @@ def test_of_images_examples_are_counted(tmp_path: Path) -> None:
     assert found is not None and "examples" in [row.name for row in found.rows]
 
 
+@pytest.mark.slow
 def test_a_run_of_another_machine_has_no_predicted_time(tmp_path: Path) -> None:
     chapter = RunChapter(trained(tmp_path))
     chapter.run.write_environment({**chapter.run.environment, "device": "another"})
@@ -61,6 +63,7 @@ def test_of_series_values_are_counted_on_both_sides(tmp_path: Path) -> None:
     assert rows["values"].measured and rows["values"].error == pytest.approx(0, abs=0.1)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("kind", tiny_runs.KINDS)
 def test_what_is_counted_is_what_the_log_counts(kind: str, tmp_path: Path) -> None:
     found = card(RunChapter(tiny_runs.trained(kind, tmp_path)), DEVICES["h100"])

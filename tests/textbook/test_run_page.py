@@ -34,6 +34,7 @@ def test_predicted_and_measured_with_the_error() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_html_and_markdown_have_the_same_parts(lang: str, tmp_path: Path) -> None:
     chapter, words = RunChapter(trained(tmp_path)), Say(lang)

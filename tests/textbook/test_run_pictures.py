@@ -14,6 +14,7 @@ from glassformer.textbook.run_pictures import Draughtsman
 from glassformer.words import LANGUAGES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_all_pictures_of_a_run(lang: str, tmp_path: Path) -> None:
     chapter = RunChapter(small_classifier.trained(tmp_path))
@@ -30,6 +31,7 @@ def test_a_run_that_has_hardly_begun_has_none(tmp_path: Path) -> None:
     assert "loss_curves" not in Draughtsman(chapter, "en").figures()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
 def test_they_can_be_read(theme: Theme, tmp_path: Path) -> None:
     chapter = RunChapter(small_forecaster.trained(tmp_path / "run").folder)

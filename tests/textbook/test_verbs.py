@@ -17,6 +17,7 @@ from glassformer.textbook import build
 pytestmark = pytest.mark.usefixtures("own_cache")
 
 
+@pytest.mark.slow
 def test_a_lesson() -> None:
     lesson = gf.lesson("scaled_scores", lang="ko")
     assert lesson.verdicts["scale-variance"].verdict == "confirmed"
@@ -24,6 +25,7 @@ def test_a_lesson() -> None:
     assert len(lesson.figure().axes) == 6  # three curves over d_k, and the softmax at three of them
 
 
+@pytest.mark.slow
 def test_a_lesson_measured_again() -> None:
     first, again = gf.lesson("scaled_scores"), gf.lesson("scaled_scores", fresh=True)
     assert again.data == first.data and not again.stale
@@ -38,6 +40,7 @@ def test_what_there_is_not_is_refused() -> None:
         gf.report(lang="de")
 
 
+@pytest.mark.slow
 def test_claims() -> None:
     assert [answer.id for answer in gf.claims("scale-variance", lang="en")] == ["scale-variance"]
     assert "scale-variance" in [answer.id for answer in gf.claims()]

@@ -105,6 +105,7 @@ def test_the_same_seed_is_the_same_run(whole: tuple[Run, list[Event]], tmp_path:
     assert weights(other) != weights(run)
 
 
+@pytest.mark.slow
 def test_evaluating_more_often_changes_nothing_that_is_learned(whole: tuple[Run, list[Event]], tmp_path: Path) -> None:
     def measure(model: nn.Module, step: int) -> dict[str, float]:
         torch.rand(100)
@@ -403,6 +404,7 @@ def test_a_job_may_bring_its_own_recipe(tmp_path: Path) -> None:
     assert job(run, run_config(steps=3)).recipe.train.steps == 3
 
 
+@pytest.mark.slow
 def test_a_longer_run_forgets_the_mean_of_the_shorter(tmp_path: Path) -> None:
     run, _ = trained(tmp_path / "run", run_config(average=2))
     assert run.averaged is not None

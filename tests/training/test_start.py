@@ -71,6 +71,7 @@ def test_it_is_said_once(trained: Path, tmp_path: Path) -> None:
     assert not [event for event in train(resumed, resume=True) if isinstance(event, events.StartedFrom)]
 
 
+@pytest.mark.slow
 def test_a_run_begins_again_without_the_model_it_came_from(trained: Path, tmp_path: Path) -> None:
     """Killed before its first checkpoint, with the other folder gone: bit for bit what it would have been."""
     first = tmp_path / "first"

@@ -30,6 +30,7 @@ def fits(noun: Noun, classes: tuple[str, ...]) -> bool:
     return someone or noun.kind in classes or noun.lemma in classes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LEVELS)
 def test_the_time_agrees_with_the_tense(name: str) -> None:
     seen = set()

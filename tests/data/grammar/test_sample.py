@@ -131,6 +131,7 @@ def test_sentences_look_as_they_should(name: str) -> None:
         assert pair.target_en[0].isupper()
 
 
+@pytest.mark.slow
 def test_pairs_are_distinct_and_the_kinds_are_even() -> None:
     test = pairs("test", 101)
     assert len({pair.source_ko for pair in test}) == 101
@@ -146,6 +147,7 @@ def test_a_stream_is_what_pairs_are_taken_from() -> None:
     assert [pair.source_ko for pair in pairs("train", len(streamed))] == streamed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "construction"), [("full", "weather"), ("small", "identity")])
 def test_counting_finds_exactly_what_can_be_drawn(name: str, construction: str) -> None:
     counted = {pair.source_ko: pair.target_en for pair in every_pair(name, construction)}

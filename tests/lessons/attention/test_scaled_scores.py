@@ -28,6 +28,7 @@ def test_the_rule() -> None:
     assert verdicts(two)["scale-variance"].verdict == "depends"
 
 
+@pytest.mark.slow
 def test_what_is_measured_changes_with_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     before = run(LessonSetup(seeds=(0,)))
 
@@ -40,12 +41,14 @@ def test_what_is_measured_changes_with_the_kernel(monkeypatch: pytest.MonkeyPatc
     assert before["last"]["plain"]["entropy"]["mean"] < 1.0
 
 
+@pytest.mark.slow
 def test_the_variance_is_that_of_a_sum_of_independent_products() -> None:
     data = run(LessonSetup())
     assert data["last"]["plain"]["variance"]["low"] < 540 and data["last"]["plain"]["variance"]["high"] > 490
     assert verdicts(data)["scale-variance"].verdict == "confirmed"
 
 
+@pytest.mark.slow
 def test_the_gradient_with_respect_to_the_product_has_the_factor_in_it() -> None:
     """At the paper's d_k softmax answers more strongly without the division, and to q·k always."""
     data = run(LessonSetup(seeds=(0, 1)))

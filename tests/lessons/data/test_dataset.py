@@ -21,6 +21,7 @@ def test_an_exact_law_is_found_again() -> None:
     assert found["r_squared"] == pytest.approx(1.0, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_sorting_by_length_saves_padding() -> None:
     data = run(LessonSetup(effort=0.01))
     waste = data["padding"]

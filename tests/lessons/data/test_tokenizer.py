@@ -12,6 +12,7 @@ from glassformer.text.kinds import train
 LITTLE = LessonSetup(effort=0.01)
 
 
+@pytest.mark.slow
 def test_bytes_and_characters_are_counted_as_they_are() -> None:
     data = run(LITTLE)
     assert data["kinds"]["bytes"]["vocab_size"] == BYTES == data["first"]["vocab_size"]
@@ -21,11 +22,13 @@ def test_bytes_and_characters_are_counted_as_they_are() -> None:
     assert data["example"]["characters"].count("|") == len(EXAMPLE) - 1
 
 
+@pytest.mark.slow
 def test_every_merge_shortens() -> None:
     lengths = [row["ko"] + row["en"] for row in run(LITTLE)["merges"]]
     assert lengths == sorted(lengths, reverse=True)
 
 
+@pytest.mark.slow
 def test_the_numbers_are_those_of_the_tokenizer(monkeypatch: pytest.MonkeyPatch) -> None:
     before = run(LITTLE)
 

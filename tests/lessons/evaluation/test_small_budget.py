@@ -28,6 +28,7 @@ def some() -> dict[str, list[str]]:
     return {part: topics(part).texts for part in ("train", "validation")}
 
 
+@pytest.mark.slow
 def test_knowing_more_is_less_surprising() -> None:
     found = _entropies(500, some())
     assert found is not None
@@ -40,6 +41,7 @@ def test_the_settings_are_those_of_the_recipes() -> None:
     assert plain["train.learning_rate"] == 5e-5 and plain["train.warmup"] == 0
 
 
+@pytest.mark.slow
 def test_another_text_gives_other_entropies() -> None:
     text = "the same few words again and again " * 50 + " and more of them in turn"
     before, after = _entropies(270, some()), _entropies(270, {"train": [text] * 4, "validation": [text]})

@@ -60,6 +60,7 @@ def test_a_count_that_is_off_by_one_is_refuted() -> None:
     assert verdicts(data)["count-classifier"].verdict == "refuted"
 
 
+@pytest.mark.slow
 def test_another_model_has_other_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     before = run(LessonSetup())
     wider = replace(PRESETS["mini-classifier"](), d_ff=64)

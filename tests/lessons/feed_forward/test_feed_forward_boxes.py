@@ -23,12 +23,14 @@ def test_the_jacobian_of_a_box_that_mixes_positions_is_seen() -> None:
     assert across(lambda y: y + y.flip(1), x)["others"] == 1.0
 
 
+@pytest.mark.slow
 def test_without_the_bend_a_network_is_a_line() -> None:
     found = collapse(LessonSetup(seeds=(0,)))
     assert found["apart"] < 1e-12 and found["rank"] == 8
     assert found["bent"]["mean"] > 0.9 and abs(found["straight"]["mean"]) < 0.05
 
 
+@pytest.mark.slow
 def test_a_bend_that_does_not_bend_explains_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     make = FeedForward.__init__
 

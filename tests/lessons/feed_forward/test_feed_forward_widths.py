@@ -12,6 +12,7 @@ def experiment() -> Experiment:
     return Experiment("characters", {**RECIPE, "data.source.count": 200, "data.validation": 10})
 
 
+@pytest.mark.slow
 def test_every_width_has_the_same_parameters(experiment: Experiment) -> None:
     budget = size(experiment, {})
     for times in TIMES:

@@ -27,6 +27,7 @@ def test_the_boxes_come_in_the_order_in_which_the_model_runs_them() -> None:
     assert order.index("decoder_cross_attention") < order.index("decoder_feed_forward") < order.index("head")
 
 
+@pytest.mark.slow
 def test_another_model_gives_another_map(monkeypatch: pytest.MonkeyPatch) -> None:
     before = run(LessonSetup())
 

@@ -50,6 +50,7 @@ def test_the_map_of_an_offset_by_hand() -> None:
     assert torch.allclose(linear_map(3, 6) @ now, later, atol=1e-14, rtol=0)
 
 
+@pytest.mark.slow
 def test_a_period_is_that_of_the_formula() -> None:
     periods = run(LessonSetup(seeds=(0,)))["periods"]
     assert periods == pytest.approx([2 * torch.pi * 10000 ** (2 * i / 128) for i in range(64)])
@@ -60,6 +61,7 @@ def test_a_byte_keeps_what_a_picture_shows() -> None:
     assert torch.allclose(torch.tensor(values(positional_encoding._bytes(numbers))), numbers, atol=0.005)
 
 
+@pytest.mark.slow
 def test_what_is_measured_changes_with_the_encoding(monkeypatch: pytest.MonkeyPatch) -> None:
     before = verdicts(run(LessonSetup(seeds=(0,))))
 

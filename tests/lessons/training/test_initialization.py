@@ -10,6 +10,7 @@ from glassformer.lessons.training.initialization import run
 from glassformer.models.build import build
 
 
+@pytest.mark.slow
 def test_the_widths_are_those_of_the_formulas() -> None:
     rules = run(LessonSetup(seeds=(0, 1)))["rules"]
     d_model, d_ff = 512, 2048
@@ -32,6 +33,7 @@ def test_the_histogram_is_of_the_weights() -> None:
     assert outside and not any(outside)
 
 
+@pytest.mark.slow
 def test_what_is_measured_changes_with_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
     before = run(LessonSetup(seeds=(0,)))
 

@@ -31,12 +31,14 @@ def test_the_rule() -> None:
     assert verdicts(data(0.15, 0.15, sure=0.01))["mlm-rates"].verdict == "undecided"  # not to differ confirms nothing
 
 
+@pytest.mark.slow
 def test_the_shares_add_up() -> None:
     found = run(LITTLE)["all"]
     assert found["chosen"]["hits"] == found["masked"]["total"]
     assert sum(found[name]["hits"] for name in ("masked", "random", "kept")) == found["masked"]["total"]
 
 
+@pytest.mark.slow
 def test_another_masking_gives_other_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mlm_masking, "make_masking", lambda tokenizer: make_masking(tokenizer, rate=0.4, masked=0.5))
     found = run(LITTLE)

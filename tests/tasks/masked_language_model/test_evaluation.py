@@ -53,6 +53,7 @@ def test_a_word_is_what_fill_says_first(run: Path) -> None:
     assert found.total.words.value > 0.1
 
 
+@pytest.mark.slow
 def test_groups_of_the_test_set_and_the_json(run: Path) -> None:
     seen: list[tuple[int, int]] = []
     found = evaluate(run, "test", progress=lambda done, total: seen.append((done, total)))
@@ -83,6 +84,7 @@ def test_only_a_translation_beside_it_determines_a_word() -> None:
     assert not determined(DataConfig(source=Choice("files", {"train": "a.txt"})))
 
 
+@pytest.mark.slow
 def test_a_pair_that_agrees_on_one_side_agrees_on_the_other() -> None:
     """What `determined` rests on; tests/data/grammar says it of 300,000."""
     pairs = [grammar.sentence(index, level="small") for index in range(3000)]
