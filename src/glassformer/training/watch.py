@@ -52,6 +52,7 @@ class RunWatcher:
         self.board: Board | None = None
         self.given_up: set[str] = set()
         self.place: dict[str, int] = {}
+        self.last_step = 0
 
     def see(self, event: Event) -> Iterator[NotShown]:
         match event:
@@ -61,6 +62,7 @@ class RunWatcher:
             case events.Saving():
                 return
             case events.Started():
+                self.last_step = event.steps
                 if Board.is_installed():
                     yield from self._try("tensorboard", lambda: self._open_board(event.step))
             case events.Logged():
@@ -68,11 +70,17 @@ class RunWatcher:
             case events.Evaluated():
                 self.standing.see({"kind": "evaluation", "step": event.step, **event.metrics})
         yield from self.write(event.reason if isinstance(event, events.Stopped) else "running")
-        if isinstance(event, events.Started | events.Evaluated | events.Stopped):
+        if self._is_drawn(event):
             yield from self._try("pictures", lambda: draw_run(self.run))
         board = self.board
         if board is not None:
             yield from self._try("tensorboard", lambda: board.see(event))
+
+    def _is_drawn(self, event: Event) -> bool:
+        """After the last evaluation the end follows at once, and is drawn instead."""
+        if isinstance(event, events.Evaluated):
+            return event.step < self.last_step
+        return isinstance(event, events.Started | events.Stopped)
 
     def write(self, state: str) -> Iterator[NotShown]:
         yield from self._try("status", lambda: write_block(self.run, self.standing, {**self.place, "state": state}))
