@@ -124,24 +124,17 @@ def test_a_file_that_becomes_shorter_while_it_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_opening_needs_hardly_more_memory_than_the_weights(tmp_path: Path, dtype: str) -> None:
     """200 MB of GPT-2, transposed and in parts, a large embedding among them: the peak is below 1.2 × the weights."""
-    transformers = pytest.importorskip("transformers")
-    config = transformers.GPT2Config(vocab_size=30000, n_embd=768, n_layer=4, n_positions=512)
-    with torch.device("meta"):  # its random numbers would take seconds, and any will do
-        model = transformers.GPT2LMHeadModel(config)
-    model.to_empty(device="cpu").tie_weights()
-    for weight in model.parameters():
-        nn.init.zeros_(weight)
-    with quiet():
-        model.to(getattr(torch, dtype)).save_pretrained(tmp_path)
+    _save_gpt2(tmp_path / "large", dtype, vocab_size=30000, n_embd=768, n_layer=4, n_positions=512)
+    _save_gpt2(tmp_path / "small", dtype, vocab_size=100, n_embd=48, n_layer=1, n_positions=64)
     # The kernel's own mark of this process: ru_maxrss would begin with that of the process it was forked from.
     measure = f"""
 import pathlib, re, torch
 from glassformer.hub.open import open_foreign
 def peak():
     return int(re.search(r"VmHWM:\\s+(\\d+)", pathlib.Path("/proc/self/status").read_text())[1])
-torch.randn(64, 64) @ torch.randn(64, 64)
+open_foreign({str(tmp_path / "small")!r}, dtype=torch.{dtype})  # what is imported on the way is no memory of weights
 before = peak()
-found = open_foreign({str(tmp_path)!r}, dtype=torch.{dtype})
+found = open_foreign({str(tmp_path / "large")!r}, dtype=torch.{dtype})
 weights = sum(x.numel() * x.element_size() for x in found.model.parameters())
 print((peak() - before) * 1024 / weights, weights)
 """
@@ -178,3 +171,15 @@ def test_every_number_lies_at_a_multiple_of_its_width(tmp_path: Path) -> None:
     write_tensors(path, {name: (x.dtype, tuple(x.shape)) for name, x in TENSORS.items()}, TENSORS.__getitem__)
     found = read_header(path)
     assert all(found[name].start % x.element_size() == 0 for name, x in TENSORS.items())
+
+
+def _save_gpt2(folder: Path, dtype: str, **sizes: int) -> None:
+    """A model of zeros: random numbers would take seconds, and any will do."""
+    transformers = pytest.importorskip("transformers")
+    with torch.device("meta"):
+        model = transformers.GPT2LMHeadModel(transformers.GPT2Config(bos_token_id=0, eos_token_id=0, **sizes))
+    model.to_empty(device="cpu").tie_weights()
+    for weight in model.parameters():
+        nn.init.zeros_(weight)
+    with quiet():
+        model.to(getattr(torch, dtype)).save_pretrained(folder)

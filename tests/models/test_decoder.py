@@ -189,7 +189,7 @@ def test_a_memory_or_cache_of_another_size_is_refused() -> None:
 @pytest.mark.parametrize("position", ["sinusoidal", "rotary"])
 def test_a_compiled_decoder_with_a_cache(position: str) -> None:
     torch.manual_seed(0)
-    decoder = Decoder(**SIZES, position=position).eval()
+    decoder = Decoder(**{**SIZES, "n_layers": 1}, position=position).eval()
     compiled, cache, x = torch.compile(decoder, fullgraph=True), decoder.empty_cache(), torch.randn(1, 6, 16)
     with torch.no_grad():
         steps = [compiled(x[:, i : i + 1], cache=cache) for i in range(6)]
