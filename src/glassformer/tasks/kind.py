@@ -30,11 +30,6 @@ def _no_example(run: Run, step: int) -> list[str] | None:
     return None
 
 
-def _no_classes(run: Run, model: nn.Module) -> ConfusionTable | None:
-    """This task has no classes."""
-    return None
-
-
 @dataclass(frozen=True, kw_only=True)
 class Kind:
     """A kind of task. The folder `tasks/NAME/` defines one, and its line in `TASKS` registers it.
@@ -46,7 +41,7 @@ class Kind:
     evaluation takes search options and can compute BLEU by other conventions.
     `samples` makes the measure that runs at every evaluation besides the scores of the task, and writes down what the
     model says at that step.
-    `confused` gives the confusion matrix for the chapter of a run.
+    `confused` gives the confusion matrix for the chapter of a run, from its material; None if there are no classes.
     `own` says how it is learned from a user's own files; None if nobody has such files.
     """
 
@@ -56,5 +51,5 @@ class Kind:
     searches: bool = False
     samples: Callable[[Run, Any], Measure | None] = _no_samples
     example: Callable[[Run, int], list[str] | None] = _no_example
-    confused: Callable[[Run, nn.Module], ConfusionTable | None] = _no_classes
+    confused: Callable[[Any, nn.Module], ConfusionTable | None] | None = None
     own: OwnFiles | None = None

@@ -90,7 +90,10 @@ class RunChapter:
 
     @cached_property
     def confused(self) -> ConfusionTable | None:
-        return None if self.loaded is None else kind_of(self.run.config).confused(self.run, self.loaded.model)
+        kind = kind_of(self.run.config)
+        if self.loaded is None or kind.confused is None:
+            return None
+        return kind.confused(kind.task.again(self.run), self.loaded.model)
 
 
 def _held(path: Path) -> bool:

@@ -1,11 +1,7 @@
 """Classification as the rest of the package sees it: its line in `TASKS`."""
 
-from torch import nn
-
 from glassformer.data.file_report import describe_labelled
 from glassformer.data.texts import read_texts
-from glassformer.metrics.classification import ConfusionTable
-from glassformer.runs import Run
 from glassformer.tasks.classification.confusion import confusion_matrix
 from glassformer.tasks.classification.evaluation import evaluate_classification
 from glassformer.tasks.classification.samples import sample_guesses
@@ -14,18 +10,13 @@ from glassformer.tasks.kind import Kind
 from glassformer.tasks.own_files import OwnFiles, count_labels
 from glassformer.tasks.samples import first_sample
 
-
-def _confused(run: Run, model: nn.Module) -> ConfusionTable | None:
-    return confusion_matrix(Classification.again(run), model)
-
-
 CLASSIFICATION = Kind(
     task=Classification,
     verb="classify",
     example=first_sample,
     evaluate=evaluate_classification,
     samples=sample_guesses,
-    confused=_confused,
+    confused=confusion_matrix,
     own=OwnFiles(
         recipe="own-classification",
         count=lambda path: count_labels(read_texts(path).labels),
