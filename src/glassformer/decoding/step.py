@@ -13,6 +13,7 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
+from glassformer.decoding.captured import ROWS, SLOTS, Sizes, SlottedStep, may_be_slotted, steps_of
 from glassformer.errors import InputError, shown
 from glassformer.layers.attention import Cache
 from glassformer.layers.attention.mask import as_allowed
@@ -48,6 +49,7 @@ class State:
     mask: Tensor | None = None  # b s: positions of the cache
     memory: Tensor | None = None  # b s d_model
     memory_mask: Tensor | None = None  # b s
+    slotted: SlottedStep | None = None  # on an accelerator: the same at fixed places, see captured.py
 
     def repeated(self, rows: Tensor) -> State:
         """A separate state with these rows; a row that is named twice appears twice."""
@@ -60,6 +62,9 @@ class State:
 
         This is how finished sentences leave the batch, so that no work is spent on them.
         """
+        if self.slotted is not None:
+            self.slotted.reorder(rows, sentences, beams)
+            return
         self.cache.reorder(rows, sentences, beams)
         self.mask = _rows(self.mask, rows)
         self.memory, self.memory_mask = _rows(self.memory, sentences), _rows(self.memory_mask, sentences)
@@ -119,8 +124,36 @@ class DecodableEncoderDecoder:
         return DecodingStart(tokens, state, lengths, None if room is None else [room] * b)
 
     def step(self, tokens: Tensor, state: State) -> Tensor:
+        if state.cache.length and self._slotted:
+            return self._at_fixed_places(tokens, state)
         assert state.memory is not None
         return self.model.decode(tokens, state.memory, None, state.memory_mask, cache=state.cache)[:, -1]  # b v
+
+
+    @property
+    def _slotted(self) -> bool:
+        decoder = self.model.decoder
+        return may_be_slotted(self.model, decoder.positions, decoder.window is not None)
+
+    def _at_fixed_places(self, tokens: Tensor, state: State) -> Tensor:
+        slotted = state.slotted
+        if slotted is not None and slotted.full:
+            state.cache, state.mask, state.memory, state.memory_mask = slotted.plain()
+            slotted = None
+        if slotted is None:
+            beams, s = state.cache.beams, state.cache.length
+            assert state.memory is not None
+            sentences = -(-tokens.shape[0] // beams // ROWS) * ROWS
+            slots = SLOTS
+            while slots <= s:
+                slots *= 2
+            sizes = Sizes(sentences, beams, slots, state.memory.shape[1])
+            known = steps_of(self.model).steps
+            if sizes not in known:
+                known[sizes] = SlottedStep(self.model.decode, state.cache, state.memory, sizes)
+            slotted = state.slotted = known[sizes]
+            slotted.load(state.cache, state.mask, state.memory, state.memory_mask)
+        return slotted.step(tokens)
 
 
 @dataclass(frozen=True)

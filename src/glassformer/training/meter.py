@@ -36,11 +36,11 @@ class Meter:
         self.sums = torch.zeros(4, dtype=torch.float64, device=device)
         self.skips = torch.zeros(2, dtype=torch.float64, device=device)
 
-    def add(self, total: Tensor, count: int, norm: Tensor, bad: Tensor) -> None:
+    def add(self, total: Tensor, count: int | Tensor, norm: Tensor, bad: Tensor) -> None:
         one = torch.ones((), dtype=torch.float64, device=self.sums.device)
         step = torch.stack((total.double(), one * count, norm.double(), one))
         self.sums += torch.where(bad, 0.0, step)
-        self.skips = torch.stack((self.skips[0] + bad, (self.skips[1] + 1) * bad))
+        self.skips.copy_(torch.stack((self.skips[0] + bad, (self.skips[1] + 1) * bad)))
 
     def read(self) -> MeterReading:
         return MeterReading(*torch.cat((self.sums, self.skips)).tolist())
@@ -50,4 +50,5 @@ class Meter:
 
     def load(self, values: Sequence[float]) -> None:
         both = torch.tensor(values, dtype=torch.float64, device=self.sums.device)
-        self.sums, self.skips = both[:4].clone(), both[4:].clone()
+        self.sums.copy_(both[:4])
+        self.skips.copy_(both[4:])

@@ -17,18 +17,24 @@ from glassformer.errors import FileError
 ParameterGroups = list[dict[str, Any]]
 
 
+def _on_accelerator(groups: ParameterGroups) -> bool:
+    return any(p.is_cuda for group in groups for p in group["params"])
+
+
 def adam(
     groups: ParameterGroups, *, beta1: float, beta2: float, eps: float, weight_decay: float
 ) -> torch.optim.Optimizer:
     """Adam (Kingma & Ba 2015) with the paper's β₁ = 0.9, β₂ = 0.98, ε = 10⁻⁹."""
-    return torch.optim.Adam(groups, betas=(beta1, beta2), eps=eps, weight_decay=weight_decay, fused=True)
+    betas, on = (beta1, beta2), _on_accelerator(groups)
+    return torch.optim.Adam(groups, betas=betas, eps=eps, weight_decay=weight_decay, fused=True, capturable=on)
 
 
 def adamw(
     groups: ParameterGroups, *, beta1: float, beta2: float, eps: float, weight_decay: float
 ) -> torch.optim.Optimizer:
     """AdamW (Loshchilov & Hutter 2019): the decay shrinks the weights directly, not through the gradient."""
-    return torch.optim.AdamW(groups, betas=(beta1, beta2), eps=eps, weight_decay=weight_decay, fused=True)
+    betas, on = (beta1, beta2), _on_accelerator(groups)
+    return torch.optim.AdamW(groups, betas=betas, eps=eps, weight_decay=weight_decay, fused=True, capturable=on)
 
 
 def sgd(groups: ParameterGroups, *, momentum: float, weight_decay: float) -> torch.optim.Optimizer:

@@ -41,8 +41,8 @@ class LossScale:
             return
         good = torch.where(bad, 0, self.good + 1)
         grown = torch.where(good == self.growth, self.factor * 2.0, self.factor)
-        self.factor = torch.where(bad, self.factor * 0.5, grown)
-        self.good = torch.where(good == self.growth, 0, good)
+        self.factor.copy_(torch.where(bad, self.factor * 0.5, grown))
+        self.good.copy_(torch.where(good == self.growth, 0, good))
 
     def state(self) -> dict[str, float]:
         return {"scale": float(self.factor), "good": int(self.good)}

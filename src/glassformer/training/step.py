@@ -13,7 +13,7 @@ The whole step is `TrainingState.advance`, in state.py:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -21,6 +21,7 @@ from torch import Tensor, nn
 
 from glassformer.data.batch import Batch
 from glassformer.tasks import Task
+from glassformer.training.capture import StepGraphs
 from glassformer.training.meter import Meter
 from glassformer.training.precision import LossScale, autocast
 
@@ -45,10 +46,22 @@ class Stepper:
     device: torch.device
     precision: str = "float32"
     clip: float = 0.0  # 0: none
+    captured: bool = False  # whole steps as CUDA graphs: see capture.py
+    graphs: StepGraphs | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "graphs", StepGraphs(self.compute, self.device) if self.captured else None)
 
     def take_step(self, batches: Sequence[Batch], learning_rate: float) -> None:
         """Change the weights once, by the gradient of all these micro-batches."""
         count = sum(batch.count for batch in batches)
+        if self.graphs is not None:
+            self.graphs.take_step(batches, count, learning_rate)
+        else:
+            self.compute(batches, count, learning_rate)
+
+    def compute(self, batches: Sequence[Batch], count: int | Tensor, learning_rate: float | Tensor) -> None:
+        """The step itself; it reads nothing back, so that an accelerator can record and replay it."""
         total = self.gradients(batches, count)
         norm = self._norm() / self.loss_scale.factor
         bad = ~(torch.isfinite(norm) & torch.isfinite(total))
@@ -56,7 +69,7 @@ class Stepper:
         self.loss_scale.update(bad)
         self.meter.add(total, count, norm, bad)
 
-    def gradients(self, batches: Sequence[Batch], count: int) -> Tensor:
+    def gradients(self, batches: Sequence[Batch], count: int | Tensor) -> Tensor:
         """Accumulate the gradients of (sum of all losses) / `count` in the parameters; return the sum."""
         self.optimizer.zero_grad(set_to_none=True)
         total = torch.zeros((), device=self.device)
@@ -73,7 +86,7 @@ class Stepper:
         gradients = [p.grad for group in self.optimizer.param_groups for p in group["params"] if p.grad is not None]
         return torch.nn.utils.get_total_norm(gradients, foreach=True)
 
-    def _clip_and_update(self, learning_rate: float, norm: Tensor, bad: Tensor) -> None:
+    def _clip_and_update(self, learning_rate: float | Tensor, norm: Tensor, bad: Tensor) -> None:
         """torch's fused optimisers divide each gradient by `grad_scale` and do nothing if `found_inf` is 1.
 
         So one division inside the update takes out the loss scale and clips: neither costs a pass over the gradients.

@@ -30,6 +30,11 @@ class KeyValues:
     def complete(self) -> bool:
         return self.fixed and self.k is not None
 
+    @property
+    def length(self) -> int:
+        """The number of positions before the next one."""
+        return 0 if self.k is None else self.k.shape[2]
+
     def whole(self) -> KeyValue:
         assert self.k is not None and self.v is not None
         return self.k, self.v
@@ -84,6 +89,22 @@ class KeyValues:
         return replace(self)
 
 
+@dataclass
+class SlottedKeyValues(KeyValues):
+    """Keys and values in slots at fixed places: a new position goes into slot `at`, and a mask hides the empty ones."""
+
+    at: Tensor = field(default_factory=lambda: torch.zeros(1, dtype=torch.long))  # 1
+
+    @property
+    def length(self) -> int:
+        return self.whole()[0].shape[2] - 1
+
+    def append(self, k: Tensor, v: Tensor) -> KeyValue:
+        for slots, new in zip(self.whole(), (k, v), strict=True):
+            slots.index_copy_(2, self.at, new)
+        return self.whole()
+
+
 def remembered(cache: KeyValues | None, compute: Callable[[], KeyValue]) -> KeyValue:
     """Keys and values of one attention: those in the cache, then the new ones. Those of a memory are computed once."""
     if cache is None:
@@ -117,7 +138,7 @@ class LayerCache:
     @property
     def length(self) -> int:
         """The number of past positions in it."""
-        return 0 if self.past.k is None else self.past.k.shape[2]
+        return self.past.length
 
 
 @dataclass

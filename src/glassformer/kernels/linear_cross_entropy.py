@@ -1,0 +1,107 @@
+"""The last product and the cross-entropy after it, §3.4 and §5.4, without ever holding all logits.
+
+    plain form    losses.chunked(project, cross_entropy, …): any head, any loss, any device
+    this form     a head that is one matrix, cross-entropy with smoothing, an accelerator
+
+Both take some rows at a time and have loss and slopes ready after the forward pass. Here a kernel reads the
+logits of a row twice and writes their slopes into the same place, so that a chunk of logits is all there ever is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+LOGITS = 2**28  # numbers in one chunk of logits
+MULTIPLE = 64  # a product is fastest when its sizes are multiples of this; 50,257 words are computed as 50,304
+
+
+@triton.jit
+def _loss_and_slopes(Z, TARGET, LOSS, v, width, smoothing, IGNORE: tl.constexpr, BLOCK: tl.constexpr):
+    r"""One row of logits z: its loss, and z is overwritten by the slope of the loss.
+
+    L = log Σ_k exp z_k − (1 − ε) z_target − ε mean(z)      ∂L/∂z_k = p_k − (1 − ε) [k = target] − ε / v
+    """
+    row = tl.program_id(0)
+    target = tl.load(TARGET + row)
+    z_row = Z + row.to(tl.int64) * width
+    columns = tl.arange(0, BLOCK)
+    if target == IGNORE:
+        for start in range(0, width, BLOCK):
+            at = start + columns
+            tl.store(z_row + at, tl.zeros((BLOCK,), Z.dtype.element_ty), mask=at < width)
+        tl.store(LOSS + row, 0.0)
+    else:
+        z_target = tl.load(z_row + target).to(tl.float32)
+        highest = tl.full((BLOCK,), float("-inf"), tl.float32)
+        summed = tl.zeros((BLOCK,), tl.float32)  # of exp(z − highest), lane by lane
+        total = tl.zeros((BLOCK,), tl.float32)  # of z
+        for start in range(0, v, BLOCK):
+            at = start + columns
+            z = tl.load(z_row + at, mask=at < v, other=float("-inf")).to(tl.float32)
+            higher = tl.maximum(tl.maximum(highest, z), -1e30)  # a lane that has seen nothing must not be −∞
+            summed = summed * tl.exp(highest - higher) + tl.exp(z - higher)
+            total += tl.where(at < v, z, 0.0)
+            highest = higher
+        top = tl.max(highest, 0)
+        log_sum = top + tl.log(tl.sum(summed * tl.exp(highest - top), 0))
+        tl.store(LOSS + row, log_sum - (1.0 - smoothing) * z_target - smoothing * tl.sum(total, 0) / v)
+        for start in range(0, width, BLOCK):
+            at = start + columns
+            z = tl.load(z_row + at, mask=at < v, other=float("-inf")).to(tl.float32)
+            slope = tl.exp(z - log_sum) - smoothing / v - tl.where(at == target, 1.0 - smoothing, 0.0)
+            slope = tl.where(at < v, slope, 0.0)  # the columns that only fill up the width
+            tl.store(z_row + at, slope.to(Z.dtype.element_ty), mask=at < width)
+
+
+def loss_and_slopes_(logits: Tensor, targets: Tensor, v: int, *, ignore: int, smoothing: float) -> Tensor:
+    """The loss of each row, n; `logits`, n width, of which the first v columns count, become their slopes."""
+    n, width = logits.shape
+    losses = torch.empty(n, dtype=torch.float32, device=logits.device)
+    block = min(4096, triton.next_power_of_2(width))
+    _loss_and_slopes[(n,)](
+        logits, targets, losses, v, width, smoothing, IGNORE=ignore, BLOCK=block, num_warps=8 if block > 1024 else 4
+    )
+    return losses
+
+
+class _LinearCrossEntropy(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, weight: Tensor, targets: Tensor, ignore: int, smoothing: float, dtype: torch.dtype
+    ) -> Tensor:
+        (n, d), v = x.shape, weight.shape[0]
+        width = -(-v // MULTIPLE) * MULTIPLE
+        matrix = weight.new_zeros(width, d, dtype=dtype)  # cast anyway, so padding it costs nothing
+        matrix[:v] = weight
+        low = x.to(dtype)  # n d
+        along_x, along_w = torch.empty_like(low), weight.new_zeros(width, d, dtype=torch.float32)
+        rows = min(n, max(1, LOGITS // width))
+        logits, total = low.new_empty(rows, width), x.new_zeros((), dtype=torch.float32)
+        for start in range(0, n, rows):
+            part, z = low[start : start + rows], logits[: min(rows, n - start)]
+            torch.mm(part, matrix.T, out=z)  # rows width
+            total += loss_and_slopes_(z, targets[start : start + rows], v, ignore=ignore, smoothing=smoothing).sum()
+            torch.mm(z, matrix, out=along_x[start : start + rows])  # rows d
+            along_w += torch.mm(z.T, part, out_dtype=torch.float32) if dtype != torch.float32 else z.T @ part
+        ctx.save_for_backward(along_x, along_w[:v])
+        ctx.dtypes = x.dtype, weight.dtype
+        return total
+
+    @staticmethod
+    def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor | None, ...]:
+        along_x, along_w = ctx.saved_tensors
+        of_x, of_weight = ctx.dtypes
+        return (along_x * slopes[0]).to(of_x), (along_w * slopes[0]).to(of_weight), None, None, None, None
+
+
+def linear_cross_entropy(
+    x: Tensor, weight: Tensor, targets: Tensor, *, ignore: int, smoothing: float, dtype: torch.dtype
+) -> Tensor:
+    """Σ cross-entropy(x Wᵀ, targets) over the rows, n d, with products in `dtype`."""
+    total: Tensor = _LinearCrossEntropy.apply(x, weight, targets, ignore, smoothing, dtype)
+    return total

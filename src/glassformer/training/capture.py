@@ -1,0 +1,89 @@
+"""Whole training steps as CUDA graphs: one launch instead of a thousand.
+
+A small model computes faster than the host can say what to compute next. A graph is recorded once for each shape of
+batch and then replayed: forward, backward, clipping and update, with the same kernels in the same order.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from glassformer.data.batch import Batch
+
+WARM_UP = 3  # steps of a shape that are computed as usual: kernels are chosen and compiled, the optimiser has its state
+MOST = 64  # shapes; further ones are computed as usual
+
+Compute = Callable[[Sequence[Batch], Tensor, Tensor], None]  # micro-batches, targets of the step, learning rate
+
+
+@dataclass(frozen=True)
+class _Recorded:
+    graph: torch.cuda.CUDAGraph
+    batches: list[Batch]  # the memory that the graph reads
+
+
+class StepGraphs:
+    """Runs `compute` step by step; what it reads lies at fixed places, where each step's numbers are copied to."""
+
+    def __init__(self, compute: Compute, device: torch.device) -> None:
+        self.compute, self.device = compute, device
+        self.count = torch.zeros((), device=device)
+        self.rate = torch.zeros((), device=device)
+        self.stream = torch.cuda.Stream(device)
+        self.pool = torch.cuda.graph_pool_handle()  # no two graphs run at once, so all share their memory
+        self.seen: Counter[tuple[Any, ...]] = Counter()
+        self.recorded: dict[tuple[Any, ...], _Recorded] = {}
+
+    def take_step(self, batches: Sequence[Batch], count: int, rate: float) -> None:
+        shape = tuple(map(_shape, batches))
+        self.stream.wait_stream(torch.cuda.current_stream(self.device))
+        with torch.cuda.stream(self.stream):
+            self.count.fill_(count)
+            self.rate.fill_(rate)
+            self._run(shape, batches)
+        torch.cuda.current_stream(self.device).wait_stream(self.stream)
+
+    def _run(self, shape: tuple[Any, ...], batches: Sequence[Batch]) -> None:
+        found = self.recorded.get(shape)
+        if found is None:
+            self.seen[shape] += 1
+            if self.seen[shape] <= WARM_UP or len(self.recorded) >= MOST:
+                self.compute([batch.to(self.device) for batch in batches], self.count, self.rate)
+                return
+            found = self.recorded[shape] = self._record([_kept(batch.to(self.device)) for batch in batches])
+        else:
+            for kept, new in zip(found.batches, batches, strict=True):
+                _copy(new, kept)
+        found.graph.replay()
+
+    def _record(self, batches: list[Batch]) -> _Recorded:
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, pool=self.pool, stream=self.stream):
+            self.compute(batches, self.count, self.rate)
+        return _Recorded(graph, batches)
+
+
+def _tensors(batch: Batch) -> dict[str, Tensor]:
+    every = {field.name: getattr(batch, field.name) for field in fields(batch)}  # type: ignore[arg-type]
+    return {name: value for name, value in every.items() if isinstance(value, Tensor)}
+
+
+def _shape(batch: Batch) -> tuple[Any, ...]:
+    return type(batch), *((name, x.shape, x.dtype) for name, x in _tensors(batch).items())
+
+
+def _kept(batch: Batch) -> Batch:
+    """A copy in memory of its own."""
+    return replace(batch, **{name: x.clone() for name, x in _tensors(batch).items()})  # type: ignore[type-var]
+
+
+def _copy(new: Batch, kept: Batch) -> None:
+    for name, x in _tensors(new).items():
+        source = x if x.device.type == "cuda" else x.pin_memory()
+        getattr(kept, name).copy_(source, non_blocking=True)
