@@ -48,6 +48,25 @@ class PairBatch:
 
 
 @dataclass(frozen=True)
+class PackedPairBatch:
+    """The same without padding: all sentences in one row, then room that is left over.
+
+    Every batch has one size, so that what is compiled or recorded for the first serves all.
+    """
+
+    source: Tensor  # 1 s
+    source_starts: Tensor  # n+1: where each sentence begins, and the end
+    target_in: Tensor  # 1 t
+    target_out: Tensor  # 1 t; IGNORE in the room left over
+    target_starts: Tensor  # n+1
+    longest: int  # no sentence is longer
+    count: int
+
+    def to(self, device: torch.device) -> PackedPairBatch:
+        return moved(self, device)
+
+
+@dataclass(frozen=True)
 class TokenBatch:
     """One sequence, with a target for the whole of it or for every position."""
 
@@ -132,6 +151,61 @@ def pair_batch(
     target_out, counted = pad(targets, IGNORE, Frame(end=end), pad_to=pad_to)
     mask = None if real.all() else torch.from_numpy(real)
     return PairBatch(source, mask, target_in, target_out, int(counted.sum()))
+
+
+@dataclass(frozen=True)
+class Room:
+    """The size of a row without padding: tokens, sentences, and the tokens of one sentence."""
+
+    tokens: int
+    sentences: int
+    longest: int
+
+
+SPARE = 64  # tokens of a row that no sentence takes, so that what is left over can always be divided
+
+
+def packed_pair(
+    sources: Sequence[TokenIds],
+    targets: Sequence[TokenIds],
+    *,
+    padding: int,
+    begin: int,
+    end: int,
+    frame: Frame,
+    room: Room,
+) -> PackedPairBatch:
+    """`pair` without padding between the sentences."""
+    read, source_lengths = _row(sources, padding, frame, room.tokens)
+    target_in, target_lengths = _row(targets, padding, Frame(begin=begin), room.tokens)
+    target_out, _ = _row(targets, IGNORE, Frame(end=end), room.tokens)
+    left = room.tokens - np.array([source_lengths.sum(), target_lengths.sum()])
+    extra = int(-(-left.max() // room.longest))  # what is left over is read as sentences, of which nothing is learned
+    n = max(room.sentences, len(sources) + extra)
+    source_starts, target_starts = (
+        _starts(lengths, int(rest), extra, n) for lengths, rest in zip((source_lengths, target_lengths), left, strict=True)
+    )
+    return PackedPairBatch(
+        read, source_starts, target_in, target_out, target_starts, room.longest, int(target_lengths.sum())
+    )
+
+
+def _row(sequences: Sequence[TokenIds], value: int, frame: Frame, size: int) -> tuple[Tensor, NDArray[np.int64]]:
+    """All sequences in their frames, one after another, and the length of each; then `value` up to `size`."""
+    first = [] if frame.begin is None else [frame.begin]
+    last = [] if frame.end is None else [frame.end]
+    parts = [part for sequence in sequences for part in (first, sequence, last)]
+    tokens = np.concatenate(parts)
+    row = np.full((1, size), value, dtype=np.int64)
+    row[0, : len(tokens)] = tokens
+    return torch.from_numpy(row), np.array([len(sequence) + frame.extra for sequence in sequences])
+
+
+def _starts(lengths: NDArray[np.int64], left: int, extra: int, n: int) -> Tensor:
+    """Where n sentences begin, and the end: those of the batch, `extra` that share what is left, and empty ones."""
+    rest = np.diff(np.linspace(0, left, extra + 1).astype(np.int64))
+    ends = np.cumsum(np.concatenate([lengths, rest, np.zeros(n - len(lengths) - extra, dtype=np.int64)]))
+    return torch.from_numpy(np.concatenate([[0], ends]).astype(np.int32))
 
 
 def texts(

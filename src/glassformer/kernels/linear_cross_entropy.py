@@ -17,6 +17,7 @@ import triton.language as tl
 from torch import Tensor
 
 LOGITS = 2**28  # numbers in one chunk of logits
+BLOCK = 8192  # logits that a kernel holds at a time
 MULTIPLE = 64  # a product is fastest when its sizes are multiples of this; 50,257 words are computed as 50,304
 
 
@@ -37,24 +38,22 @@ def _loss_and_slopes(Z, TARGET, LOSS, v, width, smoothing, IGNORE: tl.constexpr,
         tl.store(LOSS + row, 0.0)
     else:
         z_target = tl.load(z_row + target).to(tl.float32)
-        highest = tl.full((BLOCK,), float("-inf"), tl.float32)
-        summed = tl.zeros((BLOCK,), tl.float32)  # of exp(z − highest), lane by lane
-        total = tl.zeros((BLOCK,), tl.float32)  # of z
+        highest, summed, total = float("-inf"), 0.0, 0.0  # so far: max z, Σ exp(z − highest), Σ z
         for start in range(0, v, BLOCK):
             at = start + columns
             z = tl.load(z_row + at, mask=at < v, other=float("-inf")).to(tl.float32)
-            higher = tl.maximum(tl.maximum(highest, z), -1e30)  # a lane that has seen nothing must not be −∞
-            summed = summed * tl.exp(highest - higher) + tl.exp(z - higher)
-            total += tl.where(at < v, z, 0.0)
+            higher = tl.maximum(highest, tl.max(z, 0))
+            summed = summed * tl.exp(highest - higher) + tl.sum(tl.exp(z - higher), 0)
             highest = higher
-        top = tl.max(highest, 0)
-        log_sum = top + tl.log(tl.sum(summed * tl.exp(highest - top), 0))
-        tl.store(LOSS + row, log_sum - (1.0 - smoothing) * z_target - smoothing * tl.sum(total, 0) / v)
+            if smoothing > 0.0:
+                total += tl.sum(tl.where(at < v, z, 0.0), 0)
+        log_sum = highest + tl.log(summed)
+        tl.store(LOSS + row, log_sum - (1.0 - smoothing) * z_target - smoothing * total / v)
         for start in range(0, width, BLOCK):
             at = start + columns
             z = tl.load(z_row + at, mask=at < v, other=float("-inf")).to(tl.float32)
-            slope = tl.exp(z - log_sum) - smoothing / v - tl.where(at == target, 1.0 - smoothing, 0.0)
-            slope = tl.where(at < v, slope, 0.0)  # the columns that only fill up the width
+            slope = tl.exp(z - log_sum) - tl.where(at < v, smoothing / v, 0.0)
+            slope -= tl.where(at == target, 1.0 - smoothing, 0.0)
             tl.store(z_row + at, slope.to(Z.dtype.element_ty), mask=at < width)
 
 
@@ -62,11 +61,20 @@ def loss_and_slopes_(logits: Tensor, targets: Tensor, v: int, *, ignore: int, sm
     """The loss of each row, n; `logits`, n width, of which the first v columns count, become their slopes."""
     n, width = logits.shape
     losses = torch.empty(n, dtype=torch.float32, device=logits.device)
-    block = min(4096, triton.next_power_of_2(width))
+    block = min(BLOCK, triton.next_power_of_2(width))
+    warps = max(1, min(16, block // 512))
     _loss_and_slopes[(n,)](
-        logits, targets, losses, v, width, smoothing, IGNORE=ignore, BLOCK=block, num_warps=8 if block > 1024 else 4
+        logits, targets, losses, v, width, smoothing, IGNORE=ignore, BLOCK=block, num_warps=warps
     )
     return losses
+
+
+def _add_product_(total: Tensor, a: Tensor, b: Tensor) -> None:
+    """total += a b, summed in float32 whatever the type of the factors."""
+    if a.dtype == total.dtype:
+        total.addmm_(a, b)
+    else:
+        torch.addmm(total, a, b, out_dtype=total.dtype, out=total)
 
 
 class _LinearCrossEntropy(torch.autograd.Function):
@@ -87,7 +95,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
             torch.mm(part, matrix.T, out=z)  # rows width
             total += loss_and_slopes_(z, targets[start : start + rows], v, ignore=ignore, smoothing=smoothing).sum()
             torch.mm(z, matrix, out=along_x[start : start + rows])  # rows d
-            along_w += torch.mm(z.T, part, out_dtype=torch.float32) if dtype != torch.float32 else z.T @ part
+            _add_product_(along_w, z.T, part)
         ctx.save_for_backward(along_x, along_w[:v])
         ctx.dtypes = x.dtype, weight.dtype
         return total

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from glassformer.errors import InputError
 from glassformer.layers.attention import Cache, Mask
-from glassformer.layers.attention.mask import as_allowed, combine, same_document
+from glassformer.layers.attention.mask import Packing, as_allowed, combine, same_document
 from glassformer.layers.embedding import check_precision, check_vectors, token_matrix
 from glassformer.models.block import DecoderBlock
 from glassformer.models.context import Memory
@@ -35,6 +35,8 @@ class Decoder(Stack):
         memory_real: Bool[Tensor, "b s"] | None = None,
         prefix: Int[Tensor, " b"] | None = None,
         documents: Int[Tensor, "b t"] | None = None,
+        packing: Packing | None = None,
+        memory_packing: Packing | None = None,
         cache: Cache | None = None,
     ) -> Float[Tensor, "b t d_model"]:
         """`mask` (besides the look-ahead mask) and `memory_mask`, True = may look: t s, b t s or b h t s.
@@ -42,7 +44,8 @@ class Decoder(Stack):
         `real` and `memory_real`, True = a token, not padding: b s.
         With a cache, x holds only the new positions, `mask` and `real` cover the past ones too; the cache grows by t.
         `documents`: the number of the document that a token belongs to, if several are packed in a row. No token sees
-        another document, and positions restart in each.
+        another document, and positions restart in each. `packing` and `memory_packing`: the same for a single row
+        without padding, in the form that a kernel can use.
         """
         b, t, _ = check_vectors(x, self.d_model).shape
         if not self.causal and not (prefix is None and cache is None):
@@ -51,16 +54,19 @@ class Decoder(Stack):
         allowed = as_allowed(mask, real, b, t, past + t)
         if documents is not None:
             allowed = combine(allowed, self._packed(documents, b, t, past))
-        everywhere = Mask(causal=self.causal, prefix=self._shared(prefix, real, b, past + t), allowed=allowed)
+        both = None if packing is None else (packing, packing)
+        shared = self._shared(prefix, real, b, past + t)
+        everywhere = Mask(causal=self.causal, prefix=shared, allowed=allowed, packing=both)
         rules = self.rules(everywhere, t, past + t, x.device)
-        x, effect = self.enter(x, real, past, documents)
+        x, effect = self.enter(x, real, past, documents, packing)
         beams = 1 if cache is None else cache.beams
         source = None
         if memory is not None:
             self._check_memory(memory, b, beams)
             # the beams of a sentence become queries of one memory: see `Context.look_at_memory`
             seen = as_allowed(memory_mask, memory_real, b // beams, t * beams, memory.shape[1])
-            source = Memory(memory, Mask(allowed=seen))
+            across = None if packing is None or memory_packing is None else (packing, memory_packing)
+            source = Memory(memory, Mask(allowed=seen, packing=across))
         for layer, block in enumerate(self.blocks):
             x = block(x, source, rules[layer], positions=effect, cache=None if cache is None else cache.layers[layer])
         return self.leave(x)

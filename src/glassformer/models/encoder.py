@@ -6,7 +6,7 @@ from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor, nn
 
 from glassformer.errors import InputError
-from glassformer.layers.attention.mask import Mask, as_allowed
+from glassformer.layers.attention.mask import Mask, Packing, as_allowed
 from glassformer.layers.embedding import TokenEmbedding, check_vectors, token_matrix
 from glassformer.models.block import EncoderBlock
 from glassformer.models.stack import Stack
@@ -24,11 +24,17 @@ class Encoder(Stack):
         mask: Bool[Tensor, "..."] | None = None,
         *,
         real: Bool[Tensor, "b t"] | None = None,
+        packing: Packing | None = None,
     ) -> Float[Tensor, "b t d_model"]:
-        """`mask`, True = may look: t s, b t s or b h t s. `real`, True = a token, not padding: b t."""
+        """`mask`, True = may look: t s, b t s or b h t s. `real`, True = a token, not padding: b t.
+
+        `packing`: the row holds several texts, which do not see each other.
+        """
         b, t, _ = check_vectors(x, self.d_model).shape
-        rules = self.rules(Mask(causal=self.causal, allowed=as_allowed(mask, real, b, t, t)), t, t, x.device)
-        x, effect = self.enter(x, real)
+        both = None if packing is None else (packing, packing)
+        everywhere = Mask(causal=self.causal, allowed=as_allowed(mask, real, b, t, t), packing=both)
+        rules = self.rules(everywhere, t, t, x.device)
+        x, effect = self.enter(x, real, packing=packing)
         for block, seen in zip(self.blocks, rules, strict=True):
             x = block(x, seen, positions=effect)  # b t d_model
         return self.leave(x)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from glassformer.config.options import REQUIRED, known_key, parameters
 from glassformer.config.values import biases
 from glassformer.errors import ConfigError, choose
-from glassformer.layers.attention.mask import Mask, check_window
+from glassformer.layers.attention.mask import Mask, Packing, check_window
 from glassformer.layers.attention.multi_head import check_heads
 from glassformer.layers.embedding import check_precision, check_vectors
 from glassformer.layers.norm import NORMS
@@ -73,7 +73,12 @@ class Stack(nn.Module):
         self.final_norm = norm() if has_final_norm else None
 
     def enter(
-        self, x: Tensor, real: Tensor | None, past: int = 0, documents: Tensor | None = None
+        self,
+        x: Tensor,
+        real: Tensor | None,
+        past: int = 0,
+        documents: Tensor | None = None,
+        packing: Packing | None = None,
     ) -> tuple[Tensor, PositionEffect]:
         """Give the tokens their positions: in the stream, in queries and keys, or in the scores.
 
@@ -82,7 +87,10 @@ class Stack(nn.Module):
         """
         x = check_vectors(x, self.d_model)
         check_precision(x, self)
-        at = places(real, x.shape[1], past, x.device) if documents is None else places_in(documents)
+        if packing is not None:
+            at = packing.places(x.shape[1])
+        else:
+            at = places(real, x.shape[1], past, x.device) if documents is None else places_in(documents)
         effect, t = PositionEffect(), x.shape[1]
         positions: Any = self.positions
         match positions.acts_on:

@@ -54,6 +54,8 @@ def fused(q: Tensor, k: Tensor, v: Tensor, mask: Mask, *, bias: Tensor | None, s
     """
     if is_watched("scores") or is_watched("weights"):
         _show_weights(q, share_heads(k, q.shape[1]), mask, bias=bias, scale=scale)
+    if mask.packing is not None and mask.is_plain and bias is None and q.is_cuda and q.dtype.itemsize == 2:
+        return packed(q, k, v, mask, scale=scale, dropout=dropout)
     t, s = q.shape[-2], k.shape[-2]
     is_causal, allowed = False, None
     if mask.is_plainly_causal and bias is None and t == s:  # an `if`: when compiled, t == s is not a plain bool
@@ -67,6 +69,17 @@ def fused(q: Tensor, k: Tensor, v: Tensor, mask: Mask, *, bias: Tensor | None, s
     return F.scaled_dot_product_attention(
         q, k, v, attn_mask, dropout, is_causal, scale=scale, enable_gqa=k.shape[1] != q.shape[1]
     )  # b h t d_v
+
+
+def packed(q: Tensor, k: Tensor, v: Tensor, mask: Mask, *, scale: float, dropout: float) -> Tensor:
+    """Texts of any length in one row, each for itself: FlashAttention's kernel for them, which skips all else."""
+    assert mask.packing is not None
+    queries, keys = mask.packing
+    rows = (x[0].transpose(0, 1) for x in (q, k, v))  # t h d
+    mixed, *_ = torch.ops.aten._flash_attention_forward(
+        *rows, queries.starts, keys.starts, queries.longest, keys.longest, dropout, mask.causal, False, scale=scale
+    )
+    return mixed.transpose(0, 1)[None]  # 1 h t d_v
 
 
 def _show_weights(q: Tensor, k: Tensor, mask: Mask, *, bias: Tensor | None, scale: float) -> None:

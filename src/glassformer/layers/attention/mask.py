@@ -44,6 +44,25 @@ def same_document(documents: Int[Tensor, "b t"]) -> Bool[Tensor, "b t s"]:
     return documents[:, :, None] == documents[:, None, :]  # b t s
 
 
+@dataclass(frozen=True)
+class Packing:
+    """Texts one after another in a single row, with nothing between them: text i is at starts[i] … starts[i + 1] − 1."""
+
+    starts: Int[Tensor, " n+1"]  # int32; the last is the length of the row
+    longest: int  # no text is longer
+
+    def numbers(self) -> Int[Tensor, "1 t"]:
+        """Which text each token belongs to."""
+        at = torch.arange(int(self.starts[-1]), device=self.starts.device)  # t
+        return torch.searchsorted(self.starts[1:].long(), at, right=True)[None]
+
+    def places(self, t: int) -> Int[Tensor, "1 t"]:
+        """The position of each token in its text."""
+        at = torch.arange(t, device=self.starts.device)  # t
+        text = torch.searchsorted(self.starts[1:].long(), at, right=True)
+        return (at - self.starts[text])[None]
+
+
 def combine(*masks: Tensor | None) -> Tensor | None:
     """True where every mask is True; None allows everything."""
     result: Tensor | None = None
@@ -61,14 +80,23 @@ class Mask:
     window: int | None = None
     prefix: Tensor | None = None  # b s: the keys that every query sees, whatever the look-ahead mask says
     allowed: Tensor | None = None  # anything else, broadcast to b h t s; padding is b 1 1 s
+    packing: tuple[Packing, Packing] | None = None  # of queries and keys: a text looks only at the text of its number
+
+    @property
+    def is_plain(self) -> bool:
+        """No rule besides `causal` and `packing`, which fused kernels know."""
+        return self.window is None and self.prefix is None and self.allowed is None
 
     @property
     def is_plainly_causal(self) -> bool:
-        return self.causal and self.window is None and self.prefix is None and self.allowed is None
+        return self.causal and self.is_plain and self.packing is None
 
     def dense(self, t: int, s: int, device: torch.device) -> Bool[Tensor, "..."] | None:
         """All rules as one tensor that broadcasts to b h t s; None when every query sees every key."""
         rules: list[Tensor | None] = [self.allowed]
+        if self.packing is not None:
+            queries, keys = self.packing
+            rules.append((queries.numbers()[:, :, None] == keys.numbers()[:, None, :])[:, None])  # 1 1 t s
         if self.prefix is not None:
             rules.append(prefix(self.prefix, t)[:, None])  # b 1 t s
         elif self.causal and t > 1:  # a single query is the last position: it sees all
@@ -79,7 +107,7 @@ class Mask:
 
     def resolved(self, t: int, s: int, device: torch.device) -> Mask:
         """The same rules, computed once for all layers of a stack."""
-        return self if self.is_plainly_causal else Mask(allowed=self.dense(t, s, device))
+        return self if self.is_plainly_causal or (self.packing is not None and self.is_plain) else Mask(allowed=self.dense(t, s, device))
 
 
 def as_allowed(mask: Tensor | None, real: Tensor | None, b: int, t: int, s: int) -> Tensor | None:
