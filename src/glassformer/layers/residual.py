@@ -7,6 +7,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
+from glassformer.kernels import usable
+from glassformer.layers.norm import LayerNorm
+
 NORM_ORDERS = ("post", "pre", "parallel")
 
 
@@ -26,8 +29,33 @@ def add_norm(
     Differs from the paper: nothing for "post". ("parallel" concerns the whole block: see models/block.py.)
     """
     if order == "post":
-        return norm(x + drop(sublayer(x)))
-    return x + drop(sublayer(norm(x)))
+        return normed(x + drop(sublayer(x)), norm)
+    x, y = branched(x, norm)
+    return x + drop(sublayer(y))
+
+
+def normed(x: Tensor, norm: Callable[[Tensor], Tensor]) -> Tensor:
+    """norm(x); in training on an accelerator with a backward pass of our own."""
+    if isinstance(norm, LayerNorm) and usable(x) and torch.is_grad_enabled():
+        from glassformer.kernels.layer_norm import layer_norm
+
+        return layer_norm(x, norm.weight, norm.bias, norm.eps, x.dtype)
+    return norm(x)
+
+
+def branched(x: Tensor, norm: Callable[[Tensor], Tensor]) -> tuple[Tensor, Tensor]:
+    """x, which goes on, and norm(x), which goes into the sub-layer; their slopes are added in one backward pass."""
+    if isinstance(norm, LayerNorm) and usable(x) and torch.is_grad_enabled():
+        from glassformer.kernels.layer_norm import branch
+
+        return branch(x, norm.weight, norm.bias, norm.eps, product_type(x))
+    return x, norm(x)
+
+
+def product_type(x: Tensor) -> torch.dtype:
+    """The type that a product casts x to: autocast's, or its own."""
+    kind = x.device.type
+    return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else x.dtype
 
 
 class StochasticDepth(nn.Module):

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
+from typing import TypeGuard
 
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from glassformer.kernels import usable
 from glassformer.layers.embedding import token_matrix
 from glassformer.layers.head import LanguageModelHead
+from glassformer.layers.residual import product_type
 from glassformer.losses import IGNORE, Loss, Sum, chunked, cross_entropy
 
 
@@ -27,10 +31,42 @@ def head_loss(
     loss: Loss,
     size: int,
 ) -> Sum:
-    """The loss of a head on the last stream, with at most `size` rows of logits in memory."""
+    """The loss of a head on the last stream, with at most `size` rows of logits in memory (0: all).
+
+    On an accelerator a kernel of our own serves cross-entropy, and holds few of them in any case.
+    """
     tied = tied_matrix(head, embedding)
+    if (smoothing := plain_smoothing(loss)) is not None and is_one_product(head) and usable(x):
+        from glassformer.kernels.linear_cross_entropy import linear_cross_entropy
+
+        matrix = head.weight if tied is None else tied
+        right, kind = targets.flatten(), product_type(x)
+        total = linear_cross_entropy(
+            x.flatten(0, -2), matrix, right, ignore=IGNORE, smoothing=smoothing, dtype=kind
+        )
+        return Sum(total, (right != IGNORE).sum())
+    if not size:
+        return loss(head(x, None, tied), targets)
     weights = [*head.parameters(), *([] if tied is None else [tied])]
     return chunked(lambda some: head(some[None], None, tied)[0], loss, x, targets, weights=weights, size=size)
+
+
+def plain_smoothing(loss: Loss) -> float | None:
+    """The smoothing of a cross-entropy without weights; None for any other loss."""
+    if not isinstance(loss, partial) or loss.func is not cross_entropy or not {*loss.keywords} <= {"smoothing"}:
+        return None
+    return float(loss.keywords.get("smoothing", 0.0))
+
+
+def is_one_product(head: nn.Module) -> TypeGuard[LanguageModelHead]:
+    """Whether a head is x Eᵀ and nothing else."""
+    return (
+        isinstance(head, LanguageModelHead)
+        and head.transform is None
+        and head.bias is None
+        and head.offset is None
+        and head.scale == 1.0
+    )
 
 
 def token_scores(logits: Float[Tensor, "b t v"], targets: Int[Tensor, "b t"]) -> dict[str, Sum]:

@@ -189,8 +189,6 @@ class LanguageModel:
 
     def loss(self, model: nn.Module, batch: ReadBatch) -> Sum:
         writer = _writer(model)
-        if not self.chunk:
-            return self.criterion(writer(batch.tokens, documents=batch.documents), batch.targets)
         x = writer.decoder(writer.embedding(batch.tokens), documents=batch.documents)  # b t d_model
         return head_loss(writer.head, writer.embedding, x, batch.targets, loss=self.criterion, size=self.chunk)
 

@@ -28,7 +28,7 @@ from glassformer.tasks.material import TextMaterial, learn_vocabularies, seen_in
 from glassformer.tasks.options import check_options
 from glassformer.tasks.output_ids import FORBIDDEN_AND_ENDS
 from glassformer.tasks.task import means
-from glassformer.tasks.token_scores import head_loss, tied_matrix, token_scores, with_perplexity
+from glassformer.tasks.token_scores import head_loss, token_scores, with_perplexity
 from glassformer.text import Frame, Vocabularies
 from glassformer.text.frame import roles
 from glassformer.text.tokenizer import ROLES
@@ -155,8 +155,6 @@ class Translation:
         if isinstance(batch, PackedPairBatch):
             return self._packed_loss(_translator(model), batch)
         model, target_in = _translator(model), _target(batch)
-        if not self.chunk:
-            return self.criterion(model(batch.source, target_in, batch.source_mask), batch.target_out)
         memory = model.encode(batch.source, batch.source_mask)  # b s d_model
         embedding = model.embedding if model.target_embedding is None else model.target_embedding
         x = model.decoder(embedding(target_in), memory, memory_real=batch.source_mask)  # b t d_model
@@ -167,9 +165,7 @@ class Translation:
         embedding = model.embedding if model.target_embedding is None else model.target_embedding
         memory = model.encoder(model.embedding(batch.source), packing=read)  # 1 s d_model
         x = model.decoder(embedding(batch.target_in), memory, packing=written, memory_packing=read)  # 1 t d_model
-        if self.chunk:
-            return head_loss(model.head, embedding, x, batch.target_out, loss=self.criterion, size=self.chunk)
-        return self.criterion(model.head(x, None, tied_matrix(model.head, embedding)), batch.target_out)
+        return head_loss(model.head, embedding, x, batch.target_out, loss=self.criterion, size=self.chunk)
 
     def scores(self, model: nn.Module, batch: PairBatch) -> dict[str, Sum]:
         """loss: nats per token, teacher-forced; accuracy: next tokens guessed right, given the true past. No BLEU."""
