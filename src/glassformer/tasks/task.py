@@ -56,6 +56,12 @@ class Task(Protocol[B]):
     def with_loss(self, loss: Loss) -> Task[B]:
         """The same task with another loss: a compiled one, for example."""
 
+    def without_padding(self, tokens: int, longest: int) -> Task[B]:
+        """The same task with batches that hold no padding, if it can make them.
+
+        All are of one size: `tokens` in all, at most `longest` in a text.
+        """
+
 
 class Material(Protocol):
     """Everything that a run needs except its folder. A task's own material may hold more, for its measure."""

@@ -9,6 +9,7 @@ from torch import nn
 
 from glassformer.models.stack import Stack
 from glassformer.tasks import Task
+from glassformer.tasks.token_scores import plain_smoothing
 
 
 def compile_parts(model: nn.Module, task: Task[Any], *, backend: str = "inductor") -> Task[Any]:
@@ -16,4 +17,6 @@ def compile_parts(model: nn.Module, task: Task[Any], *, backend: str = "inductor
     for module in model.modules():
         if isinstance(module, Stack):
             module.compile(backend=backend)
+    if plain_smoothing(task.criterion) is not None and next(model.parameters()).is_cuda:
+        return task  # a kernel of our own: see `head_loss`
     return task.with_loss(torch.compile(task.criterion, backend=backend))

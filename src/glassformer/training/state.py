@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from dataclasses import dataclass
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,10 @@ import torch
 from torch import nn
 
 from glassformer.config.recipe import RunConfig
+from glassformer.data.ahead import Ahead
 from glassformer.data.batch import Batch
 from glassformer.data.examples import Examples
-from glassformer.data.sampler import Sampler, of_batch
+from glassformer.data.sampler import EpochPosition, Sampler, of_batch
 from glassformer.errors import FileError, reason
 from glassformer.runs import Run
 from glassformer.runs.weights import load_weights
@@ -32,6 +33,16 @@ from glassformer.training.step import Stepper
 from glassformer.training.validate import make_sampler
 
 
+StepBatches = tuple[list[Batch], EpochPosition]  # the micro-batches of a step, and where the next one begins
+
+
+@dataclass
+class _Preparing:
+    """Batches on their way to an accelerator; None before the first step."""
+
+    batches: Ahead[StepBatches] | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class TrainingState:
     """A model in training with its optimiser, its averages and its position in the data. `advance` takes one step."""
@@ -43,6 +54,7 @@ class TrainingState:
     stepper: Stepper
     ema: MovingAverage | None
     progress: Progress
+    ahead: _Preparing = field(default_factory=_Preparing)
 
     @property
     def device(self) -> torch.device:
@@ -60,8 +72,11 @@ class TrainingState:
         train = config.train
         seed_all(train.seed)
         model.to(device).train()
-        if train.compile:
+        fast = device.type == "cuda" if train.compile is None else train.compile
+        if fast:
             task = compile_parts(model, task)
+        if fast and device.type == "cuda" and train.precision != "float32":
+            task = task.without_padding(train.batch_tokens, config.data.max_length)
         stepper = Stepper(
             model=model,
             task=task,
@@ -71,6 +86,7 @@ class TrainingState:
             device=device,
             precision=train.precision,
             clip=train.clip,
+            captured=fast and device.type == "cuda",
         )
         return cls(
             config=config,
@@ -85,7 +101,7 @@ class TrainingState:
     def advance(self) -> float:
         """One whole training step, which training/step.py lists part by part; return its learning rate."""
         progress = self.progress
-        batches = self._next_batches()
+        batches, (progress.epoch, progress.position) = self._next_batches()
         progress.step += 1
         rate = learning_rate(progress.step, self.config.train, self.config.model.d_model)
         self.stepper.take_step(batches, rate)
@@ -94,11 +110,20 @@ class TrainingState:
         progress.tokens += sum(batch.count for batch in batches)
         return rate
 
-    def _next_batches(self) -> list[Batch]:
-        """The micro-batches of the next step; what is random in one depends on its position in the data alone."""
-        progress, seed = self.progress, self.config.train.seed
-        groups, (progress.epoch, progress.position) = self.sampler.group(progress.place)
-        return [self.task.collate([self.store[i] for i in indexes], of_batch(seed, at)) for at, indexes in groups]
+    def _next_batches(self) -> StepBatches:
+        """The micro-batches of the next step; for an accelerator they are prepared while it computes."""
+        if self.device.type == "cpu":
+            return next(self._from(self.progress.place))
+        if self.ahead.batches is None:
+            self.ahead.batches = Ahead(self._from(self.progress.place))
+        return next(self.ahead.batches)
+
+    def _from(self, place: EpochPosition) -> Iterator[StepBatches]:
+        """The micro-batches of each step from `place` on; what is random in one depends on its own place alone."""
+        seed, store = self.config.train.seed, self.store
+        while True:
+            groups, place = self.sampler.group(place)
+            yield [self.task.collate([store[i] for i in indexes], of_batch(seed, at)) for at, indexes in groups], place
 
     def checkpoint(self) -> Checkpoint:
         state = {

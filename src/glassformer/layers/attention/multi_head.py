@@ -9,6 +9,8 @@ from torch import Tensor, nn
 
 from glassformer.config.values import biases, size
 from glassformer.errors import ConfigError, choose
+from glassformer.kernels import usable
+from glassformer.kernels.joint_linear import joint_linear
 from glassformer.layers.attention.cache import KeyValues, remembered
 from glassformer.layers.attention.kernel import KERNELS
 from glassformer.layers.attention.mask import Mask, as_allowed
@@ -83,8 +85,14 @@ class MultiHeadAttention(nn.Module):
         """
         b, t, s = q.shape[0], q.shape[1], k.shape[1]
         rules = mask if isinstance(mask, Mask) else Mask(allowed=as_allowed(mask, real, b, t, s))
-        queries = self._queries(q, rotation)  # b h t d_k
-        keys, values = remembered(cache, lambda: (self._keys(k, rotation), self._values(v)))  # b g s d_k, b g s d_v
+        if q is k and k is v and cache is None and usable(q):  # the same three products as one
+            q, k, v = joint_linear(q, self.w_q, self.w_k, self.w_v)
+            queries, keys, values = self._queries(q, rotation), self._keys(k, rotation), self._values(v)
+        else:
+            queries = self._queries(self.w_q(q), rotation)  # b h t d_k
+            keys, values = remembered(  # b g s d_k, b g s d_v
+                cache, lambda: (self._keys(self.w_k(k), rotation), self._values(self.w_v(v)))
+            )
         dropout = self.dropout if self.training else 0.0
         # An edit of scores or weights takes effect only where they are computed.
         kernel = "reference" if edited("scores") or edited("weights") else self.kernel
@@ -93,17 +101,17 @@ class MultiHeadAttention(nn.Module):
         return tap("output", self.w_o(heads.transpose(1, 2).flatten(2)))  # b t d_model
 
     def _queries(self, x: Tensor, rotation: Rotation | None) -> Tensor:
-        q = self.w_q(x).unflatten(-1, (self.n_heads, self.d_k)).transpose(1, 2)  # b h t d_k
+        q = x.unflatten(-1, (self.n_heads, self.d_k)).transpose(1, 2)  # b h t d_k
         q = self.q_norm(q) if self.q_norm is not None else q
         return tap("q", q if rotation is None else rotate(q, rotation))
 
     def _keys(self, x: Tensor, rotation: Rotation | None) -> Tensor:
-        k = self.w_k(x).unflatten(-1, (self.n_kv_heads, self.d_k)).transpose(1, 2)  # b g s d_k
+        k = x.unflatten(-1, (self.n_kv_heads, self.d_k)).transpose(1, 2)  # b g s d_k
         k = self.k_norm(k) if self.k_norm is not None else k
         return tap("k", k if rotation is None else rotate(k, rotation))
 
     def _values(self, x: Tensor) -> Tensor:
-        return tap("v", self.w_v(x).unflatten(-1, (self.n_kv_heads, self.d_v)).transpose(1, 2))  # b g s d_v
+        return tap("v", x.unflatten(-1, (self.n_kv_heads, self.d_v)).transpose(1, 2))  # b g s d_v
 
 
 def check_heads(d_model: int, n_heads: int, n_kv_heads: int | None, d_k: int | None) -> None:

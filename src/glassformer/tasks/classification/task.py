@@ -161,6 +161,9 @@ class Classification:
     def with_loss(self, loss: Loss) -> Classification:
         return replace(self, criterion=loss)
 
+    def without_padding(self, tokens: int, longest: int) -> Classification:
+        return self
+
 
 def _completed(config: RunConfig, labels: Sequence[str]) -> RunConfig:
     classes = 1 if config.train.loss.kind == ONE_LOGIT else len(labels)

@@ -198,6 +198,9 @@ class Forecasting:
     def with_loss(self, loss: Loss) -> Forecasting:
         return replace(self, criterion=loss)
 
+    def without_padding(self, tokens: int, longest: int) -> Forecasting:
+        return self
+
 
 def sizes(config: RunConfig) -> tuple[int, int]:
     """Context and horizon of the model."""

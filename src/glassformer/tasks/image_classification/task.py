@@ -169,6 +169,9 @@ class ImageClassification:
     def with_loss(self, loss: Loss) -> ImageClassification:
         return replace(self, criterion=loss)
 
+    def without_padding(self, tokens: int, longest: int) -> ImageClassification:
+        return self
+
 
 def read_augmentation(config: RunConfig) -> Augmentation:
     """`task.crop`, `task.flip`, `task.erase` and `task.mixup` of a recipe; by default nothing is changed."""

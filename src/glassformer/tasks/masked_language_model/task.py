@@ -155,6 +155,9 @@ class MaskedLanguageModel:
     def with_loss(self, loss: Loss) -> MaskedLanguageModel:
         return replace(self, criterion=loss)
 
+    def without_padding(self, tokens: int, longest: int) -> MaskedLanguageModel:
+        return self
+
     def _asked(self, model: nn.Module, batch: TokenBatch) -> tuple[EncoderOnly, Float[Tensor, "n d_model"], Tensor]:
         """The model, its output at the masked positions, and the tokens that belong there."""
         reader = _reader(model)

@@ -176,3 +176,6 @@ class ObjectQueries:
 
     def with_loss(self, loss: Loss) -> ObjectQueries:
         return replace(self, criterion=loss)
+
+    def without_padding(self, tokens: int, longest: int) -> ObjectQueries:
+        return self

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from glassformer.config.options import Option, Schema
 from glassformer.config.recipe import RunConfig
 from glassformer.config.values import one_of, truth
-from glassformer.data.batch import PackedPairBatch, PairBatch, Room, packed_pair, pair_batch
+from glassformer.data.batch import SPARE, PackedPairBatch, PairBatch, Room, packed_pair, pair_batch
 from glassformer.data.corpus import Corpus
 from glassformer.data.examples import Example
 from glassformer.data.pair_corpus import PAIRS_OPTIONS, pair_corpus
@@ -33,6 +33,7 @@ from glassformer.text import Frame, Vocabularies
 from glassformer.text.frame import roles
 from glassformer.text.tokenizer import ROLES
 
+SHORT = 4  # tokens: if the sentences of a batch are even shorter on average, its size is another one
 ROLE, ROLE_OR_NONE = partial(one_of, known=ROLES), partial(one_of, known=("none", *ROLES))
 OPTIONS: Schema = {  # all but the first say how an imported model decodes
     "source_end": Option(None, truth, optional=True),
@@ -177,6 +178,10 @@ class Translation:
 
     def with_loss(self, loss: Loss) -> Translation:
         return replace(self, criterion=loss)
+
+    def without_padding(self, tokens: int, longest: int) -> Translation:
+        longest = longest + self.extra_tokens
+        return replace(self, room=Room(tokens + SPARE, tokens // SHORT, longest))
 
 
 def _translator(model: nn.Module) -> EncoderDecoder:
