@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from glassformer.config.values import size
 from glassformer.decoding.limits import FREE, CheckedLimits, Limits, prepare
+from glassformer.decoding.question import LAG, Question
 from glassformer.decoding.rules import LENGTH_NORMS, STOP_RULES, SearchProgress, largest
 from glassformer.decoding.step import Decodable, DecodingStart, Hypothesis, evaluating
 from glassformer.decoding.tree import FINISHED, KEPT, PRUNED, ROOT, Candidates, Growth, Tree
@@ -50,8 +51,9 @@ class Finished:
     def none(cls, b: int, beam: int, like: Tensor) -> Finished:
         return cls(like.new_full((b, beam), NEVER), torch.full((b, beam), ROOT, device=like.device))
 
-    def merged(self, scores: Tensor, nodes: Tensor) -> Finished:
-        """These and new ones: the best of all, as many as before."""
+    def merged(self, scores: Tensor, nodes: Tensor, *, unless: Tensor | None = None) -> Finished:
+        """These and new ones: the best of all, as many as before; those of sentences that are over stay as they are."""
+        scores = scores if unless is None else scores.masked_fill(unless[:, None], NEVER)
         best = torch.cat([self.scores, scores], 1).topk(self.scores.shape[1])  # b beam
         return Finished(best.values, torch.cat([self.nodes, nodes], 1).gather(1, best.indices))
 
@@ -76,11 +78,14 @@ class BeamSearch:
         self.nodes = torch.full((len(longest), 1), ROOT, device=device)  # b w: their last nodes
         self.finished = self.results = Finished.none(len(longest), rules.width, self.logits)
         self.growth = Growth()
+        self.done = torch.zeros(len(longest), dtype=torch.bool, device=device)  # b
+        self.last = max(longest)
+        self.has_finished, self.is_wrong = Question(LAG), Question(LAG)
 
     def run(self) -> BeamSearch:
         length = 1
         while (tokens := self.advance(length)) is not None:
-            self.logits = accumulated(self.model.step(tokens, self.state))  # b·w v
+            self.logits = accumulated(self.model.step(tokens, self.state), self.is_wrong)  # b·w v
             length += 1
         return self
 
@@ -93,7 +98,7 @@ class BeamSearch:
         sums, norm = candidates.cumulative, self.rules.norm(length)
         # Only the k best may finish; the others replace beams that have ended.
         scores = sums[:, :k].masked_fill(~ends[:, :k], NEVER) / norm
-        self.finished = self.finished.merged(scores, numbers[:, :k])
+        self.finished = self.finished.merged(scores, numbers[:, :k], unless=self.done)
         going = sums.masked_fill(ends, NEVER).topk(k)  # b w
         if self.record:
             fates = torch.zeros_like(numbers).scatter(1, going.indices, KEPT).masked_fill(ends, PRUNED)
@@ -102,8 +107,8 @@ class BeamSearch:
         self.sums, self.nodes = going.values, numbers.gather(1, going.indices)
         tokens, beams = candidates.tokens.gather(1, going.indices), beams.gather(1, going.indices)  # b w
         at = SearchProgress(self.sums[:, 0], self.finished.scores[:, -1], norm, self.norm_at_limit, self.rules.alpha)
-        done = STOP_RULES[self.rules.stop](at) | (self.sums[:, 0] == NEVER)  # b; nothing goes on at the last step
-        return self.go_on(tokens, beams, done)
+        self.done = self.done | STOP_RULES[self.rules.stop](at) | (self.sums[:, 0] == NEVER)  # b; none at the last step
+        return self.go_on(tokens, beams, leave=self.has_finished.ask(self.done.any()) or length >= self.last)
 
     def candidates(self, length: int) -> tuple[Candidates, Tensor]:
         """The best continuations of each sentence, b m, and the beams they continue.
@@ -123,16 +128,17 @@ class BeamSearch:
         parents = self.nodes.gather(1, beams)
         return Candidates(tokens.gather(1, best.indices), parents, logs.gather(1, best.indices), best.values), beams
 
-    def go_on(self, tokens: Tensor, beams: Tensor, done: Tensor) -> Tensor | None:
-        """Finished sentences leave with their results; the cache follows the beams. None if no sentence is left."""
+    def go_on(self, tokens: Tensor, beams: Tensor, *, leave: bool) -> Tensor | None:
+        """Finished sentences may leave with their results; the cache follows the beams. None if no sentence is left."""
         before = self.state.cache.beams
         rows = beams + before * torch.arange(beams.shape[0], device=beams.device)[:, None]  # b w
         keep = None
-        if bool(done.any()):
+        if leave:
             self.results = self.put(self.results)
-            keep = (~done).nonzero()[:, 0]
+            keep = (~self.done).nonzero()[:, 0]
             if not keep.numel():
                 return None
+            self.done = self.done[keep]
             self.finished, self.sentences = self.finished.select(keep), self.sentences[keep]
             self.sums, self.nodes, self.limit = self.sums[keep], self.nodes[keep], self.limit[keep]
             self.norm_at_limit, tokens, rows = self.norm_at_limit[keep], tokens[keep], rows[keep]

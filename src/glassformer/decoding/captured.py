@@ -49,13 +49,16 @@ class SlottedStep:
         self.real = torch.zeros(rows, sizes.slots, dtype=torch.bool, device=device)
         self.memory = None if memory is None else memory.new_zeros(sizes.sentences, *memory.shape[1:])
         self.memory_real = None if memory is None else torch.ones(self.memory.shape[:2], dtype=torch.bool, device=device)
-        self.cache = Cache([self._slots(layer, rows) for layer in like.layers], sizes.beams)
+        self.past = first.new_zeros(2 * len(like.layers), rows, *first.shape[1:2], sizes.slots, first.shape[3])
+        pasts = self.past.unflatten(0, (-1, 2)).unbind()  # of each layer: 2 b·w g s d
+        both = zip(pasts, like.layers, strict=True)
+        self.cache = Cache([self._slots(past, layer) for past, layer in both], sizes.beams)
         self.steps = 0
         self.graph: torch.cuda.CUDAGraph | None = None
         self.logits: Tensor | None = None
 
-    def _slots(self, layer: LayerCache, rows: int) -> LayerCache:
-        past = SlottedKeyValues(*(_space(x, rows, self.sizes.slots) for x in layer.past.whole()), at=self.at)
+    def _slots(self, space: Tensor, layer: LayerCache) -> LayerCache:
+        past = SlottedKeyValues(space[0], space[1], at=self.at)
         if not layer.memory.complete:
             return LayerCache(past)
         k, v = (_space(x, self.sizes.sentences, self.sizes.source) for x in layer.memory.whole())
@@ -125,9 +128,7 @@ class SlottedStep:
         return self.logits[: self.active]
 
     def _compute(self) -> Tensor:
-        for layer in self.cache.layers:
-            for x in layer.past.whole():
-                x.copy_(x.index_select(0, self.order))
+        self.past.copy_(self.past.index_select(1, self.order))
         self.real.copy_(self.real.index_select(0, self.order))
         self.real.index_fill_(1, self.at, True)
         logits = self.call(self.tokens, self.memory, self.real, self.memory_real, cache=self.cache)[:, -1]  # b·w v

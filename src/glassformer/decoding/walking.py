@@ -10,6 +10,7 @@ from jaxtyping import Bool, Shaped
 from torch import Tensor, nn
 
 from glassformer.decoding.limits import FREE, CheckedLimits, Limits, prepare
+from glassformer.decoding.question import Question
 from glassformer.decoding.rules import comparable, largest
 from glassformer.decoding.step import Decodable, DecodingStart, Hypothesis, evaluating
 
@@ -68,9 +69,9 @@ def collect(steps: Iterator[DecodingStep], b: int, checked: CheckedLimits) -> li
     ]
 
 
-def accumulated(logits: Tensor) -> Tensor:
+def accumulated(logits: Tensor, is_wrong: Question | None = None) -> Tensor:
     """Logits in the type that scores are summed in: float32 for smaller ones. Raises if they are not finite."""
-    return comparable(logits if logits.dtype == torch.float64 else logits.float())
+    return comparable(logits if logits.dtype == torch.float64 else logits.float(), is_wrong)
 
 
 @torch.inference_mode()
