@@ -47,8 +47,11 @@ class SlottedStep:
         self.tokens = torch.zeros(rows, 1, dtype=torch.long, device=device)
         self.order = torch.arange(rows, device=device)
         self.real = torch.zeros(rows, sizes.slots, dtype=torch.bool, device=device)
-        self.memory = None if memory is None else memory.new_zeros(sizes.sentences, *memory.shape[1:])
-        self.memory_real = None if memory is None else torch.ones(self.memory.shape[:2], dtype=torch.bool, device=device)
+        self.memory: Tensor | None = None
+        self.memory_real: Tensor | None = None
+        if memory is not None:
+            self.memory = memory.new_zeros(sizes.sentences, *memory.shape[1:])
+            self.memory_real = torch.ones(self.memory.shape[:2], dtype=torch.bool, device=device)
         self.past = first.new_zeros(2 * len(like.layers), rows, *first.shape[1:2], sizes.slots, first.shape[3])
         pasts = self.past.unflatten(0, (-1, 2)).unbind()  # of each layer: 2 b·w g s d
         both = zip(pasts, like.layers, strict=True)
@@ -143,10 +146,10 @@ class SlottedStep:
         layers = []
         for layer in self.cache.layers:
             k, v = (x.index_select(0, order)[:, :, :s] for x in layer.past.whole())
-            memory = KeyValues(fixed=True)
+            fixed = KeyValues(fixed=True)
             if layer.memory.complete:
-                memory = KeyValues(*(x[:sentences].clone() for x in layer.memory.whole()), fixed=True)
-            layers.append(LayerCache(KeyValues(k, v), memory))
+                fixed.k, fixed.v = (x[:sentences].clone() for x in layer.memory.whole())
+            layers.append(LayerCache(KeyValues(k, v), fixed))
         mask = self.real.index_select(0, order)[:, :s]
         memory = None if self.memory is None else self.memory[:sentences].clone()
         memory_real = None if self.memory_real is None else self.memory_real[:sentences].clone()

@@ -84,14 +84,14 @@ def largest(x: Float[Tensor, "b v"], k: int) -> tuple[Float[Tensor, "b k"], Int[
     k groups with the largest maxima, and maxima are fast, so groups are chosen first, and only their content is sorted.
     """
     groups = x.shape[1] // GROUP
-    if groups <= 2 * k:
+    if x.device.type != "cpu" or groups <= 2 * k:
         best = x.topk(k)
         return best.values, best.indices
     whole = GROUP * groups
     chosen = x[:, :whole].unflatten(1, (GROUP, groups)).amax(1).topk(k, sorted=False).indices  # b k
-    within = torch.arange(0, whole, groups, device=x.device)  # a group is every groups-th number
+    within = torch.arange(0, whole, groups)  # a group is every groups-th number
     at = (chosen[:, None, :] + within[:, None]).flatten(1)  # b GROUP·k
-    rest = torch.arange(whole, x.shape[1], device=x.device).expand(x.shape[0], -1)  # b <GROUP
+    rest = torch.arange(whole, x.shape[1]).expand(x.shape[0], -1)  # b <GROUP
     at = torch.cat([at, rest], 1)
     best = x.gather(1, at).topk(k)
     return best.values, at.gather(1, best.indices)

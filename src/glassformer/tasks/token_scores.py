@@ -40,6 +40,7 @@ def head_loss(
         from glassformer.kernels.linear_cross_entropy import linear_cross_entropy
 
         matrix = head.weight if tied is None else tied
+        assert matrix is not None
         right, kind = targets.flatten(), product_type(x)
         total = linear_cross_entropy(
             x.flatten(0, -2), matrix, right, ignore=IGNORE, smoothing=smoothing, dtype=kind

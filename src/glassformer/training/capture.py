@@ -39,6 +39,7 @@ class StepGraphs:
         self.pool = torch.cuda.graph_pool_handle()  # no two graphs run at once, so all share their memory
         self.seen: Counter[tuple[Any, ...]] = Counter()
         self.recorded: dict[tuple[Any, ...], _Recorded] = {}
+        self.most, self.refused = MOST, ""  # why no step can be recorded
 
     def take_step(self, batches: Sequence[Batch], count: int, rate: float) -> None:
         shape = tuple(map(_shape, batches))
@@ -53,20 +54,30 @@ class StepGraphs:
         found = self.recorded.get(shape)
         if found is None:
             self.seen[shape] += 1
-            if self.seen[shape] <= WARM_UP or len(self.recorded) >= MOST:
+            if self.seen[shape] <= WARM_UP or len(self.recorded) >= self.most:
                 self.compute([batch.to(self.device) for batch in batches], self.count, self.rate)
                 return
-            found = self.recorded[shape] = self._record([_kept(batch.to(self.device)) for batch in batches])
+            found = self._recorded(shape, [_kept(batch.to(self.device)) for batch in batches])
+            if found is None:
+                return
         else:
             for kept, new in zip(found.batches, batches, strict=True):
                 _copy(new, kept)
         found.graph.replay()
 
-    def _record(self, batches: list[Batch]) -> _Recorded:
+    def _recorded(self, shape: tuple[Any, ...], batches: list[Batch]) -> _Recorded | None:
+        """The graph of a step; None if it cannot be recorded: then this step and all others are computed as usual."""
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, pool=self.pool, stream=self.stream):
+        try:
+            with torch.cuda.graph(graph, pool=self.pool, stream=self.stream):
+                self.compute(batches, self.count, self.rate)
+        except RuntimeError as error:
+            self.refused = str(error).splitlines()[0]
+            self.most = len(self.recorded)
             self.compute(batches, self.count, self.rate)
-        return _Recorded(graph, batches)
+            return None
+        self.recorded[shape] = _Recorded(graph, batches)
+        return self.recorded[shape]
 
 
 def _tensors(batch: Batch) -> dict[str, Tensor]:
