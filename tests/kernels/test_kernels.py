@@ -1,0 +1,71 @@
+"""Each kernel against its plain form, on an accelerator."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import torch.nn.functional as F
+from glassformer.losses import IGNORE, cross_entropy
+from torch import Tensor, nn
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an accelerator"),
+]
+CLOSE = {torch.float32: 1e-5, torch.bfloat16: 2e-2}  # of the largest
+
+
+def same(found: Tensor, expected: Tensor, dtype: torch.dtype) -> bool:
+    return float((found.float() - expected.float()).abs().max()) <= CLOSE[dtype] * float(expected.abs().max())
+
+
+@pytest.mark.parametrize("dtype", CLOSE, ids=str)
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("v", [65, 8_000, 50_257])
+def test_linear_cross_entropy(v: int, smoothing: float, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
+    from glassformer.kernels import linear_cross_entropy as kernel
+
+    monkeypatch.setattr(kernel, "LOGITS", 100 * v)  # several chunks, the last one smaller
+    torch.manual_seed(0)
+    x = torch.randn(333, 64, device="cuda", requires_grad=True)
+    weight = (torch.randn(v, 64, device="cuda") / 8).requires_grad_()
+    targets = torch.randint(v, (333,), device="cuda")
+    targets[::7] = IGNORE
+    plain = cross_entropy(x @ weight.T, targets, smoothing=smoothing).total
+    expected = torch.autograd.grad(plain / 300, (x, weight))
+    found = kernel.linear_cross_entropy(x, weight, targets, ignore=IGNORE, smoothing=smoothing, dtype=dtype)
+    assert same(found, plain, dtype)
+    for one, other in zip(torch.autograd.grad(found / 300, (x, weight)), expected, strict=True):
+        assert same(one, other, dtype)
+
+
+@pytest.mark.parametrize("d", [64, 384, 768])
+@pytest.mark.parametrize("bias", [True, False])
+def test_layer_norm_and_the_stream_beside_it(d: int, bias: bool) -> None:
+    from glassformer.kernels.layer_norm import branch, layer_norm
+
+    torch.manual_seed(0)
+    x = torch.randn(5, 77, d, device="cuda", requires_grad=True)
+    gamma = torch.randn(d, device="cuda", requires_grad=True)
+    beta = torch.randn(d, device="cuda", requires_grad=True) if bias else None
+    along, beside = torch.randn(2, *x.shape, device="cuda")
+    given = [t for t in (x, gamma, beta) if t is not None]
+    plain = F.layer_norm(x, (d,), gamma, beta, 1e-5)
+    stream, y = branch(x, gamma, beta, 1e-5, torch.float32)
+    assert same(y, plain, torch.float32) and torch.equal(stream, x)
+    expected = torch.autograd.grad((plain * along).sum() + (x * beside).sum(), given, retain_graph=True)
+    found = torch.autograd.grad((y * along).sum() + (stream * beside).sum(), given)
+    assert all(same(*both, torch.float32) for both in zip(found, expected, strict=True))
+    alone = torch.autograd.grad((layer_norm(x, gamma, beta, 1e-5, torch.float32) * along).sum(), given)
+    expected = torch.autograd.grad((plain * along).sum(), given)
+    assert all(same(*both, torch.float32) for both in zip(alone, expected, strict=True))
+
+
+def test_one_product_for_three_layers() -> None:
+    from glassformer.kernels.joint_linear import joint_linear
+
+    torch.manual_seed(0)
+    layers = [nn.Linear(64, n, device="cuda") for n in (64, 32, 32)]
+    x = torch.randn(3, 5, 64, device="cuda")
+    for found, layer in zip(joint_linear(x, *layers), layers, strict=True):
+        assert same(found, layer(x), torch.float32)
