@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+
 from glassformer.data.ahead import Ahead
 
 

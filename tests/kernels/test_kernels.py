@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 import torch.nn.functional as F
-from glassformer.losses import IGNORE, cross_entropy
 from torch import Tensor, nn
+
+from glassformer.losses import IGNORE, cross_entropy
 
 pytestmark = [
     pytest.mark.gpu,

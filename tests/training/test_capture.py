@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 import torch
+
 from glassformer.runs import Run
 from glassformer.runs.weights import read_weights
 from glassformer.training import events
 from glassformer.training.loop import train
-
 from training.test_loop import job, run_config
 
 pytestmark = [
@@ -38,7 +38,8 @@ def test_replayed_steps_are_the_computed_ones(precision: str, tmp_path: Path, mo
 
 def test_a_run_that_is_killed_and_resumed_ends_with_the_same_bits(tmp_path: Path) -> None:
     whole = weights(tmp_path / "whole", 12, compile=True, precision="bf16", save_every=4)
-    run = Run.create(tmp_path / "cut", run_config(device="cuda", steps=12, deterministic=True, compile=True, precision="bf16", save_every=4))  # fmt: skip
+    keys: dict[str, Any] = {"deterministic": True, "compile": True, "precision": "bf16", "save_every": 4}
+    run = Run.create(tmp_path / "cut", run_config(device="cuda", steps=12, **keys))
     for event in train(job(run)):
         if isinstance(event, events.Saved) and event.step == 8:
             break

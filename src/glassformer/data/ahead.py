@@ -52,7 +52,7 @@ class Ahead(Generic[T]):
             for item in self._items:
                 if not self._put(item):
                     return
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             self._put(error)
 
     def _put(self, item: T | BaseException) -> bool:

@@ -165,7 +165,7 @@ class Room:
 SPARE = 64  # tokens of a row that no sentence takes, so that what is left over can always be divided
 
 
-def packed_pair(
+def packed_pair_batch(
     sources: Sequence[TokenIds],
     targets: Sequence[TokenIds],
     *,
@@ -183,7 +183,8 @@ def packed_pair(
     extra = int(-(-left.max() // room.longest))  # what is left over is read as sentences, of which nothing is learned
     n = max(room.sentences, len(sources) + extra)
     source_starts, target_starts = (
-        _starts(lengths, int(rest), extra, n) for lengths, rest in zip((source_lengths, target_lengths), left, strict=True)
+        _starts(lengths, int(rest), extra, n)
+        for lengths, rest in zip((source_lengths, target_lengths), left, strict=True)
     )
     return PackedPairBatch(
         read, source_starts, target_in, target_out, target_starts, room.longest, int(target_lengths.sum())

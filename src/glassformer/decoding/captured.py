@@ -108,9 +108,9 @@ class SlottedStep:
             if layer.memory.complete:
                 for x in layer.memory.whole():
                     x[:n] = x.index_select(0, sentences)
-        for x in (self.memory, self.memory_real):
-            if x is not None:
-                x[:n] = x.index_select(0, sentences)
+        for given in (self.memory, self.memory_real):
+            if given is not None:
+                given[:n] = given.index_select(0, sentences)
 
     def step(self, tokens: Tensor) -> Tensor:
         """The last tokens, n 1 → logits, n v."""

@@ -129,7 +129,6 @@ class DecodableEncoderDecoder:
         assert state.memory is not None
         return self.model.decode(tokens, state.memory, None, state.memory_mask, cache=state.cache)[:, -1]  # b v
 
-
     @property
     def _slotted(self) -> bool:
         decoder = self.model.decoder

@@ -42,9 +42,7 @@ def head_loss(
         matrix = head.weight if tied is None else tied
         assert matrix is not None
         right, kind = targets.flatten(), product_type(x)
-        total = linear_cross_entropy(
-            x.flatten(0, -2), matrix, right, ignore=IGNORE, smoothing=smoothing, dtype=kind
-        )
+        total = linear_cross_entropy(x.flatten(0, -2), matrix, right, ignore=IGNORE, smoothing=smoothing, dtype=kind)
         return Sum(total, (right != IGNORE).sum())
     if not size:
         return loss(head(x, None, tied), targets)

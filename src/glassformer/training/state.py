@@ -32,7 +32,6 @@ from glassformer.training.seed import random_state, seed_all, set_random_state
 from glassformer.training.step import Stepper
 from glassformer.training.validate import make_sampler
 
-
 StepBatches = tuple[list[Batch], EpochPosition]  # the micro-batches of a step, and where the next one begins
 
 

@@ -46,7 +46,7 @@ def same_document(documents: Int[Tensor, "b t"]) -> Bool[Tensor, "b t s"]:
 
 @dataclass(frozen=True)
 class Packing:
-    """Texts one after another in a single row, with nothing between them: text i is at starts[i] … starts[i + 1] − 1."""
+    """Texts one after another in a row, with nothing between them: text i is at starts[i] … starts[i + 1] − 1."""
 
     starts: Int[Tensor, " n+1"]  # int32; the last is the length of the row
     longest: int  # no text is longer
@@ -107,7 +107,11 @@ class Mask:
 
     def resolved(self, t: int, s: int, device: torch.device) -> Mask:
         """The same rules, computed once for all layers of a stack."""
-        return self if self.is_plainly_causal or (self.packing is not None and self.is_plain) else Mask(allowed=self.dense(t, s, device))
+        return (
+            self
+            if self.is_plainly_causal or (self.packing is not None and self.is_plain)
+            else Mask(allowed=self.dense(t, s, device))
+        )
 
 
 def as_allowed(mask: Tensor | None, real: Tensor | None, b: int, t: int, s: int) -> Tensor | None:

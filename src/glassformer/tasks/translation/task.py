@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from torch import Tensor, nn
@@ -13,21 +13,20 @@ from torch import Tensor, nn
 from glassformer.config.options import Option, Schema
 from glassformer.config.recipe import RunConfig
 from glassformer.config.values import one_of, truth
-from glassformer.data.batch import SPARE, PackedPairBatch, PairBatch, Room, packed_pair, pair_batch
+from glassformer.data.batch import SPARE, PairBatch, Room, pair_batch
 from glassformer.data.corpus import Corpus
 from glassformer.data.examples import Example
 from glassformer.data.pair_corpus import PAIRS_OPTIONS, pair_corpus
 from glassformer.data.pairs import Pairs
 from glassformer.data.store import Store
 from glassformer.errors import ConfigError
-from glassformer.layers.attention.mask import Packing
 from glassformer.losses import Loss, Sum, cross_entropy, make_loss
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.runs import Run
 from glassformer.tasks.material import TextMaterial, learn_vocabularies, seen_in, sized
 from glassformer.tasks.options import check_options
 from glassformer.tasks.output_ids import FORBIDDEN_AND_ENDS
-from glassformer.tasks.task import means
+from glassformer.tasks.task import Task, means
 from glassformer.tasks.token_scores import head_loss, token_scores, with_perplexity
 from glassformer.text import Frame, Vocabularies
 from glassformer.text.frame import roles
@@ -66,7 +65,6 @@ class Translation:
     criterion: Loss = cross_entropy
     pad_to: int = 1
     chunk: int = 0
-    room: Room | None = None  # batches without padding, of this size
 
     name: ClassVar[str] = "translation"
     unit: ClassVar[str] = "tokens"
@@ -143,34 +141,27 @@ class Translation:
 
     # --- in training ---
 
-    def collate(
-        self, examples: Sequence[Example], random: np.random.Generator | None = None
-    ) -> PairBatch | PackedPairBatch:
-        sources, targets = [source for source, _ in examples], [target for _, target in examples]
-        tokens = {"padding": self.pad, "begin": self.bos, "end": self.eos}
-        if self.room is not None:
-            return packed_pair(sources, targets, **tokens, frame=self.frame, room=self.room)
-        return pair_batch(sources, targets, **tokens, frame=self.frame, pad_to=self.pad_to)
+    def collate(self, examples: Sequence[Example], random: np.random.Generator | None = None) -> PairBatch:
+        return pair_batch(
+            [source for source, _ in examples],
+            [target for _, target in examples],
+            padding=self.pad,
+            begin=self.bos,
+            end=self.eos,
+            frame=self.frame,
+            pad_to=self.pad_to,
+        )
 
-    def loss(self, model: nn.Module, batch: PairBatch | PackedPairBatch) -> Sum:
-        if isinstance(batch, PackedPairBatch):
-            return self._packed_loss(_translator(model), batch)
-        model, target_in = _translator(model), _target(batch)
+    def loss(self, model: nn.Module, batch: PairBatch) -> Sum:
+        model, target_in = translator(model), _target(batch)
         memory = model.encode(batch.source, batch.source_mask)  # b s d_model
         embedding = model.embedding if model.target_embedding is None else model.target_embedding
         x = model.decoder(embedding(target_in), memory, memory_real=batch.source_mask)  # b t d_model
         return head_loss(model.head, embedding, x, batch.target_out, loss=self.criterion, size=self.chunk)
 
-    def _packed_loss(self, model: EncoderDecoder, batch: PackedPairBatch) -> Sum:
-        read, written = (Packing(starts, batch.longest) for starts in (batch.source_starts, batch.target_starts))
-        embedding = model.embedding if model.target_embedding is None else model.target_embedding
-        memory = model.encoder(model.embedding(batch.source), packing=read)  # 1 s d_model
-        x = model.decoder(embedding(batch.target_in), memory, packing=written, memory_packing=read)  # 1 t d_model
-        return head_loss(model.head, embedding, x, batch.target_out, loss=self.criterion, size=self.chunk)
-
     def scores(self, model: nn.Module, batch: PairBatch) -> dict[str, Sum]:
         """loss: nats per token, teacher-forced; accuracy: next tokens guessed right, given the true past. No BLEU."""
-        model, target_in = _translator(model), _target(batch)
+        model, target_in = translator(model), _target(batch)
         return token_scores(model(batch.source, target_in, batch.source_mask), batch.target_out)
 
     def metrics(self, sums: Mapping[str, Sum]) -> dict[str, float]:
@@ -179,12 +170,13 @@ class Translation:
     def with_loss(self, loss: Loss) -> Translation:
         return replace(self, criterion=loss)
 
-    def without_padding(self, tokens: int, longest: int) -> Translation:
-        longest = longest + self.extra_tokens
-        return replace(self, room=Room(tokens + SPARE, tokens // SHORT, longest))
+    def without_padding(self, tokens: int, longest: int) -> Task[Any]:
+        from glassformer.tasks.translation.packed import PackedTranslation
+
+        return PackedTranslation(task=self, room=Room(tokens + SPARE, tokens // SHORT, longest + self.extra_tokens))
 
 
-def _translator(model: nn.Module) -> EncoderDecoder:
+def translator(model: nn.Module) -> EncoderDecoder:
     if not isinstance(model, EncoderDecoder):
         raise ConfigError("task_family", task="translation", family="encoder-decoder")
     return model

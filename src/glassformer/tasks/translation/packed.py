@@ -1,0 +1,71 @@
+"""Translation in batches without padding: all sentences of a batch in one row, for an accelerator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from torch import nn
+
+from glassformer.config.options import Schema
+from glassformer.data.batch import PackedPairBatch, Room, packed_pair_batch
+from glassformer.data.examples import Example
+from glassformer.layers.attention.mask import Packing
+from glassformer.losses import Loss, Sum
+from glassformer.tasks.token_scores import head_loss
+from glassformer.tasks.translation.task import Translation, translator
+
+
+@dataclass(frozen=True, kw_only=True)
+class PackedTranslation:
+    """The same losses as those of `task`, whose sentences are padded; what is evaluated is padded too."""
+
+    task: Translation
+    room: Room
+
+    name: ClassVar[str] = Translation.name
+    unit: ClassVar[str] = Translation.unit
+    options: ClassVar[Schema] = Translation.options
+    judged: ClassVar[Mapping[str, str]] = Translation.judged
+    shown: ClassVar[Mapping[str, str]] = Translation.shown
+
+    @property
+    def criterion(self) -> Loss:
+        return self.task.criterion
+
+    @property
+    def extra_tokens(self) -> int:
+        return self.task.extra_tokens
+
+    def collate(self, examples: Sequence[Example], random: np.random.Generator | None = None) -> PackedPairBatch:
+        return packed_pair_batch(
+            [source for source, _ in examples],
+            [target for _, target in examples],
+            padding=self.task.pad,
+            begin=self.task.bos,
+            end=self.task.eos,
+            frame=self.task.frame,
+            room=self.room,
+        )
+
+    def loss(self, model: nn.Module, batch: PackedPairBatch) -> Sum:
+        whole = translator(model)
+        read, written = (Packing(starts, batch.longest) for starts in (batch.source_starts, batch.target_starts))
+        embedding = whole.embedding if whole.target_embedding is None else whole.target_embedding
+        memory = whole.encoder(whole.embedding(batch.source), packing=read)  # 1 s d_model
+        x = whole.decoder(embedding(batch.target_in), memory, packing=written, memory_packing=read)  # 1 t d_model
+        return head_loss(whole.head, embedding, x, batch.target_out, loss=self.criterion, size=self.task.chunk)
+
+    def scores(self, model: nn.Module, batch: PackedPairBatch) -> dict[str, Sum]:
+        return {"loss": self.loss(model, batch)}
+
+    def metrics(self, sums: Mapping[str, Sum]) -> dict[str, float]:
+        return self.task.metrics(sums)
+
+    def with_loss(self, loss: Loss) -> PackedTranslation:
+        return replace(self, task=self.task.with_loss(loss))
+
+    def without_padding(self, tokens: int, longest: int) -> PackedTranslation:
+        return self
