@@ -68,9 +68,8 @@ def translation(config: RunConfig, **keys: Any) -> Translation:
     loss = make_loss(config.train.loss.kind, config.train.loss.options)
     table: dict[str, Any] = {
         "pad": 0,
-        "bos": 1,
-        "eos": 2,
-        "frame": Frame(end=2),
+        "source": Frame(end=2),
+        "target": Frame(1, 2),
         "criterion": loss,
         "chunk": config.train.chunk,
     }

@@ -18,7 +18,7 @@ CLOSED = Frame(end=2)
 
 def pairs(frame: Frame = CLOSED, pad_to: int = 1) -> PairBatch:
     sources, targets = arrays([5, 6, 7], [8]), arrays([9], [10, 11])
-    return pair_batch(sources, targets, padding=0, begin=1, end=2, frame=frame, pad_to=pad_to)
+    return pair_batch(sources, targets, padding=0, source=frame, target=Frame(1, 2), pad_to=pad_to)
 
 
 def test_rows_of_one_width() -> None:
@@ -57,7 +57,7 @@ def test_the_source_may_stay_open() -> None:
 
 
 def test_nothing_padded_needs_no_mask() -> None:
-    batch = pair_batch(arrays([5, 6], [7, 8]), arrays([9], [10]), padding=0, begin=1, end=2, frame=CLOSED)
+    batch = pair_batch(arrays([5, 6], [7, 8]), arrays([9], [10]), padding=0, source=CLOSED, target=Frame(1, 2))
     assert batch.source_mask is None
     assert pairs(pad_to=4).source_mask is not None
 

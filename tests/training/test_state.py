@@ -92,7 +92,7 @@ class Noisy(Translation):
 
 def noisy(config: RunConfig) -> TrainingState:
     plain = translation(config)
-    task = Noisy(pad=plain.pad, bos=plain.bos, eos=plain.eos, frame=plain.frame, criterion=plain.criterion, drawn=[])
+    task = Noisy(pad=plain.pad, source=plain.source, target=plain.target, criterion=plain.criterion, drawn=[])
     return TrainingState.begin(config, small_model(config), task, examples(), CPU)
 
 

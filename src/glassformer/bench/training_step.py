@@ -133,7 +133,7 @@ def ours(setting: StepSetting, device: str, compiled: bool) -> Callable[[], None
     train = TrainConfig(clip=1.0)
     model = build(config, seed=0, device=device).train()
     loss = make_loss("cross_entropy", {"smoothing": 0.1})
-    task: Any = Translation(pad=PAD, bos=BOS, eos=EOS, frame=Frame(end=EOS), criterion=loss)
+    task: Any = Translation(pad=PAD, source=Frame(end=EOS), target=Frame(BOS, EOS), criterion=loss)
     task = compile_parts(model, task) if compiled else task
     place = torch.device(device)
     stepper = Stepper(

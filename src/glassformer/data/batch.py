@@ -137,20 +137,19 @@ def pair_batch(
     targets: Sequence[TokenIds],
     *,
     padding: int,
-    begin: int,
-    end: int,
-    frame: Frame,
+    source: Frame,
+    target: Frame,
     pad_to: int = 1,
 ) -> PairBatch:
-    """Teacher forcing, §3.1: the decoder sees the true words so far and predicts the next. `frame` is the source's.
+    """Teacher forcing, §3.1: the decoder sees the true words so far and predicts the next. Each side has its frame.
 
     source      x_1 … x_s eos      target_in   bos y_1 … y_t      target_out  y_1 … y_t eos
     """
-    source, real = pad(sources, padding, frame, pad_to=pad_to)
-    target_in, _ = pad(targets, padding, Frame(begin=begin), pad_to=pad_to)
-    target_out, counted = pad(targets, IGNORE, Frame(end=end), pad_to=pad_to)
+    read, real = pad(sources, padding, source, pad_to=pad_to)
+    target_in, _ = pad(targets, padding, target.opened, pad_to=pad_to)
+    target_out, counted = pad(targets, IGNORE, target.closed, pad_to=pad_to)
     mask = None if real.all() else torch.from_numpy(real)
-    return PairBatch(source, mask, target_in, target_out, int(counted.sum()))
+    return PairBatch(read, mask, target_in, target_out, int(counted.sum()))
 
 
 @dataclass(frozen=True)
@@ -170,15 +169,14 @@ def packed_pair_batch(
     targets: Sequence[TokenIds],
     *,
     padding: int,
-    begin: int,
-    end: int,
-    frame: Frame,
+    source: Frame,
+    target: Frame,
     room: Room,
 ) -> PackedPairBatch:
     """`pair` without padding between the sentences."""
-    read, source_lengths = _row(sources, padding, frame, room.tokens)
-    target_in, target_lengths = _row(targets, padding, Frame(begin=begin), room.tokens)
-    target_out, _ = _row(targets, IGNORE, Frame(end=end), room.tokens)
+    read, source_lengths = _row(sources, padding, source, room.tokens)
+    target_in, target_lengths = _row(targets, padding, target.opened, room.tokens)
+    target_out, _ = _row(targets, IGNORE, target.closed, room.tokens)
     left = room.tokens - np.array([source_lengths.sum(), target_lengths.sum()])
     extra = int(-(-left.max() // room.longest))  # what is left over is read as sentences, of which nothing is learned
     n = max(room.sentences, len(sources) + extra)

@@ -95,7 +95,7 @@ class Stack(nn.Module):
         positions: Any = self.positions
         match positions.acts_on:
             case "stream":
-                x = positions(x, at)
+                x = positions(x, at, None if packing is None else packing.longest)
             case "queries and keys":
                 effect = PositionEffect(rotation=positions.rotation(at, x.dtype))
             case "scores":

@@ -72,6 +72,16 @@ class Frame:
         return cls(*(None if role == "none" else specials.need(role) for role in (begin, end)))
 
     @property
+    def opened(self) -> Frame:
+        """Only the token before: what a decoder reads of its target."""
+        return Frame(begin=self.begin)
+
+    @property
+    def closed(self) -> Frame:
+        """Only the token after: what it should say."""
+        return Frame(end=self.end)
+
+    @property
     def extra(self) -> int:
         """The number of tokens that it adds."""
         return (self.begin is not None) + (self.end is not None)

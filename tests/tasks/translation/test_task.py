@@ -48,7 +48,11 @@ HEADS: dict[str, dict[str, Any]] = {
 def gradients(config: ModelConfig, chunk: int, one: PairBatch) -> tuple[Sum, dict[str, Tensor]]:
     model = build(config, seed=0).double()
     task = Translation(
-        pad=0, bos=1, eos=2, frame=Frame(end=2), criterion=make_loss("cross_entropy", {"smoothing": 0.1}), chunk=chunk
+        pad=0,
+        source=Frame(end=2),
+        target=Frame(1, 2),
+        criterion=make_loss("cross_entropy", {"smoothing": 0.1}),
+        chunk=chunk,
     )
     loss = task.loss(model, one)
     (loss.total / one.count).backward()
@@ -104,7 +108,7 @@ def vocabularies() -> Vocabularies:
 def test_a_task_of_a_recipe() -> None:
     config = replace(run_config(loss="focal", chunk=7, pad_to=4), task=Choice("translation", {"source_end": False}))
     task = Translation.make(config, vocabularies())
-    assert (task.frame, task.chunk, task.pad_to, (task.pad, task.bos, task.eos)) == (Frame(), 7, 4, (0, 1, 2))
+    assert (task.source, task.target, task.chunk, task.pad_to, task.pad) == (Frame(), Frame(1, 2), 7, 4, 0)
     assert Translation.make(run_config(), vocabularies()).collate([examples(1)[0]]).source[0, -1] == 2
     logits, targets = torch.randn(1, 3, 9), torch.tensor([[1, 2, 3]])
     assert torch.equal(task.criterion(logits, targets).total, focal(logits, targets, gamma=2.0).total)

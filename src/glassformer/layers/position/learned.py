@@ -52,5 +52,7 @@ class LearnedPositions(nn.Module):
     def max_len(self) -> int:
         return self.weight.shape[0] - self.offset
 
-    def forward(self, x: Float[Tensor, "b t d_model"], at: Tensor | None = None) -> Float[Tensor, "b t d_model"]:
-        return x + tap("encoding", encodings_at(self.weight[self.offset :], x, at))
+    def forward(
+        self, x: Float[Tensor, "b t d_model"], at: Tensor | None = None, longest: int | None = None
+    ) -> Float[Tensor, "b t d_model"]:
+        return x + tap("encoding", encodings_at(self.weight[self.offset :], x, at, longest))

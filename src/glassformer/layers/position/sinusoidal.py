@@ -15,12 +15,19 @@ from glassformer.tap import tap
 
 
 def encodings_at(
-    table: Float[Tensor, "max_len d_model"], x: Float[Tensor, "b t d_model"], at: Int[Tensor, "*b t"] | None
+    table: Float[Tensor, "max_len d_model"],
+    x: Float[Tensor, "b t d_model"],
+    at: Int[Tensor, "*b t"] | None,
+    longest: int | None,
 ) -> Float[Tensor, "*b t d_model"]:
-    """The encodings of the positions `at` (0 … t-1 when not given). A text longer than the table is refused."""
+    """The encodings of the positions `at` (0 … t-1 when not given). A text longer than the table is refused.
+
+    `longest`: the length of the longest text, where a row holds several.
+    """
     t, max_len = x.shape[-2], table.shape[0]
-    if t > max_len:
-        raise InputError("too_long", length=t, max_len=max_len)
+    length = t if longest is None else longest
+    if length > max_len:
+        raise InputError("too_long", length=length, max_len=max_len)
     if at is None:
         return table[:t]  # t d_model
     if at.device.type == "cpu" and not torch.compiler.is_compiling() and at.numel() and int(at.max()) >= max_len:
@@ -100,5 +107,7 @@ class SinusoidalPositions(nn.Module):
     def max_len(self) -> int:
         return self.table.shape[0]
 
-    def forward(self, x: Float[Tensor, "b t d_model"], at: Tensor | None = None) -> Float[Tensor, "b t d_model"]:
-        return x + tap("encoding", encodings_at(self.table, x, at).to(x.dtype))
+    def forward(
+        self, x: Float[Tensor, "b t d_model"], at: Tensor | None = None, longest: int | None = None
+    ) -> Float[Tensor, "b t d_model"]:
+        return x + tap("encoding", encodings_at(self.table, x, at, longest).to(x.dtype))

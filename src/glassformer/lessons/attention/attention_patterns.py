@@ -112,9 +112,8 @@ def batch_and_weights(
         [sides[i][0] for i in range(len(chosen))],
         [sides[i][1] for i in range(len(chosen))],
         padding=special.need("pad"),
-        begin=loaded.start,
-        end=special.need("eos"),
-        frame=loaded.frame,
+        source=loaded.frame,
+        target=loaded.target_frame,
     )
     return batch, weights_of(model, batch)
 

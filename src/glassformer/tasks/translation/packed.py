@@ -44,9 +44,8 @@ class PackedTranslation:
             [source for source, _ in examples],
             [target for _, target in examples],
             padding=self.task.pad,
-            begin=self.task.bos,
-            end=self.task.eos,
-            frame=self.task.frame,
+            source=self.task.source,
+            target=self.task.target,
             room=self.room,
         )
 

@@ -54,14 +54,13 @@ class Sentences(TextMaterial):
 class Translation:
     """Sentence pairs. Padding in the target needs no mask: it comes after all tokens, which look only back.
 
-    `frame` is that of the source; the target begins with `bos` and ends with `eos`.
+    `source` and `target` are the frames of the two sides.
     `chunk` > 0 never holds the logits of more target positions than that.
     """
 
     pad: int
-    bos: int
-    eos: int
-    frame: Frame
+    source: Frame
+    target: Frame
     criterion: Loss = cross_entropy
     pad_to: int = 1
     chunk: int = 0
@@ -86,7 +85,7 @@ class Translation:
     @property
     def _frames(self) -> tuple[Frame, Frame]:
         """Of the source and of the target that is read; the target that is said ends in eos instead, just as long."""
-        return self.frame, Frame(begin=self.bos)
+        return self.source, self.target.opened
 
     # --- from a recipe ---
 
@@ -113,12 +112,12 @@ class Translation:
     def make(cls, config: RunConfig, vocabularies: Vocabularies) -> Translation:
         """From a recipe: `task = "translation"`, or a table with `source_end`."""
         train, special = config.train, vocabularies.target.specials
+        special.need("eos")  # without an end, nothing that is said would ever be over
         return cls(
             pad=special.need("pad"),
-            bos=Frame.of_target(config, special).front[0],
-            eos=special.need("eos"),
+            target=Frame.of_target(config, special),
             criterion=make_loss(train.loss.kind, train.loss.options),
-            frame=Frame.of(config, vocabularies.source.specials),
+            source=Frame.of(config, vocabularies.source.specials),
             pad_to=train.pad_to,
             chunk=train.chunk,
         )
@@ -146,9 +145,8 @@ class Translation:
             [source for source, _ in examples],
             [target for _, target in examples],
             padding=self.pad,
-            begin=self.bos,
-            end=self.eos,
-            frame=self.frame,
+            source=self.source,
+            target=self.target,
             pad_to=self.pad_to,
         )
 
