@@ -18,7 +18,7 @@ def encodings_at(
     table: Float[Tensor, "max_len d_model"],
     x: Float[Tensor, "b t d_model"],
     at: Int[Tensor, "*b t"] | None,
-    longest: int | None,
+    longest: int | None = None,
 ) -> Float[Tensor, "*b t d_model"]:
     """The encodings of the positions `at` (0 … t-1 when not given). A text longer than the table is refused.
 
