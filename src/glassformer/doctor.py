@@ -24,6 +24,7 @@ EXTRAS = {  # of pyproject.toml, with their packages; words/ says what each is f
     "tensorboard": ("tensorboard",),
     "moses": ("sacremoses",),
     "ko-fonts": ("koreanize-matplotlib",),
+    "ctranslate2": ("ctranslate2",),
     "docs": ("mkdocs-material", "mkdocstrings"),
 }
 

@@ -43,4 +43,21 @@ def test_what_cannot_be_written_is_one_line(tmp_path: Path, capsys: pytest.Captu
     assert run("export", folder, "--out", tmp_path / "hf", "--lang", "en") == 1
     assert "comes nearest, but" in capsys.readouterr().err
     assert run("export", folder, "--out", tmp_path / "hf", "--to", "tflite", "--lang", "en") == 2
-    assert "--to='tflite' is unknown; use one of: hf" in capsys.readouterr().err
+    assert "--to='tflite' is unknown; use one of: hf, ctranslate2" in capsys.readouterr().err
+
+
+def test_a_folder_for_ctranslate2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("ctranslate2", reason="ctranslate2 is not installed")
+    words = ("export", trained(tmp_path), "--to", "ctranslate2", "--out", tmp_path / "out")
+    assert run(*words, "--dtype", "int8", "--lang", "en") == 0
+    said = capsys.readouterr().out
+    assert "TransformerSpec: " in said and "--length-norm power --stop first" in said
+    assert (tmp_path / "out" / "model.bin").is_file() and (tmp_path / "out" / "tokenizer").is_dir()
+
+
+def test_options_of_the_other_format_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("export", tmp_path, "--out", tmp_path / "out", "--lang", "en")
+    assert run(*words, "--to", "ctranslate2", "--family", "marian") == 2
+    assert "--family says nothing to --to ctranslate2" in capsys.readouterr().err
+    assert run(*words, "--dtype", "int8") == 2
+    assert "--dtype says nothing to --to hf" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""`glassformer export RUN --to hf --out DIR`: a trained or imported model as a folder that `transformers` opens."""
+"""`glassformer export RUN --to hf --out DIR`: a trained or imported model as a folder that another library opens."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from glassformer.cli.output import print_json, print_rich
 from glassformer.errors import UsageError
 from glassformer.words import say
 
-FORMATS = ("hf",)
+FORMATS = ("hf", "ctranslate2")
 
 
 def command(
@@ -21,6 +21,7 @@ def command(
     out: Annotated[Path, typer.Option("--out", help=say("help.export_out"), show_default=False)],
     to: Annotated[str, typer.Option("--to", help=say("help.export_to"))] = "hf",
     family: Annotated[str | None, typer.Option("--family", help=say("help.family"), show_default=False)] = None,
+    dtype: Annotated[str | None, typer.Option("--dtype", help=say("help.export_dtype"), show_default=False)] = None,
     checkpoint: Checkpoint = "auto",
     force: Force = False,
     json: Json = False,
@@ -29,10 +30,19 @@ def command(
 ) -> None:
     if to not in FORMATS:
         raise UsageError("not_one_of", key="--to", value=to, known=", ".join(FORMATS))
-    from glassformer.hub.export import export_run
+    if to == "ctranslate2":
+        if family is not None:
+            raise UsageError("export_not_together", option="--family", to=to)
+        from glassformer.hub.ctranslate2 import export_ctranslate2
 
-    with bar(say("hub.writing"), of_bytes=True) as progress:
-        found = export_run(run, out, family=family, checkpoint=checkpoint, force=force, progress=progress)
+        found = export_ctranslate2(run, out, dtype=dtype or "float32", checkpoint=checkpoint, force=force)
+    else:
+        if dtype is not None:
+            raise UsageError("export_not_together", option="--dtype", to=to)
+        from glassformer.hub.export import export_run
+
+        with bar(say("hub.writing"), of_bytes=True) as progress:
+            found = export_run(run, out, family=family, checkpoint=checkpoint, force=force, progress=progress)
     if json:
         print_json(
             {
@@ -48,5 +58,5 @@ def command(
     if found.tokenizer is False:
         print_rich(say("hub.tokenizer_ours"))
     if found.another_norm:
-        print_rich(say("hub.another_norm"))
+        print_rich(say("hub.another_norm_ctranslate2" if to == "ctranslate2" else "hub.another_norm"))
     print_rich(say("hub.written", path=found.folder))

@@ -80,6 +80,12 @@ def export_run(
 
     `force`: write into a folder that is not empty and was not made by an export.
     """
+    source = run_source(run, out, checkpoint=checkpoint, force=force)
+    return export(source, out, family=family, force=force, progress=progress)
+
+
+def run_source(run: str | Path, out: str | Path, *, checkpoint: str = AUTO, force: bool = False) -> Source:
+    """A run to be written into `out`, which must be free; its tensors are read one by one."""
     opened = Run.open(run)
     claim_folder(Path(out), KIND, force=force, inputs=[opened.folder])
     chosen = choose_weights(opened, checkpoint)
@@ -89,8 +95,7 @@ def export_run(
     text = config.model.input.kind == "tokens" and config.text.tokenizer.kind != "none"
     tokenizers = Vocabularies.open(opened.folder) if text else None
     kept = opened.folder / KEPT if (opened.folder / KEPT / CONFIG_FILE).is_file() else None
-    source = Source(config, forms, weights.read, tokenizers, kept)
-    return export(source, out, family=family, force=force, progress=progress)
+    return Source(config, forms, weights.read, tokenizers, kept)
 
 
 def export(
