@@ -12,7 +12,7 @@ import torch
 import glassformer as gf
 from glassformer.decoding import Beams, Hypothesis, Limits, beam_search, greedy
 from glassformer.errors import ConfigError
-from glassformer.hub.ctranslate2 import Words, export_ctranslate2
+from glassformer.hub.ctranslate2 import TokenNames, export_ctranslate2
 from glassformer.hub.store import store
 from glassformer.text import Vocabularies
 from glassformer.training.begin import begin
@@ -128,5 +128,5 @@ def test_what_has_no_place_there(tmp_path: Path) -> None:
 
 
 def test_numbers_as_tokens() -> None:
-    words = Words.numbered(5, bos=1, eos=2)
+    words = TokenNames.numbered(5, bos=1, eos=2)
     assert (words.source, words.start, words.eos, words.end) == (["0", "1", "2", "3", "4"], "1", "2", False)

@@ -12,7 +12,7 @@ from glassformer.config.model import ModelConfig
 from glassformer.config.values import Choice
 from glassformer.decoding import Beams, Limits, beam_search
 from glassformer.errors import ConfigError
-from glassformer.hub.ctranslate2 import Words, write_model
+from glassformer.hub.ctranslate2 import TokenNames, write_model
 from glassformer.hub.ctranslate2_spec import check_expressible, specify
 from glassformer.models.build import build
 
@@ -105,7 +105,7 @@ def built(config: ModelConfig) -> Any:
 
 
 def written(model: Any, config: ModelConfig, folder: Path) -> None:
-    words = Words.numbered(VOCABULARY, bos=BOS, eos=EOS)
+    words = TokenNames.numbered(VOCABULARY, bos=BOS, eos=EOS)
     words = replace(words, target=words.target[: config.output_vocab_size])
     write_model(specify(config, model.state_dict().__getitem__), words, folder)
 

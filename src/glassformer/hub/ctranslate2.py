@@ -13,8 +13,8 @@ from typing import Any
 from glassformer.errors import ConfigError, choose
 from glassformer.hub.ctranslate2_spec import check_expressible, specify
 from glassformer.hub.empty_model import parameter_count
-from glassformer.hub.export import KIND, Exported, Source, run_source
-from glassformer.runs.output import claim_folder, drafted
+from glassformer.hub.export import EXPORT_FOLDER, Exported, Source, run_source
+from glassformer.runs.output import drafted
 from glassformer.runs.weights import AUTO
 from glassformer.text import SentencePiece, Tokenizer
 from glassformer.text.frame import roles
@@ -26,7 +26,7 @@ TASKS = ("translation", "language_model")
 
 
 @dataclass(frozen=True)
-class Words:
+class TokenNames:
     """The tokens of both sides by id, and those with a role: what the decoder starts with, what ends a text.
 
     `begin`, `end`: whether CTranslate2 puts `bos` before a source and `eos` after it.
@@ -42,7 +42,7 @@ class Words:
     end: bool = False
 
     @classmethod
-    def numbered(cls, vocab_size: int, *, bos: int, eos: int) -> Words:
+    def numbered(cls, vocab_size: int, *, bos: int, eos: int) -> TokenNames:
         """For a model without a tokenizer: a token is its number. It takes and gives them as they are."""
         every = [str(token) for token in range(vocab_size)]
         return cls(every, every, unk=every[eos], bos=every[bos], eos=every[eos], start=every[bos])
@@ -66,7 +66,7 @@ def export_ctranslate2(
         raise ConfigError("ctranslate2_task", task=config.task.kind, known=", ".join(TASKS))
     check_expressible(config.model)
     words = _words(source)
-    with drafted(out, KIND, force=force) as draft:
+    with drafted(out, EXPORT_FOLDER, force=force) as draft:
         name = write_model(specify(config.model, source.give), words, draft, dtype=dtype)
         if source.tokenizers is not None:
             source.tokenizers.save(draft)
@@ -80,7 +80,7 @@ def export_ctranslate2(
     )
 
 
-def write_model(spec: Any, words: Words, folder: Path, *, dtype: str = "float32") -> str:
+def write_model(spec: Any, words: TokenNames, folder: Path, *, dtype: str = "float32") -> str:
     """Register the vocabularies, check, and write; returns the name of the specification."""
     config = spec.config
     config.unk_token, config.bos_token, config.eos_token = words.unk, words.bos, words.eos
@@ -98,7 +98,7 @@ def write_model(spec: Any, words: Words, folder: Path, *, dtype: str = "float32"
     return str(spec.name)
 
 
-def _words(source: Source) -> Words:
+def _words(source: Source) -> TokenNames:
     """The vocabularies of a run. A vocabulary that is shorter than the model's matrix is filled up."""
     config, tokenizers = source.config, source.tokenizers
     model = config.model
@@ -110,7 +110,7 @@ def _words(source: Source) -> Words:
         raise ConfigError("ctranslate2_inexpressible", keys=f"text.begin={begin}, text.end={end} (bos, eos)")
     special, target = tokenizers.target.specials, _pieces(tokenizers.target, model.output_vocab_size)
     eos = special.need("eos")
-    return Words(
+    return TokenNames(
         source=_pieces(tokenizers.source, model.vocab_size),
         target=target,
         unk=target[eos if special.unk is None else special.unk],

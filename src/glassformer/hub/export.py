@@ -35,7 +35,7 @@ from glassformer.runs.output import claim_folder, drafted
 from glassformer.runs.weights import AUTO
 from glassformer.text import Vocabularies
 
-KIND = "export"
+EXPORT_FOLDER = "export"
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def export_run(
 def run_source(run: str | Path, out: str | Path, *, checkpoint: str = AUTO, force: bool = False) -> Source:
     """A run to be written into `out`, which must be free; its tensors are read one by one."""
     opened = Run.open(run)
-    claim_folder(Path(out), KIND, force=force, inputs=[opened.folder])
+    claim_folder(Path(out), EXPORT_FOLDER, force=force, inputs=[opened.folder])
     chosen = choose_weights(opened, checkpoint)
     weights = StoredWeights(chosen.parent, read_header(chosen))
     forms = {key: (weights.dtype(key), stored.shape) for key, stored in weights.tensors.items()}
@@ -109,7 +109,7 @@ def export(
     """Write a model. The whole folder appears, or nothing."""
     out = Path(out)
     plan = _plan(source, family)
-    with drafted(out, KIND, force=force) as draft:
+    with drafted(out, EXPORT_FOLDER, force=force) as draft:
         _write_weights(draft / SINGLE, source, plan, progress)
         if plan.kept is not None:
             for name in COMPANION_FILES:
