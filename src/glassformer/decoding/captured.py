@@ -2,7 +2,7 @@
 
 One new token per sentence is little work and a thousand launches. So keys and values lie in slots, a mask says which
 are filled, and every step runs the same kernels on the same addresses: only tokens, the order of beams and the
-number of the slot change. Nothing else knows of it: a `State` at fixed places is stepped and reordered as any other.
+number of the slot change. The search knows nothing of it: its `State` is stepped and reordered as any other.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor, nn
 
+from glassformer.decoding.state import State
 from glassformer.layers.attention.cache import Cache, KeyValues, LayerCache, SlottedKeyValues
+from glassformer.models.decoder import Decoder
 from glassformer.tap import observed
 
 SLOTS = 32  # positions to begin with; doubled when they are full
 ROWS = 16  # sentences are rounded up to a multiple of this, so that few graphs serve all batches
 EAGER = 2  # steps before a graph is recorded: kernels are chosen and loaded
 
-Step = Callable[..., Tensor]  # (tokens, memory, real, memory_real, cache=…) → logits, b 1 v
+Decode = Callable[[Tensor, State], Tensor]  # the last tokens, b 1 → logits, b v
 
 
 @dataclass(frozen=True)
@@ -31,157 +33,171 @@ class Sizes:
     sentences: int
     beams: int
     slots: int
-    source: int  # positions of the memory; 0: none
+    source: int  # positions of the memory; 0: there is none
+
+    @classmethod
+    def of(cls, rows: int, state: State) -> Sizes:
+        """Room for a state and at least one position more."""
+        beams, slots = state.cache.beams, SLOTS
+        while slots <= state.cache.length:
+            slots *= 2
+        source = 0 if state.memory is None else state.memory.shape[1]
+        return cls(-(-rows // beams // ROWS) * ROWS, beams, slots, source)
 
 
-class SlottedStep:
-    """One step of a decoder whose cache lies in slots."""
+class Slots:
+    """The state of a search in slots, and one step of the decoder on it."""
 
-    def __init__(self, step: Step, like: Cache, memory: Tensor | None, sizes: Sizes) -> None:
-        first = like.layers[0].past.k
-        assert first is not None
-        device, rows = first.device, sizes.sentences * sizes.beams
-        self.call, self.sizes = step, sizes
-        self.at = torch.zeros(1, dtype=torch.long, device=device)
-        self.filled = 0
-        self.tokens = torch.zeros(rows, 1, dtype=torch.long, device=device)
-        self.order = torch.arange(rows, device=device)
-        self.real = torch.zeros(rows, sizes.slots, dtype=torch.bool, device=device)
-        self.memory: Tensor | None = None
-        self.memory_real: Tensor | None = None
-        if memory is not None:
-            self.memory = memory.new_zeros(sizes.sentences, *memory.shape[1:])
-            self.memory_real = torch.ones(self.memory.shape[:2], dtype=torch.bool, device=device)
-        self.past = first.new_zeros(2 * len(like.layers), rows, *first.shape[1:2], sizes.slots, first.shape[3])
-        pasts = self.past.unflatten(0, (-1, 2)).unbind()  # of each layer: 2 b·w g s d
-        both = zip(pasts, like.layers, strict=True)
-        self.cache = Cache([self._slots(past, layer) for past, layer in both], sizes.beams)
-        self.steps = 0
+    def __init__(self, decode: Decode, like: State, sizes: Sizes) -> None:
+        k, _ = like.cache.layers[0].past.whole()
+        rows, layers = sizes.sentences * sizes.beams, len(like.cache.layers)
+        self.decode, self.sizes = decode, sizes
+        self.past = k.new_zeros(2 * layers, rows, k.shape[1], sizes.slots, k.shape[3])  # of every layer: k, then v
+        self.at = torch.zeros(1, dtype=torch.long, device=k.device)  # the slot of the next position
+        self.order = torch.arange(rows, device=k.device)  # the rows that go on
+        self.tokens = torch.zeros(rows, 1, dtype=torch.long, device=k.device)
+        self.mask = torch.zeros(rows, sizes.slots, dtype=torch.bool, device=k.device)
+        self.state = State(self._cache(like.cache), self.mask)
+        if like.memory is not None:
+            self.state.memory = like.memory.new_zeros(sizes.sentences, *like.memory.shape[1:])
+            self.state.memory_mask = torch.ones(self.state.memory.shape[:2], dtype=torch.bool, device=k.device)
+        self.filled = self.active = self.steps = 0  # slots, rows, steps ever taken
         self.graph: torch.cuda.CUDAGraph | None = None
-        self.logits: Tensor | None = None
+        self.logits = k.new_zeros(0)
 
-    def _slots(self, space: Tensor, layer: LayerCache) -> LayerCache:
-        past = SlottedKeyValues(space[0], space[1], at=self.at)
-        if not layer.memory.complete:
-            return LayerCache(past)
-        k, v = (_space(x, self.sizes.sentences, self.sizes.source) for x in layer.memory.whole())
-        return LayerCache(past, KeyValues(k, v, fixed=True))
-
-    def load(self, cache: Cache, real: Tensor | None, memory: Tensor | None, memory_real: Tensor | None) -> None:
-        """Begin with what an ordinary cache holds."""
-        rows, s = cache.layers[0].past.whole()[0].shape[0], cache.length
-        for mine, theirs in zip(self.cache.layers, cache.layers, strict=True):
-            for slots, x in zip(mine.past.whole(), theirs.past.whole(), strict=True):
-                slots[:rows, :, :s] = x[:rows, :, :s]
-            if theirs.memory.complete:
-                for fixed, x in zip(mine.memory.whole(), theirs.memory.whole(), strict=True):
-                    fixed[: x.shape[0], :, : x.shape[2]] = x
-        self.real.zero_()
-        self.real[:rows, :s] = True if real is None else real
-        if self.memory is not None and self.memory_real is not None and memory is not None:
-            n, length = memory.shape[:2]
-            self.memory[:n, :length] = memory
-            self.memory_real.zero_()
-            self.memory_real[:n, :length] = True if memory_real is None else memory_real
-            self.memory_real[n:, 0] = True  # an empty row looks somewhere
-        self.at.fill_(s)
-        self.filled, self.active = s, rows
-        self._identity()
-
-    def _identity(self) -> None:
-        torch.arange(self.order.shape[0], out=self.order)
+    def _cache(self, like: Cache) -> Cache:
+        layers = []
+        for both, layer in zip(self.past.unflatten(0, (-1, 2)).unbind(), like.layers, strict=True):
+            memory = KeyValues(fixed=True)
+            if layer.memory.complete:
+                memory.k, memory.v = (x.new_zeros(self.sizes.sentences, *x.shape[1:]) for x in layer.memory.whole())
+            layers.append(LayerCache(SlottedKeyValues(both[0], both[1], at=self.at), memory))
+        return Cache(layers, self.sizes.beams)
 
     @property
-    def full(self) -> bool:
+    def is_full(self) -> bool:
         return self.filled >= self.sizes.slots
 
-    def reorder(self, rows: Tensor, sentences: Tensor | None, beams: int) -> None:
+    def load(self, state: State) -> None:
+        """Begin with what an ordinary state holds; its mask may already cover the position to come."""
+        rows, s = state.cache.layers[0].past.whole()[0].shape[0], state.cache.length
+        for mine, theirs in zip(self.state.cache.layers, state.cache.layers, strict=True):
+            for slots, x in zip(mine.past.whole(), theirs.past.whole(), strict=True):
+                slots[:rows, :, :s] = x
+            if theirs.memory.complete:
+                for fixed, x in zip(mine.memory.whole(), theirs.memory.whole(), strict=True):
+                    fixed[: x.shape[0]] = x
+        self.mask.zero_()
+        self.mask[:rows, :s] = True if state.mask is None else state.mask[:, :s]
+        if self.state.memory is not None and self.state.memory_mask is not None and state.memory is not None:
+            n = state.memory.shape[0]
+            self.state.memory[:n] = state.memory
+            self.state.memory_mask[:n] = True if state.memory_mask is None else state.memory_mask
+            self.state.memory_mask[n:] = True  # rows without a sentence look at something, too
+        self.at.fill_(s)
+        self.filled, self.active = s, rows
+        self._keep_order()
+
+    def plain(self) -> State:
+        """An ordinary state again: for more slots."""
+        order, s, n = self.order[: self.active], self.filled, self.active // self.sizes.beams
+        layers = []
+        for layer in self.state.cache.layers:
+            k, v = (x.index_select(0, order)[:, :, :s] for x in layer.past.whole())
+            fixed = KeyValues(fixed=True)
+            if layer.memory.complete:
+                fixed.k, fixed.v = (x[:n].clone() for x in layer.memory.whole())
+            layers.append(LayerCache(KeyValues(k, v), fixed))
+        memory, real = (None if x is None else x[:n].clone() for x in (self.state.memory, self.state.memory_mask))
+        return State(Cache(layers, self.sizes.beams), self.mask.index_select(0, order)[:, :s], memory, real)
+
+    def fits(self, rows: int, beams: int) -> bool:
+        return rows <= self.order.shape[0] and beams == self.sizes.beams
+
+    def reorder(self, rows: Tensor, sentences: Tensor | None) -> None:
         """The next step begins by going on with these rows."""
         self.active = rows.shape[0]
         self.order[: self.active] = rows
-        if sentences is not None:
-            self._memory_follows(sentences)
+        if sentences is None:
+            return
+        kept = [x for layer in self.state.cache.layers if layer.memory.complete for x in layer.memory.whole()]
+        for x in (*kept, self.state.memory, self.state.memory_mask):
+            if x is not None:
+                x[: sentences.shape[0]] = x.index_select(0, sentences)
 
-    def _memory_follows(self, sentences: Tensor) -> None:
-        n = sentences.shape[0]
-        for layer in self.cache.layers:
-            if layer.memory.complete:
-                for x in layer.memory.whole():
-                    x[:n] = x.index_select(0, sentences)
-        for given in (self.memory, self.memory_real):
-            if given is not None:
-                given[:n] = given.index_select(0, sentences)
+    def _keep_order(self) -> None:
+        torch.arange(self.order.shape[0], out=self.order)
 
     def step(self, tokens: Tensor) -> Tensor:
         """The last tokens, n 1 → logits, n v."""
         self.tokens[: self.active] = tokens
         self.steps += 1
-        if self.graph is not None:
-            self.graph.replay()
-        elif self.at.is_cuda and self.steps > EAGER:
+        if self.graph is None and self.at.is_cuda and self.steps > EAGER:
             self.graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(self.graph):
                 self.logits = self._compute()
-            self.graph.replay()
-        else:
+        if self.graph is None:
             self.logits = self._compute()
+        else:
+            self.graph.replay()
         self.filled += 1
-        self._identity()
-        assert self.logits is not None
+        self._keep_order()
         return self.logits[: self.active]
 
     def _compute(self) -> Tensor:
         self.past.copy_(self.past.index_select(1, self.order))
-        self.real.copy_(self.real.index_select(0, self.order))
-        self.real.index_fill_(1, self.at, True)
-        logits = self.call(self.tokens, self.memory, self.real, self.memory_real, cache=self.cache)[:, -1]  # b·w v
+        self.mask.copy_(self.mask.index_select(0, self.order))
+        self.mask.index_fill_(1, self.at, True)
+        logits = self.decode(self.tokens, self.state)  # b·w v
         self.at += 1
         return logits
 
-    def plain(self) -> tuple[Cache, Tensor, Tensor | None, Tensor | None]:
-        """As an ordinary cache of the active rows: for more slots, or fewer sentences."""
-        n, s = self.active, self.filled
-        order = self.order[:n]
-        sentences = n // self.sizes.beams
-        layers = []
-        for layer in self.cache.layers:
-            k, v = (x.index_select(0, order)[:, :, :s] for x in layer.past.whole())
-            fixed = KeyValues(fixed=True)
-            if layer.memory.complete:
-                fixed.k, fixed.v = (x[:sentences].clone() for x in layer.memory.whole())
-            layers.append(LayerCache(KeyValues(k, v), fixed))
-        mask = self.real.index_select(0, order)[:, :s]
-        memory = None if self.memory is None else self.memory[:sentences].clone()
-        memory_real = None if self.memory_real is None else self.memory_real[:sentences].clone()
-        return Cache(layers, self.sizes.beams), mask, memory, memory_real
-
-
-def _space(like: Tensor, rows: int, s: int) -> Tensor:
-    return like.new_zeros(rows, like.shape[1], s, like.shape[3])  # b g s d
-
 
 @dataclass
-class SlottedSteps:
-    """The recorded steps of one model, by their sizes."""
+class RecordedSlots:
+    """The slots of one model, by their sizes, as long as its weights stay where they are."""
 
     weights: tuple[int, ...]
-    steps: dict[Sizes, SlottedStep] = field(default_factory=dict)
+    slots: dict[Sizes, Slots] = field(default_factory=dict)
 
 
-_OF_MODEL: WeakKeyDictionary[nn.Module, SlottedSteps] = WeakKeyDictionary()
+_OF_MODEL: WeakKeyDictionary[nn.Module, RecordedSlots] = WeakKeyDictionary()
 
 
-def steps_of(model: nn.Module) -> SlottedSteps:
-    """The recorded steps of a model; forgotten when its weights have moved."""
+def slots_of(model: nn.Module) -> dict[Sizes, Slots]:
     weights = tuple(p.data_ptr() for p in model.parameters())
     found = _OF_MODEL.get(model)
     if found is None or found.weights != weights:
-        found = _OF_MODEL[model] = SlottedSteps(weights)
-    return found
+        found = _OF_MODEL[model] = RecordedSlots(weights)
+    return found.slots
 
 
-def may_be_slotted(model: nn.Module, positions: nn.Module, windows: bool) -> bool:
-    """Slots are not positions: a bias by distance or a window would look at the wrong ones."""
-    kind = getattr(positions, "acts_on", "")
-    on_cuda = next(model.parameters()).is_cuda
-    return on_cuda and kind in ("stream", "queries and keys") and not windows and not observed()
+def may_be_slotted(decoder: Decoder, state: State) -> bool:
+    """Whether slots can hold it: a slot is no position, so a bias by distance or a window would look at the wrong ones.
+
+    Keys and values of all layers must have one shape, since they share one piece of memory.
+    """
+    if not state.cache.length or observed() or decoder.window is not None:
+        return False
+    if getattr(decoder.positions, "acts_on", "") not in ("stream", "queries and keys"):
+        return False
+    shapes = {x.shape for layer in state.cache.layers for x in layer.past.whole()}
+    return len(shapes) == 1 and state.cache.layers[0].past.whole()[0].is_cuda
+
+
+def in_slots(model: nn.Module, decoder: Decoder, decode: Decode, tokens: Tensor, state: State) -> Tensor:
+    """A step of decoding: on an accelerator in slots, to which the state moves at its second step; else as it is."""
+    slots = state.places
+    if isinstance(slots, Slots) and slots.is_full:
+        state.leave_places()
+        slots = None
+    if slots is None:
+        if not may_be_slotted(decoder, state):
+            return decode(tokens, state)
+        known, sizes = slots_of(model), Sizes.of(tokens.shape[0], state)
+        if sizes not in known:
+            known[sizes] = Slots(decode, state, sizes)
+        slots = state.places = known[sizes]
+        slots.load(state)
+    assert isinstance(slots, Slots)
+    return slots.step(tokens)

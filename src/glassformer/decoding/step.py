@@ -13,9 +13,9 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
-from glassformer.decoding.captured import ROWS, SLOTS, Sizes, SlottedStep, may_be_slotted, steps_of
+from glassformer.decoding.captured import in_slots
+from glassformer.decoding.state import State
 from glassformer.errors import InputError, shown
-from glassformer.layers.attention import Cache
 from glassformer.layers.attention.mask import as_allowed
 from glassformer.layers.embedding import TokenEmbedding, token_matrix
 from glassformer.layers.head import LanguageModelHead
@@ -36,42 +36,6 @@ class Hypothesis:
     score: float
     log_probability: float
     finished: bool
-
-
-@dataclass
-class State:
-    """The cache of the decoder, and the memory it looks at or the padding of its prompt.
-
-    `mask` is None where every position of the cache is a real token, `memory_mask` where all of the source is.
-    """
-
-    cache: Cache
-    mask: Tensor | None = None  # b s: positions of the cache
-    memory: Tensor | None = None  # b s d_model
-    memory_mask: Tensor | None = None  # b s
-    slotted: SlottedStep | None = None  # on an accelerator: the same at fixed places, see captured.py
-
-    def repeated(self, rows: Tensor) -> State:
-        """A separate state with these rows; a row that is named twice appears twice."""
-        return State(
-            self.cache.select(rows), _rows(self.mask, rows), _rows(self.memory, rows), _rows(self.memory_mask, rows)
-        )
-
-    def reorder(self, rows: Tensor, sentences: Tensor | None = None, beams: int = 1) -> None:
-        """Go on with these rows, `beams` for each of the `sentences` (None: all of them).
-
-        This is how finished sentences leave the batch, so that no work is spent on them.
-        """
-        if self.slotted is not None:
-            self.slotted.reorder(rows, sentences, beams)
-            return
-        self.cache.reorder(rows, sentences, beams)
-        self.mask = _rows(self.mask, rows)
-        self.memory, self.memory_mask = _rows(self.memory, sentences), _rows(self.memory_mask, sentences)
-
-
-def _rows(x: Tensor | None, rows: Tensor | None) -> Tensor | None:
-    return x if x is None or rows is None else x.index_select(0, rows)
 
 
 @dataclass(frozen=True)
@@ -124,35 +88,11 @@ class DecodableEncoderDecoder:
         return DecodingStart(tokens, state, lengths, None if room is None else [room] * b)
 
     def step(self, tokens: Tensor, state: State) -> Tensor:
-        if state.cache.length and self._slotted:
-            return self._at_fixed_places(tokens, state)
-        assert state.memory is not None
-        return self.model.decode(tokens, state.memory, None, state.memory_mask, cache=state.cache)[:, -1]  # b v
-
-    @property
-    def _slotted(self) -> bool:
-        decoder = self.model.decoder
-        return may_be_slotted(self.model, decoder.positions, decoder.window is not None)
-
-    def _at_fixed_places(self, tokens: Tensor, state: State) -> Tensor:
-        slotted = state.slotted
-        if slotted is not None and slotted.full:
-            state.cache, state.mask, state.memory, state.memory_mask = slotted.plain()
-            slotted = None
-        if slotted is None:
-            beams, s = state.cache.beams, state.cache.length
+        def decode(tokens: Tensor, state: State) -> Tensor:
             assert state.memory is not None
-            sentences = -(-tokens.shape[0] // beams // ROWS) * ROWS
-            slots = SLOTS
-            while slots <= s:
-                slots *= 2
-            sizes = Sizes(sentences, beams, slots, state.memory.shape[1])
-            known = steps_of(self.model).steps
-            if sizes not in known:
-                known[sizes] = SlottedStep(self.model.decode, state.cache, state.memory, sizes)
-            slotted = state.slotted = known[sizes]
-            slotted.load(state.cache, state.mask, state.memory, state.memory_mask)
-        return slotted.step(tokens)
+            return self.model.decode(tokens, state.memory, state.mask, state.memory_mask, cache=state.cache)[:, -1]
+
+        return in_slots(self.model, self.model.decoder, decode, tokens, state)  # b v
 
 
 @dataclass(frozen=True)
@@ -175,9 +115,12 @@ class DecodableDecoder:
         return DecodingStart(source[:, -1:], State(cache, mask=None if mask is None else mask[:, :-1]), lengths, left)
 
     def step(self, tokens: Tensor, state: State) -> Tensor:
-        if state.mask is not None:
+        def decode(tokens: Tensor, state: State) -> Tensor:
+            return self.model(tokens, state.mask, cache=state.cache)[:, -1]
+
+        if state.mask is not None and state.places is None:
             state.mask = torch.cat([state.mask, state.mask.new_ones(tokens.shape)], 1)  # b s+1
-        return self.model(tokens, state.mask, cache=state.cache)[:, -1]  # b v
+        return in_slots(self.model, self.model.decoder, decode, tokens, state)  # b v
 
 
 def as_decodable(model: nn.Module, bos: int | None) -> Decodable:
