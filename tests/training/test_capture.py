@@ -13,7 +13,7 @@ from glassformer.runs import Run
 from glassformer.runs.weights import read_weights
 from glassformer.training import events
 from glassformer.training.loop import train
-from training.test_loop import job, run_config
+from small_run import job, run_config
 
 pytestmark = [
     pytest.mark.gpu,

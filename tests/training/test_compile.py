@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import torch
 
-from glassformer.training.compile import compile_parts
-from small_run import examples, run_config, small_model, translation
+from glassformer.config.recipe import TrainConfig
+from glassformer.errors import GlassformerWarning
+from glassformer.training import events
+from glassformer.training.compile import compile_parts, is_compiled
+from small_run import examples, run_config, small_model, trained, translation
 
 
 @pytest.mark.slow
@@ -23,3 +28,20 @@ def test_compiled_is_the_same_and_has_the_same_names(chunk: int) -> None:
     for (name, a), b in zip(plain.named_parameters(), compiled.parameters(), strict=True):
         assert a.grad is not None and b.grad is not None
         torch.testing.assert_close(a.grad, b.grad, rtol=1e-3, atol=1e-6, msg=name)
+
+
+def test_without_a_compiler_training_goes_the_plain_way_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    with pytest.warns(
+        GlassformerWarning, match=r"no compiler for C\+\+ \(g\+\+\) is at hand: training goes the plain way"
+    ):
+        _, told = trained(tmp_path / "run", run_config(compile=True))
+    assert told[-1] == events.Stopped(12, "finished")
+
+
+def test_on_a_cpu_nothing_is_compiled_unless_asked() -> None:
+    cpu, cuda = torch.device("cpu"), torch.device("cuda")
+    assert not is_compiled(TrainConfig(), cpu) and is_compiled(TrainConfig(compile=True), cpu)
+    assert not is_compiled(TrainConfig(compile=False), cuda)

@@ -2,14 +2,38 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from typing import Any
 
 import torch
 from torch import nn
 
+from glassformer.config.recipe import TrainConfig
+from glassformer.errors import warn
+from glassformer.kernels import TRITON
 from glassformer.models.stack import Stack
 from glassformer.tasks import Task
 from glassformer.tasks.token_scores import plain_smoothing
+
+COMPILERS = ("c++", "g++", "clang++")
+
+
+def is_compiled(config: TrainConfig, device: torch.device) -> bool:
+    """Whether to compile: as the recipe says, else on an accelerator. Without a compiler training goes the plain way."""
+    wanted = device.type == "cuda" if config.compile is None else config.compile
+    missing = missing_compiler(device) if wanted else None
+    if missing is not None:
+        warn("not_compiled", missing=missing)
+    return wanted and missing is None
+
+
+def missing_compiler(device: torch.device) -> str | None:
+    """What torch.compile would need here and does not find."""
+    if device.type == "cuda":
+        return None if TRITON else "Triton"
+    named = os.environ.get("CXX", "")
+    return None if any(map(shutil.which, (named, *COMPILERS) if named else COMPILERS)) else "C++ (g++)"
 
 
 def compile_parts(model: nn.Module, task: Task[Any], *, backend: str = "inductor") -> Task[Any]:

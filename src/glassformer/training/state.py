@@ -20,7 +20,7 @@ from glassformer.runs import Run
 from glassformer.runs.weights import load_weights
 from glassformer.tasks import Task
 from glassformer.training.checkpoint import Checkpoint, set_aside
-from glassformer.training.compile import compile_parts
+from glassformer.training.compile import compile_parts, is_compiled
 from glassformer.training.ema import MovingAverage
 from glassformer.training.events import CheckpointRefused, Event
 from glassformer.training.meter import Meter
@@ -71,7 +71,7 @@ class TrainingState:
         train = config.train
         seed_all(train.seed)
         model.to(device).train()
-        fast = device.type == "cuda" if train.compile is None else train.compile
+        fast = is_compiled(train, device)
         if fast:
             task = compile_parts(model, task)
         if fast and device.type == "cuda" and train.precision != "float32":
