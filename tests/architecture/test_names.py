@@ -15,8 +15,10 @@ from types import ModuleType
 import pytest
 
 import glassformer as gf
+from glassformer.kernels import TRITON
 
 ALL = [found.name for found in pkgutil.walk_packages(gf.__path__, "glassformer.") if "__main__" not in found.name]
+IN_TRITON = {"glassformer.kernels.layer_norm", "glassformer.kernels.linear_cross_entropy"}  # which CPUs do not have
 
 
 @pytest.mark.slow
@@ -97,7 +99,8 @@ def test_a_function_or_constant_that_others_import_has_one_meaning() -> None:
 
 def test_verbs_stay_verbs_whatever_was_imported() -> None:
     for name in ALL:
-        importlib.import_module(name)
+        if TRITON or name not in IN_TRITON:
+            importlib.import_module(name)
     modules = {"losses", "masks", "metrics", "schedules", "tokenizers"}
     wrong = [name for name in gf.__all__ if isinstance(getattr(gf, name), ModuleType) != (name in modules)]
     assert wrong == []

@@ -20,7 +20,7 @@ COMPILERS = ("c++", "g++", "clang++")
 
 
 def is_compiled(config: TrainConfig, device: torch.device) -> bool:
-    """Whether to compile: as the recipe says, else on an accelerator. Without a compiler training goes the plain way."""
+    """Whether to compile: as the recipe says, else on an accelerator. Without a compiler: no, and that is said."""
     wanted = device.type == "cuda" if config.compile is None else config.compile
     missing = missing_compiler(device) if wanted else None
     if missing is not None:
