@@ -14,9 +14,6 @@ from glassformer.data.batch import ArrayBatch, Batch, PairBatch, TokenBatch
 from glassformer.data.packing import PackedBatch
 from glassformer.data.sampler import EpochPosition
 from glassformer.data.stream import StreamBatch
-from glassformer.ledger.devices import DEVICES
-from glassformer.ledger.job import full_batch
-from glassformer.ledger.plan import Plan, plan
 from glassformer.ledger.show_plan import duration, gib
 from glassformer.loading import choose_device
 from glassformer.losses import IGNORE
@@ -29,6 +26,7 @@ from glassformer.tasks.material import TextMaterial
 from glassformer.text import Tokenizer, Vocabularies
 from glassformer.training.begin import BeforeReading, quietly, ready
 from glassformer.training.precision import autocast
+from glassformer.training.room import plan_of
 from glassformer.training.validate import make_sampler
 from glassformer.words import say
 
@@ -98,7 +96,7 @@ def dry_run(config: RunConfig, reading: BeforeReading = quietly) -> DryRun:
     reading(config)
     device = choose_device(config.train.device)
     material = kind_of(config).task.begin(config)
-    made = _plan(material.config)
+    made = plan_of(material.config)
     sampler = make_sampler(material.training, material.task, config.train)
     indexes = sampler.batches(0)[0]
     batch = material.task.collate([material.training[int(i)] for i in indexes])
@@ -115,13 +113,6 @@ def dry_run(config: RunConfig, reading: BeforeReading = quietly) -> DryRun:
         seconds=_seconds(material, device) if made.work.model <= TIMED else None,
         first=tuple(first_batch(material, batch)),
     )
-
-
-def _plan(config: RunConfig) -> Plan:
-    """The plan for memory and FLOPs. They do not depend on the device, so any that has the type will do."""
-    job = full_batch(config)
-    device = next(device for device in DEVICES.values() if (job.dtype or "") in device.peaks)
-    return plan(config.name, config.model, tokens=1, device=device, job=job)
 
 
 def _seconds(material: Material, device: torch.device) -> float:

@@ -29,6 +29,7 @@ from glassformer.training.average import average
 from glassformer.training.checkpoint import retire
 from glassformer.training.environment import environment, environment_differences
 from glassformer.training.events import Event
+from glassformer.training.room import out_of_memory
 from glassformer.training.seed import kept_random_state, settings
 from glassformer.training.signals import Asked, listening
 from glassformer.training.start import TakenWeights
@@ -84,6 +85,10 @@ def train(job: Training, *, resume: bool = False) -> Iterator[Event]:
             if job.start is not None and not state.progress.step:
                 yield events.StartedFrom(job.start)
             yield from loop.steps()
+        except torch.OutOfMemoryError as error:
+            refused = out_of_memory(job.recipe, device, state.progress.step)
+            loop.say_failed(refused)
+            raise refused from error
         except (Exception, KeyboardInterrupt) as error:
             loop.say_failed(error)
             raise
