@@ -26,6 +26,7 @@ IMPORTED = (
     "matplotlib.backends.backend_agg",
 )
 LANGUAGE_AT_IMPORT = "glassformer.cli"  # help texts are made in the language of the command that imports them
+NEED_TRITON = "glassformer.kernels."
 
 
 @cache
@@ -133,7 +134,7 @@ def _import_all() -> None:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     for found in pkgutil.walk_packages(glassformer.__path__, "glassformer."):
-        if not found.name.startswith(LANGUAGE_AT_IMPORT) and found.name != "glassformer.__main__":
+        if not found.name.startswith((LANGUAGE_AT_IMPORT, NEED_TRITON)) and found.name != "glassformer.__main__":
             importlib.import_module(found.name)
 
 

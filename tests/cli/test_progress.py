@@ -71,6 +71,21 @@ def test_without_a_terminal_every_event_is_a_plain_line(run: Run) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("lang", "end"),
+    [("en", "tokens/s, 41.5 % of the ceiling, waiting for data 2.0 %"), ("ko", "상한의 41.5%, 데이터 대기 2.0%")],
+)
+def test_on_an_accelerator_a_line_says_how_well_it_is_used(
+    lang: str, end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GLASSFORMER_LANG", lang)
+    event = events.Logged(50, 1, 3.25, 1e-3, 0.5, 500, 4321.0, 0, 9.0, waiting=0.02, of_ceiling=0.415)
+    assert line(event).endswith(end)
+    last: dict[str, object] = {}
+    remember(last, event)
+    assert (last["waiting"], last["of_ceiling"]) == (0.02, 0.415)
+
+
 def test_on_a_terminal_the_lines_of_the_log_are_in_the_display(run: Run) -> None:
     text = ESCAPES.sub("", seen(run, terminal=True)[0])
     assert "step 50: loss" not in text

@@ -78,6 +78,7 @@ def remember(last: dict[str, Any], event: Event | NotShown) -> None:
             last["step"] = event.step
         case events.Logged():
             last |= {"step": event.step, "loss": event.loss, "tokens_per_second": event.tokens_per_second}
+            last |= {key: value for key, value in event.to_json().items() if key in ("waiting", "of_ceiling")}
         case events.Evaluated():
             last["metrics"] = dict(event.metrics)
             if event.best:
@@ -109,6 +110,7 @@ class Display:
                 self.numbers["loss"] = say("watch.loss", loss=f"{event.loss:.3f}")
                 units = say(f"units.many.{self.learning.unit}")
                 self.numbers["speed"] = say("watch.speed", speed=f"{event.tokens_per_second:,.0f}", units=units)
+                self.numbers |= dict(device_use(event))
             case events.Evaluated():
                 for name, scale in self.learning.shown.items():
                     if name in event.metrics:
@@ -155,7 +157,8 @@ def line(event: Event | NotShown, unit: str = "tokens") -> str:
         case events.Logged():
             values = {"loss": f"{event.loss:.4f}", "rate": f"{event.learning_rate:.2e}"}
             speed = {"speed": f"{event.tokens_per_second:,.0f}", "units": say(f"units.many.{unit}")}
-            return say("train.logged", step=event.step, **values, **speed)
+            logged = say("train.logged", step=event.step, **values, **speed)
+            return ", ".join([logged, *(text for _, text in device_use(event))])
         case events.Evaluated():
             metrics = ", ".join(f"{_named(name)} {shown(name, value)}" for name, value in event.metrics.items())
             return say("train.best" if event.best else "train.evaluated", step=event.step, metrics=metrics)
@@ -166,6 +169,13 @@ def line(event: Event | NotShown, unit: str = "tokens") -> str:
         case NotShown():
             return say("watch.not_shown", what=say(f"watch.parts.{event.what}"), error=_said(event.error))
     return ""
+
+
+def device_use(event: events.Logged) -> Iterator[tuple[str, str]]:
+    """How well an accelerator is used, where there is one."""
+    for key, share in (("of_ceiling", event.of_ceiling), ("waiting", event.waiting)):
+        if share is not None:
+            yield key, say(f"watch.{key}", share=f"{100 * share:.1f}")
 
 
 def shown(metric: str, value: float) -> str:

@@ -139,10 +139,9 @@ def this_machine(seconds: float = 0.5) -> Device:
     on_cuda = torch.cuda.is_available()
     kind = "cuda" if on_cuda else "cpu"
     types = ("bfloat16", "float16", "float32") if on_cuda else ("float32",)
-    size = 8192 if on_cuda else 1024
     return Device(
         name=MEASURED,
-        peaks={name: _products(kind, getattr(torch, name), size, seconds) for name in types},
+        peaks={name: product_rate(kind, name, seconds) for name in types},
         memory=torch.cuda.mem_get_info()[0] if on_cuda else _free_memory(),
         bandwidth=_copies(kind, 2**30 if on_cuda else 2**27, seconds),
         link=32 * GIGA,
@@ -158,10 +157,12 @@ def _free_memory() -> int:
     return free_memory() or os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def _products(kind: str, dtype: Any, size: int, seconds: float) -> float:
+def product_rate(kind: str, dtype: str, seconds: float = 0.5) -> float:
+    """FLOP/s of a large matrix product, measured now: the ceiling of whatever is made of products."""
     import torch
 
-    a, b = (torch.randn(size, size, device=kind).to(dtype) for _ in range(2))
+    size = 8192 if kind == "cuda" else 1024
+    a, b = (torch.randn(size, size, device=kind).to(getattr(torch, dtype)) for _ in range(2))
     return 2 * size**3 * _rate(lambda: torch.mm(a, b), kind, seconds)
 
 

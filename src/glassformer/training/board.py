@@ -12,7 +12,7 @@ from glassformer.training.events import Event
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
 
-LINES = ("loss", "learning_rate", "gradient_norm", "tokens_per_second")
+LINES = ("loss", "learning_rate", "gradient_norm", "tokens_per_second", "waiting", "of_ceiling")
 
 
 class Board:
@@ -30,8 +30,10 @@ class Board:
     def see(self, event: Event) -> None:
         match event:
             case events.Logged():
+                known = event.to_json()
                 for name in LINES:
-                    self.writer.add_scalar(f"train/{name}", getattr(event, name), event.step)
+                    if name in known:
+                        self.writer.add_scalar(f"train/{name}", known[name], event.step)
             case events.Evaluated():
                 for name, value in event.metrics.items():
                     self.writer.add_scalar(f"validation/{name}", value, event.step)

@@ -60,7 +60,10 @@ class StepDone:
 
 @dataclass(frozen=True)
 class Logged:
-    """A line of log.jsonl: means over the steps since the previous line."""
+    """A line of log.jsonl: means over the steps since the previous line.
+
+    On an accelerator also the share of the time that it waited for batches, and the share of its ceiling reached.
+    """
 
     step: int
     epoch: int
@@ -71,6 +74,12 @@ class Logged:
     tokens_per_second: float
     skipped: int
     elapsed: float
+    waiting: float | None = None
+    of_ceiling: float | None = None
+
+    def to_json(self) -> dict[str, float]:
+        """What is known."""
+        return {key: value for key, value in vars(self).items() if value is not None}
 
 
 @dataclass(frozen=True)

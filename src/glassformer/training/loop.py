@@ -27,6 +27,7 @@ from glassformer.tasks.task import Measure, Task
 from glassformer.training import events
 from glassformer.training.average import average
 from glassformer.training.checkpoint import retire
+from glassformer.training.device_use import DeviceUse
 from glassformer.training.environment import environment, environment_differences
 from glassformer.training.events import Event
 from glassformer.training.room import out_of_memory
@@ -110,17 +111,23 @@ class _Loop:
         self.began = time.monotonic() - state.progress.elapsed
         self.saved_step = -1
         self.line_began = time.monotonic()
+        self.use: DeviceUse | None = None
+        self.first_step: float | None = None
 
     def steps(self) -> Iterator[Event]:
         progress, config = self.state.progress, self.config
-        self.began = time.monotonic() - progress.elapsed
+        reason = self.over()
+        self.use = None if reason else DeviceUse.of(self.state)
+        self.began = session = time.monotonic()
+        self.began -= progress.elapsed
         self.saved_step = progress.step if progress.step else -1
         self.line_began = time.monotonic() - progress.line_seconds
-        reason = self.over()
         if not reason and self.job.run.averaged_folder.exists():
             remove_folder(self.job.run.averaged_folder)  # the mean of a shorter run must not outlive it
         while not reason:
             rate = self.state.advance()
+            if self.first_step is None:
+                self.first_step = self._since(session)
             yield events.StepDone(progress.step, progress.epoch, rate, progress.tokens)
             if self.state.device.type == "cpu":
                 self._stop_if_diverged()
@@ -140,8 +147,15 @@ class _Loop:
             yield from self._save()
         if reason in ("finished", "early") and config.average > 1:
             yield from self._average()
+        progress.elapsed = time.monotonic() - self.began
         self._status(reason)
         yield events.Stopped(progress.step, reason)
+
+    def _since(self, session: float) -> float:
+        """Seconds until the first step of this session was done: compiling is the most of it."""
+        if self.state.device.type == "cuda":
+            torch.cuda.synchronize(self.state.device)
+        return time.monotonic() - session
 
     def over(self) -> str:
         """The reason to stop now, or "" to continue."""
@@ -164,6 +178,8 @@ class _Loop:
         progress, meter = self.state.progress, self.state.stepper.meter
         reading, now = meter.read(), time.monotonic()
         progress.elapsed = now - self.began
+        seconds = max(now - self.line_began, 1e-9)
+        waiting, of_ceiling = (None, None) if self.use is None else self.use.shares(self.state, reading.count, seconds)
         line = events.Logged(
             step=progress.step,
             epoch=progress.epoch,
@@ -171,13 +187,15 @@ class _Loop:
             learning_rate=rate,
             gradient_norm=reading.gradient_norm,
             tokens=progress.tokens,
-            tokens_per_second=reading.count / max(now - self.line_began, 1e-9),
+            tokens_per_second=reading.count / seconds,
             skipped=int(reading.skipped),
             elapsed=progress.elapsed,
+            waiting=waiting,
+            of_ceiling=of_ceiling,
         )
         meter.begin_line()
         self.line_began = now
-        self.job.run.log.append({"kind": "train", **vars(line)})
+        self.job.run.log.append({"kind": "train", **line.to_json()})
         self._status("running", loss=line.loss, tokens_per_second=line.tokens_per_second)
         return line
 
@@ -191,6 +209,7 @@ class _Loop:
             "steps": self.config.steps,
             "epoch": progress.epoch,
             "time": now,
+            "first_step": self.first_step,
         }
         self.job.run.write_status({**status, "elapsed": progress.elapsed, "best": best, **more})
 

@@ -14,7 +14,7 @@ from glassformer.config.recipe import RunConfig
 from glassformer.data.ahead import Ahead
 from glassformer.data.batch import Batch
 from glassformer.data.examples import Examples
-from glassformer.data.sampler import EpochPosition, Sampler, of_batch
+from glassformer.data.sampler import EpochPosition, Indexes, Sampler, of_batch
 from glassformer.errors import FileError, reason
 from glassformer.runs import Run
 from glassformer.runs.weights import load_weights
@@ -116,6 +116,17 @@ class TrainingState:
         if self.ahead.batches is None:
             self.ahead.batches = Ahead(self._from(self.progress.place))
         return next(self.ahead.batches)
+
+    @property
+    def waited(self) -> float:
+        """Seconds that the accelerator has waited for batches, in this session."""
+        return 0.0 if self.ahead.batches is None else self.ahead.batches.waited
+
+    def next_batch(self) -> tuple[Batch, Indexes]:
+        """The first micro-batch of the next step and its examples, to look at: nothing is taken."""
+        (first, *_), _ = self.sampler.group(self.progress.place)
+        seed, store = self.config.train.seed, self.store
+        return self.task.collate([store[i] for i in first.indexes], of_batch(seed, first.place)), first.indexes
 
     def _from(self, place: EpochPosition) -> Iterator[StepBatches]:
         """The micro-batches of each step from `place` on; what is random in one depends on its own place alone."""
