@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from glassformer.bench.decoding import DecodingSetting, _ours, _sentences, _theirs, table
-from glassformer.bench.training_step import StepSetting as Sizes
+from glassformer.bench.peers import StepSetting as Sizes
 
 SMALL = DecodingSetting(Sizes(0, 6, 16, 1, 32, 2, 20, 0), batch=64, tokens=3, rounds=1)
 

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
-from glassformer.bench.timing import interleaved, summary
+import pytest
+import torch
+
+from glassformer.bench.timing import ceiling, interleaved, matmul_precision, summary, warmed
 
 
 def test_candidates_take_turns() -> None:
@@ -8,6 +11,37 @@ def test_candidates_take_turns() -> None:
     seconds = interleaved({"a": lambda: calls.append("a"), "b": lambda: calls.append("b")}, rounds=3, warm_up=1)
     assert calls == ["a", "b", "a", "b", "a", "b", "a", "b"]
     assert {name: len(times) for name, times in seconds.items()} == {"a": 3, "b": 3}
+
+
+def test_a_candidate_is_made_and_called_before_it_is_timed() -> None:
+    calls: list[str] = []
+
+    def make() -> object:
+        calls.append("made")
+        return lambda: calls.append("called")
+
+    _, peak = warmed(make, calls=2, device="cpu")  # type: ignore[arg-type]
+    assert (calls, peak) == (["made", "called", "called"], None)
+
+
+def test_the_ceiling_is_that_of_a_product_here() -> None:
+    assert 1e8 < ceiling("cpu") < 1e14
+
+
+def test_the_precision_of_products_is_put_back() -> None:
+    before = torch.get_float32_matmul_precision()
+    with pytest.raises(ValueError, match="inside"), matmul_precision("medium"):
+        assert torch.get_float32_matmul_precision() == "medium"
+        raise ValueError("inside")
+    assert torch.get_float32_matmul_precision() == before
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an accelerator")
+def test_the_peak_is_what_a_candidate_adds() -> None:
+    kept = torch.zeros(2**20, device="cuda")
+    _, peak = warmed(lambda: lambda: torch.zeros(2**22, device="cuda"), calls=1, device="cuda")
+    assert peak == 2**24 and kept.is_cuda
 
 
 def test_summary_is_median_and_quartiles() -> None:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from glassformer.bench import (
     decoding,
     families,
+    gpt_step,
     initial_loss,
     loading,
     peak_memory,
     pretrained,
     published,
     published_runs,
+    ragged,
+    recipe_time,
     recording,
     startup,
     table3,
@@ -40,6 +44,9 @@ BENCHMARKS: dict[str, Benchmark] = {
     "peak-memory": Benchmark(peak_memory.run, peak_memory.table),
     "recording": Benchmark(recording.run, recording.table),
     "training-step": Benchmark(training_step.run, training_step.table),
+    "gpt-step": Benchmark(gpt_step.run, gpt_step.table),
+    "ragged": Benchmark(ragged.run, ragged.table),
+    **{name: Benchmark(partial(recipe_time.run, name), recipe_time.table) for name in recipe_time.WHOLE_RUNS},
     "decoding": Benchmark(decoding.run, decoding.table),
     "initial-loss": Benchmark(initial_loss.run, initial_loss.table),
     "translation": Benchmark(translation.run, translation.table),

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from glassformer.bench.peers import BOS, EOS, HuggingFaceMarian
+from glassformer.bench.peers import StepSetting as Sizes
 from glassformer.bench.references import need_transformers
 from glassformer.bench.timing import device_here, interleaved, spread, summary
-from glassformer.bench.training_step import BOS, EOS, HuggingFaceMarian, paper_model
-from glassformer.bench.training_step import StepSetting as Sizes
+from glassformer.bench.training_step import paper_model
 from glassformer.decoding import Beams, Limits, beam_search, greedy
 from glassformer.models.build import build
 from glassformer.words import say

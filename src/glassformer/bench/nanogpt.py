@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shape:
+class GPTShape:
     """The sizes of a model, as nanoGPT's configurations name them."""
 
     vocab_size: int
@@ -23,14 +23,14 @@ class Shape:
     bias: bool = False
 
 
-GPT2 = Shape(vocab_size=50304, block_size=1024, n_layer=12, n_head=12, n_embd=768)
-SHAKESPEARE_CHAR = Shape(vocab_size=65, block_size=256, n_layer=6, n_head=6, n_embd=384, dropout=0.2)
+GPT2_124M = GPTShape(vocab_size=50304, block_size=1024, n_layer=12, n_head=12, n_embd=768)
+CHARACTER_MODEL = GPTShape(vocab_size=65, block_size=256, n_layer=6, n_head=6, n_embd=384, dropout=0.2)
 
 
 class Attention(nn.Module):
     """One product for q, k and v; torch's fused kernel; dropout on the weights and on the output."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: GPTShape) -> None:
         super().__init__()
         d = shape.n_embd
         self.heads, self.rate = shape.n_head, shape.dropout
@@ -49,7 +49,7 @@ class Attention(nn.Module):
 class Layer(nn.Module):
     """Pre-norm, with GELU."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: GPTShape) -> None:
         super().__init__()
         d = shape.n_embd
         self.ln_1, self.ln_2 = nn.LayerNorm(d, bias=shape.bias), nn.LayerNorm(d, bias=shape.bias)
@@ -65,7 +65,7 @@ class Layer(nn.Module):
 class NanoGPT(nn.Module):
     """Tokens and targets in, the mean loss out."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: GPTShape) -> None:
         super().__init__()
         d = shape.n_embd
         self.wte, self.wpe = nn.Embedding(shape.vocab_size, d), nn.Embedding(shape.block_size, d)

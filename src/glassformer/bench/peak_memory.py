@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from glassformer.errors import ConfigError
+from glassformer.bench.timing import need_accelerator
 from glassformer.ledger.costs import Pass
 from glassformer.ledger.memory import memory
 from glassformer.models.block import recompute
@@ -22,8 +22,7 @@ SIZES = {"paper-base": (64, 128), "gpt2": (8, 1024)}  # batch, length
 
 def run() -> dict[str, Any]:
     """Every model and precision, with and without recomputation, in step 3, when the optimiser has its state."""
-    if not torch.cuda.is_available():
-        raise ConfigError("needs_accelerator", name="peak-memory")
+    need_accelerator("peak-memory")
     rows = []
     for model, autocast, checkpointing in product(SIZES, (False, True), (False, True)):
         batch, length = SIZES[model]

@@ -1,17 +1,69 @@
-"""Fair timing: the candidates take turns in one run; each is reported by its median and spread."""
+"""Fair timing: the candidates take turns in one run; each is reported by its median and spread.
+
+What they are measured against, the rate of a large matrix product, is measured in the same run.
+"""
 
 from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 import torch
+
+from glassformer.errors import ConfigError
+from glassformer.ledger.devices import product_rate
+
+PRECISIONS = {"cpu": "float32", "cuda": "bf16"}  # of a training step
+MATMUL = {"cpu": "highest", "cuda": "high"}  # for both sides: products of float32, of which bf16 leaves few
+PRODUCTS = {"cpu": "float32", "cuda": "bfloat16"}  # the type that its products have
 
 
 def device_here() -> str:
     """The accelerator if there is one."""
     return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def need_accelerator(name: str) -> None:
+    """Raises where there is none: the benchmark would measure something else."""
+    if not torch.cuda.is_available():
+        raise ConfigError("needs_accelerator", name=name)
+
+
+def ceiling(device: str) -> float:
+    """FLOP/s of a large matrix product in the type of a training step."""
+    return product_rate(device, PRODUCTS[device])
+
+
+@contextmanager
+def matmul_precision(precision: str) -> Iterator[None]:
+    """Inside, products of float32 are computed so: "highest", or "high" for TensorFloat32 where the device has it."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision(precision)
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+def warmed(
+    make: Callable[[], Callable[[], object]], *, calls: int, device: str
+) -> tuple[Callable[[], object], int | None]:
+    """A candidate after its first calls, and the most memory that it took: weights, optimiser and all of a step.
+
+    Counted is what the allocator gave out beyond what was there before; None where there is no accelerator.
+    """
+    before = 0
+    if device == "cuda":
+        torch.cuda.synchronize()
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+    call = make()
+    for _ in range(calls):
+        call()
+    _wait(device)
+    return call, torch.cuda.max_memory_allocated() - before if device == "cuda" else None
 
 
 def interleaved(

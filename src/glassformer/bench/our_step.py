@@ -1,0 +1,44 @@
+"""A step of the training loop itself on one batch, as the benchmarks time it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from glassformer.bench.timing import PRECISIONS
+from glassformer.config.model import ModelConfig
+from glassformer.config.recipe import TrainConfig
+from glassformer.data.batch import Batch
+from glassformer.models.build import build
+from glassformer.tasks import Task
+from glassformer.training.capture import WARM_UP
+from glassformer.training.compile import compile_parts
+from glassformer.training.meter import Meter
+from glassformer.training.optimizer import make_optimizer
+from glassformer.training.precision import LossScale
+from glassformer.training.step import Stepper
+
+FIRST_CALLS = WARM_UP + 2  # compiled, captured, and replayed once
+RATE = 1e-4
+
+
+def our_step(
+    config: ModelConfig, task: Task[Any], batch: Batch, train: TrainConfig, *, device: str, compiled: bool
+) -> Callable[[], None]:
+    """As `glassformer train` takes it there: where it compiles for an accelerator, it also captures whole steps."""
+    place, precision = torch.device(device), PRECISIONS[device]
+    model = build(config, seed=0, device=device).train()
+    stepper = Stepper(
+        model=model,
+        task=compile_parts(model, task) if compiled else task,
+        optimizer=make_optimizer(model, train),
+        loss_scale=LossScale(precision, place),
+        meter=Meter(place),
+        device=place,
+        precision=precision,
+        clip=train.clip,
+        captured=compiled and device == "cuda",
+    )
+    return lambda: stepper.take_step([batch], RATE)
