@@ -16,7 +16,7 @@ SOURCE = Path(glassformer.__file__).parent
 HANGUL = re.compile(r"[가-힣]")
 ERRORS = {"GlassformerError", "ConfigError", "InputError", "FileError", "UsageError"}
 PROPER_NAMES = re.compile(
-    r"\b(BLEU|CPU|CUDA|GiB|Glassformer|Hugging Face Marian|K|LayerNorm|nn.Transformer|PyTorch|Q|RMSNorm|V"
+    r"\b(BLEU|CPU|CTranslate2|CUDA|GiB|Glassformer|Hugging Face Marian|K|LayerNorm|nn.Transformer|PyTorch|Q|RMSNorm|V"
     r"|x-transformers)\b"
 )
 VARIABLES = ("GLASSFORMER_LANG", "LC_ALL", "LC_MESSAGES", "LANG")

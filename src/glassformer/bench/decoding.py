@@ -1,24 +1,37 @@
-"""Decoding against Hugging Face's `generate`: same sizes, random weights, every sentence decoded to full length."""
+"""Decoding against Hugging Face's `generate` and CTranslate2: random weights, every sentence decoded to full length.
+
+`generate` has a model of the same sizes, CTranslate2 our very weights: its tokens must be ours before it is timed.
+"""
 
 from __future__ import annotations
 
+import importlib.util
+import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from glassformer.bench.peers import BOS, EOS, HuggingFaceMarian
 from glassformer.bench.peers import StepSetting as Sizes
 from glassformer.bench.references import need_transformers
 from glassformer.bench.timing import device_here, interleaved, spread, summary
 from glassformer.bench.training_step import paper_model
-from glassformer.decoding import Beams, Limits, beam_search, greedy
+from glassformer.config.model import ModelConfig
+from glassformer.config.values import Choice
+from glassformer.decoding import Beams, Hypothesis, Limits, beam_search, greedy
+from glassformer.errors import InputError
+from glassformer.hub.ctranslate2 import PACKAGE, TokenNames, write_model
+from glassformer.hub.ctranslate2_spec import specify
 from glassformer.models.build import build
 from glassformer.words import say
 
 SENTENCES = 128
+ALPHA = 0.6
 
 
 class DecodingSetting(NamedTuple):
@@ -37,21 +50,27 @@ SETTINGS = {
 
 
 def run() -> dict[str, Any]:
-    """Beam 1 and beam 4; the two libraries take turns."""
+    """Beam 1 and beam 4; the libraries take turns. CTranslate2 is left out, and named, where it is not installed."""
     need_transformers("decoding")
     device = device_here()
     setting = SETTINGS[device]
     source, mask = _sentences(setting, device)
-    theirs = _theirs(setting, device)
+    model = _model(setting, device)
+    ours, theirs = _ours(model, setting), _theirs(setting, device)
+    engine = _ctranslate2(model, setting) if device == "cpu" and importlib.util.find_spec(PACKAGE) else None
     rows = []
     for beam in (1, 4):
         passes: dict[str, Callable[[], object]] = {
-            "glassformer": partial(_ours(setting, device), source, mask, beam),
+            "glassformer": partial(ours, source, mask, beam),
             "marian": partial(theirs, source, mask, beam),
         }
+        if engine is not None:
+            check_equal(ours(source, mask, beam), engine(source, mask, beam))
+            passes[PACKAGE] = partial(engine, source, mask, beam)
         seconds = interleaved(passes, rounds=setting.rounds, warm_up=1, device=device)
         rows.append({"beam": beam, "seconds": {name: summary(times) for name, times in seconds.items()}})
-    return {"device": device, "sentences": SENTENCES, "tokens": setting.tokens, "rows": rows}
+    absent = [PACKAGE] if device == "cpu" and engine is None else []
+    return {"device": device, "sentences": SENTENCES, "tokens": setting.tokens, "rows": rows, "absent": absent}
 
 
 def _sentences(setting: DecodingSetting, device: str) -> tuple[Tensor, Tensor]:
@@ -64,18 +83,64 @@ def _sentences(setting: DecodingSetting, device: str) -> tuple[Tensor, Tensor]:
     return source.to(device), mask.to(device)
 
 
-def _ours(setting: DecodingSetting, device: str) -> Callable[[Tensor, Tensor, int], None]:
-    model = build(paper_model(setting.sizes), seed=0, device=device, dtype=_dtype(device)).eval()
+def _config(setting: DecodingSetting) -> ModelConfig:
+    return replace(paper_model(setting.sizes), head=Choice("language_model", {"bias": True}))
+
+
+def _model(setting: DecodingSetting, device: str) -> nn.Module:
+    """Its bias rules out the end of a sentence: forbidding it leaves the others' probabilities as they are here, but
+    not in CTranslate2.
+    """
+    model = build(_config(setting), seed=0, device=device, dtype=_dtype(device)).eval()
+    model.get_parameter("head.bias").data[EOS] = -1e4
+    return model
+
+
+def _ours(model: nn.Module, setting: DecodingSetting) -> Callable[[Tensor, Tensor, int], list[list[int]]]:
     limits = Limits(eos=EOS, bos=BOS, forbidden=(EOS,), max_len=setting.tokens)
 
-    def decode(source: Tensor, mask: Tensor, beam: int) -> None:
+    def decode(source: Tensor, mask: Tensor, beam: int) -> list[list[int]]:
+        found: list[list[Hypothesis]] = []
         for some, real in zip(source.split(setting.batch), mask.split(setting.batch), strict=True):
             if beam == 1:
-                greedy(model, some, real, limits=limits)
+                found += greedy(model, some, real, limits=limits)
             else:
-                beam_search(model, some, real, limits=limits, beams=Beams(width=beam))
+                beams = Beams(width=beam, length_norm="power", alpha=ALPHA, stop="first")
+                found += beam_search(model, some, real, limits=limits, beams=beams)
+        return [best.tokens for best, *_ in found]
 
     return decode
+
+
+def _ctranslate2(model: nn.Module, setting: DecodingSetting) -> Callable[[Tensor, Tensor, int], list[list[int]]]:
+    """The same weights through our export, in float32, on as many cores; it sorts the sentences by length itself."""
+    import ctranslate2
+
+    names = TokenNames.numbered(setting.sizes.vocab_size, bos=BOS, eos=EOS)
+    with tempfile.TemporaryDirectory() as folder:
+        write_model(specify(_config(setting), model.state_dict().__getitem__), names, Path(folder))
+        cores = torch.get_num_threads()
+        engine = ctranslate2.Translator(folder, inter_threads=1, intra_threads=cores, compute_type="float32")
+
+    def decode(source: Tensor, mask: Tensor, beam: int) -> list[list[int]]:
+        results = engine.translate_batch(
+            [[str(token) for token in row[real].tolist()] for row, real in zip(source, mask, strict=True)],
+            beam_size=beam,
+            length_penalty=ALPHA,
+            max_batch_size=setting.batch,
+            min_decoding_length=setting.tokens,
+            max_decoding_length=setting.tokens,
+        )
+        return [[int(token) for token in result.hypotheses[0]] for result in results]
+
+    return decode
+
+
+def check_equal(ours: list[list[int]], theirs: list[list[int]]) -> None:
+    """Raises if the two do not write the same: then there is nothing to compare."""
+    different = sum(mine != other for mine, other in zip(ours, theirs, strict=True))
+    if different:
+        raise InputError("bench_unequal", count=different, total=len(ours), peer=PACKAGE)
 
 
 def _theirs(setting: DecodingSetting, device: str) -> Callable[[Tensor, Tensor, int], None]:
@@ -113,4 +178,7 @@ def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
             label = say(f"bench.peers.{name}", lang)
             cells = [str(row["beam"]), label, f"{seconds['median'] / base:.2f}", spread(seconds, base), speed]
             lines.append([numbers["device"], *cells])
+    for name in numbers.get("absent", []):
+        missing = say("bench.not_installed", lang)
+        lines.append([numbers["device"], "–", say(f"bench.peers.{name}", lang), missing, "–", "–"])
     return lines
