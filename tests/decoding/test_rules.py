@@ -12,10 +12,12 @@ from glassformer.decoding.rules import (
     comparable,
     gnmt,
     largest,
+    log_softmax_,
     none,
     power,
 )
 from glassformer.errors import InputError
+from glassformer.trace.record import record
 
 
 def test_the_papers_norm_by_hand() -> None:
@@ -123,3 +125,20 @@ def test_a_logit_may_be_minus_infinity_but_not_all_of_them() -> None:
     for row in ([NAN, 1.0], [INFINITE, 1.0], [-INFINITE, -INFINITE], [-INFINITE, NAN]):
         with pytest.raises(InputError, match="not finite"):
             comparable(torch.tensor([[1.0, 2.0], row]))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_log_probabilities_take_the_place_of_the_logits(dtype: torch.dtype) -> None:
+    torch.manual_seed(0)
+    logits = torch.randn(5, 8001, dtype=dtype)
+    logits[1, 7] = float("-inf")
+    expected = logits.log_softmax(1)
+    found = log_softmax_(logits)
+    assert torch.equal(found, expected) and found.data_ptr() == logits.data_ptr()
+
+
+def test_an_observer_keeps_the_logits_it_was_shown() -> None:
+    logits = torch.tensor([[1.0, 2.0]])
+    with record(torch.nn.Linear(2, 2)):
+        log_softmax_(logits)
+    assert logits.tolist() == [[1.0, 2.0]]

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from glassformer.config.values import size
 from glassformer.decoding.limits import FREE, CheckedLimits, Limits, prepare
 from glassformer.decoding.question import LAG, Question
-from glassformer.decoding.rules import LENGTH_NORMS, STOP_RULES, SearchProgress, largest
+from glassformer.decoding.rules import LENGTH_NORMS, STOP_RULES, SearchProgress, largest, log_softmax_
 from glassformer.decoding.step import Decodable, DecodingStart, Hypothesis, evaluating
 from glassformer.decoding.tree import FINISHED, KEPT, PRUNED, ROOT, Candidates, Growth, Tree
 from glassformer.decoding.walking import accumulated
@@ -117,7 +117,7 @@ class BeamSearch:
         """
         b, w = self.sums.shape
         m = self.rules.width * max(2, 1 + len(self.checked.ends))
-        logs = self.checked.forbid_(self.logits.log_softmax(1), length - 1)  # b·w v
+        logs = self.checked.forbid_(log_softmax_(self.logits), length - 1)  # b·w v
         must = self.checked.forced(length - 1, self.limit)  # b
         logs = logs if must is None else certain(logs, must.repeat_interleave(w))
         logs, tokens = largest(logs, min(m, logs.shape[1]))  # b·w m

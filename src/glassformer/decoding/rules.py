@@ -11,6 +11,7 @@ from torch import Tensor
 
 from glassformer.decoding.question import Question
 from glassformer.errors import InputError
+from glassformer.tap import observed
 
 
 def gnmt(length: int, alpha: float) -> float:
@@ -95,6 +96,16 @@ def largest(x: Float[Tensor, "b v"], k: int) -> tuple[Float[Tensor, "b k"], Int[
     at = torch.cat([at, rest], 1)
     best = x.gather(1, at).topk(k)
     return best.values, at.gather(1, best.indices)
+
+
+def log_softmax_(logits: Float[Tensor, "b v"]) -> Float[Tensor, "b v"]:
+    """Log-probabilities; on a CPU they take the place of the logits.
+
+    A second tensor of that size does not fit into the cache beside the first: writing it takes longer than the rest.
+    """
+    if logits.device.type != "cpu" or not logits.is_contiguous() or observed():  # an observer may keep the logits
+        return logits.log_softmax(1)
+    return torch.log_softmax(logits, 1, out=logits)
 
 
 def check_finite(x: Tensor) -> Tensor:
