@@ -23,6 +23,7 @@ EXTRAS = {  # of pyproject.toml, with their packages; words/ says what each is f
     "prices": ("bokeh_sampledata",),
     "tensorboard": ("tensorboard",),
     "moses": ("sacremoses",),
+    "onnx": ("onnx", "onnxruntime", "onnxscript"),
     "ko-fonts": ("koreanize-matplotlib",),
     "ctranslate2": ("ctranslate2",),
     "docs": ("mkdocs-material", "mkdocstrings"),

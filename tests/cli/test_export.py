@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+import tiny_runs
+from exported_graphs import need_onnx
 from glassformer.cli.app import main
 from glassformer.hub.store import store
 from glassformer.training.begin import begin
@@ -43,7 +45,7 @@ def test_what_cannot_be_written_is_one_line(tmp_path: Path, capsys: pytest.Captu
     assert run("export", folder, "--out", tmp_path / "hf", "--lang", "en") == 1
     assert "comes nearest, but" in capsys.readouterr().err
     assert run("export", folder, "--out", tmp_path / "hf", "--to", "tflite", "--lang", "en") == 2
-    assert "--to='tflite' is unknown; use one of: hf, ctranslate2" in capsys.readouterr().err
+    assert "--to='tflite' is unknown; use one of: hf, onnx, ctranslate2" in capsys.readouterr().err
 
 
 def test_a_folder_for_ctranslate2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -61,3 +63,31 @@ def test_options_of_the_other_format_are_refused(tmp_path: Path, capsys: pytest.
     assert "--family says nothing to --to ctranslate2" in capsys.readouterr().err
     assert run(*words, "--dtype", "int8") == 2
     assert "--dtype says nothing to --to hf" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_run_becomes_graphs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    need_onnx()
+    folder = tiny_runs.trained("forecasting", tmp_path)
+    assert run("export", folder, "--to", "onnx", "--out", tmp_path / "onnx", "--lang", "ko") == 0
+    said = capsys.readouterr().out
+    assert "model.onnx: 파라미터" in said and str(tmp_path / "onnx") in said
+    assert run("export", folder, "--to", "onnx", "--out", tmp_path / "onnx", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["graphs"], told["tokenizer"]) == (["model.onnx"], None)
+    assert 0 < told["difference"] <= 1e-5 and told["parameters"] > 0
+
+
+def test_graphs_take_no_options_of_other_formats(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for option, value in (("--family", "bert"), ("--dtype", "int8")):
+        assert run("export", tmp_path, "--to", "onnx", "--out", tmp_path / "b", option, value, "--lang", "en") == 2
+        assert f"{option} says nothing to --to onnx" in capsys.readouterr().err
+
+
+def test_without_the_extra_the_command_names_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("glassformer.graphs.write.PACKAGES", ("no_such_package",))
+    assert run("export", tmp_path, "--to", "onnx", "--out", tmp_path / "onnx", "--lang", "en") == 1
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and "pip install 'glassformer[onnx]'" in said

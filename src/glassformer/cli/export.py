@@ -13,7 +13,7 @@ from glassformer.cli.output import print_json, print_rich
 from glassformer.errors import UsageError
 from glassformer.words import say
 
-FORMATS = ("hf", "ctranslate2")
+FORMATS = ("hf", "onnx", "ctranslate2")
 
 
 def command(
@@ -30,6 +30,12 @@ def command(
 ) -> None:
     if to not in FORMATS:
         raise UsageError("not_one_of", key="--to", value=to, known=", ".join(FORMATS))
+    if to == "onnx":
+        for option, given in (("--family", family), ("--dtype", dtype)):
+            if given is not None:
+                raise UsageError("export_not_together", option=option, to=to)
+        _write_graphs(run, out, checkpoint=checkpoint, force=force, json=json)
+        return
     if to == "ctranslate2":
         if family is not None:
             raise UsageError("export_not_together", option="--family", to=to)
@@ -59,4 +65,25 @@ def command(
         print_rich(say("hub.tokenizer_ours"))
     if found.another_norm:
         print_rich(say("hub.another_norm_ctranslate2" if to == "ctranslate2" else "hub.another_norm"))
+    print_rich(say("hub.written", path=found.folder))
+
+
+def _write_graphs(run: str, out: Path, *, checkpoint: str, force: bool, json: bool) -> None:
+    from glassformer.graphs import export_onnx
+
+    with bar(say("hub.writing")) as progress:
+        found = export_onnx(run, out, checkpoint=checkpoint, force=force, progress=progress)
+    if json:
+        print_json(
+            {
+                "folder": str(found.folder),
+                "graphs": list(found.graphs),
+                "parameters": found.parameters,
+                "difference": found.difference,
+                "tokenizer": found.tokenizer,
+            }
+        )
+        return
+    numbers = {"count": f"{found.parameters:,}", "difference": f"{found.difference:.0e}"}
+    print_rich(say("onnx.exported", graphs=", ".join(found.graphs), **numbers))
     print_rich(say("hub.written", path=found.folder))
