@@ -140,7 +140,7 @@ def check_equal(ours: list[list[int]], theirs: list[list[int]]) -> None:
     """Raises if the two do not write the same: then there is nothing to compare."""
     different = sum(mine != other for mine, other in zip(ours, theirs, strict=True))
     if different:
-        raise InputError("bench_unequal", count=different, total=len(ours), peer=PACKAGE)
+        raise InputError("bench_other_tokens", count=different, total=len(ours), peer=PACKAGE)
 
 
 def _theirs(setting: DecodingSetting, device: str) -> Callable[[Tensor, Tensor, int], None]:
