@@ -3,7 +3,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from glassformer.bench.ragged import examples, measured, ours, padded, recipe, run, table
+from glassformer.bench import ragged
+from glassformer.bench.gpt_step import LIMIT
+from glassformer.bench.ragged import difference, examples, measured, ours, padded, recipe, run, table
 from glassformer.config.recipe import RunConfig
 from glassformer.errors import ConfigError
 from glassformer.tasks import Material, kind_of
@@ -24,6 +26,24 @@ def test_both_sides_learn_from_the_same_sentences(material: Material) -> None:
     assert numbers["batches"] == 2
     assert numbers["tokens"] == sum(len(target) + 1 for batch in examples(material, 2) for _, target in batch)
     assert numbers["seconds"].keys() == {"glassformer", "torch"}
+
+
+def test_both_sides_compute_the_same_loss_with_the_same_weights(material: Material) -> None:
+    for some in examples(material, 3):
+        assert difference(material, some, "cpu") <= 2e-6
+
+
+def test_a_difference_is_noticed(material: Material, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two of torch's matrices in the wrong places are enough."""
+    right = ragged.from_torch
+
+    def swapped(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+        found = right(tensors)
+        q, k = (f"decoder.blocks.0.cross_attention.w_{each}.weight" for each in "qk")
+        return found | {q: found[k], k: found[q]}
+
+    monkeypatch.setattr(ragged, "from_torch", swapped)
+    assert difference(material, examples(material, 1)[0], "cpu") > LIMIT
 
 
 def test_padding_is_what_no_sentence_fills(material: Material) -> None:
@@ -66,6 +86,7 @@ def test_without_an_accelerator_it_says_so() -> None:
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an accelerator")
 def test_captured_steps_without_padding(material: Material) -> None:
+    assert difference(material, examples(material, 1)[0], "cuda") <= LIMIT
     steps = ours(material, examples(material, 6), "cuda")
     steps()
     steps()

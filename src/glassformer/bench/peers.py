@@ -1,8 +1,8 @@
 """Other people's encoder-decoders in the sizes of a step, each as its own documentation recommends it.
 
-None computes quite the same as the paper's model (other positions, a bias of the logits, no biases in attention), so
-their outputs cannot be compared with ours; the sizes can, and the work is the same. Dropout is where ours is: on the
-embeddings and on what each sub-layer adds, unless a library has no such place.
+None computes quite the same as the paper's model (other positions, a bias of the logits, no biases in attention): the
+sizes are the same, and the work. torch's own computes the same once it has our positions: see `from_torch`.
+Dropout is where ours is: on the embeddings and on what each sub-layer adds, unless a library has no such place.
 """
 
 from __future__ import annotations
@@ -72,6 +72,42 @@ class TorchTransformer(nn.Module):
     def _enter(self, tokens: Tensor) -> Tensor:
         x = self.embedding(tokens) * math.sqrt(self.embedding.weight.shape[1])
         return self.drop(x + self.positions[: tokens.shape[1]])
+
+
+def from_torch(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The weights of a `TorchTransformer` under our names; its q, k and v are one matrix, one above the other."""
+    found = {"embedding.weight": tensors["embedding.weight"]}
+    for path, tensor in tensors.items():
+        if not path.startswith("body."):
+            continue
+        stack, *inside = path.removeprefix("body.").split(".")
+        if inside[0] == "norm":
+            found[f"{stack}.final_norm.{inside[1]}"] = tensor
+            continue
+        _, layer, part, *last = inside
+        block = f"{stack}.blocks.{layer}"
+        if last and last[0].startswith("in_proj"):
+            kind = last[0].removeprefix("in_proj_")
+            for each, rows in zip("qkv", tensor.chunk(3), strict=True):
+                found[f"{block}.{INSIDE[stack][part]}.w_{each}.{kind}"] = rows
+        else:
+            box = INSIDE[stack][part] + (".w_o" if last[0] == "out_proj" else "")
+            found[f"{block}.{box}.{last[-1]}"] = tensor
+    return found
+
+
+FEED_FORWARD = {"linear1": "feed_forward.w_1", "linear2": "feed_forward.w_2"}
+ATTENTION = {"self_attn": "self_attention", "norm1": "self_attention_norm"}
+INSIDE = {  # torch's name of a part of a block → ours
+    "encoder": {**ATTENTION, **FEED_FORWARD, "norm2": "feed_forward_norm"},
+    "decoder": {
+        **ATTENTION,
+        "multihead_attn": "cross_attention",
+        "norm2": "cross_attention_norm",
+        **FEED_FORWARD,
+        "norm3": "feed_forward_norm",
+    },
+}
 
 
 class HuggingFaceMarian(nn.Module):

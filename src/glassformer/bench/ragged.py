@@ -1,8 +1,8 @@
 """Sentences of all lengths: our steps, whose batches hold no padding, against torch's own Transformer, padded.
 
 Both train the model of the Multi30k recipe on the same sentences, batch by batch; only real target tokens count. The
-batches are made beforehand and lie on the device, so what is timed is the step alone. torch's own has learned positions
-where ours has sines, so the two outputs are not compared.
+batches are made beforehand and lie on the device, so what is timed is the step alone. Before that both compute the loss
+of a batch with the same weights in float32, ours without padding, and must agree.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from glassformer.bench.peers import StepSetting, TorchTransformer
+from glassformer.bench.gpt_step import refuse_unequal
+from glassformer.bench.peers import StepSetting, TorchTransformer, from_torch
 from glassformer.bench.timing import (
     MATMUL,
     PRECISIONS,
@@ -37,7 +38,7 @@ from glassformer.loading import open_recipe
 from glassformer.losses import IGNORE
 from glassformer.models.build import build
 from glassformer.tasks import Material, kind_of
-from glassformer.training.state import TrainingState
+from glassformer.training.state import TrainingState, longest_text
 from glassformer.training.validate import make_sampler
 from glassformer.words import say
 
@@ -107,6 +108,27 @@ def theirs(material: Material, taken: Sequence[list[Example]], device: str) -> C
     return steps
 
 
+def difference(material: Material, some: list[Example], device: str) -> float:
+    """|our loss without padding − torch's with padding|, same weights and positions, no dropout, float32."""
+    config, place = material.config, torch.device(device)
+    mine = build(replace(config.model, dropout=0.0), seed=0, device=device).train()
+    torch.manual_seed(0)
+    theirs = TorchTransformer(_sizes(config)._replace(dropout=0.0), pre_norm=True).to(place)
+    with torch.no_grad():
+        for weight in theirs.parameters():
+            weight.normal_(*((0.0, weight.shape[-1] ** -0.5) if weight.dim() > 1 else (0.5, 0.2)))
+    mine.load_state_dict(from_torch(theirs.state_dict()))
+    theirs.positions = nn.Parameter(mine.get_buffer("encoder.positions.table").clone())
+    task = material.task.without_padding(config.train.batch_tokens, longest_text(config, material.task))
+    batch = material.task.collate(some).to(place)
+    with matmul_precision("highest"):
+        found = task.loss(mine, task.collate(some).to(place))
+        logits = theirs(batch.source, batch.target_in, batch.source_mask).flatten(0, 1)
+        smoothing = float(config.train.loss.options["smoothing"])
+        wanted = F.cross_entropy(logits, batch.target_out.flatten(), ignore_index=IGNORE, label_smoothing=smoothing)
+    return abs((found.total / batch.count).item() - wanted.item())
+
+
 def _sizes(config: RunConfig) -> StepSetting:
     model = config.model
     assert model.vocab_size is not None and model.encoder_layers == model.decoder_layers
@@ -137,6 +159,8 @@ def measured(material: Material, device: str, *, batches: int, rounds: int) -> d
     """Each side alone for its memory, then in turns for the time."""
     taken = examples(material, batches)
     rows = padded(material, taken)
+    apart = difference(material, taken[0], device)
+    refuse_unequal("ragged", apart)
     makers = {"glassformer": partial(ours, material, taken, device), "torch": partial(theirs, material, taken, device)}
     ready = {side: warmed(make, calls=1, device=device) for side, make in makers.items()}
     steps = {side: call for side, (call, _) in ready.items()}
@@ -144,6 +168,7 @@ def measured(material: Material, device: str, *, batches: int, rounds: int) -> d
     real = sum(batch.count for batch in rows)
     return {
         "batches": len(rows),
+        "difference": apart,
         "tokens": real,
         "padding": 1 - real / int(np.sum([batch.target_out.numel() for batch in rows])),
         "seconds": {side: summary(times) for side, times in seconds.items()},

@@ -35,6 +35,11 @@ from glassformer.training.validate import make_sampler
 StepBatches = tuple[list[Batch], EpochPosition]  # the micro-batches of a step, and where the next one begins
 
 
+def longest_text(config: RunConfig, task: Task[Any]) -> int:
+    """The most tokens of a text that is learned from: the recipe says it, or the table of positions."""
+    return min(config.data.max_length, config.model.max_len - task.extra_tokens)
+
+
 @dataclass
 class _Preparing:
     """Batches on their way to an accelerator; None before the first step."""
@@ -75,7 +80,7 @@ class TrainingState:
         if fast:
             task = compile_parts(model, task)
         if fast and device.type == "cuda" and train.precision != "float32":
-            task = task.without_padding(train.batch_tokens, config.data.max_length)
+            task = task.without_padding(train.batch_tokens, longest_text(config, task))
         stepper = Stepper(
             model=model,
             task=task,
