@@ -100,14 +100,17 @@ def _ours(model: nn.Module, setting: DecodingSetting) -> Callable[[Tensor, Tenso
     limits = Limits(eos=EOS, bos=BOS, forbidden=(EOS,), max_len=setting.tokens)
 
     def decode(source: Tensor, mask: Tensor, beam: int) -> list[list[int]]:
-        found: list[list[Hypothesis]] = []
-        for some, real in zip(source.split(setting.batch), mask.split(setting.batch), strict=True):
+        lengths = mask.sum(1)
+        found: dict[int, list[Hypothesis]] = {}
+        for order in lengths.argsort(stable=True).split(setting.batch):  # similar lengths, as `translate` does
+            some, real = (x[order, : int(lengths[order].max())] for x in (source, mask))
             if beam == 1:
-                found += greedy(model, some, real, limits=limits)
+                best = greedy(model, some, real, limits=limits)
             else:
                 beams = Beams(width=beam, length_norm="power", alpha=ALPHA, stop="first")
-                found += beam_search(model, some, real, limits=limits, beams=beams)
-        return [best.tokens for best, *_ in found]
+                best = beam_search(model, some, real, limits=limits, beams=beams)
+            found |= zip(order.tolist(), best, strict=True)
+        return [found[sentence][0].tokens for sentence in range(len(source))]
 
     return decode
 
