@@ -25,7 +25,7 @@ from glassformer.config.model import ModelConfig
 from glassformer.config.values import Choice
 from glassformer.decoding import Beams, Hypothesis, Limits, beam_search, greedy
 from glassformer.errors import InputError
-from glassformer.hub.ctranslate2 import PACKAGE, TokenNames, write_model
+from glassformer.hub.ctranslate2 import CTRANSLATE2, TokenNames, write_model
 from glassformer.hub.ctranslate2_spec import specify
 from glassformer.models.build import build
 from glassformer.words import say
@@ -57,7 +57,7 @@ def run() -> dict[str, Any]:
     source, mask = _sentences(setting, device)
     model = _model(setting, device)
     ours, theirs = _ours(model, setting), _theirs(setting, device)
-    engine = _ctranslate2(model, setting) if device == "cpu" and importlib.util.find_spec(PACKAGE) else None
+    engine = _ctranslate2(model, setting) if device == "cpu" and importlib.util.find_spec(CTRANSLATE2) else None
     rows = []
     for beam in (1, 4):
         passes: dict[str, Callable[[], object]] = {
@@ -66,10 +66,10 @@ def run() -> dict[str, Any]:
         }
         if engine is not None:
             check_equal(ours(source, mask, beam), engine(source, mask, beam))
-            passes[PACKAGE] = partial(engine, source, mask, beam)
+            passes[CTRANSLATE2] = partial(engine, source, mask, beam)
         seconds = interleaved(passes, rounds=setting.rounds, warm_up=1, device=device)
         rows.append({"beam": beam, "seconds": {name: summary(times) for name, times in seconds.items()}})
-    absent = [PACKAGE] if device == "cpu" and engine is None else []
+    absent = [CTRANSLATE2] if device == "cpu" and engine is None else []
     return {"device": device, "sentences": SENTENCES, "tokens": setting.tokens, "rows": rows, "absent": absent}
 
 
@@ -143,7 +143,7 @@ def check_equal(ours: list[list[int]], theirs: list[list[int]]) -> None:
     """Raises if the two do not write the same: then there is nothing to compare."""
     different = sum(mine != other for mine, other in zip(ours, theirs, strict=True))
     if different:
-        raise InputError("bench_other_tokens", count=different, total=len(ours), peer=PACKAGE)
+        raise InputError("bench_other_tokens", count=different, total=len(ours), peer=CTRANSLATE2)
 
 
 def _theirs(setting: DecodingSetting, device: str) -> Callable[[Tensor, Tensor, int], None]:

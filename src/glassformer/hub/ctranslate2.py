@@ -20,7 +20,7 @@ from glassformer.text import SentencePiece, Tokenizer
 from glassformer.text.frame import roles
 from glassformer.text.pipeline import Pipeline
 
-PACKAGE = "ctranslate2"
+CTRANSLATE2 = "ctranslate2"
 DTYPES = ("float32", "int8")
 TASKS = ("translation", "language_model")
 
@@ -50,7 +50,7 @@ class TokenNames:
 
 def need_ctranslate2() -> None:
     """Raises if the package is not installed."""
-    if importlib.util.find_spec(PACKAGE) is None:
+    if importlib.util.find_spec(CTRANSLATE2) is None:
         raise ConfigError("ctranslate2_missing")
 
 
@@ -72,7 +72,7 @@ def export_ctranslate2(
             source.tokenizers.save(draft)
     return Exported(
         folder=out,
-        family=PACKAGE,
+        family=CTRANSLATE2,
         architecture=name,
         parameters=parameter_count(config.model),
         tokenizer=None if source.tokenizers is None else True,
