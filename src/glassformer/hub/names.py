@@ -107,6 +107,21 @@ def their_shape(shape: tuple[int, ...], at: At) -> tuple[int, ...]:
     return whole[::-1] if at.transposed else whole
 
 
+def lent(weights: StoredWeights, at: At, form: Tensor) -> Tensor | None:
+    """One of ours as it lies in the mapped file, without a copy; None if it has to be put together, or cast to the type
+    of `form`, a tensor of our shape and type.
+
+    A matrix that is stored transposed is turned by its strides. A part of one is not lent: it would have gaps between
+    its rows, which fused optimisers do not expect.
+    """
+    if at.more or at.parts > 1 or weights.dtype(at.key) != form.dtype:
+        return None
+    x = weights.mapped(at.key)
+    if x is None:
+        return None
+    return x.t() if at.transposed else x.view(form.shape)
+
+
 def read_into(weights: StoredWeights, at: At, place: Tensor) -> None:
     """Read one of their tensors, a part of it, or several, into one of ours."""
     if at.more:

@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from glassformer.config.model import ModelConfig
 from glassformer.config.recipe import RunConfig
 from glassformer.config.values import Choice
 from glassformer.errors import ConfigError, FileError
-from glassformer.hub.empty_model import allocated, empty_model, shapes
+from glassformer.hub.empty_model import allocated, empty_model, shapes, shapes_of
 from glassformer.hub.families import FAMILIES
 from glassformer.hub.family import Family
 from glassformer.hub.foreign import Foreign, read_foreign
 from glassformer.hub.header import Stored
-from glassformer.hub.names import Located, check_copies, locate_tensors, not_as_computed, read_into
+from glassformer.hub.names import Located, check_copies, lent, locate_tensors, not_as_computed, read_into
 from glassformer.hub.run_config import read_run_config
 from glassformer.hub.unsupported import refuse_stranger
 from glassformer.hub.weights import StoredWeights
@@ -42,7 +42,10 @@ class Imported:
 
 @dataclass(frozen=True)
 class Folder:
-    """What is known of a folder before weights are read: family, task, configuration, and where every tensor lies."""
+    """What is known of a folder before weights are read: family, task, configuration, and where every tensor lies.
+
+    `empty`: the model on `meta`, whose shapes the tensors were compared with; to be filled.
+    """
 
     path: Path
     foreign: Foreign
@@ -51,6 +54,7 @@ class Folder:
     config: ModelConfig
     weights: StoredWeights
     located: Located
+    empty: nn.Module
 
 
 def is_foreign(path: Path) -> bool:
@@ -75,23 +79,39 @@ def open_foreign(
     dtype: torch.dtype | None = None,
     family: str | None = None,
     finite: bool = True,
+    mapped: bool = True,
 ) -> Imported:
     """The model with its numbers, in float32 unless `dtype` says otherwise; never two copies in memory.
 
+    `mapped`: on the CPU, large weights of that type stay where they are, in the mapped file, copy-on-write, and are not
+    copied; a matrix that is stored transposed is turned by its strides. False gives every weight contiguous memory of
+    its own; `StoredWeights.mapped` says when that is worth its time.
     `family`: the model_type for an old config.json that names none. `finite`: refuse NaN and infinity.
     """
     found = inspect_folder(folder, family)
-    model = empty_model(found.config).to(dtype or torch.float32)
-    _refuse_too_large(model, device)
+    model = found.empty.to(dtype or torch.float32)
+    refuse_too_large(model, device)
+    tensors = _tensors(found, model, torch.device(device or "cpu"), mapped=mapped, finite=finite)
+    model.load_state_dict(tensors, assign=True)
     model = allocated(model, device or "cpu").eval()
-    ours = model.state_dict()
-    for name, at in found.located.names.items():
-        read_into(found.weights, at, ours[name])
-        if finite:
-            check_finite_weight(at.key, ours[name], found.weights.folder)
     check_copies(found.weights, found.located)
     config, tokenizers = read_run_config(found.path, found.foreign, found.family, found.task, found.config)
     return Imported(model, config, tokenizers, found.family.name, found.located.aside)
+
+
+def _tensors(found: Folder, model: nn.Module, device: torch.device, *, mapped: bool, finite: bool) -> dict[str, Tensor]:
+    """Every tensor of the model, itself on `meta`: lent by the mapped file where that is possible, else read."""
+    tensors: dict[str, Tensor] = {}
+    forms = model.state_dict()
+    for name, at in found.located.names.items():
+        x = lent(found.weights, at, forms[name]) if mapped and device.type == "cpu" else None
+        if x is None:
+            x = torch.empty(forms[name].shape, dtype=forms[name].dtype, device=device)
+            read_into(found.weights, at, x)
+        if finite:
+            check_finite_weight(at.key, x, found.weights.folder)
+        tensors[name] = x
+    return tensors
 
 
 def inspect_folder(folder: str | Path, family_name: str | None = None) -> Folder:
@@ -108,17 +128,23 @@ def inspect_folder(folder: str | Path, family_name: str | None = None) -> Folder
     config = family.configure(foreign, task)
     if task == "features":
         config = _without_missing_head(family, config, weights.tensors)
-    located = locate_tensors(family, config, shapes(config), weights.tensors, folder)
+    empty, located = _compared(family, config, weights)
     if _has_own_head(family, config, weights, located):
         config = family.apart(config)
-        located = locate_tensors(family, config, shapes(config), weights.tensors, folder)
+        empty, located = _compared(family, config, weights)
     stored = not_as_computed(weights, config, located)
     if stored is not None:
         if family.stored_positions is None:
             raise FileError("hub_computed", path=folder, key=stored, family=family.name)
         config = family.stored_positions(config)
-        located = locate_tensors(family, config, shapes(config), weights.tensors, folder)
-    return Folder(folder, foreign, family, task, config, weights, located)
+        empty, located = _compared(family, config, weights)
+    return Folder(folder, foreign, family, task, config, weights, located, empty)
+
+
+def _compared(family: Family, config: ModelConfig, weights: StoredWeights) -> tuple[nn.Module, Located]:
+    """The model without its numbers, and where each of them lies; raises where a shape differs."""
+    empty = empty_model(config)
+    return empty, locate_tensors(family, config, shapes_of(empty), weights.tensors, weights.folder)
 
 
 def _refuse_quantised(foreign: Foreign) -> None:
@@ -180,7 +206,8 @@ def _has_own_head(family: Family, config: ModelConfig, weights: StoredWeights, l
     return any(not weights.equal(first, second) for second, first in located.copies.items() if second in tied)
 
 
-def _refuse_too_large(model: nn.Module, device: str | torch.device | None) -> None:
+def refuse_too_large(model: nn.Module, device: str | torch.device | None) -> None:
+    """Raises if a model, still on `meta`, would not fit into the memory that is free."""
     if torch.device(device or "cpu").type != "cpu":
         return
     needed = sum(x.numel() * x.element_size() for x in (*model.parameters(), *model.buffers()))

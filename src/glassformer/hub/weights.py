@@ -1,15 +1,17 @@
 """All tensors of a folder by name, in one safetensors file or in several with an index; read and written one by one.
 
-Nothing is mapped into memory and nothing is ever unpickled: a tensor goes from the file into its place in small pieces.
+Nothing is ever unpickled. A tensor is used where it lies in the file, which is mapped into memory, or it goes from the
+file into its place in small pieces.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import mmap
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
@@ -23,6 +25,8 @@ SINGLE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json")
 PIECE = 2**22  # bytes that are read at a time
+MAPPED_FROM = 2**20  # bytes: a smaller tensor is copied in no time
+GLIMPSE = 2**24  # bytes of a tensor that is cast or reordered from a map instead, which is faster
 LARGEST_READ = 2**30  # bytes: systems read less than 2 GiB in one call
 OTHER_DTYPES = {  # of tensors that are not weights: position ids, masks
     "I64": torch.int64,
@@ -44,6 +48,7 @@ class StoredWeights:
 
     folder: Path
     tensors: Mapping[str, Stored]
+    _maps: dict[Path, mmap.mmap] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def open(cls, folder: Path) -> StoredWeights:
@@ -64,6 +69,49 @@ class StoredWeights:
             )
         return STORED_DTYPES[stored.dtype]
 
+    def mapped(self, name: str) -> Tensor | None:
+        """The whole tensor where it lies in the file, without a copy; None if it is small, or not aligned to its width.
+
+        The map is private, copy-on-write. Writing to the tensor, as training does, copies the pages written to and
+        never reaches the file; a file that is deleted, or replaced by another under its name, as every writer here
+        does it, stays as it was for this tensor. No map survives a file that is cut short in place: a model whose
+        folder another program may rewrite like that is opened with copies.
+        The numbers are the file's, bit for bit; products with a single row may differ from those of a copy in their
+        last bits, because the kernels add in another order where a matrix does not begin at a multiple of 16 bytes.
+        """
+        stored, dtype = self.tensors[name], self.dtype(name)
+        if stored.start % dtype.itemsize or stored.end - stored.start < MAPPED_FROM:
+            return None
+        whole = self._map(stored.path)
+        if whole.size() < stored.end:  # as it is now: to touch a page behind the end would kill the process
+            raise FileError("hub_cut", path=stored.path, name=name)
+        count = (stored.end - stored.start) // dtype.itemsize
+        return torch.frombuffer(whole, dtype=dtype, count=count, offset=stored.start).view(stored.shape)
+
+    def _map(self, path: Path) -> mmap.mmap:
+        """One map for each file, open until the last tensor in it is gone."""
+        if path not in self._maps:
+            try:
+                with path.open("rb") as file:
+                    self._maps[path] = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+            except (OSError, ValueError) as error:  # ValueError: the file has become empty
+                raise FileError("file_unreadable", path=path, why=str(error)) from error
+        return self._maps[path]
+
+    def _glimpse(self, name: str) -> Tensor:
+        """The whole tensor in a map of its own: when it is dropped, its pages no longer count as memory of ours."""
+        stored, dtype = self.tensors[name], self.dtype(name)
+        begin = stored.start // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
+        try:
+            with stored.path.open("rb") as file:
+                some = mmap.mmap(file.fileno(), stored.end - begin, access=mmap.ACCESS_COPY, offset=begin)
+        except ValueError as error:  # the file has become shorter
+            raise FileError("hub_cut", path=stored.path, name=name) from error
+        except OSError as error:
+            raise FileError("file_unreadable", path=stored.path, why=error.strerror or str(error)) from error
+        count = (stored.end - stored.start) // dtype.itemsize
+        return torch.frombuffer(some, dtype=dtype, count=count, offset=stored.start - begin).view(stored.shape or (1,))
+
     def read(self, name: str) -> Tensor:
         """The whole tensor as it is stored."""
         x = torch.empty(self.tensors[name].shape, dtype=self.dtype(name))
@@ -82,8 +130,8 @@ class StoredWeights:
     def read_into(self, name: str, place: Tensor, columns: slice = slice(None), rows: slice = slice(None)) -> None:
         """Read into a tensor or view of the stored shape; or read only some rows or columns of a matrix.
 
-        Numbers are cast to the type of `place`. This needs at most PIECE more bytes, or one row; none if nothing has
-        to be cast or reordered.
+        Numbers are cast to the type of `place`. This needs at most PIECE or GLIMPSE more bytes, or one row; none if
+        nothing has to be cast or reordered.
         """
         with torch.no_grad():
             if not place.dim():
@@ -92,6 +140,11 @@ class StoredWeights:
                 flat = place.view(-1).view(torch.uint8)
                 for at in range(0, len(flat), LARGEST_READ):
                     self._fill(name, flat[at : at + LARGEST_READ], at)
+                return
+            if self.tensors[name].end - self.tensors[name].start <= GLIMPSE:
+                place.copy_(
+                    self._glimpse(name)[rows][:, columns] if columns != slice(None) else self._glimpse(name)[rows]
+                )
                 return
             for at, piece in self._rows(name, rows):
                 place[at : at + len(piece)].copy_(piece[:, columns] if columns != slice(None) else piece)

@@ -14,10 +14,10 @@ from glassformer.config.recipe import RunConfig
 from glassformer.config.values import path_of, word
 from glassformer.data.moses import prepared_side
 from glassformer.errors import FileError, InputError
-from glassformer.hub.open import CONFIG_FILE, is_foreign, open_foreign
+from glassformer.hub.empty_model import allocated, empty_model
+from glassformer.hub.open import CONFIG_FILE, is_foreign, open_foreign, refuse_too_large
 from glassformer.hub.store import KEPT
 from glassformer.hub.unsupported import refuse_stranger
-from glassformer.models.build import build
 from glassformer.runs import Run, choose_weights
 from glassformer.runs.weights import AUTO, check_finite_weight, load_weights, read_tensors
 from glassformer.show import Column, Table, as_text
@@ -173,11 +173,12 @@ def load(
     checkpoint: str | int = AUTO,
     dtype: torch.dtype | None = None,
     finite: bool = True,
+    mapped: bool = True,
 ) -> Loaded:
     """A run folder, or one of Hugging Face → its model, ready to use, in float32 unless `dtype` says otherwise.
 
     `checkpoint`: averaged, best, last, a step, or auto: see `runs.choose_weights`. `finite`: refuse weights that are
-    NaN or infinite.
+    NaN or infinite. `mapped`: weights of a folder of Hugging Face may stay in its file, see `hub.open.open_foreign`.
     """
     path_of("model", model)
     word("checkpoint", checkpoint)
@@ -186,11 +187,13 @@ def load(
         source = Path(model) if Path(model).is_dir() else Path(model).parent
         if checkpoint != AUTO:
             raise FileError("checkpoint_of_one", path=source, which=checkpoint)
-        found = open_foreign(source, device=device, dtype=dtype, finite=finite)
+        found = open_foreign(source, device=device, dtype=dtype, finite=finite, mapped=mapped)
         return Loaded(found.model, found.tokenizers, found.config, source, source)
     run = Run.open(model)
     weights = choose_weights(run, checkpoint)
-    network = build(run.config.model, device=device, dtype=dtype).eval()
+    network = empty_model(run.config.model).to(dtype or torch.get_default_dtype())
+    refuse_too_large(network, device)
+    network = allocated(network, device or "cpu").eval()
     load_weights(network, read_tensors(weights), weights.parent)
     if finite:
         refuse_not_finite(network, weights.parent)
