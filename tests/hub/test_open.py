@@ -10,6 +10,7 @@ import glassformer as gf
 from foreign_folder import changed
 from glassformer.errors import ConfigError, FileError
 from glassformer.hub import open as module
+from glassformer.hub import weights as stored_weights
 from glassformer.hub.open import foreign_config, inspect_folder, is_foreign, open_foreign
 from reference import reference
 
@@ -103,3 +104,54 @@ def test_everything_that_works_on_a_model_works_on_it() -> None:
     with gf.edit(found.model, {"decoder.blocks.1.self_attention.heads": gf.zero(head=2)}):
         edited = found.model(ids)
     assert not torch.equal(edited, found.model(ids))
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama", "bert", "qwen2"])
+def test_a_mapped_model_is_the_same_model(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored_weights, "MAPPED_FROM", 1)
+    folder = reference(name)[1]
+    mapped, copied = open_foreign(folder).model, open_foreign(folder, mapped=False).model
+    assert all(x.is_contiguous() for x in copied.parameters())
+    assert all(x.is_contiguous() for x in mapped.parameters()) == (name != "gpt2")  # turned by its strides
+    ours, theirs = mapped.state_dict(), copied.state_dict()
+    assert ours.keys() == theirs.keys() and all(torch.equal(ours[key], theirs[key]) for key in theirs)
+    assert all(x.requires_grad and not x.is_meta for x in mapped.parameters())
+    assert sum(x.numel() for x in mapped.parameters()) == sum(x.numel() for x in copied.parameters())
+
+
+@pytest.mark.parametrize("fused", [False, True])
+@pytest.mark.parametrize("name", ["gpt2", "llama"])
+def test_a_mapped_model_learns_as_a_copied_one_and_its_file_stays(
+    name: str, fused: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also with a fused optimiser, which takes the memory of a weight and of its gradient side by side."""
+    monkeypatch.setattr(stored_weights, "MAPPED_FROM", 1)
+    folder = changed(name, tmp_path, lambda tensors: {key: x.double() for key, x in tensors.items()})
+    before = (folder / "model.safetensors").read_bytes()
+    models = [open_foreign(folder, dtype=torch.float64, mapped=mapped).model for mapped in (True, False)]
+    ids = torch.arange(3, 15).reshape(2, 6)
+    for model in models:
+        optimizer = torch.optim.AdamW(model.parameters(), lr=0.01, fused=fused)
+        for _ in range(3):
+            optimizer.zero_grad()
+            model(ids).logsumexp(-1).mean().backward()
+            optimizer.step()
+    mapped, copied = (model.state_dict() for model in models)
+    assert all(torch.allclose(mapped[key], copied[key], rtol=0, atol=1e-8) for key in copied)
+    assert (folder / "model.safetensors").read_bytes() == before
+
+
+def test_a_weight_that_is_not_finite_is_refused_where_it_is_mapped_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored_weights, "MAPPED_FROM", 1)
+    for number, wrong in enumerate((float("nan"), float("inf"), -float("inf"))):
+
+        def spoil(tensors: dict[str, torch.Tensor], wrong: float = wrong) -> dict[str, torch.Tensor]:
+            tensors["transformer.h.0.mlp.c_fc.weight"][1, 2] = wrong
+            return tensors
+
+        folder = changed("gpt2", tmp_path / str(number), spoil)
+        with pytest.raises(FileError, match=r"transformer\.h\.0\.mlp\.c_fc\.weight"):
+            open_foreign(folder)
+        assert open_foreign(folder, finite=False).model is not None

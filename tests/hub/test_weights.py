@@ -39,8 +39,10 @@ def test_a_tensor_comes_back_bit_for_bit(tmp_path: Path, dtype: torch.dtype) -> 
     assert found.read("d").shape == (0, 3)
 
 
-def test_a_tensor_is_read_in_pieces_and_cast(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("glimpse", [0, 2**20])
+def test_a_tensor_is_read_in_pieces_and_cast(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, glimpse: int) -> None:
     monkeypatch.setattr(module, "PIECE", 48)  # two rows of 5 halves, and no more
+    monkeypatch.setattr(module, "GLIMPSE", glimpse)
     x = torch.randn(11, 12).half()
     found = single(tmp_path, x=x)
     place = torch.empty(11, 12)
@@ -171,6 +173,72 @@ def test_every_number_lies_at_a_multiple_of_its_width(tmp_path: Path) -> None:
     write_tensors(path, {name: (x.dtype, tuple(x.shape)) for name, x in TENSORS.items()}, TENSORS.__getitem__)
     found = read_header(path)
     assert all(found[name].start % x.element_size() == 0 for name, x in TENSORS.items())
+
+
+def test_a_mapped_tensor_is_the_file_and_writing_to_it_never_reaches_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAPPED_FROM", 1)
+    x = torch.randn(40, 50)
+    found = single(tmp_path, x=x)
+    before = (tmp_path / SINGLE).read_bytes()
+    mapped = found.mapped("x")
+    assert mapped is not None and torch.equal(mapped, x)
+    mapped[3] += 1
+    again = StoredWeights.open(tmp_path).mapped("x")
+    assert again is not None and torch.equal(again, x)
+    assert (tmp_path / SINGLE).read_bytes() == before
+    assert torch.equal(mapped[3], x[3] + 1) and torch.equal(mapped[4:], x[4:])
+
+
+def test_a_mapped_tensor_outlives_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAPPED_FROM", 1)
+    x = torch.randn(3000)
+    mapped = single(tmp_path, x=x).mapped("x")
+    save_file({"x": torch.zeros(7)}, tmp_path / "new")
+    (tmp_path / "new").replace(tmp_path / SINGLE)  # as every writer here replaces a file
+    assert mapped is not None and torch.equal(mapped, x)
+    (tmp_path / SINGLE).unlink()
+    assert torch.equal(mapped, x)
+
+
+def test_what_is_small_or_lies_askew_is_not_mapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = single(tmp_path, x=torch.zeros(10), y=torch.zeros(module.MAPPED_FROM // 4))
+    assert found.mapped("x") is None and found.mapped("y") is not None
+    monkeypatch.setattr(module, "MAPPED_FROM", 1)
+    assert found.mapped("x") is not None
+    header = (
+        b'{"a":{"dtype":"I8","shape":[1],"data_offsets":[0,1]},"x":{"dtype":"F32","shape":[2],"data_offsets":[1,9]}}'
+    )
+    numbers = torch.tensor([1.5, -2.5])
+    (tmp_path / SINGLE).write_bytes(len(header).to_bytes(8, "little") + header + b"\0" + numbers.numpy().tobytes())
+    askew = StoredWeights.open(tmp_path)
+    assert askew.tensors["x"].start % 4 and askew.mapped("x") is None
+    assert torch.equal(askew.read("x"), numbers)
+    wide = torch.empty(2, dtype=torch.float64)
+    askew.read_into("x", wide)
+    assert torch.equal(wide, numbers.double())
+
+
+def test_a_file_that_becomes_shorter_before_it_is_mapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAPPED_FROM", 1)
+    found = single(tmp_path, x=torch.zeros(100), y=torch.zeros(100))
+    path = tmp_path / SINGLE
+    whole = path.read_bytes()
+    assert found.mapped("x") is not None
+    path.write_bytes(whole[:-40])  # the same file, in place: the map is older than its end
+    with pytest.raises(FileError, match="ends in the middle of y"):
+        found.mapped("y")
+    with pytest.raises(FileError, match="ends in the middle of y"):
+        found.read_into("y", torch.empty(100, dtype=torch.float64))
+    path.write_bytes(b"")
+    with pytest.raises(FileError, match="cannot be read: cannot mmap an empty file"):
+        StoredWeights(tmp_path, found.tensors).mapped("x")
+    path.unlink()
+    with pytest.raises(FileError, match=r"cannot be read: .*No such file"):
+        StoredWeights(tmp_path, found.tensors).mapped("x")
+    with pytest.raises(FileError, match="cannot be read: No such file"):
+        found.read_into("y", torch.empty(100, dtype=torch.float64))
 
 
 def _save_gpt2(folder: Path, dtype: str, **sizes: int) -> None:
