@@ -77,10 +77,14 @@ class RunWatcher:
             yield from self._try("tensorboard", lambda: board.see(event))
 
     def _is_drawn(self, event: Event) -> bool:
-        """After the last evaluation the end follows at once, and is drawn instead."""
-        if isinstance(event, events.Evaluated):
-            return event.step < self.last_step
-        return isinstance(event, events.Started | events.Stopped)
+        """After the last evaluation the end follows at once, and is drawn instead; before the first step there is
+        nothing to draw, and a second of drawing would delay it."""
+        match event:
+            case events.Started():
+                return event.step > 0
+            case events.Evaluated():
+                return event.step < self.last_step
+        return isinstance(event, events.Stopped)
 
     def write(self, state: str) -> Iterator[NotShown]:
         yield from self._try("status", lambda: write_block(self.run, self.standing, {**self.place, "state": state}))

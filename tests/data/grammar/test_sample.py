@@ -15,10 +15,11 @@ import pytest
 from glassformer.data.grammar import KINDS, every_pair, pairs, realise_english, sample, sentence, stream
 from glassformer.data.grammar.choose import Drawn, every
 from glassformer.data.grammar.compose import compose
-from glassformer.data.grammar.level import level_of
+from glassformer.data.grammar.level import Level, level_of
 from glassformer.data.grammar.pair import Word
 from glassformer.data.grammar.realise_korean import realise
 from glassformer.data.grammar.sample import drawn, realised
+from glassformer.data.grammar.tree import Sentence
 from glassformer.errors import ConfigError, InputError
 
 T = TypeVar("T")
@@ -201,3 +202,26 @@ def test_more_than_there_is_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sample, "PATIENCE", 0)
     with pytest.raises(InputError, match=r"has no 50000 such pairs, only about \d+; ask for fewer, or use level=full"):
         pairs("test", 50_000, kinds=("verb-place",))
+
+
+def test_a_split_is_the_same_whichever_was_drawn_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The places that one walk leaves behind spare the next one work, and change nothing."""
+    wanted = dict.fromkeys(("train", "validation", "test"), 30)
+    alone = {}
+    for split, count in wanted.items():
+        sample._places.cache_clear()
+        alone[split] = pairs(split, count, seed=5)
+    for order in (("train", "validation", "test"), ("test", "validation", "train")):
+        sample._places.cache_clear()
+        assert {split: pairs(split, wanted[split], seed=5) for split in order} == alone
+    composed: list[int] = []
+
+    def counted(seed: int, index: int, of: Level) -> Sentence:
+        composed.append(index)
+        return drawn(seed, index, of)
+
+    sample._places.cache_clear()
+    pairs("train", 300, seed=5)
+    monkeypatch.setattr(sample, "drawn", counted)
+    pairs("validation", 3, seed=5)
+    assert len(composed) < max(composed) / 2  # those of the training set were passed over

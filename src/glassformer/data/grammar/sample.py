@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from itertools import count as numbers
 from typing import TypeVar
 
@@ -16,6 +17,7 @@ from glassformer.data.grammar.tree import Sentence
 from glassformer.errors import InputError, choose
 
 T = TypeVar("T")
+REMEMBERED = 200_000  # sentences of a seed whose split is kept in mind
 PATIENCE = 200_000  # repeated sentences in a row, after which the level is taken to have no more of this kind
 
 
@@ -45,6 +47,16 @@ def sentence(index: int, seed: int = 0, level: str = "full") -> GrammarPair:
     return realised(drawn(seed, index, of), of)
 
 
+@cache
+def _places(seed: int, levels: tuple[Level, ...]) -> dict[int, tuple[str, str]]:
+    """Index → split and kind of the sentences that were realised so far.
+
+    Every split walks the same indices, and about one sentence in thirty is for validation: once the training set has
+    been drawn, the walk for the validation set passes over the others without composing them again.
+    """
+    return {}
+
+
 def trees(
     split: str,
     seed: int,
@@ -58,7 +70,10 @@ def trees(
     """
     news = {kind for kind in kinds if kind not in ("seen-like", "long")}
     plain = "seen-like" in kinds or "long" in kinds
+    places = _places(seed, tuple(levels))
     for index in numbers():
+        if index in places and not (places[index][0] == split and places[index][1] in kinds):
+            continue
         of = levels[index % len(levels)]
         tree = drawn(seed, index, of)
         if wanted is not None and not wanted(tree):
@@ -66,6 +81,8 @@ def trees(
         held_out = held_out_kinds(tree)
         if held_out <= news if held_out else plain:
             pair = realised(tree, of, held_out)
+            if index < REMEMBERED:
+                places[index] = pair.tags.split, pair.tags.kind
             if pair.tags.split == split and pair.tags.kind in kinds:
                 yield tree, pair
 
