@@ -286,7 +286,7 @@ def test_a_loss_of_nan_is_no_matter_of_the_metric(tmp_path: Path) -> None:
             return {**super().metrics(sums), "loss": float("nan")}
 
     run = Run.create(tmp_path / "run", run_config())
-    told = list(train(job(run, task=Lost(pad=0, bos=1, eos=2, frame=Frame(end=2)))))
+    told = list(train(job(run, task=Lost(pad=0, source=Frame(end=2), target=Frame(1, 2)))))
     assert [event.best for event in of(events.Evaluated, told)] == [False, False]
     assert told[-1] == events.Stopped(12, "finished")
 
@@ -303,7 +303,7 @@ def test_a_run_that_diverges_stops_clearly(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", run_config(skip_limit=3))
     told: list[Event] = []
     with pytest.raises(InputError, match="no finite loss and gradient in 3 steps in a row, up to step 3; the last"):
-        for event in train(job(run, task=Exploding(pad=0, bos=1, eos=2, frame=Frame(end=2)))):
+        for event in train(job(run, task=Exploding(pad=0, source=Frame(end=2), target=Frame(1, 2)))):
             told.append(event)
     assert len(of(events.StepDone, told)) == 3
     assert run.status["state"] == "failed"
@@ -311,7 +311,7 @@ def test_a_run_that_diverges_stops_clearly(tmp_path: Path) -> None:
 
 def test_skipped_steps_are_counted_in_the_log(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", run_config(skip_limit=50, evaluate_every=0))
-    told = list(train(job(run, task=Exploding(pad=0, bos=1, eos=2, frame=Frame(end=2)))))
+    told = list(train(job(run, task=Exploding(pad=0, source=Frame(end=2), target=Frame(1, 2)))))
     assert [event.skipped for event in of(events.Logged, told)] == [3, 6, 9, 12]
 
 
