@@ -16,11 +16,10 @@ from torch import Tensor, nn
 
 from glassformer.decoding.state import State
 from glassformer.layers.attention.cache import Cache, KeyValues, LayerCache, SlottedKeyValues
+from glassformer.layers.attention.slots import SLOTS, enough_sentences, enough_slots
 from glassformer.models.decoder import Decoder
 from glassformer.tap import observed
 
-SLOTS = 32  # positions to begin with; doubled when they are full
-ROWS = 16  # sentences are rounded up to a multiple of this, so that few graphs serve all batches
 EAGER = 2  # steps before a graph is recorded: kernels are chosen and loaded
 
 Decode = Callable[[Tensor, State], Tensor]  # the last tokens, b 1 → logits, b v
@@ -38,11 +37,9 @@ class Sizes:
     @classmethod
     def of(cls, rows: int, state: State) -> Sizes:
         """Room for a state and at least one position more."""
-        beams, slots = state.cache.beams, SLOTS
-        while slots <= state.cache.length:
-            slots *= 2
+        beams, slots = state.cache.beams, enough_slots(state.cache.length, SLOTS)
         source = 0 if state.memory is None else state.memory.shape[1]
-        return cls(-(-rows // beams // ROWS) * ROWS, beams, slots, source)
+        return cls(enough_sentences(rows // beams), beams, slots, source)
 
 
 class Slots:
@@ -173,13 +170,8 @@ def slots_of(model: nn.Module) -> dict[Sizes, Slots]:
 
 
 def may_be_slotted(decoder: Decoder, state: State) -> bool:
-    """Whether slots can hold it: a slot is no position, so a bias by distance or a window would look at the wrong ones.
-
-    Keys and values of all layers must have one shape, since they share one piece of memory.
-    """
-    if not state.cache.length or observed() or decoder.window is not None:
-        return False
-    if getattr(decoder.positions, "acts_on", "") not in ("stream", "queries and keys"):
+    """Whether slots can hold it: keys and values of all layers must have one shape, since they share their memory."""
+    if not state.cache.length or observed() or not decoder.may_be_slotted:
         return False
     shapes = {x.shape for layer in state.cache.layers for x in layer.past.whole()}
     return len(shapes) == 1 and state.cache.layers[0].past.whole()[0].is_cuda

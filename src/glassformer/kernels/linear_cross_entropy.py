@@ -16,9 +16,9 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-LOGITS = 2**28  # numbers in one chunk of logits
+from glassformer.kernels.chunk import LOGITS, chunk_rows, padded
+
 BLOCK = 8192  # logits that a kernel holds at a time
-MULTIPLE = 64  # a product is fastest when its sizes are multiples of this; 50,257 words are computed as 50,304
 
 
 @triton.jit
@@ -81,12 +81,12 @@ class _LinearCrossEntropy(torch.autograd.Function):
         ctx: Any, x: Tensor, weight: Tensor, targets: Tensor, ignore: int, smoothing: float, dtype: torch.dtype
     ) -> Tensor:
         (n, d), v = x.shape, weight.shape[0]
-        width = -(-v // MULTIPLE) * MULTIPLE
+        width = padded(v)
         matrix = weight.new_zeros(width, d, dtype=dtype)  # cast anyway, so padding it costs nothing
         matrix[:v] = weight
         low = x.to(dtype)  # n d
         along_x, along_w = torch.empty_like(low), weight.new_zeros(width, d, dtype=torch.float32)
-        rows = min(n, max(1, LOGITS // width))
+        rows = chunk_rows(n, width, LOGITS)
         logits, total = low.new_empty(rows, width), x.new_zeros((), dtype=torch.float32)
         for start in range(0, n, rows):
             part, z = low[start : start + rows], logits[: min(rows, n - start)]

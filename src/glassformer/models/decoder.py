@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor, nn
 
@@ -101,6 +103,12 @@ class Decoder(Stack):
 
     def empty_cache(self) -> Cache:
         return Cache.empty(len(self.blocks))
+
+    @property
+    def may_be_slotted(self) -> bool:
+        """Whether slots can hold its cache: a slot is no position, so a window or a bias by distance would be wrong."""
+        positions: Any = self.positions
+        return self.window is None and positions.acts_on in ("stream", "queries and keys")
 
 
 class DecoderOnly(nn.Module):

@@ -58,14 +58,7 @@ def plain_smoothing(loss: Loss) -> float | None:
 
 
 def is_one_product(head: nn.Module) -> TypeGuard[LanguageModelHead]:
-    """Whether a head is x Eᵀ and nothing else."""
-    return (
-        isinstance(head, LanguageModelHead)
-        and head.transform is None
-        and head.bias is None
-        and head.offset is None
-        and head.scale == 1.0
-    )
+    return isinstance(head, LanguageModelHead) and head.is_one_product
 
 
 def token_scores(logits: Float[Tensor, "b t v"], targets: Int[Tensor, "b t"]) -> dict[str, Sum]:

@@ -47,6 +47,11 @@ class LanguageModelHead(nn.Module):
         self.register_buffer("offset", torch.zeros(vocab_size) if offset else None)
         self.offset: Tensor | None
 
+    @property
+    def is_one_product(self) -> bool:
+        """Whether it is x Eᵀ and nothing else."""
+        return self.transform is None and self.bias is None and self.offset is None and self.scale == 1.0
+
     def forward(
         self, x: Float[Tensor, "b t d"], mask: Tensor | None = None, embedding: Float[Tensor, "v d"] | None = None
     ) -> Float[Tensor, "b t v"]:
