@@ -24,6 +24,7 @@ from glassformer.bench.training_step import paper_model
 from glassformer.config.model import ModelConfig
 from glassformer.config.values import Choice
 from glassformer.decoding import Beams, Hypothesis, Limits, beam_search, greedy
+from glassformer.decoding.step import evaluating
 from glassformer.errors import InputError
 from glassformer.hub.ctranslate2 import CTRANSLATE2, TokenNames, write_model
 from glassformer.hub.ctranslate2_spec import specify
@@ -102,14 +103,15 @@ def _ours(model: nn.Module, setting: DecodingSetting) -> Callable[[Tensor, Tenso
     def decode(source: Tensor, mask: Tensor, beam: int) -> list[list[int]]:
         lengths = mask.sum(1)
         found: dict[int, list[Hypothesis]] = {}
-        for order in lengths.argsort(stable=True).split(setting.batch):  # similar lengths, as `translate` does
-            some, real = (x[order, : int(lengths[order].max())] for x in (source, mask))
-            if beam == 1:
-                best = greedy(model, some, real, limits=limits)
-            else:
-                beams = Beams(width=beam, length_norm="power", alpha=ALPHA, stop="first")
-                best = beam_search(model, some, real, limits=limits, beams=beams)
-            found |= zip(order.tolist(), best, strict=True)
+        with evaluating(model):  # and similar lengths together, as `translate` does
+            for order in lengths.argsort(stable=True).split(setting.batch):
+                some, real = (x[order, : int(lengths[order].max())] for x in (source, mask))
+                if beam == 1:
+                    best = greedy(model, some, real, limits=limits)
+                else:
+                    beams = Beams(width=beam, length_norm="power", alpha=ALPHA, stop="first")
+                    best = beam_search(model, some, real, limits=limits, beams=beams)
+                found |= zip(order.tolist(), best, strict=True)
         return [found[sentence][0].tokens for sentence in range(len(source))]
 
     return decode

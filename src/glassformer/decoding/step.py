@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from glassformer.decoding.captured import in_slots
 from glassformer.decoding.state import State
 from glassformer.errors import InputError, shown
+from glassformer.kernels.linear import packed_weights
 from glassformer.layers.attention.mask import as_allowed
 from glassformer.layers.embedding import TokenEmbedding, token_matrix
 from glassformer.layers.head import LanguageModelHead
@@ -177,12 +178,13 @@ def align_right(source: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor | N
 
 @contextmanager
 def evaluating(model: nn.Module) -> Iterator[None]:
-    """Inside, the model is in evaluation mode; afterwards every module is in its previous mode."""
+    """Inside, the model is in evaluation mode and keeps its weights; then every module is in its old mode."""
     training = [module for module in model.modules() if module.training]
     try:
         for module in training:
             module.training = False
-        yield
+        with packed_weights():
+            yield
     finally:
         for module in training:
             module.training = True

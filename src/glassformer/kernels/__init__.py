@@ -1,4 +1,6 @@
-"""Kernels of our own for an accelerator, in Triton, which comes with torch there: one file each, beside its plain form.
+"""Other forms of what the layers compute, for speed: one file each, beside its plain form.
+
+On an accelerator they are kernels of our own, in Triton, which comes with torch there; on a CPU, other calls of torch.
 
 Nobody has to know them: where there is no accelerator or no Triton, and wherever the mathematics is looked at, the
 plain form runs. A test compares the two.
@@ -20,3 +22,15 @@ TRITON = find_spec("triton") is not None
 def usable(x: Tensor) -> bool:
     """Whether a kernel can take the place of its plain form for this tensor."""
     return TRITON and x.device.type == "cuda" and x.dtype.itemsize <= 4 and not observed()
+
+
+def in_the_open(*tensors: Tensor) -> bool:
+    """Whether a form for CPUs can take the place of the plain one: nobody follows or compiles the torch functions."""
+    import torch
+    from torch.overrides import has_torch_function
+
+    return (
+        all(x.dtype == torch.float32 and x.device.type == "cpu" for x in tensors)
+        and not has_torch_function(tensors)
+        and not torch.compiler.is_compiling()
+    )

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from glassformer.config.values import size as whole
 from glassformer.errors import ConfigError, InputError
+from glassformer.kernels.linear import Linear
 from glassformer.tap import tap
 
 
@@ -47,7 +48,7 @@ class ImagePatches(nn.Module):
         super().__init__()
         check_image(size, patch)
         self.size, self.patch, self.channels = size, patch, channels
-        self.projection = nn.Linear(channels * patch * patch, d_model, bias=bias)
+        self.projection = Linear(channels * patch * patch, d_model, bias=bias)
         self.class_token = nn.Parameter(torch.zeros(class_tokens, d_model)) if class_tokens else None
 
     def forward(self, images: Float[Tensor, "b c height width"]) -> Float[Tensor, "b t d_model"]:
@@ -92,7 +93,7 @@ class SeriesPatches(nn.Module):
         super().__init__()
         check_series(context, length, stride)
         self.context, self.length, self.stride, self.channels, self.pad_end = context, length, stride, channels, pad_end
-        self.projection = nn.Linear(channels * length, d_model, bias=bias)
+        self.projection = Linear(channels * length, d_model, bias=bias)
 
     def forward(self, series: Float[Tensor, "b c context"]) -> Float[Tensor, "b t d_model"]:
         expected = (self.channels, self.context)

@@ -12,6 +12,7 @@ from torch.utils.checkpoint import checkpoint
 
 from glassformer.config.values import BIASES, biases, one_of
 from glassformer.errors import InputError, choose, shown
+from glassformer.kernels.dropout import Dropout
 from glassformer.layers.attention import LayerCache, Mask, MultiHeadAttention
 from glassformer.layers.attention.mask import as_allowed
 from glassformer.layers.feed_forward import FEED_FORWARDS
@@ -121,7 +122,7 @@ class Block(nn.Module):
             dropout=dropout if feed_forward_dropout is None else feed_forward_dropout,
         )
         self.feed_forward_norm = None if parallel else add_norm_norm()
-        self.drop = nn.Sequential(nn.Dropout(dropout), StochasticDepth(stochastic_depth))
+        self.drop = nn.Sequential(Dropout(dropout), StochasticDepth(stochastic_depth))
 
 
 class BlockOptions(TypedDict, total=False):

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from glassformer.config.options import REQUIRED, known_key, parameters
 from glassformer.config.values import biases
 from glassformer.errors import ConfigError, choose
+from glassformer.kernels.dropout import Dropout
 from glassformer.layers.attention.mask import Mask, Packing, check_window
 from glassformer.layers.attention.multi_head import check_heads
 from glassformer.layers.embedding import check_precision, check_vectors
@@ -66,7 +67,7 @@ class Stack(nn.Module):
             **self._sizes(position, max_len, self.causal, block), **(position_options or {})
         )
         self.embedding_norm = norm() if embedding_norm else None
-        self.dropout = nn.Dropout(block["dropout"])
+        self.dropout = Dropout(block["dropout"])
         rates = StochasticDepth.rates(block["stochastic_depth"], n_layers)
         self.blocks = nn.ModuleList(self.block(**_with_rate(block, rate)) for rate in rates)
         has_final_norm = has_final_norm_by_default(block) if final_norm is None else final_norm

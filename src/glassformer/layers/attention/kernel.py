@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from glassformer.errors import InputError
+from glassformer.kernels.dropout import dropout as drop
 from glassformer.layers.attention.mask import Mask
 from glassformer.tap import Selection, is_watched, selection, tap
 
@@ -29,7 +30,7 @@ def reference(
     """
     k, v = share_heads(k, q.shape[1]), share_heads(v, q.shape[1])  # b h s d_k, b h s d_v
     weights = attention_weights(q, k, mask, bias=bias, scale=scale)  # b h t s
-    return F.dropout(weights, dropout, training=dropout > 0.0) @ v  # b h t d_v
+    return drop(weights, dropout, dropout > 0.0) @ v  # b h t d_v
 
 
 def attention_weights(q: Tensor, k: Tensor, mask: Mask, *, bias: Tensor | None, scale: float) -> Tensor:

@@ -11,6 +11,7 @@ from glassformer.config.values import biases, size
 from glassformer.errors import ConfigError, choose
 from glassformer.kernels import usable
 from glassformer.kernels.joint_linear import joint_linear
+from glassformer.kernels.linear import Linear
 from glassformer.layers.attention.cache import KeyValues, remembered
 from glassformer.layers.attention.kernel import KERNELS
 from glassformer.layers.attention.mask import Mask, as_allowed
@@ -59,10 +60,10 @@ class MultiHeadAttention(nn.Module):
         self.dropout = dropout
         self.kernel = kernel
         choose("kernel", kernel, KERNELS)
-        self.w_q = nn.Linear(d_model, n_heads * d_k, bias="q" in bias)
-        self.w_k = nn.Linear(d_model, n_kv_heads * d_k, bias="k" in bias)
-        self.w_v = nn.Linear(d_model, n_kv_heads * d_v, bias="v" in bias)
-        self.w_o = nn.Linear(n_heads * d_v, d_model, bias="o" in bias)
+        self.w_q = Linear(d_model, n_heads * d_k, bias="q" in bias)
+        self.w_k = Linear(d_model, n_kv_heads * d_k, bias="k" in bias)
+        self.w_v = Linear(d_model, n_kv_heads * d_v, bias="v" in bias)
+        self.w_o = Linear(n_heads * d_v, d_model, bias="o" in bias)
         norm = choose("qk_norm", qk_norm, NORMS) if isinstance(qk_norm, str) else qk_norm
         self.q_norm = norm(d_k, eps=eps, bias="norm" in bias) if norm else None
         self.k_norm = norm(d_k, eps=eps, bias="norm" in bias) if norm else None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from glassformer.errors import choose
+from glassformer.kernels.dropout import dropout
+from glassformer.kernels.linear import Linear
 from glassformer.layers.feed_forward.activation import ACTIVATIONS
 from glassformer.tap import tap
 
@@ -25,10 +26,10 @@ class FeedForward(nn.Module):
     ) -> None:
         super().__init__()
         self.activation, self.dropout = choose("activation", activation, ACTIVATIONS), dropout
-        self.w_1 = nn.Linear(d_model, d_ff, bias=bias)
-        self.w_2 = nn.Linear(d_ff, d_model, bias=bias)
+        self.w_1 = Linear(d_model, d_ff, bias=bias)
+        self.w_2 = Linear(d_ff, d_model, bias=bias)
 
     def forward(self, x: Float[Tensor, "b t d_model"]) -> Float[Tensor, "b t d_model"]:
         hidden = tap("hidden", self.activation(self.w_1(x)))  # b t d_ff
-        hidden = F.dropout(hidden, self.dropout, self.training)
+        hidden = dropout(hidden, self.dropout, self.training)
         return tap("output", self.w_2(hidden))  # b t d_model

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from glassformer.config.values import one_of, size
 from glassformer.errors import InputError
+from glassformer.kernels.linear import Linear
 from glassformer.layers.head.pooling import POOLS
 from glassformer.layers.head.pooling import pool as pool_positions
 from glassformer.tap import tap
@@ -29,8 +30,8 @@ class ClassifierHead(nn.Module):
     ) -> None:
         super().__init__()
         self.pool = one_of("head.pool", pool, self.pools)
-        self.pooler = nn.Linear(d_model, d_model) if pooler else None
-        self.output = nn.Linear(d_model, classes, bias=bias) if classes else None
+        self.pooler = Linear(d_model, d_model) if pooler else None
+        self.output = Linear(d_model, classes, bias=bias) if classes else None
 
     def forward(
         self, x: Float[Tensor, "b t d"], mask: Bool[Tensor, "b t"] | None = None, embedding: Tensor | None = None
@@ -53,8 +54,8 @@ class DistilledHead(nn.Module):
     def __init__(self, *, d_model: int, classes: int, bias: bool = True) -> None:
         super().__init__()
         size("head.classes", classes)
-        self.output = nn.Linear(d_model, classes, bias=bias)
-        self.distillation = nn.Linear(d_model, classes, bias=bias)
+        self.output = Linear(d_model, classes, bias=bias)
+        self.distillation = Linear(d_model, classes, bias=bias)
 
     def forward(
         self, x: Float[Tensor, "b t d"], mask: Tensor | None = None, embedding: Tensor | None = None

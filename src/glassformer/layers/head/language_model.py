@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from glassformer.errors import choose
+from glassformer.kernels.linear import Linear, linear
 from glassformer.layers.feed_forward.activation import ACTIVATIONS
 from glassformer.layers.norm import LayerNorm
 from glassformer.tap import tap
@@ -40,7 +40,7 @@ class LanguageModelHead(nn.Module):
         super().__init__()
         self.activation = choose("head.activation", activation, ACTIVATIONS)
         self.scale = d_model**-0.5 if scale else 1.0
-        self.transform = nn.Linear(d_model, d_model) if transform else None
+        self.transform = Linear(d_model, d_model) if transform else None
         self.norm = LayerNorm(d_model, eps=eps) if transform else None
         self.weight = None if tied else nn.Parameter(torch.empty(vocab_size, d_model).normal_(std=d_model**-0.5))
         self.bias = nn.Parameter(torch.zeros(vocab_size)) if bias else None
@@ -61,5 +61,5 @@ class LanguageModelHead(nn.Module):
             x = x * self.scale
         weight = embedding if self.weight is None else self.weight
         assert weight is not None  # a tied head is given the embedding by its model
-        logits = F.linear(x, weight, self.bias)  # b t v
+        logits = linear(x, weight, self.bias)  # b t v
         return tap("logits", logits if self.offset is None else logits + self.offset)

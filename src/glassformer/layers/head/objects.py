@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from glassformer.kernels.linear import Linear
 from glassformer.tap import tap
 
 SIDES = 4  # of a box: x and y of its centre, width, height
@@ -33,9 +34,9 @@ class ObjectsHead(nn.Module):
 
     def __init__(self, *, d_model: int, classes: int) -> None:
         super().__init__()
-        self.output = nn.Linear(d_model, classes + 1)
-        self.box_hidden = nn.Linear(d_model, d_model)
-        self.box = nn.Linear(d_model, SIDES)
+        self.output = Linear(d_model, classes + 1)
+        self.box_hidden = Linear(d_model, d_model)
+        self.box = Linear(d_model, SIDES)
 
     def forward(
         self, x: Float[Tensor, "b t d"], mask: Bool[Tensor, "b t"] | None = None, embedding: Tensor | None = None

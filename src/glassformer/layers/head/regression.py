@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from glassformer.config.values import one_of
 from glassformer.errors import InputError
+from glassformer.kernels.dropout import dropout
+from glassformer.kernels.linear import Linear
 from glassformer.layers.head.pooling import POOLS
 from glassformer.layers.head.pooling import pool as pool_positions
 from glassformer.tap import tap
@@ -36,12 +37,12 @@ class RegressionHead(nn.Module):
     ) -> None:
         super().__init__()
         self.pool, self.positions, self.dropout = one_of("head.pool", pool, self.pools), positions, dropout
-        self.output = nn.Linear((positions if pool == "flatten" else 1) * d_model, outputs, bias=bias)
+        self.output = Linear((positions if pool == "flatten" else 1) * d_model, outputs, bias=bias)
 
     def forward(
         self, x: Float[Tensor, "b t d"], mask: Bool[Tensor, "b t"] | None = None, embedding: Tensor | None = None
     ) -> Float[Tensor, "b outputs"]:
         if self.pool == "flatten" and x.shape[1] != self.positions:
             raise InputError("flatten_positions", length=x.shape[1], positions=self.positions)
-        pooled = F.dropout(tap("pooled", pool_positions(x, self.pool, mask)), self.dropout, self.training)  # b d
+        pooled = dropout(tap("pooled", pool_positions(x, self.pool, mask)), self.dropout, self.training)  # b d
         return tap("output", self.output(pooled))  # b outputs

@@ -13,6 +13,7 @@ from glassformer.config.options import complete
 from glassformer.config.recipe import RunConfig
 from glassformer.data.batch import pad
 from glassformer.decoding import Beams, Hypothesis, Limits, beam_search, greedy
+from glassformer.decoding.step import evaluating
 from glassformer.errors import ConfigError
 from glassformer.layers.position import table_size
 from glassformer.loading import Loaded
@@ -80,10 +81,11 @@ def candidates(
     encoded = [frame.fit(tokens, most, truncate=search.truncate) for tokens in source.encode_batch(list(texts))]
     found: list[list[Translated]] = [[Translated("", 0.0, 0.0)] for _ in texts]
     order = sorted((i for i, tokens in enumerate(encoded) if tokens), key=lambda i: len(encoded[i]))
-    for some in _chunks(order, search.batch):
-        hypotheses = _search(model, vocabularies, frame, [encoded[i] for i in some], search)
-        for i, best in zip(some, hypotheses, strict=True):
-            found[i] = [Translated(_text(vocabularies.target, one), one.score, one.log_probability) for one in best]
+    with evaluating(model):
+        for some in _chunks(order, search.batch):
+            hypotheses = _search(model, vocabularies, frame, [encoded[i] for i in some], search)
+            for i, best in zip(some, hypotheses, strict=True):
+                found[i] = [Translated(_text(vocabularies.target, one), one.score, one.log_probability) for one in best]
     return found
 
 

@@ -1,0 +1,98 @@
+"""x Wᵀ + b, the product that Transformers are made of; on a CPU by oneDNN where it is large.
+
+    plain form    F.linear: on a CPU, MKL's product
+    this form     the same by oneDNN, which comes with torch and uses all of a processor that is not Intel's
+
+While the same weights serve many small products, as in decoding, each is kept in the order the kernel reads it in.
+"""
+
+from __future__ import annotations
+
+import math
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.utils.flop_counter import register_flop_formula
+
+from glassformer.kernels import in_the_open
+
+ONEDNN = torch.backends.mkldnn.is_available() and platform.machine() in ("x86_64", "AMD64")
+LARGE, LARGE_PACKED = 1 << 22, 1 << 20  # multiplications from which it wins
+PACKED_ROWS = 4  # with fewer rows, reading the weights takes all the time, in whichever order they are
+
+_packed: ContextVar[dict[int, tuple[Tensor, Tensor]] | None] = ContextVar("packed", default=None)
+
+
+class Linear(nn.Linear):
+    """nn.Linear by `linear`."""
+
+    def forward(self, input: Tensor) -> Tensor:  # noqa: A002, torch's name
+        return linear(input, self.weight, self.bias)
+
+
+def linear(
+    x: Float[Tensor, "*b d"], weight: Float[Tensor, "n d"], bias: Float[Tensor, " n"] | None = None
+) -> Float[Tensor, "*b n"]:
+    """x Wᵀ + b."""
+    if not ONEDNN or not in_the_open(x, weight) or torch.is_autocast_enabled("cpu"):
+        return F.linear(x, weight, bias)
+    work, known = x.numel() * weight.shape[0], _packed.get()
+    if torch.is_grad_enabled() and any(each is not None and each.requires_grad for each in (x, weight, bias)):
+        return _Linear.apply(x, weight, bias) if work >= LARGE else F.linear(x, weight, bias)
+    if known is not None and work >= LARGE_PACKED and x.numel() >= PACKED_ROWS * x.shape[-1]:
+        return _product(x, _in_order(weight, known), bias)
+    return _product(x, weight, bias) if work >= LARGE else F.linear(x, weight, bias)
+
+
+def _product(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    result: Tensor = torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")
+    return result
+
+
+if ONEDNN:  # torch's counter of FLOPs does not know it by itself
+    register_flop_formula(torch.ops.mkldnn._linear_pointwise)(lambda x, weight, *_, **__: 2 * math.prod(x) * weight[0])
+
+
+class _Linear(torch.autograd.Function):
+    """y = x Wᵀ + b;  dx = dy W,  dW = dyᵀ x,  db = Σ dy."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        ctx.save_for_backward(x, weight)
+        ctx.has_bias = bias is not None
+        return _product(x, weight, bias)
+
+    @staticmethod
+    def backward(ctx: Any, dy: Tensor) -> tuple[Tensor | None, ...]:
+        x, weight = ctx.saved_tensors
+        dx = linear(dy, weight.t()) if ctx.needs_input_grad[0] else None
+        rows = dy.flatten(0, -2)
+        dw = rows.t() @ x.flatten(0, -2) if ctx.needs_input_grad[1] else None  # MKL is as fast here
+        db = rows.sum(0) if ctx.has_bias and ctx.needs_input_grad[2] else None
+        return dx, dw, db
+
+
+@contextmanager
+def packed_weights() -> Iterator[None]:
+    """Inside, nobody changes the weights, and each is held a second time in the kernel's order once it is used."""
+    if _packed.get() is not None:
+        yield
+        return
+    token = _packed.set({})
+    try:
+        yield
+    finally:
+        _packed.reset(token)
+
+
+def _in_order(weight: Tensor, known: dict[int, tuple[Tensor, Tensor]]) -> Tensor:
+    if id(weight) not in known:  # the weight is kept as well, so that its id stays its own
+        known[id(weight)] = weight, torch.ops.mkldnn._reorder_linear_weight(weight.detach(), None)
+    return known[id(weight)][1]
