@@ -11,7 +11,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from glassformer.decoding.step import evaluating
 from glassformer.kernels import linear as module
-from glassformer.kernels.linear import LARGE, LARGE_PACKED, ONEDNN, Linear, linear, packed_weights
+from glassformer.kernels.linear import LARGE, LARGE_PACKED, ONEDNN, Linear, linear_map, packed_weights
 
 pytestmark = pytest.mark.skipif(not ONEDNN, reason="torch has no oneDNN for this processor")
 
@@ -42,7 +42,7 @@ def ours(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
 def test_values_and_slopes(ours: list[object], shape: tuple[int, ...], biased: bool) -> None:
     x, weight = given(*shape, slopes=True), given(N, D, slopes=True)
     inputs = (x, weight, given(N, slopes=True)) if biased else (x, weight)
-    y, plain = linear(*inputs), F.linear(*inputs)
+    y, plain = linear_map(*inputs), F.linear(*inputs)
     assert len(ours) == 1
     torch.testing.assert_close(y, plain, rtol=1e-5, atol=1e-4)
     dy = given(*plain.shape)
@@ -55,7 +55,7 @@ def test_values_and_slopes(ours: list[object], shape: tuple[int, ...], biased: b
 def test_slopes_of_slopes() -> None:
     x, weight = given(ROWS, D, slopes=True), given(N, D, slopes=True)
     seconds = []
-    for product in (linear, F.linear):
+    for product in (linear_map, F.linear):
         (dx,) = torch.autograd.grad(product(x, weight).square().sum(), x, create_graph=True)
         seconds.append(torch.autograd.grad(dx.square().sum(), weight)[0])
     mine, theirs = seconds
@@ -64,7 +64,7 @@ def test_slopes_of_slopes() -> None:
 
 def test_a_matrix_laid_out_otherwise(ours: list[object]) -> None:
     x, weight = given(D, ROWS).t(), given(D, N).t()
-    torch.testing.assert_close(linear(x, weight), F.linear(x, weight), rtol=1e-5, atol=1e-4)
+    torch.testing.assert_close(linear_map(x, weight), F.linear(x, weight), rtol=1e-5, atol=1e-4)
     assert ours
 
 
@@ -83,20 +83,20 @@ def test_what_autograd_keeps_is_the_same() -> None:
             product(x, weight, bias)  # type: ignore[operator]
         return seen
 
-    assert kept(linear) == kept(F.linear)
+    assert kept(linear_map) == kept(F.linear)
 
 
 def test_torch_counts_its_flops() -> None:
     x, weight = given(ROWS, D, slopes=True), given(N, D, slopes=True)
     with FlopCounterMode(display=False) as counter:
-        linear(x, weight).sum().backward()
+        linear_map(x, weight).sum().backward()
     assert counter.get_total_flops() == 3 * 2 * ROWS * D * N
 
 
 def test_small_products_are_torchs_own(ours: list[object]) -> None:
     x, weight = given(4, D), given(N, D)
     assert 4 * D * N < LARGE_PACKED
-    assert torch.equal(linear(x, weight), F.linear(x, weight)) and not ours
+    assert torch.equal(linear_map(x, weight), F.linear(x, weight)) and not ours
 
 
 class Looking(TorchFunctionMode):
@@ -109,15 +109,15 @@ class Looking(TorchFunctionMode):
 
 def test_who_looks_sees_the_plain_form(ours: list[object]) -> None:
     with Looking() as looking:
-        linear(given(ROWS, D), given(N, D))
+        linear_map(given(ROWS, D), given(N, D))
     assert F.linear in looking.seen and not ours
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
 def test_other_types_are_torchs_own(ours: list[object], dtype: torch.dtype) -> None:
-    linear(given(ROWS, D).to(dtype), given(N, D).to(dtype))
+    linear_map(given(ROWS, D).to(dtype), given(N, D).to(dtype))
     with torch.autocast("cpu", torch.bfloat16):
-        linear(given(ROWS, D), given(N, D))
+        linear_map(given(ROWS, D), given(N, D))
     assert not ours
 
 
@@ -125,10 +125,10 @@ def test_weights_in_the_kernels_order(ours: list[object]) -> None:
     x, weight, bias = given(8, 1, D), given(N, D), given(N)
     assert LARGE_PACKED <= 8 * D * N < LARGE
     with packed_weights(), packed_weights():
-        torch.testing.assert_close(linear(x, weight, bias), F.linear(x, weight, bias), rtol=1e-5, atol=1e-4)
+        torch.testing.assert_close(linear_map(x, weight, bias), F.linear(x, weight, bias), rtol=1e-5, atol=1e-4)
         assert len(ours) == 1
-        linear(x, weight, bias)
-    linear(x, weight, bias)  # outside, too small
+        linear_map(x, weight, bias)
+    linear_map(x, weight, bias)  # outside, too small
     assert len(ours) == 2
 
 

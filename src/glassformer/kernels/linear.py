@@ -31,13 +31,13 @@ _packed: ContextVar[dict[int, tuple[Tensor, Tensor]] | None] = ContextVar("packe
 
 
 class Linear(nn.Linear):
-    """nn.Linear by `linear`."""
+    """nn.Linear by `linear_map`."""
 
     def forward(self, input: Tensor) -> Tensor:  # noqa: A002, torch's name
-        return linear(input, self.weight, self.bias)
+        return linear_map(input, self.weight, self.bias)
 
 
-def linear(
+def linear_map(
     x: Float[Tensor, "*b d"], weight: Float[Tensor, "n d"], bias: Float[Tensor, " n"] | None = None
 ) -> Float[Tensor, "*b n"]:
     """x Wᵀ + b."""
@@ -72,7 +72,7 @@ class _Linear(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, dy: Tensor) -> tuple[Tensor | None, ...]:
         x, weight = ctx.saved_tensors
-        dx = linear(dy, weight.t()) if ctx.needs_input_grad[0] else None
+        dx = linear_map(dy, weight.t()) if ctx.needs_input_grad[0] else None
         rows = dy.flatten(0, -2)
         dw = rows.t() @ x.flatten(0, -2) if ctx.needs_input_grad[1] else None  # MKL is as fast here
         db = rows.sum(0) if ctx.has_bias and ctx.needs_input_grad[2] else None

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from glassformer.errors import choose
-from glassformer.kernels.linear import Linear, linear
+from glassformer.kernels.linear import Linear, linear_map
 from glassformer.layers.feed_forward.activation import ACTIVATIONS
 from glassformer.layers.norm import LayerNorm
 from glassformer.tap import tap
@@ -61,5 +61,5 @@ class LanguageModelHead(nn.Module):
             x = x * self.scale
         weight = embedding if self.weight is None else self.weight
         assert weight is not None  # a tied head is given the embedding by its model
-        logits = linear(x, weight, self.bias)  # b t v
+        logits = linear_map(x, weight, self.bias)  # b t v
         return tap("logits", logits if self.offset is None else logits + self.offset)
