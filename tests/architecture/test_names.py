@@ -23,7 +23,11 @@ IN_TRITON = {"glassformer.kernels.layer_norm", "glassformer.kernels.linear_cross
 
 @pytest.mark.slow
 def test_a_module_is_never_hidden_behind_a_function() -> None:
-    lines = "\n".join(f"import {name} as m; assert m.__name__ == {name!r}, {name!r}" for name in ALL)
+    lines = "\n".join(
+        f"import {name} as m; assert m.__name__ == {name!r}, {name!r}"
+        for name in ALL
+        if TRITON or name not in IN_TRITON
+    )
     done = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 

@@ -10,8 +10,8 @@ from jaxtyping import Bool, Shaped
 from torch import Tensor, nn
 
 from glassformer.config.values import size
+from glassformer.decoding.lagging import LAG, LaggingAnswer
 from glassformer.decoding.limits import FREE, CheckedLimits, Limits, prepare
-from glassformer.decoding.question import LAG, Question
 from glassformer.decoding.rules import LENGTH_NORMS, STOP_RULES, SearchProgress, largest, log_softmax_
 from glassformer.decoding.step import Decodable, DecodingStart, Hypothesis, evaluating
 from glassformer.decoding.tree import FINISHED, KEPT, PRUNED, ROOT, Candidates, Growth, Tree
@@ -80,7 +80,7 @@ class BeamSearch:
         self.growth = Growth()
         self.done = torch.zeros(len(longest), dtype=torch.bool, device=device)  # b
         self.last = max(longest)
-        self.has_finished, self.is_wrong = Question(LAG), Question(LAG)
+        self.has_finished, self.is_wrong = LaggingAnswer(LAG), LaggingAnswer(LAG)
 
     def run(self) -> BeamSearch:
         length = 1

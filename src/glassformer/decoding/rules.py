@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from glassformer.decoding.question import Question
+from glassformer.decoding.lagging import LaggingAnswer
 from glassformer.errors import InputError
 from glassformer.tap import observed
 
@@ -116,13 +116,13 @@ def check_finite(x: Tensor) -> Tensor:
     return x
 
 
-def comparable(logits: Tensor, is_wrong: Question | None = None) -> Tensor:
+def comparable(logits: Tensor, is_wrong: LaggingAnswer | None = None) -> Tensor:
     """Returns logits, b v, whose rows have a largest entry: −∞ is allowed, NaN and ∞ raise.
 
     With a question that is asked at every step, an accelerator is not waited for.
     """
     wrong = ~logits.amax(1).isfinite().all()
-    return check_finite(logits) if (is_wrong or Question()).ask(wrong) else logits
+    return check_finite(logits) if (is_wrong or LaggingAnswer()).ask(wrong) else logits
 
 
 def _name(dtype: torch.dtype) -> str:

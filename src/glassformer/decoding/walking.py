@@ -9,8 +9,8 @@ import torch
 from jaxtyping import Bool, Shaped
 from torch import Tensor, nn
 
+from glassformer.decoding.lagging import LaggingAnswer
 from glassformer.decoding.limits import FREE, CheckedLimits, Limits, prepare
-from glassformer.decoding.question import Question
 from glassformer.decoding.rules import comparable, largest
 from glassformer.decoding.step import Decodable, DecodingStart, Hypothesis, evaluating
 
@@ -69,7 +69,7 @@ def collect(steps: Iterator[DecodingStep], b: int, checked: CheckedLimits) -> li
     ]
 
 
-def accumulated(logits: Tensor, is_wrong: Question | None = None) -> Tensor:
+def accumulated(logits: Tensor, is_wrong: LaggingAnswer | None = None) -> Tensor:
     """Logits in the type that scores are summed in: float32 for smaller ones. Raises if they are not finite."""
     return comparable(logits if logits.dtype == torch.float64 else logits.float(), is_wrong)
 

@@ -8,7 +8,14 @@ import torch
 
 from glassformer.data.examples import Windows
 from glassformer.errors import FileError
-from glassformer.tasks.forecasting.baselines import Baselines, Linear, moving_average, persistence, pieces, seasonal
+from glassformer.tasks.forecasting.baselines import (
+    Baselines,
+    LinearForecaster,
+    moving_average,
+    persistence,
+    pieces,
+    seasonal,
+)
 
 
 def windows(values: np.ndarray, context: int = 30, horizon: int = 4) -> Windows:
@@ -38,7 +45,7 @@ def test_the_moving_average_is_that_of_dlinear() -> None:
 def test_a_linear_series_is_learned_exactly(from_last: bool) -> None:
     t = np.arange(400)
     values = np.sin(2 * np.pi * t / 12)  # y_{t+1} = 2 cos(2π/12) y_t − y_{t−1}: linear in its past
-    found = Linear.fit(windows(values[:300]), windows(values[270:]), from_last=from_last)
+    found = LinearForecaster.fit(windows(values[:300]), windows(values[270:]), from_last=from_last)
     assert found.error(windows(values[270:])) < 1e-9
 
 
@@ -46,7 +53,7 @@ def test_a_linear_series_is_learned_exactly(from_last: bool) -> None:
 def test_the_solution_is_that_of_ridge_regression(from_last: bool) -> None:
     """The normal equations of the two maps of DLinear, written out: features (A x, x − A x), bias not shrunk."""
     some = windows(noisy(200), context=8, horizon=2)
-    found = Linear.fit(some, windows(noisy(60, 1), context=8, horizon=2), from_last=from_last)
+    found = LinearForecaster.fit(some, windows(noisy(60, 1), context=8, horizon=2), from_last=from_last)
     past, future = (np.concatenate(each) for each in zip(*pieces(some), strict=True))
     centre = past[:, -1:] if from_last else 0.0
     x, y = past - centre, future - centre
@@ -62,9 +69,9 @@ def test_the_solution_is_that_of_ridge_regression(from_last: bool) -> None:
 
 def test_validation_chooses_the_ridge() -> None:
     noise = np.random.default_rng(0).standard_normal(120)
-    few = Linear.fit(windows(noise[:80]), windows(noise[80:]), from_last=False)
+    few = LinearForecaster.fit(windows(noise[:80]), windows(noise[80:]), from_last=False)
     assert few.ridge >= 0.1  # nothing to learn: the strongest shrink wins
-    assert Linear.fit(windows(noise), None, from_last=False).ridge == 1e-3
+    assert LinearForecaster.fit(windows(noise), None, from_last=False).ridge == 1e-3
 
 
 def test_they_are_kept_and_found_again(tmp_path: Path) -> None:

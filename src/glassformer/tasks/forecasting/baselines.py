@@ -31,7 +31,7 @@ def seasonal(past: Numbers, horizon: int, season: int) -> Numbers:
 
 
 @dataclass(frozen=True)
-class Linear:
+class LinearForecaster:
     r"""A linear map from the past to the future:   ŷ = c + (x − c) W + b,   c the last value (NLinear) or 0 (DLinear).
 
     DLinear splits x into a moving average x A and the rest, each with a map of its own. Both maps act on x, so
@@ -49,7 +49,7 @@ class Linear:
         return centre + (past - centre) @ self.weight + self.bias
 
     @classmethod
-    def fit(cls, training: Windows, validation: Windows | None, *, from_last: bool) -> Linear:
+    def fit(cls, training: Windows, validation: Windows | None, *, from_last: bool) -> LinearForecaster:
         r"""W = argmin Σ |y − x W − b|² + λ n · penalty, λ chosen by the error on the validation windows.
 
         With P = R Rᵀ the penalty is tr(Wᵀ P⁻¹ W); in V = R⁻¹ W it is |V|², and one eigendecomposition of Rᵀ G R
@@ -64,7 +64,7 @@ class Linear:
         turned = vectors.T @ root.T @ cross  # context × horizon
         unit = max(float(values.mean()), 1e-12)
 
-        def solved(ridge: float) -> Linear:
+        def solved(ridge: float) -> LinearForecaster:
             weight = root @ vectors @ (turned / (np.maximum(values, 0.0) + ridge * unit)[:, None])
             return cls(weight, y_mean - x_mean @ weight, from_last, ridge)
 
@@ -117,7 +117,7 @@ class Baselines:
 
     horizon: int
     season: int
-    linear: Mapping[str, Linear]
+    linear: Mapping[str, LinearForecaster]
 
     @property
     def every(self) -> dict[str, Callable[[Numbers], Numbers]]:
@@ -130,8 +130,8 @@ class Baselines:
     @classmethod
     def fit(cls, training: Windows, validation: Windows | None, season: int) -> Baselines:
         maps = {
-            "dlinear": Linear.fit(training, validation, from_last=False),
-            "nlinear": Linear.fit(training, validation, from_last=True),
+            "dlinear": LinearForecaster.fit(training, validation, from_last=False),
+            "nlinear": LinearForecaster.fit(training, validation, from_last=True),
         }
         return cls(training.sizes[1], season, maps)
 
@@ -147,7 +147,7 @@ class Baselines:
         try:
             tensors = load_file(path)
             maps = {
-                name: Linear(
+                name: LinearForecaster(
                     tensors[f"{name}.weight"],
                     tensors[f"{name}.bias"],
                     name == "nlinear",

@@ -10,7 +10,7 @@ from torch import Tensor
 LAG = 2  # steps
 
 
-class Question:
+class LaggingAnswer:
     """On a CPU the answer is that of now; on an accelerator that of two steps ago, which is known without waiting."""
 
     def __init__(self, lag: int = 0) -> None:
