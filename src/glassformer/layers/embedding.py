@@ -43,7 +43,7 @@ class TokenEmbedding(nn.Module):
         self._check(tokens)
         if segments is not None and self.segments is None:
             raise InputError("segments_unexpected")
-        x = F.embedding(tokens.long(), self.weight)  # b t d_model
+        x = self.rows(tokens.long())  # b t d_model
         if self.scale != 1.0:
             x = x * self.scale
         if self.segments is not None:
@@ -55,6 +55,10 @@ class TokenEmbedding(nn.Module):
                 raise InputError("segment_out_of_range", segment=outside, last=self.segments.shape[0] - 1)
             x = x + F.embedding(which.long(), self.segments)
         return tap("output", x)
+
+    def rows(self, tokens: Int[Tensor, "b t"]) -> Float[Tensor, "b t d_model"]:
+        """E[token_t]."""
+        return F.embedding(tokens, self.weight)
 
     def _check(self, tokens: Tensor) -> None:
         if not isinstance(tokens, Tensor):

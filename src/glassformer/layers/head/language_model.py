@@ -59,7 +59,11 @@ class LanguageModelHead(nn.Module):
             x = self.norm(self.activation(self.transform(x)))  # b t d
         if self.scale != 1.0:
             x = x * self.scale
+        logits = self.last(x, embedding)  # b t v
+        return tap("logits", logits if self.offset is None else logits + self.offset)
+
+    def last(self, x: Float[Tensor, "b t d"], embedding: Float[Tensor, "v d"] | None) -> Float[Tensor, "b t v"]:
+        """x Eᵀ (+ b)."""
         weight = embedding if self.weight is None else self.weight
         assert weight is not None  # a tied head is given the embedding by its model
-        logits = linear_map(x, weight, self.bias)  # b t v
-        return tap("logits", logits if self.offset is None else logits + self.offset)
+        return linear_map(x, weight, self.bias)
