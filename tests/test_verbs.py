@@ -44,5 +44,7 @@ def test_a_model_is_loaded_in_the_type_that_is_asked_for(tmp_path: Path) -> None
     for dtype in ("float64", "bfloat16", torch.float16, None):
         expected = torch.float32 if dtype is None else dtype_of(dtype)
         assert {x.dtype for x in gf.load(tmp_path, dtype=dtype).model.parameters()} == {expected}
-    with pytest.raises(ConfigError, match="dtype='int4' is unknown; use one of: float64, float32"):
+    with pytest.raises(
+        ConfigError, match="dtype='int4' is unknown; use one of: float64, float32, bfloat16, float16, int8, keep"
+    ):
         gf.load(tmp_path, dtype="int4")

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from glassformer.config.values import truth
 from glassformer.errors import InputError, shown
-from glassformer.loading import Loaded, choose_device, choose_dtype
+from glassformer.loading import Loaded, choose_device, choose_dtype, choose_loaded_dtype
 from glassformer.loading import load as load_run
 from glassformer.tasks.classification.classify import Classified
 from glassformer.tasks.classification.classify import classify as classify_all
@@ -38,10 +38,12 @@ def load(
 
     `checkpoint`: averaged, best, last or a step; auto: the first of these that is whole.
     `device="auto"`: the accelerator if there is one.
-    `dtype`: the type to compute in, by default float32. `finite=False` opens weights that are NaN or infinite, for
+    `dtype`: the type to compute in, by default float32; "keep": that of the file; "int8": the large matrices in 8 bits,
+    a quarter of the memory, for use only. `finite=False` opens weights that are NaN or infinite, for
     inspection.
     """
-    return load_run(model, device=device_of(device), checkpoint=checkpoint, dtype=dtype_of(dtype), finite=finite)
+    kind = None if dtype is None else choose_loaded_dtype(dtype)
+    return load_run(model, device=device_of(device), checkpoint=checkpoint, dtype=kind, finite=finite)
 
 
 @overload

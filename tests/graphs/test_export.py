@@ -14,7 +14,7 @@ import foreign_models
 import glassformer as gf
 import small_translator
 from exported_graphs import ask, empty_cache, grown, largest, need_onnx, run_and_graphs, run_readme
-from glassformer.errors import FileError
+from glassformer.errors import FileError, InputError
 from glassformer.graphs import export_onnx
 from glassformer.loading import Loaded
 from glassformer.models.encoder_decoder import EncoderDecoder
@@ -288,3 +288,10 @@ def test_nothing_of_this_machine_is_in_a_graph() -> None:
 def test_a_folder_of_graphs_is_no_model_here() -> None:
     with pytest.raises(FileError, match="ONNX graph"):
         gf.load(run_and_graphs("forecasting")[1])
+
+
+def test_a_model_in_int8_is_not_exported(tmp_path: Path) -> None:
+    loaded = gf.load(trained("forecasting", tmp_path), dtype="int8")
+    with pytest.raises(InputError, match="a model in int8 is for use only and cannot be saved or exported; load it"):
+        export_onnx(loaded, tmp_path / "onnx")
+    assert not (tmp_path / "onnx").exists()

@@ -5,12 +5,15 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch import Tensor
 
 import foreign_texts
 import small_recogniser
 from foreign_folder import changed
 from glassformer.errors import ConfigError, FileError
+from glassformer.hub.store import store
 from glassformer.loading import load, open_config
+from glassformer.loading.loaded import refuse_not_finite
 from glassformer.words import LANGUAGES, say
 from reference import reference
 from small_translator import trained
@@ -83,3 +86,37 @@ def test_a_model_without_a_tokenizer_says_so_when_it_should_read(tmp_path: Path)
 
 def test_a_run_in_another_type(tmp_path: Path) -> None:
     assert next(load(trained(tmp_path), dtype=torch.bfloat16).model.parameters()).dtype == torch.bfloat16
+
+
+def test_the_type_of_the_file_is_kept(tmp_path: Path) -> None:
+    """Of a folder and of a run; a file with norms in float32 beside its matrices is a file in bfloat16."""
+
+    def narrow(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+        return {name: x.bfloat16() if x.dim() > 1 else x for name, x in tensors.items()}
+
+    folder = changed("gpt2", tmp_path / "hf", narrow)
+    store(folder, tmp_path / "run")
+    for path in (folder, tmp_path / "run"):
+        loaded = load(path, dtype="keep")
+        assert {x.dtype for x in loaded.model.parameters()} == {torch.bfloat16} and "cpu, bfloat16" in repr(loaded)
+    assert load(trained(tmp_path), dtype="keep").dtype == torch.float32
+
+
+def test_int8_says_so_and_counts_every_parameter(tmp_path: Path) -> None:
+    folder = trained(tmp_path)
+    wide, small = repr(load(folder)).splitlines(), repr(load(folder, dtype=torch.int8)).splitlines()
+    (row,) = [at for at, line in enumerate(wide) if line != small[at]]
+    assert "cpu, float32" in wide[row] and "cpu, int8" in small[row]
+
+
+def test_weights_that_are_not_finite_stay_so_in_int8(tmp_path: Path) -> None:
+    def spoil(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+        name = next(name for name, x in tensors.items() if x.dim() > 1)
+        return tensors | {name: tensors[name].index_fill(0, torch.tensor([3]), float("nan"))}
+
+    folder = changed("gpt2", tmp_path / "hf", spoil)
+    with pytest.raises(FileError, match="numbers are NaN or infinite"):
+        load(folder, dtype=torch.int8)
+    loaded = load(folder, dtype=torch.int8, finite=False)
+    with pytest.raises(FileError, match="numbers are NaN or infinite"):
+        refuse_not_finite(loaded.model, folder)

@@ -13,6 +13,7 @@ from glassformer.cli.options import (
     Checkpoint,
     Debug,
     Device,
+    Dtype,
     Force,
     Json,
     Lang,
@@ -36,6 +37,7 @@ def command(
     stop: Stop = None,
     checkpoint: Checkpoint = "auto",
     device: Device = "auto",
+    dtype: Dtype = "float32",
     forensics: Annotated[bool, typer.Option("--forensics", help=say("help.forensics"))] = False,
     teacher_forced: Annotated[bool, typer.Option("--teacher-forced", help=say("help.teacher_forced"))] = False,
     hypotheses: Annotated[
@@ -54,7 +56,7 @@ def command(
     from glassformer.tasks.evaluation import evaluate
     from glassformer.tasks.search import search_for
 
-    loaded = open_model(run, checkpoint=checkpoint, device=device)
+    loaded = open_model(run, checkpoint=checkpoint, device=device, dtype=dtype)
     if hypotheses is not None:
         claim(hypotheses, force=force, inputs=[run, *data_files(loaded.config)])
     search = search_for(loaded, beam=beam, length_penalty=length_penalty, length_norm=length_norm, stop=stop)

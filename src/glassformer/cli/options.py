@@ -46,11 +46,11 @@ Lang = Annotated[str | None, typer.Option("--lang", help=say("help.lang"), show_
 Debug = Annotated[bool, typer.Option("--debug", help=say("help.debug"))]
 
 
-def open_model(model: str, *, checkpoint: str, device: str, dtype: str = "float32") -> Loaded:
+def open_model(model: str, *, checkpoint: str, device: str, dtype: str) -> Loaded:
     """The trained model that these options name, ready to use."""
-    from glassformer.loading import choose_device, choose_dtype, load
+    from glassformer.loading import choose_device, choose_loaded_dtype, load
 
-    return load(model, device=choose_device(device), dtype=choose_dtype(dtype), checkpoint=checkpoint)
+    return load(model, device=choose_device(device), dtype=choose_loaded_dtype(dtype), checkpoint=checkpoint)
 
 
 def overrides(given: list[str] | None) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from glassformer.config.values import path_of
+from glassformer.errors import InputError
 from glassformer.files import write_json, write_text
 from glassformer.graphs.describe import DESCRIPTION, describe
 from glassformer.graphs.forms import graphs_of
@@ -22,6 +23,7 @@ from glassformer.graphs.write import check_packages, largest_difference, write_g
 from glassformer.hub.companion_files import save_tokenizers
 from glassformer.hub.export import EXPORT_FOLDER
 from glassformer.loading import Loaded, load
+from glassformer.models.quantize import is_quantized
 from glassformer.runs.output import claim_folder, drafted
 from glassformer.runs.weights import AUTO
 from glassformer.text.pipeline import TOKENIZER_FILE, Pipeline
@@ -55,6 +57,8 @@ def export_onnx(
     check_packages()
     path_of("out", out)
     loaded = model if isinstance(model, Loaded) else load(model, checkpoint=checkpoint)
+    if is_quantized(loaded.model):
+        raise InputError("int8_saved")
     claim_folder(Path(out), EXPORT_FOLDER, force=force, inputs=[loaded.folder])
     graphs = graphs_of(_at_rest(loaded.model), loaded.config)
     worst = 0.0

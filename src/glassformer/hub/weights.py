@@ -10,6 +10,7 @@ import json
 import math
 import mmap
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -68,6 +69,14 @@ class StoredWeights:
                 "hub_dtype", path=stored.path, name=name, dtype=stored.dtype, known=", ".join(STORED_DTYPES)
             )
         return STORED_DTYPES[stored.dtype]
+
+    def usual_dtype(self) -> torch.dtype:
+        """The type that most of its numbers have: norms may be stored wider than matrices."""
+        numbers = Counter({torch.float32: 0})
+        for stored in self.tensors.values():
+            if stored.dtype in STORED_DTYPES:
+                numbers[STORED_DTYPES[stored.dtype]] += math.prod(stored.shape)
+        return numbers.most_common(1)[0][0]
 
     def mapped(self, name: str) -> Tensor | None:
         """The whole tensor where it lies in the file, without a copy; None if it is small, or not aligned to its width.

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import torch
+import torch.nn.functional as F
 
 from glassformer.errors import ConfigError, choose, shown
 
 AUTO = "auto"
+KEEP: Literal["keep"] = "keep"
+LoadedType = torch.dtype | Literal["keep"]  # torch.int8: the large matrices in 8 bits, all else in float32
 DTYPES = {"float64": torch.float64, "float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+LOADED: dict[str, LoadedType] = {**DTYPES, "int8": torch.int8, KEEP: KEEP}
 
 
 def choose_device(device: str | torch.device, *, meta: bool = False) -> torch.device:
@@ -32,4 +38,39 @@ def choose_device(device: str | torch.device, *, meta: bool = False) -> torch.de
 
 
 def choose_dtype(dtype: str | torch.dtype) -> torch.dtype:
-    return choose("dtype", str(dtype).removeprefix("torch."), DTYPES)
+    """What a model can be built in."""
+    return choose("dtype", _name(dtype), DTYPES)
+
+
+def choose_loaded_dtype(dtype: str | torch.dtype) -> LoadedType:
+    """What a stored model can be loaded in: also as it is stored, and in int8."""
+    return choose("dtype", _name(dtype), LOADED)
+
+
+def check_computes(dtype: torch.dtype, device: torch.device) -> None:
+    """Raises if a device cannot compute in this type, and names those in which it can."""
+    if not computes(dtype, device):
+        known = ", ".join(name for name, one in LOADED.items() if one == KEEP or computes(one, device))
+        raise ConfigError("dtype_of_device", device=str(device), dtype=_name(dtype), known=known)
+
+
+def computes(dtype: torch.dtype, device: torch.device) -> bool:
+    """Whether a device computes in this type; as with devices, torch tells only when it is tried.
+
+    Cards before 2020 have no bfloat16 of their own: torch imitates it, slower than float32.
+    """
+    if dtype in (torch.float32, torch.int8):  # products with int8 weights are at home wherever float32 is
+        return True
+    if device.type == "cuda" and dtype == torch.bfloat16:
+        with torch.cuda.device(device):
+            return torch.cuda.is_bf16_supported(including_emulation=False)
+    try:
+        x = torch.ones(2, 2, dtype=dtype, device=device)
+        F.layer_norm(F.linear(x, x), (2,)).softmax(-1)
+    except (RuntimeError, TypeError):  # each backend has its own
+        return False
+    return True
+
+
+def _name(dtype: object) -> str:
+    return str(dtype).removeprefix("torch.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 import torch
@@ -14,10 +15,14 @@ from glassformer.config.recipe import RunConfig
 from glassformer.config.values import path_of, word
 from glassformer.data.moses import prepared_side
 from glassformer.errors import FileError, InputError
-from glassformer.hub.empty_model import allocated, empty_model
+from glassformer.hub.empty_model import allocated, empty_model, parameter_count
+from glassformer.hub.header import read_header
 from glassformer.hub.open import CONFIG_FILE, is_foreign, open_foreign, refuse_too_large
 from glassformer.hub.store import KEPT
 from glassformer.hub.unsupported import refuse_stranger
+from glassformer.hub.weights import StoredWeights
+from glassformer.loading.device import KEEP, LoadedType, check_computes
+from glassformer.models.quantize import is_quantized, quantize
 from glassformer.runs import Run, choose_weights
 from glassformer.runs.weights import AUTO, check_finite_weight, load_weights, read_tensors
 from glassformer.show import Column, Table, as_text
@@ -43,6 +48,11 @@ class Loaded:
     @property
     def device(self) -> torch.device:
         return next(self.model.parameters()).device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The type of the numbers that go in and come out; matrices may be in int8."""
+        return next(self.model.parameters()).dtype
 
     @property
     def vocabularies(self) -> Vocabularies:
@@ -119,15 +129,16 @@ class Loaded:
 
     def shown(self) -> Table:
         """What was loaded, and from where."""
-        config, first = self.config.model, next(self.model.parameters())
+        config = self.config.model
+        kind = "int8" if is_quantized(self.model) else str(self.dtype).removeprefix("torch.")
         depth = "+".join(str(n) for n in (config.encoder_layers, config.decoder_layers) if n)
         facts = {
             "task": self.task,
             "family": say(f"families.{config.family}"),
             "sizes": f"{depth} × {config.d_model}, {config.n_heads} h, d_ff {config.d_ff}",
-            "parameters": f"{sum(x.numel() for x in self.model.parameters()):,}",
+            "parameters": f"{parameter_count(config):,}",
             "tokenizer": "" if self.tokenizers is None else self._vocabulary_sizes(self.tokenizers),
-            "device": f"{first.device}, {str(first.dtype).removeprefix('torch.')}",
+            "device": f"{self.device}, {kind}",
             "folder": str(self.folder),
             "checkpoint": str(self.checkpoint),
         }
@@ -171,12 +182,13 @@ def load(
     *,
     device: str | torch.device | None = None,
     checkpoint: str | int = AUTO,
-    dtype: torch.dtype | None = None,
+    dtype: LoadedType | None = None,
     finite: bool = True,
     mapped: bool = True,
 ) -> Loaded:
     """A run folder, or one of Hugging Face → its model, ready to use, in float32 unless `dtype` says otherwise.
 
+    `dtype`: "keep" is the type in which most of its numbers are stored; torch.int8: see `models.quantize`.
     `checkpoint`: averaged, best, last, a step, or auto: see `runs.choose_weights`. `finite`: refuse weights that are
     NaN or infinite. `mapped`: weights of a folder of Hugging Face may stay in its file, see `hub.open.open_foreign`.
     """
@@ -187,11 +199,14 @@ def load(
         source = Path(model) if Path(model).is_dir() else Path(model).parent
         if checkpoint != AUTO:
             raise FileError("checkpoint_of_one", path=source, which=checkpoint)
-        found = open_foreign(source, device=device, dtype=dtype, finite=finite, mapped=mapped)
-        return Loaded(found.model, found.tokenizers, found.config, source, source)
+        kind = _type_to_read(dtype, device, lambda: StoredWeights.open(source))
+        found = open_foreign(source, device=device, dtype=kind, finite=finite, mapped=mapped)
+        network = quantize(found.model) if dtype == torch.int8 else found.model
+        return Loaded(network, found.tokenizers, found.config, source, source)
     run = Run.open(model)
     weights = choose_weights(run, checkpoint)
-    network = empty_model(run.config.model).to(dtype or torch.get_default_dtype())
+    kind = _type_to_read(dtype, device, lambda: StoredWeights(weights.parent, read_header(weights)))
+    network = empty_model(run.config.model).to(kind or torch.get_default_dtype())
     refuse_too_large(network, device)
     network = allocated(network, device or "cpu").eval()
     load_weights(network, read_tensors(weights), weights.parent)
@@ -199,10 +214,23 @@ def load(
         refuse_not_finite(network, weights.parent)
     text = run.config.model.input.kind == "tokens" and run.config.text.tokenizer.kind != "none"
     tokenizers = Vocabularies.open(run.folder) if text else None
+    if dtype == torch.int8:
+        network = quantize(network)
     return Loaded(network, tokenizers, run.config, run.folder, weights.parent)
+
+
+def _type_to_read(
+    dtype: LoadedType | None, device: str | torch.device | None, stored: Callable[[], StoredWeights]
+) -> torch.dtype | None:
+    """The type in which weights are read: what is to become int8 stays as it is stored until then."""
+    kind = stored().usual_dtype() if dtype in (KEEP, torch.int8) else dtype
+    assert kind is None or isinstance(kind, torch.dtype)
+    if kind is not None and dtype != torch.int8:
+        check_computes(kind, torch.device(device or "cpu"))
+    return kind
 
 
 def refuse_not_finite(model: nn.Module, path: Path) -> None:
     """Raises an error that names the first tensor with NaN or infinity."""
-    for name, x in model.state_dict().items():
+    for name, x in chain(model.named_parameters(), model.named_buffers()):
         check_finite_weight(name, x, path)

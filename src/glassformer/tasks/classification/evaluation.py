@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from glassformer.data.batch import ArrayBatch
 from glassformer.data.examples import Example, Examples
 from glassformer.data.labelled_corpus import labelled_corpus
 from glassformer.loading import Loaded
@@ -209,7 +210,8 @@ def _guesses(
     orders = {name: np.argsort(store.lengths[:, 0], kind="stable").tolist() for name, store in stores.items()}
     for name, rows in in_pieces(orders, AT_ONCE, options.progress):
         batch = task.collate([stores[name][i] for i in rows])
-        logits = task.logits(loaded.model, batch.to(loaded.device))
+        given = replace(batch, inputs=batch.inputs.to(loaded.dtype)) if isinstance(batch, ArrayBatch) else batch
+        logits = task.logits(loaded.model, given.to(loaded.device))
         found[name].probabilities[rows] = logits.double().softmax(-1).cpu().numpy()
         found[name].true[rows] = batch.targets.numpy()
     return found

@@ -200,7 +200,7 @@ def forecasts(loaded: Loaded, material: SeriesMaterial, windows: Windows, progre
     with evaluating(loaded.model):
         for past, future in pieces(windows):
             for some in _batches(past):
-                found = task.predict(loaded.model, torch.from_numpy(some).float().to(loaded.device))
+                found = task.predict(loaded.model, torch.from_numpy(some).to(loaded.device, loaded.dtype))
                 said[MODEL].append(found.double().cpu().numpy())
             for name, method in methods.items():
                 said[name].append(method(past))

@@ -150,7 +150,7 @@ def training_file(run: Run, step: int) -> list[str] | None:
 @torch.inference_mode()
 def _predict(loaded: Loaded, seen: Numbers) -> tuple[Numbers, Numbers]:
     """The forecast, scaled, and the attention between patches in the last layer."""
-    inputs = torch.from_numpy(seen).to(next(loaded.model.parameters()))
+    inputs = torch.from_numpy(seen).to(loaded.device, loaded.dtype)
     with evaluating(loaded.model), record(loaded.model) as trace:
         found = Forecasting.make(loaded.config).predict(loaded.model, inputs)
     attention = trace.attention()[-1].double().mean((0, 1))  # b h t s → t s

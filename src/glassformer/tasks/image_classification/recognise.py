@@ -58,4 +58,4 @@ def seen(loaded: Loaded, images: Sequence[str | Path]) -> Tensor:
     read = partial(read_picture, size=whole, channels=channels, resample=resample, keep_shape=shortest)
     pixels = torch.stack([middle(read(path), size) for path in images])  # b c size size
     mean, std = (statistic(key, task.get(key), channels) for key in ("mean", "std"))
-    return ((pixels - mean) / std).to(next(loaded.model.parameters()))
+    return ((pixels - mean) / std).to(loaded.device, loaded.dtype)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import torch
@@ -73,6 +73,7 @@ def evaluate_object_queries(loaded: Loaded, split: str, options: EvaluationOptio
     counts, lines, sums = torch.zeros(4, CLASSES, dtype=torch.long), [], dict[str, Sum]()
     for _, piece in in_pieces({split: range(len(examples))}, PIECE, options.progress):
         batch = task.collate([examples[i] for i in piece]).to(loaded.device)
+        batch = replace(batch, images=batch.images.to(loaded.dtype))
         with torch.no_grad():
             said = likeliest_objects(loaded.model(batch.images))
             claims = match_boxes(*said, batch.labels, batch.boxes)
