@@ -65,6 +65,7 @@ class Parity:
 
     name: ClassVar[str] = "parity"
     unit: ClassVar[str] = "texts"
+    recordable: ClassVar[bool] = True
     options: ClassVar[Schema] = {"length": option("int", 6)}
     sources: ClassVar[Mapping[str, Schema]] = {"bits": {"count": option("int", 40)}}
     judged: ClassVar[Mapping[str, str]] = {"loss": "less", "accuracy": "more", "sampled": "more"}

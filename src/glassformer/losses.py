@@ -57,7 +57,7 @@ def cross_entropy(
     if targets.is_floating_point():
         shares = targets.flatten(0, -2)  # n v
         total = F.cross_entropy(rows, shares.to(rows.dtype), weight, label_smoothing=smoothing, reduction="sum")
-        return Sum(total, torch.tensor(len(rows), device=rows.device))
+        return Sum(total, torch.full((), len(rows), device=rows.device))  # not `tensor`, which an accelerator waits for
     right = targets.flatten()  # n
     total = F.cross_entropy(rows, right, weight, ignore_index=ignore, label_smoothing=smoothing, reduction="sum")
     return Sum(total, (right != ignore).sum())
@@ -145,7 +145,7 @@ def huber(
 
 def _errors(errors: Tensor, mask: Tensor | None) -> Sum:
     if mask is None:
-        return Sum(errors.sum(), torch.tensor(errors.numel(), device=errors.device))
+        return Sum(errors.sum(), torch.full((), errors.numel(), device=errors.device))
     return Sum(torch.where(mask, errors, 0.0).sum(), mask.expand_as(errors).sum())
 
 
@@ -157,6 +157,17 @@ LOSSES: dict[str, Callable[..., Sum]] = {
     "mae": mean_absolute_error,
     "huber": huber,
 }
+
+
+@dataclass(frozen=True)
+class CompiledLoss:
+    """A loss in compiled form, and the loss itself, by which a kernel of our own knows that it can take its place."""
+
+    plain: Loss
+    compiled: Loss
+
+    def __call__(self, y: Tensor, targets: Tensor) -> Sum:
+        return self.compiled(y, targets)
 
 
 def make_loss(kind: str, options: Mapping[str, Any]) -> Loss:

@@ -51,6 +51,20 @@ def test_every_task_is_tried_here() -> None:
     assert list(TINY) == list(TASKS)
 
 
+@pytest.mark.parametrize("name", TASKS)
+def test_only_the_loss_of_a_recordable_task_reads_nothing_back(name: str) -> None:
+    """On `meta` there is nothing to read; on an accelerator, reading would end a recording."""
+    made, nowhere = material(name), torch.device("meta")
+    model: Any = build(made.config.model, seed=0).to(nowhere)
+    batch: Any = made.task.collate([made.training[i] for i in range(8)]).to(nowhere)
+    if made.task.recordable:
+        made.task.loss(model, batch).total.backward()
+        assert all(p.grad is not None for p in model.parameters())
+    else:
+        with pytest.raises((NotImplementedError, RuntimeError), match="meta"):
+            made.task.loss(model, batch)
+
+
 @pytest.mark.parametrize("name", first_is_fast(TASKS))
 def test_a_task_learns_one_batch_by_heart(name: str) -> None:
     stepper, batch = learner(material(name))

@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from glassformer.layers.embedding import token_matrix
-from glassformer.losses import IGNORE, cross_entropy
+from glassformer.losses import IGNORE, CompiledLoss, cross_entropy, make_loss
 from glassformer.models.build import build
 from glassformer.models.decoder import DecoderOnly
-from glassformer.tasks.token_scores import head_loss, tied_matrix, token_scores, with_perplexity
+from glassformer.tasks.token_scores import head_loss, plain_smoothing, tied_matrix, token_scores, with_perplexity
 from tiny_tasks import tiny
 
 
@@ -37,6 +37,14 @@ def test_a_few_rows_at_a_time_give_the_loss_of_all_and_its_gradients(tie: str) -
         found.append((one.total.detach(), one.count, gradient))
     for whole, parts in zip(*found, strict=True):
         torch.testing.assert_close(whole, parts)
+
+
+def test_a_kernel_knows_the_loss_it_can_replace_compiled_or_not() -> None:
+    smoothed = make_loss("cross_entropy", {"smoothing": 0.1})
+    assert plain_smoothing(smoothed) == plain_smoothing(CompiledLoss(smoothed, torch.compile(smoothed))) == 0.1
+    assert plain_smoothing(make_loss("cross_entropy", {})) == 0.0
+    for other in (make_loss("focal", {}), make_loss("cross_entropy", {"weights": (1.0, 2.0)})):
+        assert plain_smoothing(other) is plain_smoothing(CompiledLoss(other, other)) is None
 
 
 def test_scores_by_hand() -> None:

@@ -26,6 +26,7 @@ class Task(Protocol[B]):
 
     name: ClassVar[str]
     unit: ClassVar[str]  # what `count` counts, a key of [units] in words/: tokens, texts, images …
+    recordable: ClassVar[bool]  # whether a step can be recorded and replayed: its loss reads nothing back to the host
     judged: ClassVar[Mapping[str, str]]  # the metrics in order: is "less" or "more" better?
     options: ClassVar[Schema]  # the options that a recipe may set
     shown: ClassVar[Mapping[str, str]]  # metrics in the picture of a run: each a "share", a "percent" or "free"

@@ -14,7 +14,7 @@ from glassformer.kernels import usable
 from glassformer.layers.embedding import token_matrix
 from glassformer.layers.head import LanguageModelHead
 from glassformer.layers.residual import product_type
-from glassformer.losses import IGNORE, Loss, Sum, chunked, cross_entropy
+from glassformer.losses import IGNORE, CompiledLoss, Loss, Sum, chunked, cross_entropy
 
 
 def tied_matrix(head: nn.Module, embedding: nn.Module) -> Tensor | None:
@@ -52,6 +52,7 @@ def head_loss(
 
 def plain_smoothing(loss: Loss) -> float | None:
     """The smoothing of a cross-entropy without weights; None for any other loss."""
+    loss = loss.plain if isinstance(loss, CompiledLoss) else loss
     if not isinstance(loss, partial) or loss.func is not cross_entropy or not {*loss.keywords} <= {"smoothing"}:
         return None
     return float(loss.keywords.get("smoothing", 0.0))

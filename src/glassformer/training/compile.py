@@ -12,9 +12,9 @@ from torch import nn
 from glassformer.config.recipe import TrainConfig
 from glassformer.errors import warn
 from glassformer.kernels import TRITON
+from glassformer.losses import CompiledLoss
 from glassformer.models.stack import Stack
 from glassformer.tasks import Task
-from glassformer.tasks.token_scores import plain_smoothing
 
 COMPILERS = ("c++", "g++", "clang++")
 
@@ -41,6 +41,4 @@ def compile_parts(model: nn.Module, task: Task[Any], *, backend: str = "inductor
     for module in model.modules():
         if isinstance(module, Stack):
             module.compile(backend=backend)
-    if plain_smoothing(task.criterion) is not None and next(model.parameters()).is_cuda:
-        return task  # a kernel of our own: see `head_loss`
-    return task.with_loss(torch.compile(task.criterion, backend=backend))
+    return task.with_loss(CompiledLoss(task.criterion, torch.compile(task.criterion, backend=backend)))

@@ -63,6 +63,7 @@ class Classification:
 
     name: ClassVar[str] = "classification"
     unit: ClassVar[str] = "texts"
+    recordable: ClassVar[bool] = True
     options: ClassVar[Schema] = {"labels": LABELS_OPTION, "weights": WEIGHTS}
     sources: ClassVar[Mapping[str, Schema]] = LABELLED_OPTIONS
     judged: ClassVar[Mapping[str, str]] = {"loss": "less", "accuracy": "more", "f1": "more"}

@@ -101,6 +101,7 @@ class Forecasting:
 
     name: ClassVar[str] = "forecasting"
     unit: ClassVar[str] = "values"
+    recordable: ClassVar[bool] = True
     options: ClassVar[Schema] = Settings.schema()
     sources: ClassVar[Mapping[str, Schema]] = CHANNELS_OPTIONS
     judged: ClassVar[Mapping[str, str]] = {"loss": "less", "mse": "less", "mae": "less", "persistence": "less"}

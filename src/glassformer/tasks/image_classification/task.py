@@ -72,6 +72,7 @@ class ImageClassification:
 
     name: ClassVar[str] = "image_classification"
     unit: ClassVar[str] = "images"
+    recordable: ClassVar[bool] = True
     options: ClassVar[Schema] = OPTIONS
     sources: ClassVar[Mapping[str, Schema]] = PICTURES_OPTIONS
     judged: ClassVar[Mapping[str, str]] = {"loss": "less", "accuracy": "more", "f1": "more"}

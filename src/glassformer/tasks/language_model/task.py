@@ -112,6 +112,7 @@ class LanguageModel:
 
     name: ClassVar[str] = "language_model"
     unit: ClassVar[str] = "tokens"
+    recordable: ClassVar[bool] = True
     options: ClassVar[Schema] = WindowOptions.schema()
     sources: ClassVar[Mapping[str, Schema]] = DOCUMENTS_OPTIONS
     judged: ClassVar[Mapping[str, str]] = {

@@ -57,6 +57,7 @@ class MaskedLanguageModel:
 
     name: ClassVar[str] = "masked_language_model"
     unit: ClassVar[str] = "masked"
+    recordable: ClassVar[bool] = False  # where the masked tokens are must be known to choose their rows
     options: ClassVar[Schema] = OPTIONS
     sources: ClassVar[Mapping[str, Schema]] = DOCUMENTS_OPTIONS
     judged: ClassVar[Mapping[str, str]] = {"loss": "less", "masked_accuracy": "more", "perplexity": "less"}

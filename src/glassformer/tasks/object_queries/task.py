@@ -91,6 +91,7 @@ class ObjectQueries:
 
     name: ClassVar[str] = "object_queries"
     unit: ClassVar[str] = "objects"
+    recordable: ClassVar[bool] = False  # the matching is computed by the host
     options: ClassVar[Schema] = LossWeights.schema()
     sources: ClassVar[Mapping[str, Schema]] = {KIND: PLANNED}
     judged: ClassVar[Mapping[str, str]] = {

@@ -27,6 +27,7 @@ class PackedTranslation:
 
     name: ClassVar[str] = Translation.name
     unit: ClassVar[str] = Translation.unit
+    recordable: ClassVar[bool] = Translation.recordable
     options: ClassVar[Schema] = Translation.options
     judged: ClassVar[Mapping[str, str]] = Translation.judged
     shown: ClassVar[Mapping[str, str]] = Translation.shown

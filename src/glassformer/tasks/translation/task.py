@@ -67,6 +67,7 @@ class Translation:
 
     name: ClassVar[str] = "translation"
     unit: ClassVar[str] = "tokens"
+    recordable: ClassVar[bool] = True
     options: ClassVar[Schema] = OPTIONS
     sources: ClassVar[Mapping[str, Schema]] = PAIRS_OPTIONS
     judged: ClassVar[Mapping[str, str]] = {
