@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import signal
+import threading
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from glassformer.tasks.translation.task import Translation
 from glassformer.text import Frame
 from glassformer.training import events, train
 from glassformer.training.events import Event
+from glassformer.training.state import TrainingState
 from glassformer.training.validate import validate
 from own_signals import send
 from small_disk import no_file_larger_than
@@ -380,6 +382,21 @@ def test_an_accelerator_learns_and_goes_on(keys: dict[str, Any], tmp_path: Path)
     lines = [line for line in run.log.read() if line["kind"] == "train"]
     assert lines[-1]["loss"] < lines[0]["loss"]
     assert list(read_weights(run.checkpoint(12))) == sorted(small_model(run.config).state_dict())
+
+
+def test_batches_prepared_ahead_change_nothing_and_their_thread_ends(
+    whole: tuple[Run, list[Event]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was prepared and not taken when a run stops is prepared again: no batch is left out, none comes twice."""
+    monkeypatch.setattr(TrainingState, "prepares_ahead", True)
+    run = Run.create(tmp_path / "run", whole[0].config)
+    for event in train(job(run)):
+        if isinstance(event, events.StepDone) and event.step == 7:
+            send(signal.SIGTERM)
+    assert not any(thread.name == "batches" for thread in threading.enumerate())
+    list(train(job(run), resume=True))
+    assert not any(thread.name == "batches" for thread in threading.enumerate())
+    assert weights(run) == weights(whole[0])
 
 
 def test_threads_and_deterministic_mode(tmp_path: Path) -> None:

@@ -39,6 +39,6 @@ def our_step(
         device=place,
         precision=precision,
         clip=train.clip,
-        captured=compiled and device == "cuda",
+        captured=compiled and device == "cuda" and task.recordable,
     )
     return lambda: stepper.take_step([batch], RATE)

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 DEPTH = 4  # batches that wait
+ENDING = 5.0  # seconds
 PATIENCE = 0.1  # seconds between two looks at whether the other side is still there
 
 
@@ -36,8 +37,9 @@ class Ahead(Generic[T]):
         return found
 
     def close(self) -> None:
-        """Stop preparing; the thread ends with the item it is at."""
+        """Stop preparing; the thread ends with the item it is at, which is waited for unless it takes long."""
         self._closed.set()
+        self._thread.join(timeout=ENDING)
 
     def _get(self) -> T | BaseException:
         while True:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -15,9 +16,11 @@ import torch
 from torch import Tensor
 
 from glassformer.data.batch import Batch
+from glassformer.errors import warn
 
 WARM_UP = 3  # steps of a shape that are computed as usual: kernels are chosen and compiled, the optimiser has its state
 MOST = 64  # shapes; further ones are computed as usual
+COUNTED = 4096  # shapes that are looked out for; with accumulation every step may have one of its own
 
 Compute = Callable[[Sequence[Batch], Tensor, Tensor], None]  # micro-batches, targets of the step, learning rate
 
@@ -39,7 +42,7 @@ class StepGraphs:
         self.pool = torch.cuda.graph_pool_handle()  # no two graphs run at once, so all share their memory
         self.seen: Counter[tuple[Any, ...]] = Counter()
         self.recorded: dict[tuple[Any, ...], _Recorded] = {}
-        self.most, self.refused = MOST, ""  # why no step can be recorded
+        self.most = MOST
 
     def take_step(self, batches: Sequence[Batch], count: int, rate: float) -> None:
         shape = tuple(map(_shape, batches))
@@ -52,32 +55,72 @@ class StepGraphs:
 
     def _run(self, shape: tuple[Any, ...], batches: Sequence[Batch]) -> None:
         found = self.recorded.get(shape)
-        if found is None:
-            self.seen[shape] += 1
-            if self.seen[shape] <= WARM_UP or len(self.recorded) >= self.most:
-                self.compute([batch.to(self.device) for batch in batches], self.count, self.rate)
-                return
-            found = self._recorded(shape, [_kept(batch.to(self.device)) for batch in batches])
-            if found is None:
-                return
-        else:
+        if found is not None:
             for kept, new in zip(found.batches, batches, strict=True):
                 _copy(new, kept)
-        found.graph.replay()
+        elif self._is_due(shape):
+            found = self._record(shape, [_kept(batch.to(self.device)) for batch in batches])
+        if found is not None:
+            found.graph.replay()
+        else:
+            self._compute([batch.to(self.device) for batch in batches])
 
-    def _recorded(self, shape: tuple[Any, ...], batches: list[Batch]) -> _Recorded | None:
+    def _is_due(self, shape: tuple[Any, ...]) -> bool:
+        """Whether to record this shape now; called once for each of its steps."""
+        if len(self.recorded) >= self.most or (shape not in self.seen and len(self.seen) >= COUNTED):
+            return False
+        self.seen[shape] += 1
+        return self.seen[shape] > WARM_UP
+
+    def _compute(self, batches: Sequence[Batch]) -> None:
+        """A step as usual. If there is no memory left, the graphs give up theirs, and the step is begun again."""
+        random = torch.cuda.get_rng_state(self.device)
+        try:
+            self.compute(batches, self.count, self.rate)
+        except torch.OutOfMemoryError:
+            if not self.recorded:
+                raise
+        else:
+            return
+        self._forget()
+        torch.cuda.set_rng_state(random, self.device)
+        self.compute(batches, self.count, self.rate)
+
+    def _record(self, shape: tuple[Any, ...], batches: list[Batch]) -> _Recorded | None:
         """The graph of a step; None if it cannot be recorded: then this step and all others are computed as usual."""
         graph = torch.cuda.CUDAGraph()
         try:
             with torch.cuda.graph(graph, pool=self.pool, stream=self.stream):
                 self.compute(batches, self.count, self.rate)
         except RuntimeError as error:
-            self.refused = str(error).splitlines()[0]
-            self.most = len(self.recorded)
-            self.compute(batches, self.count, self.rate)
-            return None
-        self.recorded[shape] = _Recorded(graph, batches)
-        return self.recorded[shape]
+            why = str(error).splitlines()[0]
+        else:
+            self.recorded[shape] = _Recorded(graph, batches)
+            return self.recorded[shape]
+        _end_recording(self.device, self.pool)
+        self._forget()
+        self.most = 0
+        warn("not_recorded", why=why)
+        return None
+
+    def _forget(self) -> None:
+        """Give up all graphs and their memory; gradients may still lie in it, so the next graphs get another pool."""
+        self.recorded.clear()
+        self.seen.clear()
+        self.pool = torch.cuda.graph_pool_handle()
+        torch.cuda.empty_cache()
+
+
+def _end_recording(device: torch.device, pool: tuple[int, int]) -> None:
+    """After a recording that failed: torch waits for its end, and would refuse every random number until then.
+
+    The generator goes on where it was, since what is recorded draws nothing.
+    """
+    index = torch.cuda.current_device() if device.index is None else device.index
+    generator = torch.cuda.default_generators[index]
+    generator.graphsafe_set_state(generator.clone_state())
+    with suppress(RuntimeError):  # it has ended
+        torch._C._cuda_endAllocateToPool(index, pool)
 
 
 def _tensors(batch: Batch) -> dict[str, Tensor]:

@@ -38,7 +38,15 @@ def missing_compiler(device: torch.device) -> str | None:
 
 def compile_parts(model: nn.Module, task: Task[Any], *, backend: str = "inductor") -> Task[Any]:
     """Compile the model's stacks in place; return the task with a compiled loss."""
+    options = same_every_time() if backend == "inductor" and torch.are_deterministic_algorithms_enabled() else None
     for module in model.modules():
         if isinstance(module, Stack):
-            module.compile(backend=backend)
-    return task.with_loss(CompiledLoss(task.criterion, torch.compile(task.criterion, backend=backend)))
+            module.compile(backend=backend, options=options)
+    compiled = torch.compile(task.criterion, backend=backend, options=options)
+    return task.with_loss(CompiledLoss(task.criterion, compiled))
+
+
+def same_every_time() -> dict[str, bool]:
+    """The options of a compiler that does not try out which order of a sum is fastest: the next process may find
+    another one to be."""
+    return {"deterministic": True} if "deterministic" in torch._inductor.list_options() else {}

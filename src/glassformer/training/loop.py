@@ -93,6 +93,8 @@ def train(job: Training, *, resume: bool = False) -> Iterator[Event]:
         except (Exception, KeyboardInterrupt) as error:
             loop.say_failed(error)
             raise
+        finally:
+            state.close()
 
 
 def _compare_environments(run: Run, device: torch.device) -> Iterator[Event]:

@@ -26,7 +26,7 @@ def adam(
 ) -> torch.optim.Optimizer:
     """Adam (Kingma & Ba 2015) with the paper's β₁ = 0.9, β₂ = 0.98, ε = 10⁻⁹."""
     betas, on = (beta1, beta2), _on_accelerator(groups)
-    return torch.optim.Adam(groups, betas=betas, eps=eps, weight_decay=weight_decay, fused=True, capturable=on)
+    return _told(torch.optim.Adam(groups, betas=betas, eps=eps, weight_decay=weight_decay, fused=True, capturable=on))
 
 
 def adamw(
@@ -34,7 +34,13 @@ def adamw(
 ) -> torch.optim.Optimizer:
     """AdamW (Loshchilov & Hutter 2019): the decay shrinks the weights directly, not through the gradient."""
     betas, on = (beta1, beta2), _on_accelerator(groups)
-    return torch.optim.AdamW(groups, betas=betas, eps=eps, weight_decay=weight_decay, fused=True, capturable=on)
+    return _told(torch.optim.AdamW(groups, betas=betas, eps=eps, weight_decay=weight_decay, fused=True, capturable=on))
+
+
+def _told(made: torch.optim.Optimizer) -> torch.optim.Optimizer:
+    """torch warns of a capturable optimiser that takes a step outside a graph; here the first steps always do."""
+    made._warned_capturable_if_run_uncaptured = True
+    return made
 
 
 def sgd(groups: ParameterGroups, *, momentum: float, weight_decay: float) -> torch.optim.Optimizer:

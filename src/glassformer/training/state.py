@@ -90,7 +90,7 @@ class TrainingState:
             device=device,
             precision=train.precision,
             clip=train.clip,
-            captured=fast and device.type == "cuda",
+            captured=fast and device.type == "cuda" and task.recordable,
         )
         return cls(
             config=config,
@@ -116,11 +116,21 @@ class TrainingState:
 
     def _next_batches(self) -> StepBatches:
         """The micro-batches of the next step; for an accelerator they are prepared while it computes."""
-        if self.device.type == "cpu":
+        if not self.prepares_ahead:
             return next(self._from(self.progress.place))
         if self.ahead.batches is None:
             self.ahead.batches = Ahead(self._from(self.progress.place))
         return next(self.ahead.batches)
+
+    @property
+    def prepares_ahead(self) -> bool:
+        """A CPU has no one else to prepare its batches."""
+        return self.device.type != "cpu"
+
+    def close(self) -> None:
+        """Stop preparing batches; those that were prepared and not taken are prepared again by the next session."""
+        if self.ahead.batches is not None:
+            self.ahead.batches.close()
 
     @property
     def waited(self) -> float:
