@@ -40,13 +40,33 @@ def test_linear_cross_entropy(v: int, smoothing: float, dtype: torch.dtype, monk
         assert same(one, other, dtype)
 
 
-@pytest.mark.parametrize("d", [64, 384, 768])
+def test_targets_that_are_every_other_number() -> None:
+    from glassformer.kernels.linear_cross_entropy import linear_cross_entropy
+
+    torch.manual_seed(0)
+    x, weight = torch.randn(9, 64, device="cuda"), torch.randn(70, 64, device="cuda")
+    targets = torch.randint(70, (9, 2), device="cuda")[:, 1]
+    found = linear_cross_entropy(x, weight, targets, ignore=IGNORE, smoothing=0.0, dtype=torch.float32)
+    assert same(found, cross_entropy(x @ weight.T, targets).total, torch.float32)
+
+
+LAYOUTS = {
+    "rows": lambda d: torch.randn(5, 77, d, device="cuda"),
+    "rows in another order": lambda d: torch.randn(77, 5, d, device="cuda").transpose(0, 1),
+    "columns": lambda d: torch.randn(5, d, 77, device="cuda").transpose(1, 2),
+    "a part": lambda d: torch.randn(5, 77, 2 * d, device="cuda")[..., :d],
+    "the same again": lambda d: torch.randn(5, 1, d, device="cuda").expand(5, 77, d),
+}
+
+
+@pytest.mark.parametrize("d", [64, 100, 384, 768])
 @pytest.mark.parametrize("bias", [True, False])
-def test_layer_norm_and_the_stream_beside_it(d: int, bias: bool) -> None:
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layer_norm_and_the_stream_beside_it(layout: str, bias: bool, d: int) -> None:
     from glassformer.kernels.layer_norm import branch, layer_norm
 
     torch.manual_seed(0)
-    x = torch.randn(5, 77, d, device="cuda", requires_grad=True)
+    x = LAYOUTS[layout](d).requires_grad_()
     gamma = torch.randn(d, device="cuda", requires_grad=True)
     beta = torch.randn(d, device="cuda", requires_grad=True) if bias else None
     along, beside = torch.randn(2, *x.shape, device="cuda")

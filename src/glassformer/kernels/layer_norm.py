@@ -59,6 +59,7 @@ def layer_norm_backward(
     dy: Tensor, residual: Tensor | None, x: Tensor, gamma: Tensor, mean: Tensor, rstd: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Slopes along x, γ and β; `residual` is added to the first."""
+    x, mean, rstd = x.contiguous(), mean.contiguous(), rstd.contiguous()  # the kernel counts rows in this order
     d = x.shape[-1]
     m = x.numel() // d
     dx = torch.empty_like(x)

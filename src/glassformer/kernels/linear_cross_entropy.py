@@ -63,7 +63,8 @@ def loss_and_slopes_(logits: Tensor, targets: Tensor, v: int, *, ignore: int, sm
     losses = torch.empty(n, dtype=torch.float32, device=logits.device)
     block = min(BLOCK, triton.next_power_of_2(width))
     warps = max(1, min(16, block // 512))
-    _loss_and_slopes[(n,)](logits, targets, losses, v, width, smoothing, IGNORE=ignore, BLOCK=block, num_warps=warps)
+    right = targets.contiguous()  # windows of one token are every other number of a row
+    _loss_and_slopes[(n,)](logits, right, losses, v, width, smoothing, IGNORE=ignore, BLOCK=block, num_warps=warps)
     return losses
 
 

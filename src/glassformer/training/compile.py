@@ -46,7 +46,7 @@ def compile_parts(model: nn.Module, task: Task[Any], *, backend: str = "inductor
     return task.with_loss(CompiledLoss(task.criterion, compiled))
 
 
-def same_every_time() -> dict[str, bool]:
+def same_every_time() -> dict[str, Any]:
     """The options of a compiler that does not try out which order of a sum is fastest: the next process may find
     another one to be."""
     return {"deterministic": True} if "deterministic" in torch._inductor.list_options() else {}
