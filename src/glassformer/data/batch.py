@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glassformer.data.store import TokenIds
+from glassformer.errors import InputError
 from glassformer.losses import IGNORE
 from glassformer.text import Frame
 
@@ -161,7 +162,7 @@ class Room:
     longest: int
 
 
-SPARE = 64  # tokens of a row that no sentence takes, so that what is left over can always be divided
+SPARE = 64  # tokens of a row that no sentence takes, at least: what is left over is never empty
 
 
 def packed_pair_batch(
@@ -173,9 +174,11 @@ def packed_pair_batch(
     target: Frame,
     room: Room,
 ) -> PackedPairBatch:
-    """`pair` without padding between the sentences."""
+    """`pair` without padding between the sentences. A kernel would leave out what is longer than the room says."""
     read, source_lengths = _row(sources, padding, source, room.tokens)
     target_in, target_lengths = _row(targets, padding, target.opened, room.tokens)
+    if (longest := max(source_lengths.max(), target_lengths.max())) > room.longest:
+        raise InputError("too_long", length=int(longest), max_len=room.longest)
     target_out, _ = _row(targets, IGNORE, target.closed, room.tokens)
     left = room.tokens - np.array([source_lengths.sum(), target_lengths.sum()])
     extra = int(-(-left.max() // room.longest))  # what is left over is read as sentences, of which nothing is learned
@@ -202,7 +205,7 @@ def _row(sequences: Sequence[TokenIds], value: int, frame: Frame, size: int) -> 
 
 def _starts(lengths: NDArray[np.int64], left: int, extra: int, n: int) -> Tensor:
     """Where n sentences begin, and the end: those of the batch, `extra` that share what is left, and empty ones."""
-    rest = np.diff(np.linspace(0, left, extra + 1).astype(np.int64))
+    rest = np.diff(np.arange(extra + 1) * left // extra)
     ends = np.cumsum(np.concatenate([lengths, rest, np.zeros(n - len(lengths) - extra, dtype=np.int64)]))
     return torch.from_numpy(np.concatenate([[0], ends]).astype(np.int32))
 

@@ -14,7 +14,7 @@ from glassformer.config.values import biases
 from glassformer.errors import ConfigError, choose
 from glassformer.kernels.dropout import Dropout
 from glassformer.layers.attention.mask import Mask, Packing, check_window
-from glassformer.layers.attention.multi_head import check_heads
+from glassformer.layers.attention.multi_head import MultiHeadAttention, check_heads
 from glassformer.layers.embedding import check_precision, check_vectors
 from glassformer.layers.norm import NORMS
 from glassformer.layers.position import POSITIONS
@@ -111,6 +111,13 @@ class Stack(nn.Module):
         masks = [everywhere.resolved(t, s, device)] * far
         near = replace(everywhere, window=self.window).resolved(t, s, device)
         return masks + [near] * (len(self.blocks) - far)
+
+    @property
+    def packable(self) -> bool:
+        """Whether a row may hold several texts at no cost: no window, no bias on scores, attentions that fit."""
+        attentions = (module for module in self.modules() if isinstance(module, MultiHeadAttention))
+        positions: Any = self.positions
+        return self.window is None and positions.acts_on != "scores" and all(one.packable for one in attentions)
 
     def leave(self, x: Tensor) -> Tensor:
         return tap("output", x if self.final_norm is None else self.final_norm(x))

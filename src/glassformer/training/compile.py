@@ -15,8 +15,10 @@ from glassformer.kernels import TRITON
 from glassformer.losses import CompiledLoss
 from glassformer.models.stack import Stack
 from glassformer.tasks import Task
+from glassformer.training.precision import DTYPES
 
 COMPILERS = ("c++", "g++", "clang++")
+FLASH = (8, 0)  # the first cards that FlashAttention has kernels for
 
 
 def is_compiled(config: TrainConfig, device: torch.device) -> bool:
@@ -34,6 +36,17 @@ def missing_compiler(device: torch.device) -> str | None:
         return None if TRITON else "Triton"
     named = os.environ.get("CXX", "")
     return None if any(map(shutil.which, (named, *COMPILERS) if named else COMPILERS)) else "C++ (g++)"
+
+
+def may_be_packed(model: nn.Module, device: torch.device, precision: str) -> bool:
+    """Whether batches without padding are faster: a card, a type and a model that FlashAttention's kernels serve.
+
+    Everywhere else such a row costs attention of all its texts to each other, which is hidden afterwards.
+    """
+    if device.type != "cuda" or precision not in DTYPES or not torch.backends.cuda.is_flash_attention_available():
+        return False
+    stacks = [module for module in model.modules() if isinstance(module, Stack)]
+    return torch.cuda.get_device_capability(device) >= FLASH and all(stack.packable for stack in stacks)
 
 
 def compile_parts(model: nn.Module, task: Task[Any], *, backend: str = "inductor") -> Task[Any]:

@@ -20,7 +20,7 @@ from glassformer.runs import Run
 from glassformer.runs.weights import load_weights
 from glassformer.tasks import Task
 from glassformer.training.checkpoint import Checkpoint, set_aside
-from glassformer.training.compile import compile_parts, is_compiled
+from glassformer.training.compile import compile_parts, is_compiled, may_be_packed
 from glassformer.training.ema import MovingAverage
 from glassformer.training.events import CheckpointRefused, Event
 from glassformer.training.meter import Meter
@@ -79,7 +79,7 @@ class TrainingState:
         fast = is_compiled(train, device)
         if fast:
             task = compile_parts(model, task)
-        if fast and device.type == "cuda" and train.precision != "float32":
+        if fast and may_be_packed(model, device, train.precision):
             task = task.without_padding(train.batch_tokens, longest_text(config, task))
         stepper = Stepper(
             model=model,

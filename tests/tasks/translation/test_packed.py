@@ -7,8 +7,11 @@ import pytest
 import torch
 
 from glassformer.data.batch import Room
+from glassformer.errors import InputError
 from glassformer.losses import IGNORE
+from glassformer.models.stack import Stack
 from glassformer.tasks.translation.packed import PackedTranslation
+from glassformer.training.compile import may_be_packed
 from small_run import examples, run_config, small_model, translation
 
 ROOM = Room(tokens=300, sentences=32, longest=30)
@@ -48,6 +51,41 @@ def test_every_batch_has_one_shape_and_holds_every_token() -> None:
         assert int(lengths[:n].sum()) == batch.count
         asked = batch.source_starts.diff()[lengths > 0]
         assert bool((asked > 0).all())  # whoever looks has something to look at
+
+
+def test_short_sources_and_long_targets_leave_no_text_without_a_source() -> None:
+    """What fills up the row of targets is cut into texts, and each looks at some of what fills up the sources."""
+    task = translation(run_config()).without_padding(tokens=400, longest=4)
+    assert isinstance(task, PackedTranslation)
+    pair = np.array([5] * 4), np.array([6])
+    batch = task.collate([pair] * 80)
+    sources, targets = batch.source_starts.diff(), batch.target_starts.diff()
+    assert int(sources.max()) <= 5 and int(targets.max()) <= 5
+    assert bool(((sources > 0) | (targets == 0)).all())
+
+
+def test_a_text_that_is_longer_than_foreseen_is_refused() -> None:
+    with pytest.raises(InputError, match="the text has 31 positions, and max_len=30"):
+        packed().collate([(np.array([5] * 30), np.array([6]))])
+
+
+@pytest.mark.parametrize(
+    ("keys", "fits"),
+    [
+        ({}, True),
+        ({"position": "rotary"}, True),
+        ({"position": "relative"}, False),
+        ({"window": 3}, False),
+        ({"qk_norm": True}, False),
+        ({"n_heads": 4}, False),  # d_k 4
+        ({"d_k": 256}, False),
+    ],
+    ids=str,
+)
+def test_which_models_a_kernel_for_several_texts_serves(keys: dict[str, object], fits: bool) -> None:
+    model = small_model(run_config(dict(keys)))
+    assert {stack.packable for stack in model.modules() if isinstance(stack, Stack)} == {fits}
+    assert not may_be_packed(model, torch.device("cpu"), "bf16")
 
 
 def test_more_sentences_than_foreseen_make_a_longer_list() -> None:

@@ -51,16 +51,14 @@ class Packing:
     starts: Int[Tensor, " n+1"]  # int32; the last is the length of the row
     longest: int  # no text is longer
 
-    def numbers(self) -> Int[Tensor, "1 t"]:
-        """Which text each token belongs to."""
-        at = torch.arange(int(self.starts[-1]), device=self.starts.device)  # t
+    def numbers(self, t: int) -> Int[Tensor, "1 t"]:
+        """Which text each token of the row belongs to."""
+        at = torch.arange(t, device=self.starts.device)  # t
         return torch.searchsorted(self.starts[1:].long(), at, right=True)[None]
 
     def places(self, t: int) -> Int[Tensor, "1 t"]:
         """The position of each token in its text."""
-        at = torch.arange(t, device=self.starts.device)  # t
-        text = torch.searchsorted(self.starts[1:].long(), at, right=True)
-        return (at - self.starts[text])[None]
+        return torch.arange(t, device=self.starts.device) - self.starts[self.numbers(t)]
 
 
 def combine(*masks: Tensor | None) -> Tensor | None:
@@ -96,7 +94,7 @@ class Mask:
         rules: list[Tensor | None] = [self.allowed]
         if self.packing is not None:
             queries, keys = self.packing
-            rules.append((queries.numbers()[:, :, None] == keys.numbers()[:, None, :])[:, None])  # 1 1 t s
+            rules.append((queries.numbers(t)[:, :, None] == keys.numbers(s)[:, None, :])[:, None])  # 1 1 t s
         if self.prefix is not None:
             rules.append(prefix(self.prefix, t)[:, None])  # b 1 t s
         elif self.causal and t > 1:  # a single query is the last position: it sees all

@@ -20,6 +20,7 @@ from glassformer.layers.position.rotary import Rotation, rotate
 from glassformer.tap import edited, tap
 
 PROJECTIONS = ("q", "k", "v", "o")
+WIDEST = 192  # d_k of FlashAttention's kernels that every card has
 
 
 class MultiHeadAttention(nn.Module):
@@ -100,6 +101,15 @@ class MultiHeadAttention(nn.Module):
         heads = KERNELS[kernel](queries, keys, values, rules, bias=bias, scale=self.scale, dropout=dropout)
         heads = tap("heads", heads)  # b h t d_v
         return tap("output", self.w_o(heads.transpose(1, 2).flatten(2)))  # b t d_model
+
+    @property
+    def packable(self) -> bool:
+        """Whether FlashAttention's kernel for several texts in a row can compute it: see `kernel.packed`.
+
+        A norm of q and k leaves them in float32, which that kernel does not take.
+        """
+        fits = self.d_k == self.d_v and self.d_k % 8 == 0 and self.d_k <= WIDEST
+        return fits and self.kernel == "fused" and self.q_norm is None
 
     def _queries(self, x: Tensor, rotation: Rotation | None) -> Tensor:
         q = x.unflatten(-1, (self.n_heads, self.d_k)).transpose(1, 2)  # b h t d_k

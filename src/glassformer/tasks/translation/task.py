@@ -172,7 +172,9 @@ class Translation:
     def without_padding(self, tokens: int, longest: int) -> Task[Any]:
         from glassformer.tasks.translation.packed import PackedTranslation
 
-        return PackedTranslation(task=self, room=Room(tokens + SPARE, tokens // SHORT, longest + self.extra_tokens))
+        longest += self.extra_tokens
+        spare = max(SPARE, tokens // (longest - 1) + 2)  # at least one token for each text that fills a row up
+        return PackedTranslation(task=self, room=Room(tokens + spare, tokens // SHORT, longest))
 
 
 def translator(model: nn.Module) -> EncoderDecoder:
