@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from glassformer.config.values import size
 from glassformer.decoding.lagging import LAG, LaggingAnswer
 from glassformer.decoding.limits import FREE, CheckedLimits, Limits, prepare
-from glassformer.decoding.rules import LENGTH_NORMS, STOP_RULES, SearchProgress, largest, log_softmax_
+from glassformer.decoding.rules import LENGTH_NORMS, STOP_RULES, SearchProgress, largest, log_softmax_, not_finite
 from glassformer.decoding.step import Decodable, DecodingStart, Hypothesis, evaluating
 from glassformer.decoding.tree import FINISHED, KEPT, PRUNED, ROOT, Candidates, Growth, Tree
 from glassformer.decoding.walking import accumulated
@@ -80,6 +80,9 @@ class BeamSearch:
         self.growth = Growth()
         self.done = torch.zeros(len(longest), dtype=torch.bool, device=device)  # b
         self.last = max(longest)
+        # a sentence stays up to LAG steps after its end: not if it would leave the table of positions
+        room = start.room or []
+        self.tight = {limit for limit, most in zip(longest, room, strict=False) if limit + LAG > most}
         self.has_finished, self.is_wrong = LaggingAnswer(LAG), LaggingAnswer(LAG)
 
     def run(self) -> BeamSearch:
@@ -87,6 +90,8 @@ class BeamSearch:
         while (tokens := self.advance(length)) is not None:
             self.logits = accumulated(self.model.step(tokens, self.state), self.is_wrong)  # b·w v
             length += 1
+        if self.is_wrong.settle():
+            raise not_finite(self.logits, max(1, self.logits.numel() - int(self.logits.isfinite().sum())))
         return self
 
     def advance(self, length: int) -> Tensor | None:
@@ -108,7 +113,8 @@ class BeamSearch:
         tokens, beams = candidates.tokens.gather(1, going.indices), beams.gather(1, going.indices)  # b w
         at = SearchProgress(self.sums[:, 0], self.finished.scores[:, -1], norm, self.norm_at_limit, self.rules.alpha)
         self.done = self.done | STOP_RULES[self.rules.stop](at) | (self.sums[:, 0] == NEVER)  # b; none at the last step
-        return self.go_on(tokens, beams, leave=self.has_finished.ask(self.done.any()) or length >= self.last)
+        leave = self.has_finished.ask(self.done.any()) or length >= self.last or length in self.tight
+        return self.go_on(tokens, beams, leave=leave)
 
     def candidates(self, length: int) -> tuple[Candidates, Tensor]:
         """The best continuations of each sentence, b m, and the beams they continue.

@@ -25,8 +25,14 @@ class LaggingAnswer:
         event = torch.cuda.Event()
         event.record()
         self._asked.append((copied, event))
-        if len(self._asked) <= self.lag:
-            return False
+        return len(self._asked) > self.lag and self._answer()
+
+    def settle(self) -> bool:
+        """Whether any answer that is still on its way is yes."""
+        answers = [self._answer() for _ in range(len(self._asked))]
+        return any(answers)
+
+    def _answer(self) -> bool:
         earlier, event = self._asked.popleft()
         event.synchronize()
         return bool(earlier)

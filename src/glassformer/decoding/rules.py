@@ -112,17 +112,22 @@ def check_finite(x: Tensor) -> Tensor:
     """Returns x; raises if any of its numbers is NaN or infinite."""
     wrong = x.numel() - int(x.isfinite().sum())
     if wrong:
-        raise InputError("output_not_finite", count=f"{wrong:,}", total=f"{x.numel():,}", dtype=_name(x.dtype))
+        raise not_finite(x, wrong)
     return x
+
+
+def not_finite(x: Tensor, wrong: int) -> InputError:
+    return InputError("output_not_finite", count=f"{wrong:,}", total=f"{x.numel():,}", dtype=_name(x.dtype))
 
 
 def comparable(logits: Tensor, is_wrong: LaggingAnswer | None = None) -> Tensor:
     """Returns logits, b v, whose rows have a largest entry: −∞ is allowed, NaN and ∞ raise.
 
-    With a question that is asked at every step, an accelerator is not waited for.
+    With a question that is asked at every step, an accelerator is not waited for: it raises some steps later.
     """
-    wrong = ~logits.amax(1).isfinite().all()
-    return check_finite(logits) if (is_wrong or LaggingAnswer()).ask(wrong) else logits
+    if (is_wrong or LaggingAnswer()).ask(~logits.amax(1).isfinite().all()):
+        raise not_finite(logits, max(1, logits.numel() - int(logits.isfinite().sum())))
+    return logits
 
 
 def _name(dtype: torch.dtype) -> str:

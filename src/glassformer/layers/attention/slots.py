@@ -16,3 +16,8 @@ def enough_slots(length: int, first: int = SLOTS) -> int:
 
 def enough_sentences(n: int) -> int:
     return -(-n // ROWS) * ROWS
+
+
+def enough_memory(s: int) -> int:
+    """Positions of the encoder's output, rounded up like sentences: a mask hides those that are none."""
+    return -(-s // ROWS) * ROWS
