@@ -28,7 +28,7 @@ class Dropout(nn.Dropout):
 def dropout(x: Tensor, rate: float, training: bool) -> Tensor:
     r"""x · B / (1 − rate),   B ~ Bernoulli(1 − rate), one draw per entry; x outside of training."""
     level = round(rate * LEVELS)
-    if not training or x.numel() < LARGE or not 0 < level < LEVELS or not in_the_open(x):
+    if not training or not in_the_open(x) or x.numel() < LARGE or not 0 < level < LEVELS:  # sizes last: no guards
         return F.dropout(x, rate, training)
     draws = torch.empty(-(-x.numel() // 4), dtype=torch.int64).random_(-(2**63), None).view(torch.int16)
     kept = torch.empty(x.shape, dtype=x.dtype)
