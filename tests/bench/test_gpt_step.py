@@ -137,6 +137,7 @@ def test_the_kernels_give_nanogpts_loss(name: str) -> None:
 
 @pytest.mark.gpu
 @GPU
+@pytest.mark.filterwarnings("ignore")  # torch's own compiler warns about itself
 def test_a_captured_step_has_a_peak() -> None:
     row = measured("gpt2", TINY, "cuda", "")
     assert min(row["peak"].values()) > 0

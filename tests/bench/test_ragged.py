@@ -85,6 +85,7 @@ def test_without_an_accelerator_it_says_so() -> None:
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an accelerator")
+@pytest.mark.filterwarnings("ignore")  # torch's own compiler warns about itself
 def test_captured_steps_without_padding(material: Material) -> None:
     assert difference(material, examples(material, 1)[0], "cuda") <= LIMIT
     steps = ours(material, examples(material, 6), "cuda")

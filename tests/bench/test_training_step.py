@@ -60,6 +60,7 @@ def test_a_batch_on_the_device_is_not_copied() -> None:
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an accelerator")
+@pytest.mark.filterwarnings("ignore")  # torch's own compiler warns about itself
 def test_a_compiled_step_is_captured_and_has_a_peak() -> None:
     row = measured(SMALL, "cuda", True)
     assert row["peak"].keys() == {"glassformer", "marian"} and min(row["peak"].values()) > 0

@@ -90,3 +90,57 @@ def test_one_product_for_three_layers() -> None:
     x = torch.randn(3, 5, 64, device="cuda")
     for found, layer in zip(joint_linear(x, *layers), layers, strict=True):
         assert same(found, layer(x), torch.float32)
+
+
+def rows_of(lengths: list[int], heads: int) -> Tensor:
+    """Vectors of texts of these lengths in one row: 1 h t d."""
+    return torch.randn(1, sum(lengths), heads, 32, device="cuda").bfloat16().transpose(1, 2).requires_grad_()
+
+
+def starts_of(lengths: list[int]) -> Tensor:
+    return torch.tensor([0, *lengths], device="cuda").cumsum(0).int()
+
+
+@pytest.mark.parametrize("groups", [4, 2])
+@pytest.mark.parametrize(
+    ("causal", "asking", "asked"),
+    [
+        (True, [5, 1, 130, 7, 0, 0], [5, 1, 130, 7, 0, 0]),
+        (False, [5, 1, 130, 7, 0, 0], [3, 4, 140, 9, 0, 0]),
+        (False, [5, 1, 3, 7], [3, 4, 0, 9]),  # the third looks at nothing
+    ],
+)
+def test_several_texts_in_a_row(causal: bool, asking: list[int], asked: list[int], groups: int) -> None:
+    """FlashAttention's kernel against the equation with a mask: what each text looks at, and all gradients."""
+    from glassformer.layers.attention.kernel import fused, reference
+    from glassformer.layers.attention.mask import Mask, Packing
+
+    torch.manual_seed(0)
+    given = rows_of(asking, 4), rows_of(asked, groups), rows_of(asked, groups)
+    both = Packing(starts_of(asking), 192), Packing(starts_of(asked), 192)
+    mask, along = Mask(causal=causal, packing=both), torch.randn(1, 4, sum(asking), 32, device="cuda")
+    dense = Mask(allowed=mask.dense(sum(asking), sum(asked), along.device))
+    found = fused(*given, mask, bias=None, scale=0.2, dropout=0.0)
+    wide = [x.detach().float().requires_grad_() for x in given]
+    expected = reference(*wide, dense, bias=None, scale=0.2, dropout=0.0)
+    assert same(found, expected, torch.bfloat16)
+    slopes = torch.autograd.grad((found.float() * along).sum(), given)
+    for one, other in zip(slopes, torch.autograd.grad((expected * along).sum(), wide), strict=True):
+        assert bool(one.isfinite().all()) and same(one, other, torch.bfloat16)
+
+
+def test_dropout_in_a_row_of_several_texts_follows_the_generator() -> None:
+    from glassformer.layers.attention.kernel import fused
+    from glassformer.layers.attention.mask import Mask, Packing
+
+    lengths = [5, 60, 7]
+    q, k, v = (rows_of(lengths, 4) for _ in range(3))
+    mask = Mask(causal=True, packing=(Packing(starts_of(lengths), 64),) * 2)
+
+    def attend() -> Tensor:
+        return fused(q, k, v, mask, bias=None, scale=0.2, dropout=0.5)
+
+    torch.manual_seed(0)
+    first, second = attend(), attend()
+    torch.manual_seed(0)
+    assert torch.equal(attend(), first) and not torch.equal(first, second)

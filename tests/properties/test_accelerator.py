@@ -11,6 +11,7 @@ import glassformer as gf
 pytestmark = [
     pytest.mark.gpu,
     pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an accelerator"),
+    pytest.mark.filterwarnings("ignore"),  # torch's own compiler warns about itself
 ]
 
 SIZES = {"d_model": 256, "n_heads": 4, "d_ff": 512, "vocab_size": 1000, "dropout": 0.0}

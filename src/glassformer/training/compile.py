@@ -15,7 +15,6 @@ from glassformer.kernels import TRITON
 from glassformer.losses import CompiledLoss
 from glassformer.models.stack import Stack
 from glassformer.tasks import Task
-from glassformer.training.precision import DTYPES
 
 COMPILERS = ("c++", "g++", "clang++")
 FLASH = (8, 0)  # the first cards that FlashAttention has kernels for
@@ -43,7 +42,7 @@ def may_be_packed(model: nn.Module, device: torch.device, precision: str) -> boo
 
     Everywhere else such a row costs attention of all its texts to each other, which is hidden afterwards.
     """
-    if device.type != "cuda" or precision not in DTYPES or not torch.backends.cuda.is_flash_attention_available():
+    if device.type != "cuda" or precision == "float32" or not torch.backends.cuda.is_flash_attention_available():
         return False
     stacks = [module for module in model.modules() if isinstance(module, Stack)]
     return torch.cuda.get_device_capability(device) >= FLASH and all(stack.packable for stack in stacks)
