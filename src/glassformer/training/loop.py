@@ -257,11 +257,7 @@ class _Loop:
         job, device = self.job, self.state.device
         paused = time.monotonic()
         metrics: dict[str, float] = {}
-        eager = (
-            torch.compiler.set_stance("force_eager")
-            if self.state.stepper.captured or self.config.compile
-            else nullcontext()
-        )
+        eager = torch.compiler.set_stance("force_eager") if self.state.compiled else nullcontext()
         with weights, kept_random_state(device), eager:
             if job.validation is not None:
                 metrics |= validate(job.model, job.task, job.validation, self.config, device)

@@ -58,6 +58,7 @@ class TrainingState:
     stepper: Stepper
     ema: MovingAverage | None
     progress: Progress
+    compiled: bool = False
     ahead: _Preparing = field(default_factory=_Preparing)
 
     @property
@@ -100,6 +101,7 @@ class TrainingState:
             stepper=stepper,
             ema=MovingAverage(model, train.ema) if train.ema else None,
             progress=Progress(),
+            compiled=fast,
         )
 
     def advance(self) -> float:
