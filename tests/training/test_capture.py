@@ -28,6 +28,7 @@ pytestmark = [
 @pytest.fixture(autouse=True)
 def recorded(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     """The shapes of steps that were recorded: a test of replaying must replay something."""
+    torch.compiler.reset()  # no test depends on what was compiled for another
     shapes: list[tuple[Any, ...]] = []
     record = StepGraphs._record
 
