@@ -8,7 +8,7 @@ import torch
 from glassformer.config.recipe import TrainConfig
 from glassformer.errors import GlassformerWarning
 from glassformer.training import events
-from glassformer.training.compile import compile_parts, is_compiled
+from glassformer.training.compile import compile_parts, is_compiled, missing_compiler
 from small_run import examples, run_config, small_model, trained, translation
 
 
@@ -37,6 +37,20 @@ def test_without_a_compiler_training_goes_the_plain_way_and_says_so(
     with pytest.warns(GlassformerWarning, match=r"no compiler for C\+\+ \(g\+\+\) is at hand"):
         _, told = trained(tmp_path / "run", run_config(compile=True))
     assert told[-1] == events.Stopped(12, "finished")
+
+
+def test_what_triton_needs_on_an_accelerator(monkeypatch: pytest.MonkeyPatch) -> None:
+    cuda = torch.device("cuda")
+    monkeypatch.setattr("glassformer.kernels.TRITON", False)
+    assert missing_compiler(cuda) == "Triton"
+    monkeypatch.setattr("glassformer.kernels.TRITON", True)
+    monkeypatch.setenv("CC", "gcc")
+    assert missing_compiler(cuda) is None
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.delenv("CC")
+    assert missing_compiler(cuda) == "C (gcc)"
+    with pytest.warns(GlassformerWarning, match=r"no compiler for C \(gcc\) is at hand"):
+        assert not is_compiled(TrainConfig(), cuda)
 
 
 def test_on_a_cpu_nothing_is_compiled_unless_asked() -> None:

@@ -8,6 +8,8 @@ plain form runs. A test compares the two.
 
 from __future__ import annotations
 
+import os
+import shutil
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -19,9 +21,19 @@ if TYPE_CHECKING:
 TRITON = find_spec("triton") is not None
 
 
+def missing_for_triton() -> str | None:
+    """What Triton's kernels need and do not find here: each is started by a few lines of C, compiled on the spot."""
+    if not TRITON:
+        return "Triton"
+    return None if os.environ.get("CC") or any(map(shutil.which, ("gcc", "clang"))) else "C (gcc)"
+
+
+RUNS = missing_for_triton() is None  # looked up once: a compiler of models must see a constant
+
+
 def usable(x: Tensor) -> bool:
     """Whether a kernel can take the place of its plain form for this tensor."""
-    return TRITON and x.device.type == "cuda" and x.dtype.itemsize <= 4 and not observed()
+    return RUNS and x.device.type == "cuda" and x.dtype.itemsize <= 4 and not observed()
 
 
 def in_the_open(*tensors: Tensor) -> bool:

@@ -11,7 +11,7 @@ from torch import nn
 
 from glassformer.config.recipe import TrainConfig
 from glassformer.errors import warn
-from glassformer.kernels import TRITON
+from glassformer.kernels import missing_for_triton
 from glassformer.losses import CompiledLoss
 from glassformer.models.stack import Stack
 from glassformer.tasks import Task
@@ -32,7 +32,7 @@ def is_compiled(config: TrainConfig, device: torch.device) -> bool:
 def missing_compiler(device: torch.device) -> str | None:
     """What torch.compile would need here and does not find."""
     if device.type == "cuda":
-        return None if TRITON else "Triton"
+        return missing_for_triton()
     named = os.environ.get("CXX", "")
     return None if any(map(shutil.which, (named, *COMPILERS) if named else COMPILERS)) else "C++ (g++)"
 
