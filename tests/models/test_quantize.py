@@ -11,7 +11,7 @@ from torch import Tensor, nn
 import glassformer as gf
 import small_translator
 import small_writer
-from glassformer.bench.references import quiet
+from glassformer.bench.references import quiet, save
 from glassformer.config.values import Choice
 from glassformer.errors import InputError
 from glassformer.hub.store import store
@@ -51,8 +51,23 @@ def _plain_form(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", VARIANTS)
 @pytest.mark.usefixtures("_plain_form")
 def test_the_plain_form_is_the_model_with_rounded_weights(name: str) -> None:
-    """Tap by tap, in every family: only the weights are rounded, and nothing else changes."""
-    folder = reference(name)[1]
+    """Tap by tap: only the weights are rounded, and nothing else changes."""
+    check_plain(reference(name)[1])
+
+
+@pytest.mark.many
+@pytest.mark.parametrize(
+    "name", ["marian-separate", "marian", "t5", "t5-1.1", "bart", "pegasus", "vit", "deit-distilled"]
+)
+@pytest.mark.usefixtures("_plain_form")
+def test_the_same_of_both_stacks_and_of_images(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    with quiet():
+        save(name, tmp_path)
+    check_plain(tmp_path)
+
+
+def check_plain(folder: Path) -> None:
     wide, small = gf.load(folder), gf.load(folder, dtype="int8")
     round_weights(wide.model)
     found = gf.compare(wide, small, tolerance=1e-4)
