@@ -26,7 +26,7 @@ def same(found: Tensor, expected: Tensor, dtype: torch.dtype) -> bool:
 def test_linear_cross_entropy(v: int, smoothing: float, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
     from glassformer.kernels import linear_cross_entropy as kernel
 
-    monkeypatch.setattr(kernel, "LOGITS", 100 * v)  # several chunks, the last one smaller
+    monkeypatch.setattr(kernel, "LOGITS_AT_ONCE", 100 * v)  # several chunks, the last one smaller
     torch.manual_seed(0)
     x = torch.randn(333, 64, device="cuda", requires_grad=True)
     weight = (torch.randn(v, 64, device="cuda") / 8).requires_grad_()

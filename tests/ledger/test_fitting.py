@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import glassformer as gf
@@ -23,17 +25,27 @@ def test_gpt2_on_eight_devices_by_hand() -> None:
     block += 768 * 2 + 3 * 768 * 2 + 12 * 4 + 768 * 2  # input of q, k, v; they; logsumexp; input of w_o
     block += 768 * 2 + 2 * 3072 * 2  # input of w_1, of the activation, of w_2
     block += 2 * 768  # two masks of dropout, a byte each
-    outside = 768 + (768 * 2 + 8) + 768 * 2  # dropout behind the embedding; final norm; input of the head
+    outside = 768 + (768 * 2 + 8) + 768 * 2  # dropout behind the embedding; final norm; slopes along the stream
+    joined = 3 * 768 * 768 * 2  # q, k and v are one product, so their matrices are copied into one
+    width, rows = 50304, 2**28 // 50304  # of a chunk of logits
     assert found == {
         "weights": 2 * N,
         "master_weights": 4 * N,
         "gradients": 4 * N,
         "optimizer_state": 8 * N,
-        "activations": tokens * (12 * block + outside) + 8 * 1024,  # and the positions, whole numbers
-        "logits": tokens * 50257 * (2 + 3 * 4),
+        "activations": tokens * (12 * block + outside) + 12 * joined + 8 * 1024 + width * 768 * 4,
+        "logits": tokens * 768 * 2 + width * 768 * 2 + rows * width * 2,  # the stream, the matrix, a chunk
         "block_at_work": tokens * 2 * 3072 * 2,
         "communication": 4 * N,
     }
+
+
+def test_a_whole_loss_holds_all_logits_and_three_gradients() -> None:
+    job = {"devices": 8, "parallel": "ddp", "batch": 12, "length": 1024}
+    chunks, whole = sizes(Job(**job)), sizes(Job(**job, loss="whole"))
+    assert whole["logits"] == 12 * 1024 * 50257 * (2 + 3 * 4)
+    assert chunks["activations"] - whole["activations"] == 50304 * 768 * 4  # the slopes of the matrix wait, too
+    assert {**chunks, "logits": 0, "activations": 0} == {**whole, "logits": 0, "activations": 0}
 
 
 def test_fsdp_spreads_the_states() -> None:
@@ -97,7 +109,9 @@ def test_where_it_fits_there_is_nothing_to_mend() -> None:
 def test_everything_together_or_nothing() -> None:
     job = gf.Job(devices=8, length=8192)
     together = gf.plan("llama3-405b", tokens="1B", device="h200", job=job)
-    assert together.remedies == ("--parallel fsdp --checkpointing full --batch 1 --devices 128",)
-    enough = gf.Job(devices=128, length=8192, checkpointing="full")
+    assert together.remedies == ("--parallel fsdp --checkpointing full --batch 1 --devices 256",)
+    enough = gf.Job(devices=256, length=8192, checkpointing="full")
     assert gf.plan("llama3-405b", tokens="1B", device="h200", job=enough).fits
+    fewer = gf.plan("llama3-405b", tokens="1B", device="h200", job=replace(enough, devices=128))
+    assert "--loss whole" in fewer.remedies  # the slopes of its matrix are more than the logits of one text
     assert gf.plan("llama3-405b", tokens="1B", device="t4", job=job).remedies == ()

@@ -45,6 +45,18 @@ def test_lengths() -> None:
         sample_lengths(PRESETS["gpt2"](), Job(length=1025))
 
 
+def test_a_row_without_padding_is_filled_by_the_longest_examples_that_divide_it() -> None:
+    config = run_config({"max_len": 256}, batch_tokens=4096)
+    job = full_batch(config, 4096 + 64)
+    assert (job.batch, job.length) == (20, 208)
+    assert full_batch(config).batch * (full_batch(config).length or 0) == 4096
+
+
+def test_the_loss_has_two_forms() -> None:
+    with pytest.raises(ConfigError, match="loss='half'"):
+        Job(loss="half")
+
+
 def test_widths() -> None:
     assert (Job(dtype="bfloat16").width, Job(dtype="bfloat16").state_width) == (2, 4)
     assert (Job(dtype="bfloat16", precision="pure").state_width, Job(dtype="tf32").width) == (2, 4)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from glassformer.models.presets import PRESETS
 from grid import GRID
 from marks import first_is_fast
 
+GPT2 = PRESETS["gpt2"]()
 SIZES = {"batch": measure.BATCH, "length": measure.LENGTH, "target_length": measure.TARGET}
 
 
@@ -35,7 +37,8 @@ def test_weights_gradients_and_optimiser_state_are_those_of_the_model(name: str)
 def test_every_amount_is_its_formula() -> None:
     found = memory(PRESETS["paper-base"](), Pass(batch=3, length=7, recompute=True))
     every = [held for part in found.parts for held in part.held]
-    assert {held.name for held in every} == {"weights", "buffers", "gradients", "optimizer", "kept", "again"}
+    names = {"weights", "buffers", "gradients", "optimizer", "counters", "kept", "again"}
+    assert {held.name for held in every} == names
     assert all(evaluate_formula(held.numbers, {}) == held.amount for held in every)
 
 
@@ -112,21 +115,41 @@ def test_computing_again_keeps_one_block_and_what_enters_each() -> None:
 # --- the peak ---
 
 
+COUNTERS = 4 * (4 + 12 * 16)  # gpt2: tensors, each with the number of the step beside its state
+
+
 def test_the_peak_of_gpt2_by_hand() -> None:
-    b, t, v, n = 8, 1024, 50257, 124_439_808
-    found = memory(PRESETS["gpt2"](), Pass(batch=b, length=t, device="cuda"))
+    b, t, d, n, width = 8, 1024, 768, 124_439_808, 50304
+    run = Pass(batch=b, length=t, device="cuda")
+    found, kept = memory(GPT2, run), sum(cost.saved for cost in costs(GPT2, run).values())
     assert found.at == "loss"
-    kept = sum(cost.saved for cost in costs(PRESETS["gpt2"](), Pass(batch=b, length=t, device="cuda")).values())
-    assert found.peak == 4 * n + 8 * n + kept + 3 * 4 * b * t * v
-    mixed = memory(PRESETS["gpt2"](), Pass(batch=b, length=t, device="cuda", autocast=True))
+    rows = 2**28 // width  # of a chunk of logits
+    assert found.peak == 4 * n + 8 * n + COUNTERS + kept + 4 * (b * t * d + width * d + rows * width)
+    mixed = memory(GPT2, replace(run, autocast=True))
+    assert mixed.moments["loss"][-1].amount == b * t * d * (4 + 2) + 2 * width * (d + rows)
+    assert mixed.moments["slopes"][-1].amount == 4 * d * (b * t + 50257)
+
+
+def test_the_peak_of_a_loop_that_holds_all_logits_by_hand() -> None:
+    b, t, v, n = 8, 1024, 50257, 124_439_808
+    run = Pass(batch=b, length=t, device="cuda", loss="whole")
+    found, kept = memory(GPT2, run), sum(cost.saved for cost in costs(GPT2, run).values())
+    assert found.peak == 4 * n + 8 * n + COUNTERS + kept + 3 * 4 * b * t * v
+    mixed = memory(GPT2, replace(run, autocast=True))
     assert mixed.moments["loss"][-1].amount == (4 + 4 + 2) * b * t * v
+
+
+def test_on_a_cpu_all_logits_are_held() -> None:
+    run = Pass(batch=2, length=64)
+    assert memory(GPT2, run).moments["loss"][-1].amount == 3 * 4 * 2 * 64 * 50257
+    assert costs(GPT2, run) == costs(GPT2, replace(run, loss="whole"))
 
 
 def test_a_small_batch_peaks_when_the_weights_are_updated() -> None:
     found = memory(PRESETS["gpt2"](), Pass(batch=1, length=8, device="cuda"))
     n, tied = 124_439_808, 50257 * 768
     assert found.at == "update"
-    assert found.peak == 4 * (4 * n + tied)
+    assert found.peak == 4 * (4 * n + tied) + COUNTERS
 
 
 def test_fewer_bytes_are_kept_under_autocast_and_checkpointing() -> None:

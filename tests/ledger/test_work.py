@@ -24,7 +24,8 @@ def test_llama_by_hand() -> None:
 
 def test_checkpointing_by_hand() -> None:
     config, tokens = PRESETS["llama3-8b"](), 2 * 8192
-    outside = tokens * (4096 * 4 + 4 + 2 * 4096 * 2)  # final norm: float32 input, scale, what γ saw; the head's input
+    outside = tokens * (4096 * 2 + 4 + 4096 * 2)  # final norm: its input and scale; the slopes along the stream
+    outside += 128256 * 4096 * 4  # and along the head's matrix
     full = work(config, Job(batch=2, length=8192, checkpointing="full"))
     assert sum(entry.amount * times for entry, times in full.kept) == outside + 32 * tokens * 4096 * 2
     assert full.recomputed == full.forward - tokens * 2 * 4096 * 128256

@@ -3,12 +3,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 
 import small_recogniser
 import tiny_runs
 from glassformer.ledger.devices import DEVICES
 from glassformer.textbook.predicted import PredictedRow, card, full_batch, is_of_this_machine
 from glassformer.textbook.run import RunChapter
+from glassformer.training.room import needed
 from small_translator import trained
 
 
@@ -39,6 +41,15 @@ def test_flops_are_exact_and_memory_is_close(tmp_path: Path) -> None:
     log = [record for record in chapter.records if record["kind"] == "train"]
     assert rows["tokens"].measured == log[-1]["tokens"] and rows["seconds"].measured == log[-1]["elapsed"]
     assert rows["seconds"].predicted is not None and rows["seconds"].predicted > 0
+
+
+def test_of_a_run_on_an_accelerator_the_memory_is_its_own(tmp_path: Path) -> None:
+    chapter = RunChapter(trained(tmp_path))
+    chapter.run.write_status({**chapter.run.status, "peak_memory": 10**9})
+    found = card(chapter, DEVICES["h100"])
+    assert found is not None
+    row = {row.name: row for row in found.rows}["memory"]
+    assert (row.predicted, row.measured) == (needed(chapter.run.config, torch.device("cuda")), 10**9)
 
 
 def test_of_images_examples_are_counted(tmp_path: Path) -> None:

@@ -8,11 +8,16 @@ import torch
 from torch import nn
 
 from glassformer.config.recipe import RunConfig
+from glassformer.config.values import Choice
 from glassformer.errors import InputError
+from glassformer.models.build import build
 from glassformer.runs import Run
+from glassformer.tasks.translation.task import row_without_padding
 from glassformer.training import train
-from glassformer.training.room import fitting, plan_of
+from glassformer.training.room import fitting, full_step, needed
 from small_run import job, run_config
+
+CPU, CUDA = torch.device("cpu"), torch.device("cuda")
 
 
 def large() -> RunConfig:
@@ -22,15 +27,40 @@ def large() -> RunConfig:
 def test_the_first_half_that_fits_is_found_and_takes_the_same_steps() -> None:
     config = large()
     half = replace(config, train=replace(config.train, batch_tokens=32768, accumulate=2 * config.train.accumulate))
-    assert fitting(config, plan_of(half).memory_bytes) == half
-    found = fitting(config, plan_of(half).memory_bytes - 1)
+    assert fitting(config, needed(half, CUDA), CUDA) == half
+    found = fitting(config, needed(half, CUDA) - 1, CUDA)
     assert found is not None
     assert (found.train.batch_tokens, found.train.accumulate) == (16384, 4 * config.train.accumulate)
-    assert plan_of(found).memory_bytes < plan_of(half).memory_bytes
+    assert needed(found, CUDA) < needed(half, CUDA)
 
 
 def test_a_model_that_does_not_fit_at_all() -> None:
-    assert fitting(large(), 1000) is None
+    assert fitting(large(), 1000, CUDA) is None
+
+
+def test_a_translators_batch_without_padding_fills_its_row() -> None:
+    config = large()
+    narrow = replace(config, train=replace(config.train, precision="bf16"))
+    packed, padded = full_step(narrow, CUDA), full_step(config, CUDA)
+    assert packed.batch * packed.length == row_without_padding(65536, 64) > padded.batch * padded.length == 65536
+    assert packed.length <= 64
+    assert (packed.autocast, padded.autocast) == (True, False)
+    for changes in ({"precision": "bf16", "compile": False}, {"precision": "float32"}):
+        plain = full_step(replace(config, train=replace(config.train, **changes)), CUDA)
+        assert (plain.batch, plain.length) == (padded.batch, padded.length)
+    assert (full_step(narrow, CPU).batch, full_step(narrow, CPU).device) == (padded.batch, "cpu")
+
+
+def test_a_loss_that_no_kernel_computes_holds_all_logits() -> None:
+    config = large()
+    focal = replace(config, train=replace(config.train, loss=Choice("focal", {"gamma": 2.0})))
+    assert (full_step(config, CUDA).loss, full_step(focal, CUDA).loss) == ("chunks", "whole")
+
+
+def test_a_moving_average_is_another_copy_of_the_weights() -> None:
+    config = large()
+    weights = 4 * sum(p.numel() for p in build(config.model, device="meta").parameters())
+    assert needed(replace(config, train=replace(config.train, ema=0.99)), CPU) - needed(config, CPU) == weights
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ from glassformer.config.values import BIASES, Choice
 from glassformer.data.stream import StreamBatch
 from glassformer.errors import InputError
 from glassformer.ledger.job import Job
-from glassformer.ledger.work import work
+from glassformer.ledger.work import Work, work
 from glassformer.losses import make_loss
 from glassformer.models.build import build
 from glassformer.provenance import machine
@@ -224,13 +224,18 @@ def measured(name: str, step: GPTStep, device: str, card: str, compiled: bool = 
         "seconds": {side: summary(times) for side, times in seconds.items()},
         "peak": {side: peak for side, (_, peak) in ready.items() if peak is not None},
         "flops": {"glassformer": flops(step, step.vocab_size), "nanogpt": flops(step, step.shape.vocab_size)},
+        "parameters": one_batch(step, step.vocab_size).parameters,
         "figures": list(step.figures) if step.card in card else None,
     }
 
 
 def flops(step: GPTStep, vocab_size: int) -> int:
     """Of the products of a step, attention counted as the full square, as nanoGPT counts it."""
-    return work(decoder(step.shape, vocab_size), Job(batch=step.batch, length=step.shape.block_size)).model
+    return one_batch(step, vocab_size).model
+
+
+def one_batch(step: GPTStep, vocab_size: int) -> Work:
+    return work(decoder(step.shape, vocab_size), Job(batch=step.batch, length=step.shape.block_size))
 
 
 def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:

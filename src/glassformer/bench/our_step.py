@@ -11,6 +11,7 @@ from glassformer.bench.timing import PRECISIONS
 from glassformer.config.model import ModelConfig
 from glassformer.config.recipe import TrainConfig
 from glassformer.data.batch import Batch
+from glassformer.models.block import recompute
 from glassformer.models.build import build
 from glassformer.tasks import Task
 from glassformer.training.capture import WARM_UP
@@ -25,11 +26,22 @@ RATE = 1e-4
 
 
 def our_step(
-    config: ModelConfig, task: Task[Any], batch: Batch, train: TrainConfig, *, device: str, compiled: bool
+    config: ModelConfig,
+    task: Task[Any],
+    batch: Batch,
+    train: TrainConfig,
+    *,
+    device: str,
+    compiled: bool,
+    precision: str | None = None,
+    again: bool = False,
 ) -> Callable[[], None]:
-    """As `glassformer train` takes it there: where it compiles for an accelerator, it also captures whole steps."""
-    place, precision = torch.device(device), PRECISIONS[device]
-    model = build(config, seed=0, device=device).train()
+    """As `glassformer train` takes it there: where it compiles for an accelerator, it also captures whole steps.
+
+    `precision`: by default that of the device; `again`: with activation checkpointing.
+    """
+    place, precision = torch.device(device), precision or PRECISIONS[device]
+    model = recompute(build(config, seed=0, device=device), again).train()
     stepper = Stepper(
         model=model,
         task=compile_parts(model, task) if compiled else task,

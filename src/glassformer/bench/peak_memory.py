@@ -1,27 +1,37 @@
-"""The ledger's peak memory against the accelerator's: training steps of two models, in two precisions."""
+"""The ledger's peak memory against the accelerator's: training steps of two models, in two precisions.
+
+The steps are those of `glassformer train`, compiled and captured; with activation checkpointing they are computed one
+by one, as a loop of one's own would.
+"""
 
 from __future__ import annotations
 
+import gc
+from functools import partial
 from itertools import product
 from typing import Any
 
 import torch
-import torch.nn.functional as F
-from torch import Tensor
 
-from glassformer.bench.timing import need_accelerator
+from glassformer.bench.gpt_step import writing
+from glassformer.bench.our_step import FIRST_CALLS, our_step
+from glassformer.bench.timing import need_accelerator, warmed
+from glassformer.bench.training_step import translating
+from glassformer.config.model import ModelConfig
+from glassformer.config.recipe import TrainConfig
+from glassformer.data.batch import Batch, PairBatch
+from glassformer.data.stream import StreamBatch
 from glassformer.ledger.costs import Pass
 from glassformer.ledger.memory import memory
-from glassformer.models.block import recompute
-from glassformer.models.build import build
 from glassformer.models.presets import PRESETS
+from glassformer.tasks import Task
 from glassformer.words import say
 
 SIZES = {"paper-base": (64, 128), "gpt2": (8, 1024)}  # batch, length
 
 
 def run() -> dict[str, Any]:
-    """Every model and precision, with and without recomputation, in step 3, when the optimiser has its state."""
+    """Every model and precision, with and without recomputation, from the first step to the first that is replayed."""
     need_accelerator("peak-memory")
     rows = []
     for model, autocast, checkpointing in product(SIZES, (False, True), (False, True)):
@@ -29,32 +39,32 @@ def run() -> dict[str, Any]:
         step = Pass(batch=batch, length=length, device="cuda", autocast=autocast, recompute=checkpointing)
         config = PRESETS[model]()
         found = memory(config, step)
-        measured = _measure(config, step)
         rows.append(
             {"model": model, "batch": batch, "length": length, "autocast": autocast, "recompute": checkpointing}
-            | {"predicted": found.peak, "at": found.at, "measured": measured}
+            | {"predicted": found.peak, "at": found.at, "measured": measured(config, step)}
         )
     return {"rows": rows}
 
 
-def _measure(config: Any, step: Pass) -> int:
+def measured(config: ModelConfig, step: Pass) -> int:
     """The peak of a step in bytes, as the allocator counts them."""
-    model = recompute(build(config, seed=0, device="cuda"), step.recompute).train()
-    optimizer = torch.optim.AdamW(model.parameters(), fused=True)
-    shape = (step.batch, step.length)
-    tokens = [torch.randint(config.vocab_size, shape, device="cuda") for _ in range(2)]
-    given = tokens if config.family == "encoder-decoder" else tokens[:1]
-    for _ in range(3):
-        torch.cuda.reset_peak_memory_stats()
-        _loss(model, given, tokens[1], step.autocast).backward()
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
-    return torch.cuda.max_memory_allocated()
+    gc.collect()
+    torch.compiler.reset()
+    task, batch = work_of(config, step)
+    make = partial(our_step, config, task, batch, TrainConfig(), device="cuda", compiled=not step.recompute)
+    precision = "bf16" if step.autocast else "float32"
+    _, peak = warmed(partial(make, precision=precision, again=step.recompute), calls=FIRST_CALLS, device="cuda")
+    assert peak is not None
+    return peak
 
 
-def _loss(model: Any, given: list[Tensor], targets: Tensor, autocast: bool) -> Tensor:
-    with torch.autocast("cuda", torch.bfloat16, enabled=autocast):
-        return F.cross_entropy(model(*given).flatten(0, 1), targets.flatten())
+def work_of(config: ModelConfig, step: Pass) -> tuple[Task[Any], Batch]:
+    """A batch of random tokens, and the task that learns from it."""
+    rows = torch.randint(config.output_vocab_size or 1, (step.batch, step.length + 1), device="cuda")
+    source, targets = rows[:, :-1].contiguous(), rows[:, 1:].contiguous()
+    if config.family == "encoder-decoder":
+        return translating(), PairBatch(source, None, source, targets, targets.numel())
+    return writing(step.length), StreamBatch(rows, targets.numel())
 
 
 def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:

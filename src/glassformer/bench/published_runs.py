@@ -38,9 +38,9 @@ class PublishedRun:
     source: str
 
 
-_SELECTIVE = Job(length=8192, checkpointing="selective")
+_SELECTIVE = Job(length=8192, checkpointing="selective", loss="whole")  # none of these computes its loss in chunks
 # Batches as in its mfu_bench.sh; bfloat16 weights and states, full float32 gradients as in its train.py, grad.py.
-_FULL = Job(length=4096, checkpointing="full", precision="pure", no_sync=True)
+_FULL = Job(length=4096, checkpointing="full", precision="pure", no_sync=True, loss="whole")
 _13B = {"d_model": 5120, "n_heads": 40, "n_decoder_layers": 40, "d_ff": 17920}
 _1B = {"d_model": 2048, "n_heads": 32, "n_kv_heads": 4, "n_decoder_layers": 22, "d_ff": 5632}
 
@@ -88,7 +88,7 @@ def runs() -> list[PublishedRun]:
             name="torchtitan, Llama 3 70B, 64 × A100",
             preset="llama3-70b",
             device="a100-80",
-            job=Job(devices=64, length=8192, checkpointing="full"),
+            job=Job(devices=64, length=8192, checkpointing="full", loss="whole"),
             rate=331,
             mfu=0.517,
             source=_A100,
@@ -98,7 +98,7 @@ def runs() -> list[PublishedRun]:
             preset="llama2-7b",
             changes=_1B,
             device="a100-40",
-            job=Job(devices=16, batch=8, length=2048),
+            job=Job(devices=16, batch=8, length=2048, loss="whole"),
             rate=24_000,
             mfu=0.56,
             source=_TINY,

@@ -72,12 +72,17 @@ def trained_model(setting: StepSetting) -> ModelConfig:
 
 def ours(setting: StepSetting, device: str, compiled: bool) -> Callable[[], None]:
     """A step of the training loop itself, on one batch."""
-    loss = make_loss("cross_entropy", {"smoothing": 0.1})
-    task = Translation(pad=PAD, source=Frame(end=EOS), target=Frame(BOS, EOS), criterion=loss)
+    task = translating()
     source, target, labels = _tokens(setting, device)
     batch = PairBatch(source, None, target, labels, labels.numel())
     train = TrainConfig(clip=1.0)
     return our_step(trained_model(setting), task, batch, train, device=device, compiled=compiled)
+
+
+def translating() -> Translation:
+    """The task of an encoder-decoder, without a corpus."""
+    loss = make_loss("cross_entropy", {"smoothing": 0.1})
+    return Translation(pad=PAD, source=Frame(end=EOS), target=Frame(BOS, EOS), criterion=loss)
 
 
 def peer(name: str, setting: StepSetting, device: str, compiled: bool) -> Callable[[], None]:
@@ -113,8 +118,9 @@ def run() -> dict[str, Any]:
     with matmul_precision(MATMUL[device]):
         rows = [measured(setting, device, compiled) for compiled in modes]
         highest = ceiling(device)
-    flops = work(trained_model(setting), Job(batch=setting.batch, length=setting.length)).model
-    return {"device": device, "setting": setting._asdict(), "ceiling": highest, "flops": flops, "rows": rows}
+    done = work(trained_model(setting), Job(batch=setting.batch, length=setting.length))
+    sizes = {"setting": setting._asdict(), "flops": done.model, "parameters": done.parameters}
+    return {"device": device, **sizes, "ceiling": highest, "rows": rows}
 
 
 def measured(setting: StepSetting, device: str, compiled: bool) -> dict[str, Any]:

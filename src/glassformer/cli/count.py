@@ -21,6 +21,8 @@ Autocast = Annotated[bool, typer.Option("--autocast", help=say("help.autocast"))
 Recompute = Annotated[bool, typer.Option("--recompute", help=say("help.recompute"))]
 Optimizer = Annotated[str, typer.Option("--optimizer", help=say("help.optimizer"))]
 Decode = Annotated[bool, typer.Option("--decode", help=say("help.decode"))]
+Beams = Annotated[int, typer.Option("--beams", help=say("help.beams"))]
+Loss = Annotated[str, typer.Option("--loss", help=say("help.loss_form"))]
 Past = Annotated[int, typer.Option("--past", help=say("help.past"))]
 
 
@@ -39,6 +41,8 @@ def command(
     optimizer: Optimizer = "adamw",
     decode: Decode = False,
     past: Past = 0,
+    beams: Beams = 1,
+    loss: Loss = "chunks",
     set_: Set = None,
     json: Json = False,
     lang: Lang = None,
@@ -63,6 +67,8 @@ def command(
         autocast=autocast,
         recompute=recompute,
         optimizer=optimizer,
+        loss=loss,
+        beams=beams,
     )
     wanted = decode or any(given is not None for given in (batch, length, target_length))
     ledger = count(model, config, run if wanted else None)

@@ -24,6 +24,7 @@ Optimizer = Annotated[str, typer.Option("--optimizer", help=say("help.plan_optim
 Checkpointing = Annotated[str, typer.Option("--checkpointing", help=say("help.plan_checkpointing"))]
 NoSync = Annotated[bool, typer.Option("--no-sync", help=say("help.plan_no_sync"))]
 Causal = Annotated[str, typer.Option("--causal", help=say("help.plan_causal"))]
+Loss = Annotated[str, typer.Option("--loss", help=say("help.plan_loss"))]
 Utilisation = Annotated[
     float | None, typer.Option("--utilisation", help=say("help.plan_utilisation"), show_default=False)
 ]
@@ -47,6 +48,7 @@ def command(
     checkpointing: Checkpointing = "none",
     no_sync: NoSync = False,
     causal: Causal = "square",
+    loss: Loss = "chunks",
     utilisation: Utilisation = None,
     mfu: Mfu = None,
     price: Price = None,
@@ -76,6 +78,7 @@ def command(
         checkpointing=checkpointing,
         no_sync=no_sync,
         causal=causal,
+        loss=loss,
     )
     made = plan(
         model,

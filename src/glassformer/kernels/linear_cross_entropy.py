@@ -16,7 +16,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from glassformer.kernels.chunk import LOGITS, chunk_rows, padded
+from glassformer.kernels.chunk import LOGITS_AT_ONCE, chunk_rows, padded
 
 BLOCK = 8192  # logits that a kernel holds at a time
 
@@ -87,7 +87,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
         matrix[:v] = weight
         low = x.to(dtype)  # n d
         along_x, along_w = torch.empty_like(low), weight.new_zeros(width, d, dtype=torch.float32)
-        rows = chunk_rows(n, width, LOGITS)
+        rows = chunk_rows(n, width, LOGITS_AT_ONCE)
         logits, total = low.new_empty(rows, width), x.new_zeros((), dtype=torch.float32)
         for start in range(0, n, rows):
             part, z = low[start : start + rows], logits[: min(rows, n - start)]

@@ -31,6 +31,7 @@ class Device:
     network: float  # bytes/s per device in one direction, from node to node
     sheet: str  # where peaks, memory, bandwidth and link come from
     system: str = ""  # where node and network come from
+    accelerator: bool = True  # False: a CPU
 
     def peak(self, dtype: str) -> float:
         if dtype not in self.peaks:
@@ -148,6 +149,7 @@ def this_machine(seconds: float = 0.5) -> Device:
         node=torch.cuda.device_count() if on_cuda else 1,
         network=1.25 * GIGA,
         sheet=torch.cuda.get_device_name(0) if on_cuda else f"CPU, {torch.get_num_threads()} threads",
+        accelerator=on_cuda,
     )
 
 

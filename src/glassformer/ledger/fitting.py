@@ -110,6 +110,7 @@ def remedies(plan: Plan) -> tuple[str, ...]:
         "--checkpointing full": replace(job, checkpointing="full"),
         "--batch 1": replace(job, batch=1),
         "--precision pure": replace(job, precision="pure"),
+        "--loss whole": replace(job, loss="whole"),  # for few tokens and a wide matrix, whose slopes chunks keep
     }
     found = [words for words, changed in changes.items() if changed != job and plan.with_job(changed).fits]
     found += [f"--devices {devices}" for devices in _enough(plan)]

@@ -8,7 +8,7 @@ from glassformer.config.model import ModelConfig
 from glassformer.config.recipe import RunConfig
 from glassformer.config.values import Choice, one_of, size, truth
 from glassformer.errors import ConfigError
-from glassformer.ledger.costs import CONVENTIONS, OPTIMIZER_STATES
+from glassformer.ledger.costs import CONVENTIONS, LOSS_FORMS, OPTIMIZER_STATES
 from glassformer.ledger.devices import DEVICE_DTYPES
 from glassformer.models.check import input_positions
 
@@ -26,6 +26,7 @@ class Job:
     precision: mixed computes in 16 bits and keeps weights, gradients and optimiser state in float32; pure keeps all in
     `dtype`. checkpointing: full keeps the input of each block and recomputes the rest; selective also keeps the results
     of attention and of every second product. `no_sync`: FSDP reduces gradients once a step, unsharded until then.
+    loss: a chunk of logits at a time, as our training computes that of a wide head, or the whole at once.
     """
 
     devices: int = 1
@@ -40,6 +41,7 @@ class Job:
     checkpointing: str = "none"
     no_sync: bool = False
     causal: str = "square"
+    loss: str = "chunks"
 
     def __post_init__(self) -> None:
         size("devices", self.devices, high=MOST_DEVICES)
@@ -53,6 +55,7 @@ class Job:
         one_of("optimizer", self.optimizer, tuple(OPTIMIZER_STATES))
         one_of("checkpointing", self.checkpointing, CHECKPOINTINGS)
         one_of("causal", self.causal, tuple(CONVENTIONS))
+        one_of("loss", self.loss, LOSS_FORMS)
         if self.dtype is not None:
             one_of("dtype", self.dtype, tuple(DEVICE_DTYPES))
         truth("no_sync", self.no_sync)
@@ -95,14 +98,19 @@ def optimizer_name(chosen: Choice) -> str:
     return "momentum" if chosen.options.get("momentum") else chosen.kind
 
 
-def full_batch(config: RunConfig) -> Job:
-    """The micro-batch that needs most memory: `batch_tokens` on either side, in the longest examples."""
+def full_batch(config: RunConfig, row: int | None = None) -> Job:
+    """The micro-batch that needs most memory: `batch_tokens` on either side, in the longest examples.
+
+    `row`: it is one row of so many tokens without padding, in examples that fill it.
+    """
     train, model = config.train, config.model
     given = config.data.max_length or model.max_len
     length = input_positions(model) or min(model.max_len, given, train.batch_tokens)
-    sentences = max(1, train.batch_tokens // length)
+    if row is not None:
+        length = next(each for each in range(min(length, row), 0, -1) if row % each == 0)
+    sentences = max(1, (row or train.batch_tokens) // length)
     return Job(
-        batch=min(sentences, train.max_sentences or sentences),
+        batch=min(sentences, train.max_sentences or sentences) if row is None else sentences,
         length=None if input_positions(model) else length,
         accumulate=train.accumulate,
         dtype=TYPES[train.precision],

@@ -62,9 +62,9 @@ class Ledger:
     @cached_property
     def memory(self) -> MemoryUse | None:
         """Weights, gradients, optimiser state, KV cache and the peak of the pass."""
-        if self.run is None:
+        if self.run is None or self._passed is None:
             return None
-        return memory_of(self.config, self.run, self.in_symbols, self.rows, self._costs)
+        return memory_of(self.config, self.run, self.in_symbols, self.rows, self._passed, self._costs)
 
     def part(self, name: str) -> Total:
         """The sum of everything at or below a path: "encoder", "encoder.blocks.0.self_attention"."""

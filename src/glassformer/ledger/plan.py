@@ -14,16 +14,16 @@ from glassformer.config.model import ModelConfig
 from glassformer.config.values import positive
 from glassformer.errors import ConfigError, shown
 from glassformer.ledger import show_plan
-from glassformer.ledger.costs import OPTIMIZER_STATES
 from glassformer.ledger.devices import Device
 from glassformer.ledger.fitting import Item, memory_per_device, peak, remedies
 from glassformer.ledger.job import Job, sample_lengths
 from glassformer.ledger.network import ACROSS, REACHED, WITHIN, Traffic, ring, traffic
+from glassformer.ledger.reached import ReachedShare, reached_share, update_bytes
 from glassformer.ledger.work import Work, work
 from glassformer.models.check import check
 from glassformer.show import Sheet, as_html, as_text
 
-UTILISATION = 0.4  # assumed share of the peak that the products reach
+UTILISATION = 0.4  # assumed share of the peak that the products reach, where no step of ours was recorded
 CHINCHILLA = 20  # tokens for each parameter
 CURVE = (*(2**power for power in range(14)), 10_000)
 
@@ -41,6 +41,7 @@ class Plan:
     utilisation: float | None  # share of the peak, for everything that is computed
     mfu: float | None  # or as reports state it: the model's own FLOPs in a whole step, as a share of the peak
     price: float | None = None  # per device and hour
+    reached: ReachedShare | None = None  # where the utilisation comes from, if it was not given
 
     # --- memory ---
 
@@ -72,15 +73,13 @@ class Plan:
     @cached_property
     def activation_traffic(self) -> float:
         """Seconds per micro-batch: activations are written and read once, the weights are read three times."""
-        kept = self.work.sums["activations"].bytes + self.work.sums["logits"].bytes
-        return (2 * kept + 3 * self.job.width * self.work.parameters) / self.device.bandwidth
+        return (self.work.traffic + 3 * self.job.width * self.work.parameters) / self.device.bandwidth
 
     @property
     def update(self) -> float:
-        """Seconds for the optimiser: for every parameter it reads weight, gradient and state and writes two of them."""
-        numbers = 3 + 2 * OPTIMIZER_STATES[self.job.optimizer]
+        """Seconds for the optimiser."""
         share = self.work.parameters / self.job.shards
-        return numbers * self.job.state_width * share / self.device.bandwidth
+        return update_bytes(share, self.job.optimizer, self.job.state_width) / self.device.bandwidth
 
     @cached_property
     def traffic(self) -> Traffic:
@@ -230,6 +229,7 @@ class Plan:
             "chinchilla": self.chinchilla,
             "assumptions": {
                 "utilisation": self.utilisation,
+                "utilisation_from": None if self.reached is None else self.reached.to_json(),
                 "mfu": self.mfu,
                 "link_share": REACHED,
                 "hop_seconds": {"within_node": WITHIN, "across_nodes": ACROSS},
@@ -274,23 +274,25 @@ def plan(
     mfu: float | None = None,
     price: float | None = None,
 ) -> Plan:
-    """The plan of a job. `utilisation` and `mfu` exclude each other; without either it is 0.4, assumed."""
+    """The plan of a job. `utilisation` and `mfu` exclude each other; without either it is what was recorded."""
     if utilisation is not None and mfu is not None:
         raise ConfigError("plan_both", utilisation=utilisation, mfu=mfu)
     check(config)
     job = job if job.dtype else replace(job, dtype=device.best_dtype)
+    done = work(config, job)
+    reached = reached_share(device, done.model / done.tokens) if utilisation is None and mfu is None else None
+    default = UTILISATION if reached is None else reached.share
     made = Plan(
         model=model,
         config=config,
         job=job,
         device=device,
         tokens=tokens,
-        work=work(config, job),
-        utilisation=None
-        if mfu is not None
-        else _share("utilisation", UTILISATION if utilisation is None else utilisation),
+        work=done,
+        utilisation=None if mfu is not None else _share("utilisation", default if utilisation is None else utilisation),
         mfu=None if mfu is None else _share("mfu", mfu),
         price=None if price is None else positive("price", price),
+        reached=reached,
     )
     device.peak(job.dtype or "")
     return made

@@ -86,6 +86,10 @@ class ParameterRow:
         """Parameters that require a gradient: all of them, since fixed values are buffers."""
         return self.parameters
 
+    @property
+    def trained_tensors(self) -> int:
+        return sum(not tensor.buffer for tensor in self.own)
+
     @cached_property
     def buffers(self) -> int:
         return evaluate_formula(total(_terms(t for t in self.own if t.buffer)), self.values)

@@ -191,8 +191,7 @@ def _list(title: str, lines: list[str], lang: str | None) -> list[str | Styled]:
 
 def _assumptions(plan: Plan, lang: str | None) -> list[str]:
     job, device = plan.job, plan.device
-    share = {"share": plan.mfu} if plan.mfu is not None else {"share": plan.utilisation}
-    lines = [say("plan.assumes.mfu" if plan.mfu is not None else "plan.assumes.utilisation", lang, **share)]
+    lines = [_speed(plan, lang)]
     source, _ = sample_lengths(plan.config, job)
     kept = {"batch": job.batch, "length": source, "accumulate": job.accumulate}
     lines.append(
@@ -203,7 +202,9 @@ def _assumptions(plan: Plan, lang: str | None) -> list[str]:
     if job.devices > 1 or not device.system:
         lines.append(_system(plan, lang))
     lines.append(say("plan.assumes.fused", lang, dtype=job.dtype))
-    if plan.work.logits:
+    if plan.work.chunks is not None:
+        lines.append(say("plan.assumes.chunks", lang, rows=f"{plan.work.chunks.values['rows']:,}"))
+    elif plan.work.logits:
         lines.append(say("plan.assumes.loss", lang, width=job.state_width))
     if job.devices > 1:
         hops = {"within": f"{1e6 * WITHIN:.1f}", "across": f"{1e6 * ACROSS:.0f}"}
@@ -214,6 +215,19 @@ def _assumptions(plan: Plan, lang: str | None) -> list[str]:
     if plan.config.family == "encoder-decoder":
         lines.append(say("plan.assumes.tokens", lang))
     return lines
+
+
+def _speed(plan: Plan, lang: str | None) -> str:
+    """The share of the peak: stated, given, recorded or assumed."""
+    if plan.mfu is not None:
+        return say("plan.assumes.mfu", lang, share=plan.mfu)
+    if plan.reached is None:
+        return say("plan.assumes.utilisation", lang, share=plan.utilisation)
+    step = plan.reached.step
+    machine = step.accelerator or say("plan.assumes.cpu", lang)
+    return say(
+        "plan.assumes.reached", lang, share=plan.utilisation, bench=step.bench, model=step.model, machine=machine
+    )
 
 
 def _system(plan: Plan, lang: str | None) -> str:

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from glassformer.config.model import ModelConfig
 from glassformer.formula import in_numbers, total_of
-from glassformer.ledger.costs import Cost, Pass, Passed, distinct_costs, passed
+from glassformer.ledger.chunked_loss import ChunkedLoss
+from glassformer.ledger.costs import Cost, Pass, Passed, chunked_loss, distinct_costs, passed
 from glassformer.ledger.job import Job, sample_lengths
 from glassformer.ledger.reading import CostEntry
 from glassformer.ledger.rows import distinct_rows, part_location
@@ -53,6 +54,7 @@ class Work:
     block: int  # parameters of the largest block
     blocks: int  # how many blocks there are
     logits: tuple[CostEntry, ...]
+    chunks: ChunkedLoss | None  # how the loss is computed, if in chunks
 
     @property
     def outside(self) -> int:
@@ -140,6 +142,12 @@ class Work:
         return (*(blocks[largest] if self.checkpointing != "none" else ()), gradient, gradient)
 
     @cached_property
+    def traffic(self) -> int:
+        """Bytes of activations and logits that are written and read, or read and written again."""
+        logits = 2 * self.sums["logits"].bytes if self.chunks is None else self.chunks.traffic
+        return 2 * self.sums["activations"].bytes + logits
+
+    @cached_property
     def sums(self) -> dict[str, ByteSum]:
         """Activations, logits and the block at work; the same on any number of devices."""
         return {
@@ -153,9 +161,18 @@ def work(config: ModelConfig, job: Job) -> Work:
     """The micro-batch of a job, from the configuration alone."""
     source, target = sample_lengths(config, job)
     dtype = "bfloat16" if job.width == 2 else "float32"
-    run = Pass(batch=job.batch, length=source, target_length=target, dtype=dtype, causal=job.causal, device="cuda")
+    run = Pass(
+        batch=job.batch,
+        length=source,
+        target_length=target,
+        dtype=dtype,
+        causal=job.causal,
+        device="cuda",
+        loss=job.loss,
+    )
     done = passed(config, run)
     parts, times_of = distinct_costs(done, run), done.in_symbols.times
+    chunks = chunked_loss(done.in_symbols, parts, run)
     rows = distinct_rows(config)[1].values()
     blocks: dict[tuple[str, str], int] = defaultdict(int)
     for row in rows:
@@ -176,7 +193,8 @@ def work(config: ModelConfig, job: Job) -> Work:
         inside=sum(size * times[block] for block, size in blocks.items()),
         block=max(blocks.values(), default=0),
         blocks=sum(times.values()),
-        logits=_logits(config, job, parts),
+        logits=_logits(config, job, parts) if chunks is None else (chunks.largest,),
+        chunks=chunks,
     )
 
 

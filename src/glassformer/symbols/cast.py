@@ -13,8 +13,15 @@ if TYPE_CHECKING:
 
 
 def narrowed(run: SymbolicRun, x: Symbolic) -> Symbolic:
-    """The operand of a product: under autocast a two-byte copy, made at every call."""
-    return _cast(run, x, torch.bfloat16) if run.autocast and x.dtype == run.dtype else x
+    """The operand of a product: under autocast a two-byte copy, made at every call; when compiled, once for all."""
+    if not run.autocast or x.dtype != run.dtype:
+        return x
+    if not run.compiled:
+        return _cast(run, x, torch.bfloat16)
+    known = (id(x.storage_), tuple(map(int, x.shape)), x.order)
+    if known not in run.copies:
+        run.copies[known] = x, _cast(run, x, torch.bfloat16)
+    return run.copies[known][1]
 
 
 def widened(run: SymbolicRun, x: Symbolic) -> Symbolic:

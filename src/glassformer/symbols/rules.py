@@ -76,7 +76,7 @@ def add(run: SymbolicRun, a: Any, b: Any, **_: Any) -> Symbolic:
 
 
 def negative(run: SymbolicRun, x: Symbolic) -> Symbolic:
-    return like(run, x)
+    return run.again(like(run, x), x)
 
 
 def multiply(run: SymbolicRun, a: Any, b: Any) -> Symbolic:
@@ -84,8 +84,8 @@ def multiply(run: SymbolicRun, a: Any, b: Any) -> Symbolic:
     if isinstance(a, Symbolic) and isinstance(b, Symbolic):
         for x, other in ((a, b), (b, a)):
             if x.trained:
-                run.keep(other, "factor")
-    return like(run, a, b)
+                run.keep_origins(other, "factor")
+    return run.again(like(run, a, b), *_operands(a, b))
 
 
 def divide(run: SymbolicRun, a: Any, b: Any, **_: Any) -> Symbolic:
@@ -117,8 +117,8 @@ def untrained(name: str, dtype: torch.dtype | None = None) -> Rule:
 
 def _keeping_input(run: SymbolicRun, x: Symbolic, name: str) -> Symbolic:
     if x.trained:
-        run.keep(x, name)
-    return like(run, x)
+        run.keep_origins(x, name)
+    return run.again(like(run, x), x)
 
 
 def _keeping_result(run: SymbolicRun, x: Symbolic, name: str) -> Symbolic:
@@ -129,7 +129,10 @@ def _keeping_result(run: SymbolicRun, x: Symbolic, name: str) -> Symbolic:
 
 
 def relu(run: SymbolicRun, x: Symbolic, inplace: bool = False) -> Symbolic:
-    """The derivative is 0 or 1, read off the result, which is kept."""
+    """The derivative is 0 or 1, read off the result, which is kept; a compiler keeps the derivative, as booleans."""
+    if run.compiled and x.trained:
+        run.keep(run.new(x.shape, torch.bool), "relu.mask")
+        return run.again(like(run, x), x)
     return _keeping_result(run, x, "relu")
 
 
@@ -221,12 +224,15 @@ def maximum(run: SymbolicRun, x: Symbolic) -> Symbolic:
 
 
 def linear(run: SymbolicRun, x: Symbolic, weight: Symbolic, bias: Symbolic | None = None) -> Symbolic:
-    """x Wᵀ + b: the gradient of W needs x as one matrix; the gradient of x is computed only if x is trained."""
+    """x Wᵀ + b: the gradient of W needs x as one matrix; the gradient of x is computed only if x is trained.
+
+    That one needs W: a copy, if W was cast or joined to others.
+    """
     operand = narrowed(run, x)
     run.keep(operand if operand.joins(range(x.dim() - 1)) else copied(run, operand), f"{run.here}.input")
     d_out, d_in = weight.shape
-    if run.autocast:
-        run.keep(run.new((d_in, d_out), torch.bfloat16), f"{run.here}.weight")
+    if run.autocast or run.joint:
+        run.keep(run.new((d_in, d_out), operand.dtype), f"{run.here}.weight")
     run.product(*x.shape[:-1], d_in, d_out, gradients=2 if x.trained else 1, name=run.here)
     return run.new((*x.shape[:-1], d_out), operand.dtype, trained=True)
 

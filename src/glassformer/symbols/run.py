@@ -60,7 +60,10 @@ class Step:
 
 
 class SymbolicRun(TorchFunctionMode):
-    """While active, torch computes in symbols. `dtype` is the model's; its width is written w."""
+    """While active, torch computes in symbols. `dtype` is the model's; its width is written w.
+
+    On an accelerator training is compiled: what its backward pass keeps is what a compiler lets it keep.
+    """
 
     def __init__(
         self,
@@ -74,8 +77,13 @@ class SymbolicRun(TorchFunctionMode):
         self.dtype, self.accelerator, self.autocast, self.rename_axes = dtype, accelerator, autocast, rename_axes
         self.width = Dim("w", dtype.itemsize)
         self.steps: list[Step] = []
+        self.copies: dict[object, tuple[Symbolic, Symbolic]] = {}  # compiled: a tensor and its two-byte copy
         self._path = [""]
         self._step = Step("", (), None, "")
+
+    @property
+    def compiled(self) -> bool:
+        return self.accelerator
 
     # --- every call of torch ---
 
@@ -116,6 +124,17 @@ class SymbolicRun(TorchFunctionMode):
         """Record that the backward pass needs x."""
         self._step.kept.append((name, x.storage_))
 
+    def keep_origins(self, x: Symbolic, name: str) -> None:
+        """The same where a compiler may choose: it keeps what x can be computed from again, number by number."""
+        for each in x.origins or (x,):
+            self.keep(each, name)
+
+    def again(self, y: Symbolic, *xs: Symbolic) -> Symbolic:
+        """y, of which a compiler knows that it can be computed again from xs, number by number."""
+        if self.compiled:
+            y.origins = tuple(each for x in xs for each in (x.origins or (x,)))
+        return y
+
     def product(self, *factors: int, gradients: int, name: str = "") -> None:
         """Count a product; one multiply-add is two FLOPs. Without a name, it gets that of its tap."""
         self._step.products.append(Product(name, (2, *factors), gradients))
@@ -124,6 +143,12 @@ class SymbolicRun(TorchFunctionMode):
     def here(self) -> str:
         """The name of the running module inside its box: w_q."""
         return self._path[-1].rpartition(".")[2]
+
+    @property
+    def joint(self) -> bool:
+        """Is this product part of another? Compiled, q, k and v of self-attention are one: kernels/joint_linear.py."""
+        box, _, here = self._path[-1].rpartition(".")
+        return self.compiled and here in ("w_q", "w_k", "w_v") and box.endswith("self_attention")
 
     # --- where we are, and the Observer of tap.py ---
 

@@ -32,6 +32,7 @@ class Symbolic(torch.Tensor):
     order: tuple[int, ...]
     dense: bool
     step: int  # the step that made it; -1: it existed before
+    origins: tuple[Symbolic, ...]  # compiled: what it is computed from again, number by number; empty: it is not
     _is_param: bool
 
     @staticmethod
@@ -48,6 +49,7 @@ class Symbolic(torch.Tensor):
         self: Symbolic = torch.Tensor._make_wrapper_subclass(cls, (), device=META)
         self._shape, self._dtype, self.storage_, self.trained = tuple(shape), dtype, storage, trained
         self.order, self.dense, self.step = tuple(range(len(shape))) if order is None else order, dense, -1
+        self.origins = ()
         return self
 
     # --- what a box reads from a tensor without computing ---
@@ -103,7 +105,7 @@ class Symbolic(torch.Tensor):
         """A view of the same memory."""
         dense = self.dense if dense is None else dense
         seen = Symbolic(shape, self._dtype, self.storage_, self.trained, order, dense)
-        seen.step = self.step
+        seen.step, seen.origins = self.step, self.origins
         return seen
 
     @classmethod

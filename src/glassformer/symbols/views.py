@@ -138,7 +138,7 @@ def to(run: SymbolicRun, x: Symbolic, *target: Any, dtype: torch.dtype | None = 
         dtype = each if isinstance(each, torch.dtype) else each.dtype if isinstance(each, Symbolic) else dtype
     if dtype is None or dtype == x.dtype:
         return x
-    return run.new(x.shape, dtype, trained=x.trained and dtype.is_floating_point, order=x.order)
+    return run.again(run.new(x.shape, dtype, trained=x.trained and dtype.is_floating_point, order=x.order), x)
 
 
 def to_type(dtype: torch.dtype) -> Callable[..., Symbolic]:

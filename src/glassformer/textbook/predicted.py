@@ -13,8 +13,9 @@ from glassformer.ledger.devices import Device, this_machine
 from glassformer.ledger.job import Job, full_batch
 from glassformer.ledger.plan import UTILISATION, Plan, plan
 from glassformer.tasks import kind_of
-from glassformer.textbook.measured import step
+from glassformer.textbook.measured import MeasuredStep, step
 from glassformer.textbook.run import RunChapter
+from glassformer.training.room import needed
 
 
 @dataclass(frozen=True)
@@ -58,10 +59,21 @@ def card(chapter: RunChapter, device: Device | None = None) -> Card | None:
     steps, done = config.train.steps, log[-1] if log else {}
     share, (each, count) = done.get("step", 0) / steps, _counted(config, size)
     flops = [] if one is None else [PredictedRow("flops", one.predicted_flops, one.measured_flops)]
-    memory = [] if one is None else [PredictedRow("memory", one.predicted_bytes, one.measured_bytes)]
+    memory = _memory(chapter, one)
     seen = [] if not count else [PredictedRow(each, count * job.accumulate * steps * share, done.get("tokens"))]
     seconds = PredictedRow("seconds", None if known is None else made.step * steps * share, done.get("elapsed"))
-    return Card(rows=(*flops, *memory, *seen, seconds), length=size.length, batch=job.batch)
+    reached = made.utilisation or UTILISATION
+    return Card(rows=(*flops, *memory, *seen, seconds), length=size.length, batch=job.batch, utilisation=reached)
+
+
+def _memory(chapter: RunChapter, one: MeasuredStep | None) -> list[PredictedRow]:
+    """The peak that a run on an accelerator has recorded; else that of a step here."""
+    import torch
+
+    held = chapter.run.status.get("peak_memory")
+    if held:
+        return [PredictedRow("memory", needed(chapter.run.config, torch.device("cuda")), held)]
+    return [] if one is None else [PredictedRow("memory", one.predicted_bytes, one.measured_bytes)]
 
 
 def _counted(config: RunConfig, size: Pass) -> tuple[str, int]:

@@ -26,6 +26,7 @@ class DeviceUse:
     flops: float  # for each target that counts
     ceiling: float  # FLOP/s
     waited: float = 0.0  # seconds, until the last line
+    peak: int = 0  # bytes, the most that training has held
 
     @classmethod
     def of(cls, state: TrainingState) -> DeviceUse | None:
@@ -37,6 +38,11 @@ class DeviceUse:
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats(state.device)  # the peak of training is not that of the measurement
         return cls(flops_for_a_target(state), ceiling)
+
+    def see_memory(self, device: torch.device) -> None:
+        """Look at the most that was held since the last look."""
+        self.peak = max(self.peak, torch.cuda.max_memory_allocated(device))
+        torch.cuda.reset_peak_memory_stats(device)
 
     def shares(self, state: TrainingState, targets: float, seconds: float) -> tuple[float, float]:
         """Of `seconds` since the last line: waited for batches; of the ceiling: reached."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import torch
 
 from glassformer.config.recipe import RunConfig
+from glassformer.data.ahead import DEPTH
 from glassformer.data.batch import ArrayBatch, Batch, PairBatch, TokenBatch
 from glassformer.data.packing import PackedBatch
 from glassformer.data.sampler import EpochPosition
@@ -25,19 +26,22 @@ from glassformer.tasks import Material, kind_of
 from glassformer.tasks.material import TextMaterial
 from glassformer.text import Tokenizer, Vocabularies
 from glassformer.training.begin import BeforeReading, quietly, ready
+from glassformer.training.capture import WARM_UP
 from glassformer.training.precision import autocast
-from glassformer.training.room import plan_of
+from glassformer.training.room import needed, plan_of
+from glassformer.training.state import TrainingState
 from glassformer.training.validate import make_sampler
 from glassformer.words import say
 
-TIMED = 2 * 10**12  # steps of more FLOPs are not tried out here but left to `glassformer plan`
+TIMED = {"cpu": 2 * 10**12, "cuda": 10**15}  # steps of more FLOPs are not tried but left to `glassformer plan`
+TRIED = 5  # steps on an accelerator, after it has compiled and recorded them
 SHOWN = 4  # examples of the first batch
 WIDEST = 160  # characters of each
 
 
 @dataclass(frozen=True)
 class DryRun:
-    """Everything known before the first step. `seconds`: measured on two steps whose result is discarded."""
+    """Everything known before the first step. `seconds`: measured on some steps whose result is discarded."""
 
     config: RunConfig
     device: str
@@ -45,10 +49,12 @@ class DryRun:
     training: int
     validation: int
     batches: int
-    memory: int
+    memory: int  # of a step, by the ledger
     flops: int
     seconds: float | None
     first: tuple[str, ...]
+    measured_memory: int | None = None  # of the tried steps, on an accelerator
+    ahead: int = 0  # bytes of the batches that the host prepares for an accelerator while it computes
 
     @property
     def epochs(self) -> float:
@@ -86,6 +92,11 @@ class DryRun:
         )
         yield "batch", say("dry_run.batch_value", tokens=f"{train.batch_tokens:,}", times=train.accumulate)
         yield "memory", f"{gib(self.memory)} GiB"
+        if self.measured_memory is not None:
+            off = minus(f"{100 * (self.memory / self.measured_memory - 1):+.1f} %")
+            yield "measured_memory", say("dry_run.measured_value", size=gib(self.measured_memory), error=off)
+        if self.ahead:
+            yield "ahead", f"{gib(self.ahead)} GiB"
         yield "device", self.device
         yield "time", say("dry_run.untimed") if self.seconds is None else duration(self.seconds, None)
 
@@ -101,6 +112,9 @@ def dry_run(config: RunConfig, reading: BeforeReading = quietly) -> DryRun:
     indexes = sampler.batches(0)[0]
     batch = material.task.collate([material.training[int(i)] for i in indexes])
     validation = material.validation
+    on = device.type == "cuda"
+    tried = _tried(material, device) if made.work.model <= TIMED["cuda" if on else "cpu"] else Tried(None)
+    prepared = tried.batches or config.train.accumulate * _bytes(batch)
     return DryRun(
         config=material.config,
         device=str(device),
@@ -108,11 +122,51 @@ def dry_run(config: RunConfig, reading: BeforeReading = quietly) -> DryRun:
         training=len(material.training),
         validation=0 if validation is None else len(validation),
         batches=len(sampler.batches(0)),
-        memory=made.memory_bytes,
+        memory=needed(material.config, device),
         flops=made.work.model * config.train.accumulate,
-        seconds=_seconds(material, device) if made.work.model <= TIMED else None,
+        seconds=tried.seconds,
         first=tuple(first_batch(material, batch)),
+        measured_memory=tried.memory,
+        ahead=(DEPTH + 1) * prepared if on else 0,  # some wait, and one more is ready
     )
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What some steps took, extrapolated to all; None: not measured."""
+
+    seconds: float | None
+    memory: int | None = None
+    batches: int = 0  # bytes of the batches of one step
+
+
+def _tried(material: Material, device: torch.device) -> Tried:
+    return _on_accelerator(material, device) if device.type == "cuda" else Tried(_seconds(material, device))
+
+
+def _on_accelerator(material: Material, device: torch.device) -> Tried:
+    """The steps of training itself, compiled and recorded; what is compiled here need not be compiled again."""
+    config = material.config
+    torch.cuda.reset_peak_memory_stats(device)
+    before = torch.cuda.memory_allocated(device)
+    model = build(config.model, seed=config.train.seed)
+    state = TrainingState.begin(config, model, material.task, material.training, device)
+    batches = [state.next_batch()[0]] * config.train.accumulate
+    for _ in range(WARM_UP + 1):
+        state.stepper.take_step(batches, 0.0)
+    torch.cuda.synchronize(device)
+    begun = time.perf_counter()
+    for _ in range(TRIED):
+        state.stepper.take_step(batches, 0.0)
+    torch.cuda.synchronize(device)
+    took = (time.perf_counter() - begun) / TRIED
+    held = torch.cuda.max_memory_allocated(device) - before
+    return Tried(took * config.train.steps, held, sum(map(_bytes, batches)))
+
+
+def _bytes(batch: Any) -> int:
+    values = (getattr(batch, field.name) for field in fields(batch))
+    return sum(value.nbytes for value in values if isinstance(value, torch.Tensor))
 
 
 def _seconds(material: Material, device: torch.device) -> float:

@@ -213,6 +213,9 @@ class _Loop:
             "time": now,
             "first_step": self.first_step,
         }
+        if self.use is not None:
+            self.use.see_memory(self.state.device)
+            status["peak_memory"] = self.use.peak
         self.job.run.write_status({**status, "elapsed": progress.elapsed, "best": best, **more})
 
     def say_failed(self, error: BaseException) -> None:
@@ -258,6 +261,8 @@ class _Loop:
         paused = time.monotonic()
         metrics: dict[str, float] = {}
         eager = torch.compiler.set_stance("force_eager") if self.state.compiled else nullcontext()
+        if self.use is not None:
+            self.use.see_memory(device)
         with weights, kept_random_state(device), eager:
             if job.validation is not None:
                 metrics |= validate(job.model, job.task, job.validation, self.config, device)
@@ -266,6 +271,8 @@ class _Loop:
                 with torch.no_grad():
                     metrics |= dict(job.measure(job.model, self.state.progress.step))
         job.model.train()
+        if self.use is not None:
+            torch.cuda.reset_peak_memory_stats(device)  # an evaluation may hold more than training does
         self.line_began += time.monotonic() - paused
         return metrics
 

@@ -173,8 +173,12 @@ class Translation:
         from glassformer.tasks.translation.packed import PackedTranslation
 
         longest += self.extra_tokens
-        spare = max(SPARE, tokens // (longest - 1) + 2)  # at least one token for each text that fills a row up
-        return PackedTranslation(task=self, room=Room(tokens + spare, tokens // SHORT, longest))
+        return PackedTranslation(task=self, room=Room(row_without_padding(tokens, longest), tokens // SHORT, longest))
+
+
+def row_without_padding(tokens: int, longest: int) -> int:
+    """The length of the row that holds a batch of at most `tokens` on either side, in texts of at most `longest`."""
+    return tokens + max(SPARE, tokens // (longest - 1) + 2)  # at least one token for each text that fills a row up
 
 
 def translator(model: nn.Module) -> EncoderDecoder:
