@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 
 from glassformer.config.recipe import RunConfig
 from glassformer.show.sheet import as_text
@@ -53,3 +54,19 @@ def test_momentum_takes_memory() -> None:
     tables = [{**recipe, "train": recipe["train"] | {"optimizer": optimizer}} for optimizer in optimizers]
     default, plain = (dry_run(RunConfig.from_dict(table)) for table in tables)
     assert default.memory - plain.memory == 4 * plain.parameters
+
+
+def test_a_cpu_prepares_nothing_ahead_and_measures_no_memory() -> None:
+    found = dry_run(RunConfig.from_dict(TINY["translation"]))
+    assert (found.measured_memory, found.ahead) == (None, 0)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an accelerator")
+@pytest.mark.filterwarnings("ignore")  # torch's own compiler warns about itself
+def test_an_accelerator_tries_the_steps_of_training_itself() -> None:
+    recipe = TINY["translation"]
+    found = dry_run(RunConfig.from_dict({**recipe, "train": recipe["train"] | {"device": "cuda", "precision": "bf16"}}))
+    assert found.seconds is not None and found.seconds > 0
+    assert found.measured_memory is not None and found.measured_memory > 4 * found.parameters
+    assert found.ahead > 0 and "GiB" in as_text(found)
