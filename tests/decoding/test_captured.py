@@ -13,6 +13,7 @@ from torch import nn
 from decoding import ENDS, FAMILIES, PAD, lively, sources
 from glassformer.decoding import Beams, Limits, beam_search, captured, greedy, stream_tokens
 from glassformer.errors import InputError
+from glassformer.layers.attention import slots as slotting
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def test_beams_find_the_same(
     lengths = {len(one.tokens) for best in expected for one in best}
     assert len(lengths) > 1 or family == "decoder"  # sentences leave at different steps
     request.getfixturevalue("slotted")
-    monkeypatch.setattr(captured, "SLOTS", slots)
+    monkeypatch.setattr(slotting, "SLOTS", slots)
     for _ in range(2):  # the second time in slots that have been used
         found = beam_search(model, source, mask, limits=limits, beams=beams, n_best=width)
         assert [[one.tokens for one in best] for best in found] == [[one.tokens for one in best] for best in expected]

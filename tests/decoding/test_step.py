@@ -63,19 +63,28 @@ def test_rows_repeated_leave_the_original_as_it_was() -> None:
 
 @torch.inference_mode()
 def test_beams_branch_and_sentences_leave() -> None:
-    now = state()
-    now.reorder(torch.tensor([0, 0, 1, 1, 2, 2]), None, 2)
-    past, memory, stream, mask, memory_mask = numbers(now)
-    assert past == [0.0, 0.0, 1.0, 1.0, 2.0, 2.0]
-    assert mask == [False, False, True, True, True, True]
-    assert memory == stream == [0.0, 1.0, 2.0]  # one row for both beams
-    assert memory_mask == [False, False, True]
-    assert now.cache.beams == 2
-    now.reorder(torch.tensor([1, 0, 5, 5]), torch.tensor([0, 2]), 2)
-    past, memory, stream, mask, memory_mask = numbers(now)
-    assert past == [0.0, 0.0, 2.0, 2.0]
-    assert memory == stream == [0.0, 2.0]
-    assert memory_mask == [False, True]
+    now = state()  # one position of each; that of the first text is padding
+    now.branch(torch.tensor([[0, 0], [0, 0], [0, 0]]))
+    assert now.branches is not None and now.mask is None
+    assert now.branches.seen.long().tolist() == [
+        [[0, 1, 0], [0, 0, 1]],
+        [[1, 1, 0], [1, 0, 1]],
+        [[1, 1, 0], [1, 0, 1]],
+    ]
+    assert now.branches.at.tolist() == [[0, 0], [1, 1], [1, 1]]
+    now.cache.layers[0].past.append(*(torch.zeros(3, 1, 2, 1),) * 2)
+    now.keep(torch.tensor([0, 2]))
+    now.branch(torch.tensor([[1, 1], [1, 0]]))
+    assert now.branches is not None and now.branches.distance is not None
+    assert now.branches.seen.long().tolist() == [
+        [[0, 0, 1, 1, 0], [0, 0, 1, 0, 1]],
+        [[1, 0, 1, 1, 0], [1, 1, 0, 0, 1]],
+    ]
+    assert now.branches.at.tolist() == [[1, 1], [2, 2]]
+    assert now.branches.distance.tolist() == [[-2, -1, -1, 0, 0]] * 2
+    assert now.memory is not None and now.memory.flatten().tolist() == [0.0, 2.0]
+    assert now.memory_mask is not None and now.memory_mask.flatten().tolist() == [False, True]
+    assert [x.shape[0] for x in now.cache.layers[0].memory.whole()] == [2, 2]  # one row for both branches
 
 
 SIZES = {"vocab_size": 9, "max_len": 30, "d_model": 8, "n_heads": 2, "d_ff": 8}

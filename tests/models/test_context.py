@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from glassformer.layers.attention import LayerCache, Mask
+from glassformer.layers.attention import LayerCache
 from glassformer.models.block import DecoderBlock
-from glassformer.models.context import Memory, PositionEffect
+from glassformer.models.context import PositionEffect
 from glassformer.trace.record import record
 
 SIZES = {"d_model": 16, "n_heads": 4, "d_ff": 24}
@@ -37,12 +37,3 @@ def test_a_cached_block_projects_the_memory_once() -> None:
     block(x[:, :1], memory, cache=cache)
     nonsense = torch.full_like(memory, float("nan"))  # not looked at any more
     torch.testing.assert_close(block(x[:, 1:], nonsense, cache=cache), block(x, memory)[:, 1:], atol=1e-10, rtol=0)
-
-
-@torch.no_grad()
-@pytest.mark.parametrize("norm_order", ["post", "pre", "parallel"])
-def test_rows_that_share_a_memory_look_at_it_as_if_it_were_copied(norm_order: str) -> None:
-    block = DecoderBlock(**SIZES, cross_attention=True, norm_order=norm_order).double().eval()
-    x, memory = torch.randn(4, 1, 16).double(), torch.randn(2, 3, 16).double()
-    copied = block(x, memory.repeat_interleave(2, 0))
-    torch.testing.assert_close(block(x, Memory(memory, Mask())), copied, atol=1e-10, rtol=0)

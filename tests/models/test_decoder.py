@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 import torch
 from torch._dynamo.testing import CompileCounter
 
 import glassformer as gf
+from glassformer.decoding.state import State
 from glassformer.errors import InputError
+from glassformer.layers.position import POSITIONS
 from glassformer.models.decoder import Decoder
 
 SIZES = {"d_model": 16, "n_heads": 4, "d_ff": 24, "n_layers": 2, "max_len": 16}
@@ -197,19 +201,26 @@ def test_a_compiled_decoder_with_a_cache(position: str) -> None:
 
 
 @torch.no_grad()
-def test_beams_of_a_sentence_are_queries_of_one_memory() -> None:
+@pytest.mark.parametrize("window", [None, 2])
+@pytest.mark.parametrize("position", POSITIONS)
+def test_branches_of_a_text_are_what_they_are_in_rows_of_their_own(position: str, window: int | None) -> None:
     torch.manual_seed(0)
-    decoder = Decoder(**SIZES, cross_attention=True).double().eval()
-    x, memory = torch.randn(6, 2, 16).double(), torch.randn(2, 5, 16).double()
+    decoder = Decoder(**SIZES, cross_attention=True, position=position, window=window).double().eval()
+    texts, memory = torch.randn(2, 3, 16).double(), torch.randn(2, 5, 16).double()  # b s d_model
     real = torch.tensor([[True] * 5, [True, True, False, False, False]])
     cache = decoder.empty_cache()
-    cache.beams = 3
-    steps = [decoder(x[:, t : t + 1], memory, memory_real=real, cache=cache) for t in range(2)]
-    assert cache.layers[0].memory.whole()[0].shape[0] == 2
-    whole = decoder(x, memory.repeat_interleave(3, 0), memory_real=real.repeat_interleave(3, 0))
-    torch.testing.assert_close(torch.cat(steps, 1), whole, atol=1e-10, rtol=0)
-    with pytest.raises(InputError, match=r"memory has shape \(6, 5, 16\); this decoder takes 2 × source length × 16"):
-        decoder(x[:, :1], memory.repeat_interleave(3, 0), cache=cache)
+    decoder(texts, memory, memory_real=real, cache=cache)
+    state = State(cache, memory=memory, memory_mask=real)
+    rows = [[texts[b] for _ in range(1)] for b in range(2)]  # the past of every branch
+    for parents in ([[0, 0, 0], [0, 0, 0]], [[2, 0, 2], [1, 1, 0]], [[0, 1], [2, 0]]):
+        new = torch.randn(2, len(parents[0]), 16).double()  # b w d_model
+        state.branch(torch.tensor(parents))
+        found = decoder(new, memory, memory_real=real, branches=state.branches, cache=cache)
+        rows = [[torch.cat([rows[b][old], new[b, w : w + 1]]) for w, old in enumerate(parents[b])] for b in range(2)]
+        for b, w in product(range(2), range(len(parents[0]))):
+            alone = decoder(rows[b][w][None], memory[b : b + 1], memory_real=real[b : b + 1])
+            torch.testing.assert_close(found[b, w], alone[0, -1], atol=1e-10, rtol=0)
+    assert cache.layers[0].memory.whole()[0].shape[0] == 2 and cache.length == 3 + 3 + 3 + 2
 
 
 DOCUMENTS = torch.tensor([[0, 0, 1, 1, 1, 2], [5, 5, 5, 5, 5, 5]])

@@ -19,6 +19,7 @@ from glassformer.decoding.walking import accumulated
 from glassformer.errors import ConfigError, choose, shown
 
 NEVER = float("-inf")
+LEAVE_TOGETHER = 8  # sentences leave when one of so many has finished: the cache of those that stay is copied then
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,10 +81,10 @@ class BeamSearch:
         self.growth = Growth()
         self.done = torch.zeros(len(longest), dtype=torch.bool, device=device)  # b
         self.last = max(longest)
-        # a sentence stays up to LAG steps after its end: not if it would leave the table of positions
+        # a sentence may stay after its end, but not where it would leave the table of positions
         room = start.room or []
-        self.tight = {limit for limit, most in zip(longest, room, strict=False) if limit + LAG > most}
-        self.has_finished, self.is_wrong = LaggingAnswer(LAG), LaggingAnswer(LAG)
+        self.tight = {limit for limit, most in zip(longest, room, strict=False) if self.last + LAG > most}
+        self.have_finished, self.is_wrong = LaggingAnswer(LAG), LaggingAnswer(LAG)
 
     def run(self) -> BeamSearch:
         length = 1
@@ -113,8 +114,8 @@ class BeamSearch:
         tokens, beams = candidates.tokens.gather(1, going.indices), beams.gather(1, going.indices)  # b w
         at = SearchProgress(self.sums[:, 0], self.finished.scores[:, -1], norm, self.norm_at_limit, self.rules.alpha)
         self.done = self.done | STOP_RULES[self.rules.stop](at) | (self.sums[:, 0] == NEVER)  # b; none at the last step
-        leave = self.has_finished.ask(self.done.any()) or length >= self.last or length in self.tight
-        return self.go_on(tokens, beams, leave=leave)
+        leave = self.have_finished.ask(self.done.sum() * LEAVE_TOGETHER >= len(self.done))
+        return self.go_on(tokens, beams, leave=leave or length >= self.last or length in self.tight)
 
     def candidates(self, length: int) -> tuple[Candidates, Tensor]:
         """The best continuations of each sentence, b m, and the beams they continue.
@@ -135,10 +136,7 @@ class BeamSearch:
         return Candidates(tokens.gather(1, best.indices), parents, logs.gather(1, best.indices), best.values), beams
 
     def go_on(self, tokens: Tensor, beams: Tensor, *, leave: bool) -> Tensor | None:
-        """Finished sentences may leave with their results; the cache follows the beams. None if no sentence is left."""
-        before = self.state.cache.beams
-        rows = beams + before * torch.arange(beams.shape[0], device=beams.device)[:, None]  # b w
-        keep = None
+        """Finished sentences may leave with their results; the others branch. None if no sentence is left."""
         if leave:
             self.results = self.put(self.results)
             keep = (~self.done).nonzero()[:, 0]
@@ -147,9 +145,10 @@ class BeamSearch:
             self.done = self.done[keep]
             self.finished, self.sentences = self.finished.select(keep), self.sentences[keep]
             self.sums, self.nodes, self.limit = self.sums[keep], self.nodes[keep], self.limit[keep]
-            self.norm_at_limit, tokens, rows = self.norm_at_limit[keep], tokens[keep], rows[keep]
-        self.state.reorder(rows.flatten(), keep, rows.shape[1])
-        return tokens.view(-1, 1)  # b·w 1
+            self.norm_at_limit, tokens, beams = self.norm_at_limit[keep], tokens[keep], beams[keep]
+            self.state.keep(keep)
+        self.state.branch(beams)
+        return tokens  # b w
 
     def put(self, results: Finished) -> Finished:
         """`results`, updated with what has been found so far for the sentences still being searched."""

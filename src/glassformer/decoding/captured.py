@@ -1,8 +1,8 @@
 """Decoding on an accelerator: a step at fixed places in memory, recorded once as a CUDA graph and replayed.
 
 One new token per sentence is little work and a thousand launches. So keys and values lie in slots, a mask says which
-are filled, and every step runs the same kernels on the same addresses: only tokens, the order of beams and the
-number of the slot change. The search knows nothing of it: its `State` is stepped and reordered as any other.
+are filled, and every step runs the same kernels on the same addresses: only tokens, the branches that they continue and
+the numbers of the slots change. The search knows nothing of it: its `State` is stepped and branches as any other.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from torch import Tensor, nn
 
 from glassformer.decoding.state import State
 from glassformer.layers.attention.cache import Cache, KeyValues, LayerCache, SlottedKeyValues
-from glassformer.layers.attention.slots import SLOTS, enough_memory, enough_sentences, enough_slots
+from glassformer.layers.attention.mask import Branches
+from glassformer.layers.attention.slots import enough_memory, enough_sentences, enough_slots
 from glassformer.models.decoder import Decoder
 from glassformer.tap import observed
 
 KEPT = 8  # sizes of a model whose slots are kept, those used last
 EAGER = 2  # steps before a graph is recorded: kernels are chosen and loaded
 
-Decode = Callable[[Tensor, State], Tensor]  # the last tokens, b 1 → logits, b v
+Decode = Callable[[Tensor, State], Tensor]  # the last tokens, b w → logits, b·w v
 
 
 @dataclass(frozen=True)
@@ -38,11 +39,11 @@ class Sizes:
     source: int  # positions of the memory; 0: there is none
 
     @classmethod
-    def of(cls, rows: int, state: State) -> Sizes:
-        """Room for a state and at least one position more."""
-        beams, slots = state.cache.beams, enough_slots(state.cache.length, SLOTS)
+    def of(cls, tokens: Tensor, state: State) -> Sizes:
+        """Room for a state and at least one step more."""
+        n, beams = tokens.shape
         source = 0 if state.memory is None else state.memory.shape[1]
-        return cls(enough_sentences(rows // beams), beams, slots, enough_memory(source))
+        return cls(enough_sentences(n), beams, enough_slots(state.cache.length, beams), enough_memory(source))
 
 
 class Slots:
@@ -53,19 +54,21 @@ class Slots:
 
     def __init__(self, like: State, sizes: Sizes) -> None:
         k, _ = like.cache.layers[0].past.whole()
-        rows, layers = sizes.sentences * sizes.beams, len(like.cache.layers)
+        n, w, layers = sizes.sentences, sizes.beams, len(like.cache.layers)
         self.sizes = sizes
         self.user: ref[State] | None = None
-        self.past = k.new_zeros(2 * layers, rows, k.shape[1], sizes.slots, k.shape[3])  # of every layer: k, then v
-        self.at = torch.zeros(1, dtype=torch.long, device=k.device)  # the slot of the next position
-        self.order = torch.arange(rows, device=k.device)  # the rows that go on
-        self.tokens = torch.zeros(rows, 1, dtype=torch.long, device=k.device)
-        self.mask = torch.zeros(rows, sizes.slots, dtype=torch.bool, device=k.device)
-        self.state = State(self._cache(like.cache), self.mask)
+        self.past = k.new_zeros(2 * layers, n, k.shape[1], sizes.slots, k.shape[3])  # of every layer: k, then v
+        self.at = torch.arange(w, device=k.device)  # the slots of the next tokens
+        self.own = torch.arange(w, device=k.device).expand(n, w)  # every branch goes on by itself
+        self.parents = self.own.clone()  # the branches that the next tokens continue
+        self.tokens = torch.zeros(n, w, dtype=torch.long, device=k.device)
+        self.seen = torch.zeros(n, w, sizes.slots, dtype=torch.bool, device=k.device)
+        self.itself = torch.eye(w, dtype=torch.bool, device=k.device).expand(n, w, w)
+        self.state = State(self._cache(like.cache), branches=Branches(self.seen, self.tokens.clone()))
         if like.memory is not None:
-            self.state.memory = like.memory.new_zeros(sizes.sentences, sizes.source, like.memory.shape[2])
+            self.state.memory = like.memory.new_zeros(n, sizes.source, like.memory.shape[2])
             self.state.memory_mask = torch.ones(self.state.memory.shape[:2], dtype=torch.bool, device=k.device)
-        self.filled = self.active = self.steps = 0  # slots, rows, steps ever taken
+        self.filled = self.active = self.steps = 0  # slots, sentences, steps ever taken
         self.graph: torch.cuda.CUDAGraph | None = None
         self.logits = k.new_zeros(0)
 
@@ -77,73 +80,88 @@ class Slots:
                 n, s = self.sizes.sentences, self.sizes.source
                 memory.k, memory.v = (x.new_zeros(n, x.shape[1], s, x.shape[3]) for x in layer.memory.whole())
             layers.append(LayerCache(SlottedKeyValues(both[0], both[1], at=self.at), memory))
-        return Cache(layers, self.sizes.beams)
+        return Cache(layers)
+
+    @property
+    def positions(self) -> Tensor:
+        """Of the next tokens, b w."""
+        assert self.state.branches is not None
+        return self.state.branches.at
 
     @property
     def is_full(self) -> bool:
-        return self.filled >= self.sizes.slots
+        return self.filled + self.sizes.beams > self.sizes.slots
 
-    def load(self, state: State) -> None:
-        """Begin with what an ordinary state holds; its mask may already cover the position to come."""
+    def load(self, state: State, n: int) -> None:
+        """Begin with what an ordinary state of n texts holds; its mask may already cover the position to come."""
         before = None if self.user is None else self.user()
         if before is not None and before is not state and before.places is self:
             before.leave_places()
         self.user = ref(state)
-        rows, s = state.cache.layers[0].past.whole()[0].shape[0], state.cache.length
-        for mine, theirs in zip(self.state.cache.layers, state.cache.layers, strict=True):
-            for slots, x in zip(mine.past.whole(), theirs.past.whole(), strict=True):
-                slots[:rows, :, :s] = x
-            if theirs.memory.complete:
-                for fixed, x in zip(mine.memory.whole(), theirs.memory.whole(), strict=True):
-                    fixed[: x.shape[0], :, : x.shape[2]] = x
-        self.mask.zero_()
-        self.mask[:rows, :s] = True if state.mask is None else state.mask[:, :s]
+        s = state.cache.length
+        for mine, theirs in zip(self._tensors(self.state), self._tensors(state), strict=True):
+            mine[:n, :, : theirs.shape[2]] = theirs
+        self.seen.zero_()
+        if state.branches is None:
+            self.seen[:n, 0, :s] = True if state.mask is None else state.mask[:, :s]
+            self.positions[:n] = self.seen[:n].sum(2)
+        else:
+            self.seen[:n, :, :s] = state.branches.seen[:, :, :s]
+            self.positions[:n] = state.branches.at
+        self.positions[n:] = 0
         if self.state.memory is not None and self.state.memory_mask is not None and state.memory is not None:
-            n, length = state.memory.shape[:2]
+            length = state.memory.shape[1]
             self.state.memory[:n, :length] = state.memory
             self.state.memory_mask[:, length:] = False
             self.state.memory_mask[:n, :length] = True if state.memory_mask is None else state.memory_mask
             self.state.memory_mask[n:, :length] = True  # rows without a sentence look at something, too
-        self.at.fill_(s)
-        self.filled, self.active = s, rows
-        self._keep_order()
+        self.parents.copy_(self.own)
+        torch.arange(s, s + self.sizes.beams, out=self.at)
+        self.filled, self.active = s, n
+
+    @staticmethod
+    def _tensors(state: State) -> list[Tensor]:
+        """All keys and values, b g s d."""
+        both = [known for layer in state.cache.layers for known in (layer.past, layer.memory)]
+        return [x for known in both if known.k is not None for x in known.whole()]
 
     def plain(self) -> State:
-        """An ordinary state again: for more slots."""
-        order, s, n = self.order[: self.active], self.filled, self.active // self.sizes.beams
+        """An ordinary state again: for more slots, or other branches."""
+        n, s = self.active, self.filled
         layers = []
         for layer in self.state.cache.layers:
-            k, v = (x.index_select(0, order)[:, :, :s] for x in layer.past.whole())
+            k, v = (x[:n, :, :s].clone() for x in layer.past.whole())
             fixed = KeyValues(fixed=True)
             if layer.memory.complete:
                 fixed.k, fixed.v = (x[:n].clone() for x in layer.memory.whole())
             layers.append(LayerCache(KeyValues(k, v), fixed))
         memory, real = (None if x is None else x[:n].clone() for x in (self.state.memory, self.state.memory_mask))
-        return State(Cache(layers, self.sizes.beams), self.mask.index_select(0, order)[:, :s], memory, real)
+        state, seen = State(Cache(layers), memory=memory, memory_mask=real), self.seen[:n, :, :s].clone()
+        if self.sizes.beams == 1:
+            state.mask = seen[:, 0]
+        else:
+            state.branches = Branches(seen, self.positions[:n] - 1, torch.arange(1 - s, 1, device=seen.device)[None])
+            state.branch(self.parents[:n])
+        return state
 
-    def fits(self, rows: int, beams: int) -> bool:
-        return rows <= self.order.shape[0] and beams == self.sizes.beams
-
-    def reorder(self, rows: Tensor, sentences: Tensor | None) -> None:
-        """The next step begins by going on with these rows.
-
-        The rows left over follow the first of them: by themselves they would grow longer than the table of positions.
-        """
-        self.active = rows.shape[0]
-        self.order[: self.active] = rows
-        self.order[self.active :] = rows[:1]
-        if sentences is None:
-            return
-        kept = [x for layer in self.state.cache.layers if layer.memory.complete for x in layer.memory.whole()]
-        for x in (*kept, self.state.memory, self.state.memory_mask):
+    def keep(self, rows: Tensor) -> None:
+        """The next step goes on with these sentences; the rows left over stay where the shortest of them is."""
+        self.active = n = rows.shape[0]
+        others = [self.state.memory, self.state.memory_mask, self.seen, self.positions]
+        for x in (*self._tensors(self.state), *others):
             if x is not None:
-                x[: sentences.shape[0]] = x.index_select(0, sentences)
+                x[:n] = x.index_select(0, rows)
+        self.positions[n:] = self.positions[:n].amin()
 
-    def _keep_order(self) -> None:
-        torch.arange(self.order.shape[0], out=self.order)
+    def branch(self, parents: Tensor) -> bool:
+        """The next step goes on with these branches; False if it has no room for so many."""
+        if parents.shape[1] != self.sizes.beams:
+            return False
+        self.parents[: self.active] = parents
+        return True
 
     def step(self, tokens: Tensor, decode: Decode) -> Tensor:
-        """The last tokens, n 1 → logits, n v. `decode` is not kept: the model may go while its slots are known."""
+        """The last tokens, n w → logits, n·w v. `decode` is not kept: the model may go while its slots are known."""
         self.tokens[: self.active] = tokens
         self.steps += 1
         if self.graph is None and self.at.is_cuda and self.steps > EAGER:
@@ -154,16 +172,16 @@ class Slots:
             self.logits = self._compute(decode)
         else:
             self.graph.replay()
-        self.filled += 1
-        self._keep_order()
-        return self.logits[: self.active]
+        self.filled += self.sizes.beams
+        return self.logits[: self.active * self.sizes.beams]
 
     def _compute(self, decode: Decode) -> Tensor:
-        self.past.copy_(self.past.index_select(1, self.order))
-        self.mask.copy_(self.mask.index_select(0, self.order))
-        self.mask.index_fill_(1, self.at, True)
+        self.seen.copy_(self.seen.gather(1, self.parents[:, :, None].expand_as(self.seen)))
+        self.seen.index_copy_(2, self.at, self.itself)
         logits = decode(self.tokens, self.state)  # b·w v
-        self.at += 1
+        self.parents.copy_(self.own)
+        self.positions.add_(1)
+        self.at.add_(self.sizes.beams)
         return logits
 
 
@@ -214,8 +232,8 @@ def in_slots(model: nn.Module, decoder: Decoder, decode: Decode, tokens: Tensor,
     if slots is None:
         if not may_be_slotted(decoder, state):
             return decode(tokens, state)
-        slots = slots_of(model).fitting(state, Sizes.of(tokens.shape[0], state))
-        slots.load(state)
+        slots = slots_of(model).fitting(state, Sizes.of(tokens, state))
+        slots.load(state, len(tokens))
         state.places = slots
     assert isinstance(slots, Slots)
     return slots.step(tokens, decode)

@@ -67,7 +67,7 @@ class Decodable(Protocol):
     def start(self, source: Tensor, mask: Tensor | None) -> DecodingStart: ...
 
     def step(self, tokens: Tensor, state: State) -> Tensor:
-        """The last tokens, b 1 → logits of the next ones, b v. The cache of the state grows by one position."""
+        """The last tokens, b w → logits of the next ones, b·w v; w is 1 without branches. The cache grows."""
 
 
 @dataclass(frozen=True)
@@ -91,9 +91,12 @@ class DecodableEncoderDecoder:
     def step(self, tokens: Tensor, state: State) -> Tensor:
         def decode(tokens: Tensor, state: State) -> Tensor:
             assert state.memory is not None
-            return self.model.decode(tokens, state.memory, state.mask, state.memory_mask, cache=state.cache)[:, -1]
+            logits = self.model.decode(
+                tokens, state.memory, state.mask, state.memory_mask, branches=state.branches, cache=state.cache
+            )  # b w v
+            return logits.flatten(0, 1)
 
-        return in_slots(self.model, self.model.decoder, decode, tokens, state)  # b v
+        return in_slots(self.model, self.model.decoder, decode, tokens, state)  # b·w v
 
 
 @dataclass(frozen=True)
@@ -117,11 +120,11 @@ class DecodableDecoder:
 
     def step(self, tokens: Tensor, state: State) -> Tensor:
         def decode(tokens: Tensor, state: State) -> Tensor:
-            return self.model(tokens, state.mask, cache=state.cache)[:, -1]
+            return self.model(tokens, state.mask, branches=state.branches, cache=state.cache).flatten(0, 1)
 
         if state.mask is not None and state.places is None:
             state.mask = torch.cat([state.mask, state.mask.new_ones(tokens.shape)], 1)  # b s+1
-        return in_slots(self.model, self.model.decoder, decode, tokens, state)  # b v
+        return in_slots(self.model, self.model.decoder, decode, tokens, state)  # b·w v
 
 
 def as_decodable(model: nn.Module, bos: int | None) -> Decodable:

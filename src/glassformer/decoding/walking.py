@@ -48,7 +48,7 @@ def walk(model: Decodable, start: DecodingStart, checked: CheckedLimits, choose:
             keep = (~done).nonzero()[:, 0]
             if not keep.numel():
                 return
-            state.reorder(keep, keep)
+            state.keep(keep)
             tokens, limit, sentences = tokens[keep], limit[keep], sentences[keep]
 
 

@@ -46,13 +46,8 @@ class Context:
         return looked
 
     def look_at_memory(self, attention: nn.Module | None, y: Tensor) -> Tensor:
-        """Cross-attention: y looks at the encoder's output.
-
-        The beams of a sentence share one row of memory, so k rows of one query each become one row of k queries.
-        """
+        """Cross-attention: y looks at the encoder's output."""
         assert attention is not None and self.memory is not None
         known = None if self.cache is None else self.cache.memory
-        memory, rows = self.memory.x, self.memory.x.shape[0]
-        queries = y if y.shape[0] == rows else y.reshape(rows, -1, y.shape[2])
-        looked: Tensor = attention(queries, memory, memory, self.memory.mask, cache=known)
-        return looked.reshape(y.shape)
+        looked: Tensor = attention(y, self.memory.x, self.memory.x, self.memory.mask, cache=known)
+        return looked

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from glassformer.errors import InputError
 from glassformer.layers.attention import Cache, Mask
-from glassformer.layers.attention.mask import Packing, as_allowed, combine, same_document
+from glassformer.layers.attention.mask import Branches, Packing, as_allowed, combine, same_document
 from glassformer.layers.embedding import check_precision, check_vectors, token_matrix
 from glassformer.models.block import DecoderBlock
 from glassformer.models.context import Memory
@@ -39,6 +39,7 @@ class Decoder(Stack):
         documents: Int[Tensor, "b t"] | None = None,
         packing: Packing | None = None,
         memory_packing: Packing | None = None,
+        branches: Branches | None = None,
         cache: Cache | None = None,
     ) -> Float[Tensor, "b t d_model"]:
         """`mask` (besides the look-ahead mask) and `memory_mask`, True = may look: t s, b t s or b h t s.
@@ -47,35 +48,36 @@ class Decoder(Stack):
         With a cache, x holds only the new positions, `mask` and `real` cover the past ones too; the cache grows by t.
         `documents`: the number of the document that a token belongs to, if several are packed in a row. No token sees
         another document, and positions restart in each. `packing` and `memory_packing`: the same for a single row
-        without padding, in the form that a kernel can use.
+        without padding, in the form that a kernel can use. `branches`: the new tokens are several ways to go on with
+        the same text, and say themselves what they see.
         """
         b, t, _ = check_vectors(x, self.d_model).shape
         if not self.causal and not (prefix is None and cache is None):
             raise InputError("not_causal")
         past = 0 if cache is None else self._check_cache(cache, b)
-        allowed = as_allowed(mask, real, b, t, past + t)
+        allowed = as_allowed(mask if branches is None else branches.seen, real, b, t, past + t)
         if documents is not None:
             allowed = combine(allowed, self._packed(documents, b, t, past))
         both = None if packing is None else (packing, packing)
         shared = self._shared(prefix, real, b, past + t)
         everywhere = Mask(causal=self.causal, prefix=shared, allowed=allowed, packing=both)
+        if branches is not None:
+            everywhere = Mask(allowed=allowed, distance=branches.distance)
         rules = self.rules(everywhere, t, past + t, x.device)
-        x, effect = self.enter(x, real, past, documents, packing)
-        beams = 1 if cache is None else cache.beams
+        x, effect = self.enter(x, real, past, documents, packing, branches)
         source = None
         if memory is not None:
-            self._check_memory(memory, b, beams)
-            # the beams of a sentence become queries of one memory: see `Context.look_at_memory`
-            seen = as_allowed(memory_mask, memory_real, b // beams, t * beams, memory.shape[1])
+            self._check_memory(memory, b)
+            seen = as_allowed(memory_mask, memory_real, b, t, memory.shape[1])
             across = None if packing is None or memory_packing is None else (packing, memory_packing)
             source = Memory(memory, Mask(allowed=seen, packing=across))
         for layer, block in enumerate(self.blocks):
             x = block(x, source, rules[layer], positions=effect, cache=None if cache is None else cache.layers[layer])
         return self.leave(x)
 
-    def _check_memory(self, memory: Tensor, b: int, beams: int) -> None:
-        if memory.dim() != 3 or memory.shape[0] * beams != b or memory.shape[2] != self.d_model:
-            raise InputError("memory_shape", shape=tuple(memory.shape), batch=b // beams, d_model=self.d_model)
+    def _check_memory(self, memory: Tensor, b: int) -> None:
+        if memory.dim() != 3 or memory.shape[0] != b or memory.shape[2] != self.d_model:
+            raise InputError("memory_shape", shape=tuple(memory.shape), batch=b, d_model=self.d_model)
         check_precision(memory, self)
 
     def _check_cache(self, cache: Cache, b: int) -> int:
@@ -125,11 +127,14 @@ class DecoderOnly(nn.Module):
         *,
         prefix: Int[Tensor, " b"] | None = None,
         documents: Int[Tensor, "b t"] | None = None,
+        branches: Branches | None = None,
         cache: Cache | None = None,
     ) -> Float[Tensor, "b t ..."]:
         """`real`, True = a token, not padding. `prefix`: this many first tokens see each other in both directions.
 
-        `documents`: which of several packed texts a token belongs to; see `Decoder`.
+        `documents`: which of several packed texts a token belongs to; `branches`: several ways to go on; see `Decoder`.
         """
-        x = self.decoder(self.embedding(inputs), real=real, prefix=prefix, documents=documents, cache=cache)
+        x = self.decoder(
+            self.embedding(inputs), real=real, prefix=prefix, documents=documents, branches=branches, cache=cache
+        )
         return self.head(x, None if real is None else real[:, -x.shape[1] :], token_matrix(self.embedding))

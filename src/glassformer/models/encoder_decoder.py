@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from glassformer.errors import InputError
 from glassformer.layers.attention import Cache
+from glassformer.layers.attention.mask import Branches
 from glassformer.layers.embedding import token_matrix
 from glassformer.layers.queries import LearnedQueries
 from glassformer.models.decoder import Decoder
@@ -54,13 +55,16 @@ class EncoderDecoder(nn.Module):
         real: Tensor | None = None,
         memory_real: Tensor | None = None,
         *,
+        branches: Branches | None = None,
         cache: Cache | None = None,
     ) -> Float[Tensor, "b t ..."]:
-        """With a cache, `target` holds only the new tokens."""
+        """With a cache, `target` holds only the new tokens; with `branches`, these are ways to go on: see `Decoder`."""
         embedding = self.embedding if self.target_embedding is None else self.target_embedding
         has_queries = isinstance(embedding, LearnedQueries)
         if has_queries != (target is None):
             raise InputError("target_unexpected" if has_queries else "target_missing")
         begins = embedding(memory.shape[0]) if target is None else embedding(target)  # b t d_model
-        x = self.decoder(begins, memory, real=real, memory_real=memory_real, cache=cache)  # b t d_model
+        x = self.decoder(
+            begins, memory, real=real, memory_real=memory_real, branches=branches, cache=cache
+        )  # b t d_model
         return self.head(x, None if real is None else real[:, -x.shape[1] :], token_matrix(embedding))

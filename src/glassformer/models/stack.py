@@ -13,7 +13,7 @@ from glassformer.config.options import REQUIRED, known_key, parameters
 from glassformer.config.values import biases
 from glassformer.errors import ConfigError, choose
 from glassformer.kernels.dropout import Dropout
-from glassformer.layers.attention.mask import Mask, Packing, check_window
+from glassformer.layers.attention.mask import Branches, Mask, Packing, check_window
 from glassformer.layers.attention.multi_head import MultiHeadAttention, check_heads
 from glassformer.layers.embedding import check_precision, check_vectors
 from glassformer.layers.norm import NORMS
@@ -80,6 +80,7 @@ class Stack(nn.Module):
         past: int = 0,
         documents: Tensor | None = None,
         packing: Packing | None = None,
+        branches: Branches | None = None,
     ) -> tuple[Tensor, PositionEffect]:
         """Give the tokens their positions: in the stream, in queries and keys, or in the scores.
 
@@ -88,19 +89,23 @@ class Stack(nn.Module):
         """
         x = check_vectors(x, self.d_model)
         check_precision(x, self)
-        if packing is not None:
-            at = packing.places(x.shape[1])
+        longest = None
+        if branches is not None:
+            at, longest = branches.at, 1  # the tokens are no text: they stand at the same position
+        elif packing is not None:
+            at, longest = packing.places(x.shape[1]), packing.longest
         else:
             at = places(real, x.shape[1], past, x.device) if documents is None else places_in(documents)
         effect, t = PositionEffect(), x.shape[1]
         positions: Any = self.positions
         match positions.acts_on:
             case "stream":
-                x = positions(x, at, None if packing is None else packing.longest)
+                x = positions(x, at, longest)
             case "queries and keys":
                 effect = PositionEffect(rotation=positions.rotation(at, x.dtype))
             case "scores":
-                effect = PositionEffect(bias=positions(t, past + t, x))
+                apart = None if branches is None else branches.distance
+                effect = PositionEffect(bias=positions(t, past + t, x) if apart is None else positions.bias(apart, x))
         if self.embedding_norm is not None:
             x = self.embedding_norm(x)
         return self.dropout(tap("input", x)), effect

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor
 
-SPARE = 32  # positions reserved in advance, so that most steps copy nothing
+SPARE = 32  # positions are reserved in multiples of this, so that most steps copy nothing
 
 KeyValue = tuple[Tensor, Tensor]
 
@@ -24,7 +24,6 @@ class KeyValues:
     v: Tensor | None = None  # b g s d_v
     fixed: bool = False  # the memory of an encoder: computed once, it never grows
     _space: KeyValue | None = field(default=None, init=False, repr=False, compare=False)  # the buffer behind k and v
-    _other: KeyValue | None = field(default=None, init=False, repr=False, compare=False)  # the buffer for `reorder`
 
     @property
     def complete(self) -> bool:
@@ -47,17 +46,16 @@ class KeyValues:
         if self.fixed or not _may_write():
             if self.k is not None and self.v is not None:
                 k, v = torch.cat([self.k, k], 2), torch.cat([self.v, v], 2)
-            self.k, self.v, self._space, self._other = k, v, None, None
+            self.k, self.v, self._space = k, v, None
             return k, v
         start = 0 if self.k is None else self.k.shape[2]
         end = start + k.shape[2]
         if self._space is None or self._space[0].shape[2] < end or _is_closed(self._space):
-            self._space, self._other = (_reserve(k, end), _reserve(v, end)), None
+            self._space = _reserve(k, end), _reserve(v, end)
             if self.k is not None and self.v is not None:
                 self._space[0][:, :, :start], self._space[1][:, :, :start] = self.k, self.v
-        rows = k.shape[0]
-        self._space[0][:rows, :, start:end], self._space[1][:rows, :, start:end] = k, v
-        self.k, self.v = self._space[0][:rows, :, :end], self._space[1][:rows, :, :end]  # b g s d_k, b g s d_v
+        self._space[0][:, :, start:end], self._space[1][:, :, start:end] = k, v
+        self.k, self.v = self._space[0][:, :, :end], self._space[1][:, :, :end]  # b g s d_k, b g s d_v
         return self.k, self.v
 
     def select(self, rows: Tensor) -> KeyValues:
@@ -66,38 +64,26 @@ class KeyValues:
             return KeyValues(fixed=self.fixed)
         return KeyValues(self.k.index_select(0, rows), self.v.index_select(0, rows), self.fixed)
 
-    def reorder(self, rows: Tensor) -> None:
-        """Continue with other rows of the batch. Two buffers take turns: allocating at every step costs more."""
-        if self.k is None or self.v is None:
-            return
-        if self._space is None or _is_closed(self._space) or not _may_write():
-            chosen = self.select(rows)
-            self.k, self.v, self._space, self._other = chosen.k, chosen.v, None, None
-            return
-        if self._other is None or self._other[0].shape[0] < rows.shape[0] or _is_closed(self._other):
-            s = self._space[0].shape[2]
-            self._other = _reserve(self.k, s, rows.shape[0]), _reserve(self.v, s, rows.shape[0])
-        b, s = rows.shape[0], self.k.shape[2]
-        for other, old in zip(self._other, (self.k, self.v), strict=True):
-            torch.index_select(old, 0, rows, out=other[:b, :, :s])
-        self._space, self._other = self._other, self._space
-        self.k, self.v = (space[:b, :, :s] for space in self._space)
+    def keep(self, rows: Tensor) -> None:
+        """Continue with these rows of the batch."""
+        chosen = self.select(rows)
+        self.k, self.v, self._space = chosen.k, chosen.v, None
 
     def copy(self) -> KeyValues:
         """A copy with the same content. Neither of the two writes into memory that both share."""
-        self._space = self._other = None
+        self._space = None
         return replace(self)
 
 
 @dataclass
 class SlottedKeyValues(KeyValues):
-    """Keys and values in slots at fixed places: a new position goes into slot `at`, and a mask hides the empty ones."""
+    """Keys and values in slots at fixed places: new ones go into the slots `at`, and a mask hides the empty ones."""
 
-    at: Tensor = field(default_factory=lambda: torch.zeros(1, dtype=torch.long))  # 1
+    at: Tensor = field(default_factory=lambda: torch.zeros(1, dtype=torch.long))  # t
 
     @property
     def length(self) -> int:
-        return self.whole()[0].shape[2] - 1
+        return self.whole()[0].shape[2] - self.at.shape[0]
 
     def append(self, k: Tensor, v: Tensor) -> KeyValue:
         for slots, new in zip(self.whole(), (k, v), strict=True):
@@ -122,10 +108,10 @@ def _is_closed(space: KeyValue) -> bool:
     return space[0].is_inference() and not torch.is_inference_mode_enabled()
 
 
-def _reserve(like: Tensor, s: int, rows: int | None = None) -> Tensor:
-    """Space for s positions, rounded up: b g s+ d."""
+def _reserve(like: Tensor, s: int) -> Tensor:
+    """Space for s positions and half as many to come, rounded up: b g s+ d."""
     b, g, _, d = like.shape
-    return like.new_empty(b if rows is None else rows, g, -(-s // SPARE) * SPARE, d)
+    return like.new_empty(b, g, -(-s * 3 // 2 // SPARE) * SPARE, d)
 
 
 @dataclass
@@ -143,13 +129,9 @@ class LayerCache:
 
 @dataclass
 class Cache:
-    """The cache of a decoder, one entry per layer.
-
-    `beams`: this many neighbouring rows of the batch are hypotheses of one sentence and share its row of memory.
-    """
+    """The cache of a decoder, one entry per layer."""
 
     layers: list[LayerCache]
-    beams: int = 1
 
     @classmethod
     def empty(cls, n_layers: int) -> Cache:
@@ -162,20 +144,14 @@ class Cache:
 
     def copy(self) -> Cache:
         """A copy with the same content; appending to one leaves the other unchanged."""
-        return Cache([LayerCache(layer.past.copy(), layer.memory.copy()) for layer in self.layers], self.beams)
+        return Cache([LayerCache(layer.past.copy(), layer.memory.copy()) for layer in self.layers])
 
     def select(self, rows: Tensor) -> Cache:
-        """A separate cache for these rows of the batch, each with its own row of memory."""
-        memory = rows if self.beams == 1 else rows // self.beams
-        return Cache([LayerCache(layer.past.select(rows), layer.memory.select(memory)) for layer in self.layers])
+        """A separate cache for these rows of the batch."""
+        return Cache([LayerCache(layer.past.select(rows), layer.memory.select(rows)) for layer in self.layers])
 
-    def reorder(self, rows: Tensor, sentences: Tensor | None = None, beams: int = 1) -> None:
-        """Continue with these rows of the past, `beams` of them for each of these `sentences` of the memory.
-
-        The memory is never copied for a beam. `sentences=None`: all continue, and the memory is left as it is.
-        """
+    def keep(self, rows: Tensor) -> None:
+        """Continue with these rows of the batch."""
         for layer in self.layers:
-            layer.past.reorder(rows)
-            if sentences is not None:
-                layer.memory.reorder(sentences)
-        self.beams = beams
+            layer.past.keep(rows)
+            layer.memory.keep(rows)

@@ -61,6 +61,19 @@ class Packing:
         return torch.arange(t, device=self.starts.device) - self.starts[self.numbers(t)]
 
 
+@dataclass(frozen=True)
+class Branches:
+    """Several ways to go on with one text, side by side in its row, as the beams of a search.
+
+    Each new token stands at the same position as its neighbours, and sees the past of its own way only. So none of the
+    keys and values that they share is copied, and a way that is given up costs nothing.
+    """
+
+    seen: Bool[Tensor, "b t s"]  # the past of each new token, and itself
+    at: Int[Tensor, "b t"]  # positions of the new tokens
+    distance: Int[Tensor, "t s"] | None = None  # of each key from each new token; None where nobody asks
+
+
 def combine(*masks: Tensor | None) -> Tensor | None:
     """True where every mask is True; None allows everything."""
     result: Tensor | None = None
@@ -79,6 +92,7 @@ class Mask:
     prefix: Tensor | None = None  # b s: the keys that every query sees, whatever the look-ahead mask says
     allowed: Tensor | None = None  # anything else, broadcast to b h t s; padding is b 1 1 s
     packing: tuple[Packing, Packing] | None = None  # of queries and keys: a text looks only at the text of its number
+    distance: Tensor | None = None  # t s: of the keys from the queries; None: these are the last t of s positions
 
     @property
     def is_plain(self) -> bool:
@@ -100,7 +114,8 @@ class Mask:
         elif self.causal and t > 1:  # a single query is the last position: it sees all
             rules.append(causal(t, s, device))  # t s
         if self.window is not None:
-            rules.append(sliding_window(t, s, self.window, device))  # t s
+            apart = distances(t, s, device) if self.distance is None else self.distance
+            rules.append(apart.abs() < self.window)  # t s
         return combine(*rules)
 
     def resolved(self, t: int, s: int, device: torch.device) -> Mask:

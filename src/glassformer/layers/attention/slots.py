@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-SLOTS = 32  # positions to begin with; doubled when they are full
+SLOTS = 32  # steps to begin with; doubled when they are full
 ROWS = 16  # sentences are rounded up to a multiple of this, so that few graphs serve all batches
 
 
-def enough_slots(length: int, first: int = SLOTS) -> int:
-    """Slots for `length` positions and at least one more."""
-    slots = first
-    while slots <= length:
+def enough_slots(length: int, beams: int = 1) -> int:
+    """Slots for `length` tokens and at least one step more, which takes a slot for each beam."""
+    slots = SLOTS * beams
+    while slots < length + beams:
         slots *= 2
     return slots
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from glassformer.config.values import size
@@ -34,5 +34,8 @@ class AlibiPositions(nn.Module):
         self.n_heads, self.slopes = n_heads, slopes(size("n_heads", n_heads))
 
     def forward(self, t: int, s: int, like: Tensor) -> Float[Tensor, "h t s"]:
+        return self.bias(distances(t, s, like.device), like)
+
+    def bias(self, distance: Int[Tensor, "t s"], like: Tensor) -> Float[Tensor, "h t s"]:
         m = torch.tensor(self.slopes, device=like.device, dtype=like.dtype).view(self.n_heads, 1, 1)  # h 1 1
-        return -m * distances(t, s, like.device).abs().to(like.dtype)  # h t s
+        return -m * distance.abs().to(like.dtype)  # h t s

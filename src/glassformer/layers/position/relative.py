@@ -60,4 +60,7 @@ class RelativePositions(nn.Module):
         return first + torch.where(distance < exact, distance, far)
 
     def forward(self, t: int, s: int, like: Tensor) -> Float[Tensor, "h t s"]:
-        return self.weight[self.bucket(distances(t, s, like.device))].permute(2, 0, 1)  # h t s
+        return self.bias(distances(t, s, like.device), like)
+
+    def bias(self, distance: Int[Tensor, "t s"], like: Tensor) -> Float[Tensor, "h t s"]:
+        return self.weight[self.bucket(distance)].permute(2, 0, 1)  # h t s
