@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from glassformer.bench.timing import ceiling, interleaved, matmul_precision, summary, warmed
+from glassformer.bench.timing import ceiling, interleaved, summary, warmed
 
 
 def test_candidates_take_turns() -> None:
@@ -26,14 +26,6 @@ def test_a_candidate_is_made_and_called_before_it_is_timed() -> None:
 
 def test_the_ceiling_is_that_of_a_product_here() -> None:
     assert 1e8 < ceiling("cpu") < 1e14
-
-
-def test_the_precision_of_products_is_put_back() -> None:
-    before = torch.get_float32_matmul_precision()
-    with pytest.raises(ValueError, match="inside"), matmul_precision("medium"):
-        assert torch.get_float32_matmul_precision() == "medium"
-        raise ValueError("inside")
-    assert torch.get_float32_matmul_precision() == before
 
 
 @pytest.mark.gpu

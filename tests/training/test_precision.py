@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from glassformer.training.precision import LossScale, autocast
+from glassformer.training.precision import LossScale, autocast, matmul_precision, products_beside
 
 CPU = torch.device("cpu")
 
@@ -43,3 +43,24 @@ def test_its_state_comes_back() -> None:
     again = LossScale("fp16", CPU)
     again.load(scale.state())
     assert again.state() == scale.state() == {"scale": 2.0**14, "good": 1}
+
+
+def test_the_precision_of_products_is_put_back() -> None:
+    before = torch.get_float32_matmul_precision()
+    with pytest.raises(ValueError, match="inside"), matmul_precision("medium"):
+        assert torch.get_float32_matmul_precision() == "medium"
+        raise ValueError("inside")
+    assert torch.get_float32_matmul_precision() == before
+
+
+def test_only_an_accelerators_products_beside_16_bits_may_be_rough() -> None:
+    before = torch.get_float32_matmul_precision()
+    for precision, device, expected in (
+        ("bf16", "cuda", "high"),
+        ("fp16", "cuda", "high"),
+        ("float32", "cuda", before),
+        ("bf16", "cpu", before),
+    ):
+        with products_beside(precision, torch.device(device)):
+            assert torch.get_float32_matmul_precision() == expected
+        assert torch.get_float32_matmul_precision() == before

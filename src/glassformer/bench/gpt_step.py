@@ -21,7 +21,6 @@ from glassformer.bench.timing import (
     MATMUL,
     ceiling,
     interleaved,
-    matmul_precision,
     need_accelerator,
     spread,
     summary,
@@ -39,6 +38,7 @@ from glassformer.losses import make_loss
 from glassformer.models.build import build
 from glassformer.provenance import machine
 from glassformer.tasks.language_model.task import LanguageModel, WindowOptions
+from glassformer.training.precision import matmul_precision
 from glassformer.words import say
 
 LIMIT = 1e-5  # of the difference of two losses

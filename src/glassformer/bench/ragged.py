@@ -23,7 +23,6 @@ from glassformer.bench.timing import (
     MATMUL,
     PRECISIONS,
     interleaved,
-    matmul_precision,
     need_accelerator,
     spread,
     summary,
@@ -38,6 +37,7 @@ from glassformer.loading import open_recipe
 from glassformer.losses import IGNORE
 from glassformer.models.build import build
 from glassformer.tasks import Material, kind_of
+from glassformer.training.precision import matmul_precision
 from glassformer.training.state import TrainingState, longest_text
 from glassformer.training.validate import make_sampler
 from glassformer.words import say

@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 
 from glassformer.bench.gpt_step import STEPS, nanogpt
 from glassformer.bench.our_step import FIRST_CALLS
-from glassformer.bench.timing import MATMUL, interleaved, matmul_precision, need_accelerator, summary, warmed
+from glassformer.bench.timing import MATMUL, interleaved, need_accelerator, summary, warmed
 from glassformer.errors import InputError
 from glassformer.runs import Run
+from glassformer.training.precision import matmul_precision
 from glassformer.words import say
 
 PROGRAM = [sys.executable, "-m", "glassformer"]

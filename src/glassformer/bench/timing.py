@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 
 import torch
 
@@ -34,17 +33,6 @@ def need_accelerator(name: str) -> None:
 def ceiling(device: str) -> float:
     """FLOP/s of a large matrix product in the type of a training step."""
     return product_rate(device, PRODUCTS[device])
-
-
-@contextmanager
-def matmul_precision(precision: str) -> Iterator[None]:
-    """Inside, products of float32 are computed so: "highest", or "high" for TensorFloat32 where the device has it."""
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision(precision)
-    try:
-        yield
-    finally:
-        torch.set_float32_matmul_precision(before)
 
 
 def warmed(

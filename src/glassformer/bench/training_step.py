@@ -23,7 +23,6 @@ from glassformer.bench.timing import (
     ceiling,
     device_here,
     interleaved,
-    matmul_precision,
     spread,
     summary,
     warmed,
@@ -37,6 +36,7 @@ from glassformer.ledger.work import work
 from glassformer.losses import make_loss
 from glassformer.tasks.translation.task import Translation
 from glassformer.text import Frame
+from glassformer.training.precision import matmul_precision
 from glassformer.words import say
 
 SETTINGS = {

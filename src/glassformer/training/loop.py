@@ -30,6 +30,7 @@ from glassformer.training.checkpoint import retire
 from glassformer.training.device_use import DeviceUse
 from glassformer.training.environment import environment, environment_differences
 from glassformer.training.events import Event
+from glassformer.training.precision import products_beside
 from glassformer.training.room import out_of_memory
 from glassformer.training.seed import kept_random_state, settings
 from glassformer.training.signals import Asked, listening
@@ -63,8 +64,8 @@ def train(job: Training, *, resume: bool = False) -> Iterator[Event]:
     """
     config = job.recipe.train
     chosen = settings(deterministic=config.deterministic, threads=config.threads)
-    with locked(job.run.folder), listening() as asked, chosen:
-        device = choose_device(config.device)
+    device = choose_device(config.device)
+    with locked(job.run.folder), listening() as asked, chosen, products_beside(config.precision, device):
         if not resume and job.run.checkpoints_by_step():
             raise FileError("run_exists", path=job.run.folder)
         leftovers = tuple(remove_leftovers(job.run.checkpoints_folder) + remove_leftovers(job.run.folder))

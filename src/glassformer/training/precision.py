@@ -5,7 +5,8 @@ fp16 has no positive numbers below 6·10⁻⁸, so the loss is scaled up before 
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import torch
 from torch import Tensor
@@ -18,6 +19,22 @@ def autocast(precision: str, device: torch.device) -> AbstractContextManager[obj
     if precision not in DTYPES:
         return nullcontext()
     return torch.autocast(device.type, DTYPES[precision])
+
+
+@contextmanager
+def matmul_precision(precision: str) -> Iterator[None]:
+    """Inside, products of float32 are computed so: "highest", or "high" for TensorFloat32 where the device has it."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision(precision)
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+def products_beside(precision: str, device: torch.device) -> AbstractContextManager[object]:
+    """Where products are in 16 bits, the few that stay in float32 need not be exact either: TensorFloat32 is faster."""
+    return matmul_precision("high") if precision in DTYPES and device.type == "cuda" else nullcontext()
 
 
 class LossScale:
