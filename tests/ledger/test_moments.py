@@ -33,7 +33,7 @@ MODELS = {
 
 
 def state(config: ModelConfig, sentences: int, beams: int, past: int, device: str = "meta") -> State:
-    """A search in the middle: `past` positions of every hypothesis, the memory of every sentence."""
+    """A search in the middle: `past` positions of every branch, the memory of every sentence."""
 
     def tensor(*shape: int) -> Tensor:
         return torch.zeros(*shape, dtype=torch.bfloat16, device=device)
@@ -42,24 +42,25 @@ def state(config: ModelConfig, sentences: int, beams: int, past: int, device: st
     own, memory = decoder.blocks[0].self_attention, None
     layers = []
     for _ in decoder.blocks:
-        past_k, past_v = (tensor(sentences * beams, own.n_kv_heads, past, d) for d in (own.d_k, own.d_v))
+        past_k, past_v = (tensor(sentences, own.n_kv_heads, past * beams, d) for d in (own.d_k, own.d_v))
         fixed = KeyValues(fixed=True)
         if config.family == "encoder-decoder":
             fixed.k, fixed.v = (tensor(sentences, own.n_kv_heads, SOURCE, d) for d in (own.d_k, own.d_v))
             memory = tensor(sentences, SOURCE, config.d_model)
         layers.append(LayerCache(KeyValues(past_k, past_v), fixed))
-    return State(Cache(layers, beams), memory=memory)
+    return State(Cache(layers), memory=memory)
 
 
 def slots(config: ModelConfig, sentences: int, beams: int, past: int, device: str = "meta") -> Slots:
     like = state(config, sentences, beams, past, device)
-    return Slots(like, Sizes.of(sentences * beams, like))
+    return Slots(like, Sizes.of(torch.zeros(sentences, beams), like))
 
 
 def held(made: Slots) -> int:
     """Bytes of all tensors of the slots, each storage once."""
     cache = [x for layer in made.state.cache.layers for x in (*layer.past.whole(), layer.memory.k, layer.memory.v)]
-    whole = [made.past, made.at, made.order, made.tokens, made.mask, made.state.memory, made.state.memory_mask]
+    branches = [made.at, made.own, made.parents, made.tokens, made.positions, made.seen, made.itself]
+    whole = [made.past, *branches, made.state.memory, made.state.memory_mask]
     storages = [x.untyped_storage() for x in (*whole, *cache) if x is not None]
     return sum({storage._cdata: storage.nbytes() for storage in storages}.values())
 
@@ -83,20 +84,20 @@ def test_the_static_cache_is_what_the_slots_allocate(name: str, sentences: int, 
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_rows_in_a_new_order_are_a_copy_of_what_is_reordered(name: str) -> None:
+def test_while_tokens_branch_there_is_a_copy_of_what_they_see(name: str) -> None:
     class Copies(TorchDispatchMode):
         bytes = 0
 
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             made = function(*args, **(kwargs or {}))
-            if function is torch.ops.aten.index_select.default:
+            if function in (torch.ops.aten.gather.default, torch.ops.aten.index_select.default):
                 self.bytes += made.nbytes
             return made
 
     made = slots(MODELS[name], 3, 4, 6, "cpu")
     with Copies() as copies:
         made._compute(lambda tokens, state: tokens)
-    assert amounts(decoding(MODELS[name], 3, 4, 6))["reordered"] == copies.bytes > 0
+    assert amounts(decoding(MODELS[name], 3, 4, 6))["seen"] == copies.bytes > 0
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ Stop = Annotated[str | None, typer.Option("--stop", help=say("help.stop"), show_
 TopClasses = Annotated[int | None, typer.Option("--top", help=say("help.top_classes"), show_default=False)]
 Set = Annotated[list[str] | None, typer.Option("--set", help=say("help.set"), show_default=False)]
 Device = Annotated[str, typer.Option("--device", help=say("help.use_device"))]
-Dtype = Annotated[str, typer.Option("--dtype", help=say("help.use_dtype"))]
+Dtype = Annotated[str, typer.Option("--dtype", "--precision", help=say("help.use_dtype"))]
 Checkpoint = Annotated[str, typer.Option("--checkpoint", help=say("help.checkpoint"))]
 Truncate = Annotated[bool, typer.Option("--truncate", help=say("help.truncate"))]
 Force = Annotated[bool, typer.Option("--force", help=say("help.force"))]

@@ -213,7 +213,7 @@ def slot_sizes(done: Passed, run: Pass) -> dict[str, int] | None:
     return {
         "sentences": enough_sentences(run.batch // run.beams),
         "beams": run.beams,
-        "slots": enough_slots(run.past),
+        "slots": enough_slots(run.past * run.beams, run.beams),
         "source": 0 if memory is None else enough_memory(int(memory.shape[2])),
     }
 
@@ -228,8 +228,8 @@ def _cached(done: Passed, run: Pass) -> dict[str, tuple[CostEntry, ...]]:
                 b, n_kv_heads, s, d_k = held.k.shape
                 rows: tuple[int, ...] = (b, s)
                 if slotted is not None:
-                    sentences, beams, slots, source = (Dim(name, value) for name, value in slotted.items())
-                    rows = (sentences, beams, slots) if box == "self_attention" else (sentences, source)
+                    sentences, _, slots, source = (Dim(name, value) for name, value in slotted.items())
+                    rows = (sentences, slots) if box == "self_attention" else (sentences, source)
                 elif box == "cross_attention" and run.past:
                     rows = (b // Dim("beams", run.beams), s) if run.beams > 1 else rows
                 bytes_ = (*rows, n_kv_heads, d_k + held.v.shape[3], done.symbols.bytes(held.k.dtype))

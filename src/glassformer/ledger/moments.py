@@ -137,17 +137,16 @@ def decoding_moments(
 ) -> dict[str, tuple[Bytes, ...]]:
     """After a step of decoding: the weights and the cache; in slots also what else is at fixed places.
 
-    That is the number of the next slot, for each row its place in the new order, its token and its mask, and the
-    encoder's output with its mask. While the rows are put into their new order, there is a copy of them.
+    That is, for each branch: the next slot, its token, its position, the branch that it continues and the slots that it
+    sees; and the encoder's output with its mask. While tokens branch, there is a copy of what they see.
     """
     held = [Bytes(name, name, f"{amount}", amount) for name, amount in sums.items()]
     slots = slot_sizes(done, run)
     if slots is None or done.cache is None:
         return {"decoding": tuple(held)}
-    k, _ = done.cache.layers[0].past.whole()
-    sizes = slots | {"d_model": config.d_model, "w": NUMBER_BYTES[run.dtype], "layers": config.decoder_layers}
-    sizes |= {"n_kv_heads": int(k.shape[1]), "d_k": int(k.shape[3])}
+    sizes = slots | {"d_model": config.d_model, "w": NUMBER_BYTES[run.dtype]}
     memory = "+sentences×source×(d_model×w+1)" if config.family == "encoder-decoder" else ""
-    places = f"8+sentences×beams×(8+8+slots){memory}"
-    copy = "sentences×beams×slots×(2×layers×n_kv_heads×d_k×w+1)"
-    return {"decoding": (*held, Bytes.of("places", places, **sizes), Bytes.of("reordered", copy, **sizes))}
+    places = f"beams×(8+8+beams)+sentences×beams×(8+8+8+slots){memory}"
+    return {
+        "decoding": (*held, Bytes.of("places", places, **sizes), Bytes.of("seen", "sentences×beams×slots", **sizes))
+    }

@@ -14,6 +14,7 @@ KEEP: Literal["keep"] = "keep"
 LoadedType = torch.dtype | Literal["keep"]  # torch.int8: the large matrices in 8 bits, all else in float32
 DTYPES = {"float64": torch.float64, "float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 LOADED: dict[str, LoadedType] = {**DTYPES, "int8": torch.int8, KEEP: KEEP}
+SHORT = {"bf16": "bfloat16", "fp16": "float16"}  # as train.precision has them
 
 
 def choose_device(device: str | torch.device, *, meta: bool = False) -> torch.device:
@@ -44,7 +45,8 @@ def choose_dtype(dtype: str | torch.dtype) -> torch.dtype:
 
 def choose_loaded_dtype(dtype: str | torch.dtype) -> LoadedType:
     """What a stored model can be loaded in: also as it is stored, and in int8."""
-    return choose("dtype", _name(dtype), LOADED)
+    name = _name(dtype)
+    return choose("dtype", SHORT.get(name, name), LOADED)
 
 
 def check_computes(dtype: torch.dtype, device: torch.device) -> None:
