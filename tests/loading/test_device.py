@@ -41,7 +41,7 @@ def test_a_stored_model_may_also_stay_as_it_is_or_become_int8() -> None:
     assert choose_loaded_dtype("keep") == "keep"
     assert choose_loaded_dtype("int8") is choose_loaded_dtype(torch.int8) is torch.int8
     assert choose_loaded_dtype("float16") is choose_loaded_dtype("fp16") is torch.float16
-    for given in ("int4", "bf16", torch.int64, "Keep", ""):
+    for given in ("int4", "bf8", torch.int64, "Keep", ""):
         with pytest.raises(ConfigError, match=r"'.*' is unknown; use one of: float64, .*, float16, int8, keep"):
             choose_loaded_dtype(given)
     with pytest.raises(ConfigError, match=r"dtype='int8' is unknown; use one of: .*, float16$"):
