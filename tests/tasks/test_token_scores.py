@@ -9,7 +9,15 @@ from glassformer.layers.embedding import token_matrix
 from glassformer.losses import IGNORE, CompiledLoss, cross_entropy, make_loss
 from glassformer.models.build import build
 from glassformer.models.decoder import DecoderOnly
-from glassformer.tasks.token_scores import head_loss, plain_smoothing, tied_matrix, token_scores, with_perplexity
+from glassformer.tasks.token_scores import (
+    head_loss,
+    head_scores,
+    plain_smoothing,
+    rows_scores,
+    tied_matrix,
+    token_scores,
+    with_perplexity,
+)
 from tiny_tasks import tiny
 
 
@@ -57,3 +65,34 @@ def test_scores_by_hand() -> None:
 def test_perplexity_is_e_to_the_loss_and_stays_a_number() -> None:
     assert with_perplexity({"loss": math.log(8)}) == {"loss": math.log(8), "perplexity": pytest.approx(8)}
     assert math.isfinite(with_perplexity({"loss": 1e6})["perplexity"])
+
+
+@pytest.mark.parametrize("size", [1, 3, 10, 100])
+@pytest.mark.parametrize("tie", ["all", "none"])
+def test_scores_a_few_rows_at_a_time_are_those_of_all(tie: str, size: int) -> None:
+    model = writer(tie).double()
+    x = torch.linspace(-1, 1, 2 * 5 * 32, dtype=torch.float64).reshape(2, 5, 32)
+    targets = torch.randint(30, (2, 5), generator=torch.Generator().manual_seed(0))
+    targets[0, 2] = IGNORE
+    tied = tied_matrix(model.head, model.embedding)
+    whole = head_scores(model.head, model.embedding, x, targets)
+    assert whole.keys() == token_scores(model.head(x, None, tied), targets).keys()
+    parts = rows_scores(lambda rows: model.head(rows[None], None, tied), x.flatten(0, 1), targets.flatten(), size)
+    for name, one in whole.items():
+        assert int(parts[name].count) == int(one.count) == 9
+        torch.testing.assert_close(parts[name].total, one.total, atol=1e-10, rtol=0)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an accelerator")
+def test_an_evaluation_never_holds_all_logits(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = writer("all").cuda()
+    x, targets = torch.randn(8, 4096, 32, device="cuda"), torch.zeros(8, 4096, dtype=torch.long, device="cuda")
+    whole = token_scores(model.head(x, None, tied_matrix(model.head, model.embedding)), targets)
+    monkeypatch.setattr("glassformer.tasks.token_scores.chunk_rows", lambda n, width: 64)
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    parts = head_scores(model.head, model.embedding, x, targets)
+    assert torch.cuda.max_memory_allocated() - before < 8 * 4096 * 30 * 4 / 4
+    assert int(parts["accuracy"].count) == int(whole["accuracy"].count)
+    torch.testing.assert_close(parts["loss"].total, whole["loss"].total)

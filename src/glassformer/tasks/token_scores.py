@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TypeGuard
 
+import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from glassformer.kernels import usable
+from glassformer.kernels.chunk import chunk_rows
 from glassformer.layers.embedding import token_matrix
 from glassformer.layers.head import LanguageModelHead
 from glassformer.layers.residual import product_type
@@ -60,6 +62,38 @@ def plain_smoothing(loss: Loss) -> float | None:
 
 def is_one_product(head: nn.Module) -> TypeGuard[LanguageModelHead]:
     return isinstance(head, LanguageModelHead) and head.is_one_product
+
+
+def head_scores(
+    head: nn.Module, embedding: nn.Module, x: Float[Tensor, "b t d_model"], targets: Int[Tensor, "b t"]
+) -> dict[str, Sum]:
+    """The scores of a head on the last stream; on an accelerator some rows at a time, as in training.
+
+    All logits of a batch that was trained without holding them may not fit.
+    """
+    tied = tied_matrix(head, embedding)
+    if not x.is_cuda or not isinstance(head, LanguageModelHead):
+        return token_scores(head(x, None, tied), targets)
+    matrix = head.weight if tied is None else tied
+    assert matrix is not None
+    some = chunk_rows(targets.numel(), matrix.shape[0])
+    return rows_scores(lambda rows: head(rows[None], None, tied), x.flatten(0, -2), targets.flatten(), some)
+
+
+def rows_scores(
+    logits: Callable[[Tensor], Tensor], x: Float[Tensor, "n d_model"], targets: Int[Tensor, " n"], size: int
+) -> dict[str, Sum]:
+    """`token_scores`, summed over pieces of `size` rows."""
+    parts = [
+        token_scores(logits(rows), right[None]) for rows, right in zip(x.split(size), targets.split(size), strict=True)
+    ]
+    return {
+        name: Sum(
+            torch.stack([part[name].total for part in parts]).sum(),
+            torch.stack([part[name].count for part in parts]).sum(),
+        )
+        for name in parts[0]
+    }
 
 
 def token_scores(logits: Float[Tensor, "b t v"], targets: Int[Tensor, "b t"]) -> dict[str, Sum]:

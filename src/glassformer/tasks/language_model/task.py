@@ -32,7 +32,7 @@ from glassformer.runs import Run
 from glassformer.tasks.material import TextMaterial, learn_vocabularies, seen_in, sized
 from glassformer.tasks.options import check_options
 from glassformer.tasks.task import means
-from glassformer.tasks.token_scores import head_loss, token_scores, with_perplexity
+from glassformer.tasks.token_scores import head_loss, head_scores, with_perplexity
 from glassformer.text import Frame, Specials, Tokenizer, Vocabularies
 
 CONTEXT = 256
@@ -189,13 +189,13 @@ class LanguageModel:
         return windows(examples, self.reading.context, None if self.reading.offsets == "consecutive" else random)
 
     def loss(self, model: nn.Module, batch: ReadBatch) -> Sum:
-        writer = _writer(model)
-        x = writer.decoder(writer.embedding(batch.tokens), documents=batch.documents)  # b t d_model
+        writer, x = _written(model, batch)
         return head_loss(writer.head, writer.embedding, x, batch.targets, loss=self.criterion, size=self.chunk)
 
     def scores(self, model: nn.Module, batch: ReadBatch) -> dict[str, Sum]:
         """loss: nats per token, in windows as in training; accuracy: share of next tokens guessed right."""
-        return token_scores(_writer(model)(batch.tokens, documents=batch.documents), batch.targets)
+        writer, x = _written(model, batch)
+        return head_scores(writer.head, writer.embedding, x, batch.targets)
 
     def metrics(self, sums: Mapping[str, Sum]) -> dict[str, float]:
         found = means(sums)
@@ -213,6 +213,12 @@ def joined(texts: Sequence[Sequence[int]], specials: Specials) -> TokenIds:
     between = [specials.need("eos")] if len(texts) > 1 else []
     parts = [np.asarray(part, dtype=np.int32) for part in chain.from_iterable((between, text) for text in texts)]
     return np.concatenate(parts[1:]) if parts else np.zeros(0, dtype=np.int32)
+
+
+def _written(model: nn.Module, batch: ReadBatch) -> tuple[DecoderOnly, Tensor]:
+    """The model, and its last stream for a batch, b t d_model."""
+    writer = _writer(model)
+    return writer, writer.decoder(writer.embedding(batch.tokens), documents=batch.documents)
 
 
 def _writer(model: nn.Module) -> DecoderOnly:

@@ -27,7 +27,7 @@ from glassformer.tasks.material import TextMaterial, learn_vocabularies, seen_in
 from glassformer.tasks.options import check_options
 from glassformer.tasks.output_ids import FORBIDDEN_AND_ENDS
 from glassformer.tasks.task import Task, means
-from glassformer.tasks.token_scores import head_loss, token_scores, with_perplexity
+from glassformer.tasks.token_scores import head_loss, head_scores, with_perplexity
 from glassformer.text import Frame, Vocabularies
 from glassformer.text.frame import roles
 from glassformer.text.tokenizer import ROLES
@@ -152,16 +152,13 @@ class Translation:
         )
 
     def loss(self, model: nn.Module, batch: PairBatch) -> Sum:
-        model, target_in = translator(model), _target(batch)
-        memory = model.encode(batch.source, batch.source_mask)  # b s d_model
-        embedding = model.embedding if model.target_embedding is None else model.target_embedding
-        x = model.decoder(embedding(target_in), memory, memory_real=batch.source_mask)  # b t d_model
-        return head_loss(model.head, embedding, x, batch.target_out, loss=self.criterion, size=self.chunk)
+        head, embedding, x = _translated(model, batch)
+        return head_loss(head, embedding, x, batch.target_out, loss=self.criterion, size=self.chunk)
 
     def scores(self, model: nn.Module, batch: PairBatch) -> dict[str, Sum]:
         """loss: nats per token, teacher-forced; accuracy: next tokens guessed right, given the true past. No BLEU."""
-        model, target_in = translator(model), _target(batch)
-        return token_scores(model(batch.source, target_in, batch.source_mask), batch.target_out)
+        head, embedding, x = _translated(model, batch)
+        return head_scores(head, embedding, x, batch.target_out)
 
     def metrics(self, sums: Mapping[str, Sum]) -> dict[str, float]:
         return with_perplexity(means(sums))
@@ -187,9 +184,13 @@ def translator(model: nn.Module) -> EncoderDecoder:
     return model
 
 
-def _target(batch: PairBatch) -> Tensor:
+def _translated(model: nn.Module, batch: PairBatch) -> tuple[nn.Module, nn.Module, Tensor]:
+    """The head, the embedding of the target, and the decoder's last stream for a batch, b t d_model."""
     assert batch.target_in is not None
-    return batch.target_in
+    model = translator(model)
+    memory = model.encode(batch.source, batch.source_mask)  # b s d_model
+    embedding = model.embedding if model.target_embedding is None else model.target_embedding
+    return model.head, embedding, model.decoder(embedding(batch.target_in), memory, memory_real=batch.source_mask)
 
 
 def encode(pairs: Pairs, vocabularies: Vocabularies) -> Store:
