@@ -7,6 +7,8 @@ it returns.
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -79,3 +81,13 @@ def observe(observer: Observer | None) -> Observer | None:
     """Install an observer for this thread (None: remove it) and return the previous one."""
     before, _local.observer = _local.observer, observer
     return before
+
+
+@contextmanager
+def unobserved() -> Iterator[None]:
+    """Inside, nobody looks."""
+    before = observe(None)
+    try:
+        yield
+    finally:
+        observe(before)

@@ -4,12 +4,12 @@ import pytest
 
 from glassformer.bench.decoding import (
     DecodingSetting,
-    _ctranslate2,
     _model,
     _ours,
     _sentences,
     _theirs,
     check_equal,
+    ctranslate2_beside,
     table,
 )
 from glassformer.bench.peers import StepSetting as Sizes
@@ -32,7 +32,9 @@ def test_ctranslate2_writes_what_we_write(beam: int) -> None:
     source, mask = _sentences(SMALL, "cpu")
     same = _model(SMALL, "cpu")
     ours = _ours(same, SMALL)(source, mask, beam)
-    check_equal(ours, _ctranslate2(same, SMALL)(source, mask, beam))
+    with ctranslate2_beside(same, SMALL) as engine:
+        for at_once in (False, True):
+            check_equal(ours, engine(source, mask, beam, at_once))
     with pytest.raises(InputError, match="ctranslate2 writes 1 of 128 sentences otherwise"):
         check_equal(ours, [[19, 19], *ours[1:]])
 

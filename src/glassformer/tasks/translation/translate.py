@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 import torch
@@ -13,6 +14,7 @@ from glassformer.config.options import complete
 from glassformer.config.recipe import RunConfig
 from glassformer.data.batch import pad
 from glassformer.decoding import Beams, Hypothesis, Limits, beam_search, greedy
+from glassformer.decoding.side_by_side import side_by_side
 from glassformer.decoding.step import evaluating
 from glassformer.errors import ConfigError
 from glassformer.layers.position import table_size
@@ -81,11 +83,15 @@ def candidates(
     encoded = [frame.fit(tokens, most, truncate=search.truncate) for tokens in source.encode_batch(list(texts))]
     found: list[list[Translated]] = [[Translated("", 0.0, 0.0)] for _ in texts]
     order = sorted((i for i, tokens in enumerate(encoded) if tokens), key=lambda i: len(encoded[i]))
+    chunks = [*_chunks(order, search.batch)]
     with evaluating(model):
-        for some in _chunks(order, search.batch):
-            hypotheses = _search(model, vocabularies, frame, [encoded[i] for i in some], search)
-            for i, best in zip(some, hypotheses, strict=True):
-                found[i] = [Translated(_text(vocabularies.target, one), one.score, one.log_probability) for one in best]
+        hypotheses = side_by_side(
+            lambda some: _search(model, vocabularies, frame, [encoded[i] for i in some], search),
+            chunks,
+            next(model.parameters()).device,
+        )
+    for i, best in zip(chain.from_iterable(chunks), chain.from_iterable(hypotheses), strict=True):
+        found[i] = [Translated(_text(vocabularies.target, one), one.score, one.log_probability) for one in best]
     return found
 
 
