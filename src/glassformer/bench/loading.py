@@ -26,19 +26,20 @@ def load():
     return open_foreign(folder, dtype=dtype).model
 """
 THEIRS = """
-from transformers import GPT2LMHeadModel
+import transformers
 from transformers.utils import logging
 logging.set_verbosity_error()
 logging.disable_progress_bar()
+kind = getattr(transformers, name)  # its module is imported here, not while the clock runs
 def load():
-    return GPT2LMHeadModel.from_pretrained(folder, dtype=dtype)
+    return kind.from_pretrained(folder, dtype=dtype)
 """
 # The memory of the imports is not counted. Every weight is read, so that a lazy load does not look faster.
 CHILD = """
 import json, sys, time
 from pathlib import Path
 import torch
-folder, dtype = Path(sys.argv[1]), getattr(torch, sys.argv[2])
+folder, dtype, name = Path(sys.argv[1]), getattr(torch, sys.argv[2]), sys.argv[3]
 {side}
 def status(key):  # getrusage would begin with the peak of the process that started this one
     lines = Path("/proc/self/status").read_text().splitlines()
@@ -56,40 +57,58 @@ SIDES = {"glassformer": CHILD.format(side=OURS), "transformers": CHILD.format(si
 
 
 class LoadingSetting(NamedTuple):
-    """The type of the file, and the type in memory."""
+    """The model, the type of the file, and the type in memory."""
 
+    model: str
     stored: str
     loaded: str
 
 
 SETTINGS = (
-    LoadingSetting("float32", "float32"),
-    LoadingSetting("bfloat16", "bfloat16"),
-    LoadingSetting("bfloat16", "float32"),
+    LoadingSetting("llama", "float32", "float32"),
+    LoadingSetting("llama", "bfloat16", "bfloat16"),
+    LoadingSetting("gpt2", "float32", "float32"),
+    LoadingSetting("gpt2", "bfloat16", "bfloat16"),
+    LoadingSetting("gpt2", "bfloat16", "float32"),
 )
+CLASSES = {"gpt2": "GPT2LMHeadModel", "llama": "LlamaForCausalLM"}
+SIZES: dict[str, dict[str, Any]] = {  # by transformers' names; what is not said is its default
+    "gpt2": {},  # 124M; its matrices are stored the other way round
+    "llama": {  # 135M, the sizes of SmolLM
+        "vocab_size": 49152,
+        "hidden_size": 576,
+        "intermediate_size": 1536,
+        "num_hidden_layers": 30,
+        "num_attention_heads": 9,
+        "num_key_value_heads": 3,
+        "tie_word_embeddings": True,
+    },
+}
 
 
 def run() -> dict[str, Any]:
     """Both libraries on each setting; takes minutes, because every load imports its library first."""
     version = need_transformers("loading")
     with tempfile.TemporaryDirectory() as place:
-        folders = {stored: Path(place) / stored for stored in ("float32", "bfloat16")}
-        write(folders)
-        rows = [measured(folders[setting.stored], setting) for setting in SETTINGS]
-    return {"model": "gpt2", "transformers": version, "rounds": ROUNDS, "rows": rows}
+        rows = []
+        for setting in SETTINGS:
+            folder = Path(place) / f"{setting.model}-{setting.stored}"
+            if not folder.exists():
+                write(folder, setting, SIZES[setting.model])
+            rows.append(measured(folder, setting))
+    return {"transformers": version, "rounds": ROUNDS, "rows": rows}
 
 
-def write(folders: dict[str, Path], **sizes: int) -> None:
-    """GPT-2 with random weights, once for each type of file."""
+def write(folder: Path, setting: LoadingSetting, sizes: dict[str, Any]) -> None:
+    """A model with random weights, as transformers writes it."""
     import torch
-    from transformers import GPT2LMHeadModel
+    from transformers import AutoConfig, AutoModelForCausalLM
 
     torch.manual_seed(0)
-    kind: Any = GPT2LMHeadModel
-    model = kind(kind.config_class(**sizes))
+    make: Any = AutoModelForCausalLM.from_config
+    model = make(AutoConfig.for_model(setting.model, **sizes))
     with quiet():
-        for stored, folder in folders.items():
-            model.to(getattr(torch, stored)).save_pretrained(folder)
+        model.to(getattr(torch, setting.stored)).save_pretrained(folder)
 
 
 def measured(folder: Path, setting: LoadingSetting, rounds: int = ROUNDS) -> dict[str, Any]:
@@ -97,7 +116,7 @@ def measured(folder: Path, setting: LoadingSetting, rounds: int = ROUNDS) -> dic
     found: dict[str, list[dict[str, float]]] = {side: [] for side in SIDES}
     for _ in range(rounds + 1):
         for side, code in SIDES.items():
-            found[side].append(_load(code, folder, setting.loaded))
+            found[side].append(_load(code, folder, setting))
     (size,) = {load["weights"] for loads in found.values() for load in loads}
     row: dict[str, Any] = {**setting._asdict(), "weights": size}
     for side, loads in found.items():
@@ -106,22 +125,22 @@ def measured(folder: Path, setting: LoadingSetting, rounds: int = ROUNDS) -> dic
     return row
 
 
-def _load(code: str, folder: Path, dtype: str) -> dict[str, float]:
-    command = [sys.executable, "-c", code, str(folder), dtype]
+def _load(code: str, folder: Path, setting: LoadingSetting) -> dict[str, float]:
+    command = [sys.executable, "-c", code, str(folder), setting.loaded, CLASSES[setting.model]]
     found: dict[str, float] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     return found
 
 
 def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
     """Time ÷ ours, and peak ÷ size of the weights in memory."""
-    titles = ("stored", "loaded", "weights", "side", "time", "spread", "peak")
+    titles = ("model", "stored", "loaded", "weights", "side", "time", "spread", "peak")
     lines = [[say(f"columns.loading.{key}", lang) for key in titles]]
     for row in numbers["rows"]:
         base = row["glassformer"]["seconds"]["median"]
         for side in SIDES:
             seconds = row[side]["seconds"]
             name = side if side == "glassformer" else f"{side} {numbers['transformers']}"
-            about = [row["stored"], row["loaded"], f"{row['weights'] / 1e6:,.0f} MB", name]
+            about = [row["model"], row["stored"], row["loaded"], f"{row['weights'] / 1e6:,.0f} MB", name]
             peak = f"{row[side]['peak'] / row['weights']:.2f}"
             lines.append([*about, f"{seconds['median'] / base:.2f}", spread(seconds, base), peak])
     return lines
