@@ -16,7 +16,7 @@ from glassformer.training.sweep_results import compare_trials
 from small_translator import write_recipe
 from tiny_tasks import tiny
 
-UNSEEN: dict[str, Any] = {"train.evaluate_every": 0}  # each evaluation draws the pictures of the run again
+UNSEEN: dict[str, Any] = {"train.evaluate_every": 0}
 VARY: dict[str, list[Any]] = {"model.norm_order": ["pre", "post"], "train.learning_rate": [1e-3, 2e-3]}
 
 

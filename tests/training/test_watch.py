@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import signal
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
@@ -12,6 +14,7 @@ from glassformer.training import events, watch
 from glassformer.training.begin import again, begin
 from glassformer.training.board import Board
 from glassformer.training.watch import NotShown, train_watched
+from own_signals import send
 from tiny_translator import tiny, trained
 
 
@@ -113,3 +116,72 @@ def test_whoever_stops_looking_gives_the_folder_back(tmp_path: Path) -> None:
     happening.close()  # type: ignore[attr-defined]
     with locked(job.run.folder):
         assert job.run.last == job.run.checkpoint(3)
+
+
+class SetClock:
+    """Time that passes only in steps and in drawings, as much as the test says."""
+
+    def __init__(self, step: float, drawing: float) -> None:
+        self.now, self.step, self.drawing, self.drawn_at = 0.0, step, drawing, list[float]()
+
+    def __call__(self) -> float:
+        return self.now
+
+    def draw(self, run: Run) -> None:
+        self.drawn_at.append(self.now)
+        self.now += self.drawing
+
+
+def drawn_at(folder: Path, clock: SetClock, monkeypatch: pytest.MonkeyPatch, **train: int) -> list[float]:
+    """When a run of 12 steps with 11 evaluations before the last is drawn."""
+    monkeypatch.setattr(watch, "draw_run", clock.draw)
+    job = replace(begin(tiny(steps=12, evaluate_every=1, **train), folder), measure=None)
+    for event in train_watched(job, clock=clock):
+        if isinstance(event, events.StepDone):
+            clock.now += clock.step
+    return clock.drawn_at
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("step", "drawing", "when"),
+    [
+        (1.5, 1.0, [18.0]),  # over before 20 s have passed: only its end
+        (5.0, 1.0, [20.0, 41.0, 62.0]),  # 20 s after the drawing that ended at 21 s; then the end
+        (5.0, 0.1, [20.0, *(20.1 + 5 * n + 0.1 * (n - 1) for n in range(1, 8)), 60.8]),  # quick: at each evaluation
+    ],
+)
+def test_drawing_takes_a_twentieth_of_a_run(
+    step: float, drawing: float, when: list[float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert drawn_at(tmp_path / "run", SetClock(step, drawing), monkeypatch) == pytest.approx(when)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("reason", ["terminated", "failed"])
+def test_the_end_is_drawn_however_it_came(reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SetClock(0.0, 1.0)
+    monkeypatch.setattr(watch, "draw_run", clock.draw)
+    job = begin(tiny(), tmp_path / "run")
+    failing = replace(job, measure=None, config=tiny(best="sample_bleu"))
+    happening = train_watched(failing if reason == "failed" else job, clock=clock)
+    with pytest.raises(InputError) if reason == "failed" else nullcontext():
+        for event in happening:
+            if isinstance(event, events.StepDone) and event.step == 2 and reason == "terminated":
+                send(signal.SIGTERM)
+    assert (job.run.status["state"], len(clock.drawn_at)) == (reason, 1)
+
+
+@pytest.mark.slow
+def test_a_second_interruption_is_not_kept_waiting_by_a_drawing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = SetClock(0.0, 1.0)
+    monkeypatch.setattr(watch, "draw_run", clock.draw)
+    job = begin(tiny(), tmp_path / "run")
+    happening = train_watched(job, clock=clock)
+    with pytest.raises(KeyboardInterrupt):
+        for event in happening:
+            if isinstance(event, events.StepDone):
+                happening.throw(KeyboardInterrupt)  # type: ignore[attr-defined]
+    assert clock.drawn_at == []
