@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 import torch
 
+from glassformer.bench import timing
 from glassformer.bench.timing import ceiling, interleaved, summary, warmed
 
 
@@ -11,6 +14,22 @@ def test_candidates_take_turns() -> None:
     seconds = interleaved({"a": lambda: calls.append("a"), "b": lambda: calls.append("b")}, rounds=3, warm_up=1)
     assert calls == ["a", "b", "a", "b", "a", "b", "a", "b"]
     assert {name: len(times) for name, times in seconds.items()} == {"a": 3, "b": 3}
+
+
+def test_a_turn_of_several_calls_is_divided_by_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each wait takes a second and each call two: (2 · 2 + 1) / 2 for a call, and no wait between the two of a turn."""
+    now, happened = [0.0], list[str]()
+
+    def takes(seconds: float, what: str) -> None:
+        now[0] += seconds
+        happened.append(what)
+
+    monkeypatch.setattr(timing, "_wait", lambda device: takes(1.0, "wait"))
+    monkeypatch.setattr(timing.time, "perf_counter", lambda: now[0])
+    candidates = {name: partial(takes, 2.0, name) for name in "ab"}
+    seconds = interleaved(candidates, rounds=2, calls=2, warm_up=0)
+    assert seconds == {"a": [2.5, 2.5], "b": [2.5, 2.5]}
+    assert happened == ["wait", "a", "a", "wait", "wait", "b", "b", "wait"] * 2
 
 
 def test_a_candidate_is_made_and_called_before_it_is_timed() -> None:

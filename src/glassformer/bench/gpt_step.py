@@ -1,7 +1,8 @@
 """A training step of a decoder against nanoGPT's: GPT-2 124M, and the character model of shakespeare-char.
 
 Both sides compiled, in bf16, with the same dropout, clipping, fused AdamW and precision of products. Before anything is
-timed, both compute the loss of the same tokens with the same weights in float32, and must agree.
+timed, both compute the loss of the same tokens with the same weights in float32, and must agree. Either side takes
+several steps a turn and is waited for once, as in training.
 """
 
 from __future__ import annotations
@@ -47,7 +48,10 @@ ALIKE = (4, 128)  # batch and length of the tokens on which the losses are compa
 
 
 class GPTStep(NamedTuple):
-    """One shape: nanoGPT's, the vocabulary that ours has, and what nanoGPT's own code reaches on `card`."""
+    """One shape: nanoGPT's, the vocabulary that ours has, and what nanoGPT's own code reaches on `card`.
+
+    A turn is `calls` steps of one side, as a training loop takes them: without waiting for the device in between.
+    """
 
     shape: GPTShape
     vocab_size: int
@@ -55,13 +59,19 @@ class GPTStep(NamedTuple):
     rounds: int
     figures: tuple[float, float]  # tokens per second, lowest and highest seen
     card: str = "H200"
+    calls: int = 1
 
 
 CHARACTERS = 64 * 256  # of a step of the character model
 STEPS = {
-    "gpt2": GPTStep(GPT2_124M, vocab_size=50257, batch=32, rounds=20, figures=(502e3, 504e3)),
+    "gpt2": GPTStep(GPT2_124M, vocab_size=50257, batch=32, rounds=20, figures=(502e3, 504e3), calls=5),
     "shakespeare-char": GPTStep(
-        CHARACTER_MODEL, vocab_size=65, batch=64, rounds=60, figures=(CHARACTERS / 9.97e-3, CHARACTERS / 8.8e-3)
+        CHARACTER_MODEL,
+        vocab_size=65,
+        batch=64,
+        rounds=60,
+        figures=(CHARACTERS / 9.97e-3, CHARACTERS / 8.8e-3),
+        calls=10,
     ),
 }
 
@@ -214,11 +224,13 @@ def measured(name: str, step: GPTStep, device: str, card: str, compiled: bool = 
         torch.compiler.reset()
     makers = {"glassformer": partial(ours, step, device, compiled), "nanogpt": partial(nanogpt, step, device, compiled)}
     ready = {side: warmed(make, calls=FIRST_CALLS, device=device) for side, make in makers.items()}
-    seconds = interleaved({side: call for side, (call, _) in ready.items()}, rounds=step.rounds, device=device)
+    steps = {side: call for side, (call, _) in ready.items()}
+    seconds = interleaved(steps, rounds=step.rounds, calls=step.calls, device=device)
     return {
         "model": name,
         "batch": step.batch,
         "length": step.shape.block_size,
+        "calls": step.calls,
         "difference": apart,
         "vocabulary": {"glassformer": step.vocab_size, "nanogpt": step.shape.vocab_size},
         "seconds": {side: summary(times) for side, times in seconds.items()},

@@ -55,9 +55,19 @@ def warmed(
 
 
 def interleaved(
-    candidates: Mapping[str, Callable[[], object]], *, rounds: int, warm_up: int = 3, device: str = "cpu"
+    candidates: Mapping[str, Callable[[], object]],
+    *,
+    rounds: int,
+    calls: int = 1,
+    warm_up: int = 3,
+    device: str = "cpu",
 ) -> dict[str, list[float]]:
-    """Seconds of each of `rounds` calls per candidate, taken in turn: a, b, c, a, b, c …"""
+    """Seconds of a call in each of `rounds` turns per candidate, taken one after the other: a, b, c, a, b, c …
+
+    A turn is `calls` calls between two waits for the device. Training does not wait for the device after each step: it
+    launches the next one meanwhile. So a step that is waited for pays for its launch, which in training is hidden; with
+    several in a turn every candidate pays for one launch only.
+    """
     for call in candidates.values():
         for _ in range(warm_up):
             call()
@@ -66,9 +76,10 @@ def interleaved(
         for name, call in candidates.items():
             _wait(device)
             start = time.perf_counter()
-            call()
+            for _ in range(calls):
+                call()
             _wait(device)
-            seconds[name].append(time.perf_counter() - start)
+            seconds[name].append((time.perf_counter() - start) / calls)
     return seconds
 
 

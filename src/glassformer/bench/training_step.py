@@ -1,7 +1,8 @@
 """A training step of an encoder-decoder, against torch's own, Hugging Face's Marian and x-transformers.
 
 Same sizes, same batch, same loss, clipping and Adam; all take turns in one run. The architectures differ in detail, so
-their outputs are not compared (bench/peers.py says in what): gpt-step does that, where it is possible.
+their outputs are not compared (bench/peers.py says in what): gpt-step does that, where it is possible. On an
+accelerator each takes several steps a turn and is waited for once, as in training.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ SETTINGS = {
     "cpu": StepSetting(64, 24, 256, 3, 1024, 4, 8000, 15),
     "cuda": StepSetting(768, 32, 512, 6, 2048, 8, 32768, 20),
 }
+CALLS = {"cpu": 1, "cuda": 5}  # steps of a turn
 RIVALS = {  # device, compiled → peers
     ("cpu", False): ("torch", "marian", "x_transformers"),
     ("cuda", False): ("torch", "marian"),
@@ -131,9 +133,10 @@ def measured(setting: StepSetting, device: str, compiled: bool) -> dict[str, Any
     makers |= {name: partial(peer, name, setting, device, compiled) for name in rivals if is_installed(name)}
     ready = {name: warmed(make, calls=FIRST_CALLS, device=device) for name, make in makers.items()}
     steps = {name: step for name, (step, _) in ready.items()}
-    seconds = interleaved(steps, rounds=setting.rounds, warm_up=1, device=device)
+    seconds = interleaved(steps, rounds=setting.rounds, calls=CALLS[device], warm_up=1, device=device)
     return {
         "compiled": compiled,
+        "calls": CALLS[device],
         "seconds": {name: summary(times) for name, times in seconds.items()},
         "peak": {name: peak for name, (_, peak) in ready.items() if peak is not None},
         "missing": [name for name in rivals if not is_installed(name)],
