@@ -86,11 +86,11 @@ class NanoGPT(nn.Module):
         logits = self.lm_head(self.ln_f(x))
         return F.cross_entropy(logits.view(-1, logits.shape[-1]), targets.view(-1), ignore_index=-1)
 
-    def optimizer(self) -> torch.optim.Optimizer:
+    def optimizer(self, *, rate: float = 6e-4, beta2: float = 0.95) -> torch.optim.Optimizer:
         """AdamW, fused; matrices decay, the rest does not."""
         every = list(self.parameters())
         groups = [
             {"params": [p for p in every if p.dim() >= 2], "weight_decay": 0.1},
             {"params": [p for p in every if p.dim() < 2], "weight_decay": 0.0},
         ]
-        return torch.optim.AdamW(groups, lr=6e-4, betas=(0.9, 0.95), fused=True)
+        return torch.optim.AdamW(groups, lr=rate, betas=(0.9, beta2), fused=True)
