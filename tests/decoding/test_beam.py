@@ -12,8 +12,8 @@ from torch import Tensor, nn
 import glassformer as gf
 from decoding import BOS, ENDS, EOS, FAMILIES, PAD, POSITIONS, lively, one_by_one, sources
 from glassformer.decoding import LENGTH_NORMS, STOP_RULES, Beams, Hypothesis, beam_search, beam_trees, greedy
-from glassformer.decoding.beam import BeamSearch, Finished, certain
-from glassformer.decoding.limits import FREE, Limits
+from glassformer.decoding.beam import BeamSearch, Finished
+from glassformer.decoding.limits import Limits
 from glassformer.decoding.step import as_decodable
 from glassformer.errors import ConfigError
 
@@ -301,8 +301,3 @@ def test_after_a_forced_first_token_all_beams_start_from_it(family: str) -> None
         assert len({tuple(one.tokens) for one in best}) == 4
         assert all(one.tokens[0] == PAD and PAD not in one.tokens[1:] for one in best)
         assert [(node.token, node.log_probability) for node in tree.nodes if node.step == 1] == [(PAD, 0.0)]
-
-
-def test_a_row_that_must_say_a_token_says_it_with_certainty() -> None:
-    logs = torch.tensor([[-1.0, -2.0], [-3.0, -4.0]])
-    assert certain(logs, torch.tensor([FREE, 1])).tolist() == [[-1.0, -2.0], [NEVER, 0.0]]

@@ -11,11 +11,11 @@ from torch import Tensor, nn
 
 from glassformer.config.values import size
 from glassformer.decoding.lagging import LAG, LaggingAnswer
-from glassformer.decoding.limits import FREE, CheckedLimits, Limits, prepare
-from glassformer.decoding.rules import LENGTH_NORMS, STOP_RULES, SearchProgress, largest, log_softmax_, not_finite
+from glassformer.decoding.limits import CheckedLimits, Limits, prepare
+from glassformer.decoding.next_words import NextWords
+from glassformer.decoding.rules import LENGTH_NORMS, STOP_RULES, SearchProgress
 from glassformer.decoding.step import Decodable, DecodingStart, Hypothesis, evaluating
 from glassformer.decoding.tree import FINISHED, KEPT, PRUNED, ROOT, Candidates, Growth, Tree
-from glassformer.decoding.walking import accumulated
 from glassformer.errors import ConfigError, choose, shown
 
 NEVER = float("-inf")
@@ -71,28 +71,30 @@ class BeamSearch:
         self.model, self.checked, self.rules, self.record = model, checked, rules, record
         self.state = start.state
         longest, device = checked.longest(start), start.tokens.device
-        self.logits = accumulated(model.step(start.tokens, start.state))  # b v, in the type of the scores
+        self.logits = model.step(start.tokens, start.state)  # b v
+        # m = width × (1 + number of end tokens), so that `width` of them go on even if every beam ends
+        self.words = NextWords(checked, rules.width * max(2, 1 + len(checked.ends)))
         self.sentences = torch.arange(len(longest), device=device)  # b: those still searched
         self.limit = torch.tensor(longest, device=device)  # b
-        self.norm_at_limit = self.logits.new_tensor([rules.norm(length) for length in longest])  # b
-        self.sums = self.logits.new_zeros(len(longest), 1)  # b w: log-probabilities of the w beams that go on
+        scores = torch.promote_types(self.logits.dtype, torch.float32)
+        self.norm_at_limit = torch.tensor([rules.norm(length) for length in longest], dtype=scores, device=device)  # b
+        self.sums = self.logits.new_zeros(len(longest), 1, dtype=scores)  # b w: log-probabilities of the w beams
         self.nodes = torch.full((len(longest), 1), ROOT, device=device)  # b w: their last nodes
-        self.finished = self.results = Finished.none(len(longest), rules.width, self.logits)
+        self.finished = self.results = Finished.none(len(longest), rules.width, self.sums)
         self.growth = Growth()
         self.done = torch.zeros(len(longest), dtype=torch.bool, device=device)  # b
         self.last = max(longest)
         # a sentence may stay after its end, but not where it would leave the table of positions
         room = start.room or []
         self.tight = {limit for limit, most in zip(longest, room, strict=False) if self.last + LAG > most}
-        self.have_finished, self.is_wrong = LaggingAnswer(LAG), LaggingAnswer(LAG)
+        self.have_finished = LaggingAnswer(LAG)
 
     def run(self) -> BeamSearch:
         length = 1
         while (tokens := self.advance(length)) is not None:
-            self.logits = accumulated(self.model.step(tokens, self.state), self.is_wrong)  # b·w v
+            self.logits = self.model.step(tokens, self.state)  # b·w v
             length += 1
-        if self.is_wrong.settle():
-            raise not_finite(self.logits, max(1, self.logits.numel() - int(self.logits.isfinite().sum())))
+        self.words.settle(self.logits)
         return self
 
     def advance(self, length: int) -> Tensor | None:
@@ -118,19 +120,14 @@ class BeamSearch:
         return self.go_on(tokens, beams, leave=leave or length >= self.last or length in self.tight)
 
     def candidates(self, length: int) -> tuple[Candidates, Tensor]:
-        """The best continuations of each sentence, b m, and the beams they continue.
-
-        m = width × (1 + number of end tokens), so that `width` of them go on even if every beam ends.
-        """
+        """The best continuations of each sentence, b m, and the beams they continue."""
         b, w = self.sums.shape
-        m = self.rules.width * max(2, 1 + len(self.checked.ends))
-        logs = self.checked.forbid_(log_softmax_(self.logits), length - 1)  # b·w v
         must = self.checked.forced(length - 1, self.limit)  # b
-        logs = logs if must is None else certain(logs, must.repeat_interleave(w))
-        logs, tokens = largest(logs, min(m, logs.shape[1]))  # b·w m
+        must = None if must is None else must.repeat_interleave(w)  # b·w
+        logs, tokens = self.words.best(self.logits, length - 1, must)  # b·w m
         logs, tokens = logs.view(b, -1), tokens.view(b, -1)  # b w·m
         sums = (logs.view(b, w, -1) + self.sums[:, :, None]).view(b, -1)  # b w·m
-        best = sums.topk(min(m, sums.shape[1]))
+        best = sums.topk(min(self.words.most, sums.shape[1]))
         beams = best.indices // (sums.shape[1] // w)  # b m
         parents = self.nodes.gather(1, beams)
         return Candidates(tokens.gather(1, best.indices), parents, logs.gather(1, best.indices), best.values), beams
@@ -180,12 +177,6 @@ class BeamSearch:
 
     def trees(self, n: int) -> list[Tree]:
         return self.growth.trees([nodes for _, nodes in self.found(n)])
-
-
-def certain(logs: Tensor, must: Tensor) -> Tensor:
-    """Log-probabilities, b v, in which a forced token has probability 1."""
-    only = torch.full_like(logs, NEVER).scatter(1, must.clamp(min=0)[:, None], 0.0)  # b v
-    return torch.where((must == FREE)[:, None], logs, only)
 
 
 @torch.inference_mode()

@@ -100,6 +100,12 @@ class CheckedLimits:
             scores[:, list(self.ends)] = float("-inf")
         return scores
 
+    def forbids(self, v: int, before: int, device: torch.device) -> Tensor | None:
+        """Which of v tokens are forbidden after `before` new ones, v; None: none of them."""
+        if self.forbidden is None and (before >= self.min_len or not self.ends):
+            return None
+        return self.forbid_(torch.zeros(1, v, device=device), before)[0] < 0.0
+
 
 def prepare(model: nn.Module, source: Tensor, limits: Limits) -> tuple[Decodable, CheckedLimits]:
     """What every decoder starts with: how to decode this model, and the checked limits."""

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from glassformer.errors import InputError
-from glassformer.kernels import in_the_open
+from glassformer.kernels import in_the_open, usable
 from glassformer.kernels.dropout import dropout as drop
 from glassformer.layers.attention.mask import Mask
 from glassformer.tap import Selection, is_watched, selection, tap, unobserved
@@ -64,6 +64,10 @@ def fused(q: Tensor, k: Tensor, v: Tensor, mask: Mask, *, bias: Tensor | None, s
         with unobserved():  # what the observer asked for, it has seen
             return reference(q, k, v, mask, bias=bias, scale=scale, dropout=0.0)
     t, s = q.shape[-2], k.shape[-2]
+    if not dropout and bias is None and _has_few_queries(q, k, v):
+        from glassformer.kernels.few_queries import few_queries
+
+        return few_queries(q, k, v, mask.dense(t, s, q.device), scale=scale)
     is_causal, allowed = False, None
     if mask.is_plainly_causal and bias is None and t == s:  # an `if`: when compiled, t == s is not a plain bool
         is_causal = True
@@ -86,6 +90,15 @@ def _has_few_scores(q: Tensor, k: Tensor) -> bool:
         and in_the_open(q)
         and not torch.is_grad_enabled()
     )
+
+
+def _has_few_queries(q: Tensor, k: Tensor, v: Tensor) -> bool:
+    """A step of a search on an accelerator, for which there is a kernel of our own; autocast knows only PyTorch's."""
+    if not usable(q) or torch.is_grad_enabled() or torch.compiler.is_compiling() or torch.is_autocast_enabled("cuda"):
+        return False
+    from glassformer.kernels.few_queries import suits
+
+    return q.dtype == k.dtype == v.dtype and suits(q, k)
 
 
 def packed(q: Tensor, k: Tensor, v: Tensor, mask: Mask, *, scale: float, dropout: float) -> Tensor:
