@@ -31,7 +31,7 @@ def test_a_plan_shows_answer_origin_and_assumptions(monkeypatch: pytest.MonkeyPa
     english = repr(plan)
     for text in (
         "124,439,808 parameters, 300B tokens, 8 × a100-40, ddp, bfloat16 (mixed)",
-        "It fits: 6.96 GiB of 37.25 GiB on each device.",
+        "It fits: 5.70 GiB of 37.25 GiB on each device.",
         "3.0 days",
         "parameters×2×4",
         "854,438,400",
@@ -45,7 +45,7 @@ def test_a_plan_shows_answer_origin_and_assumptions(monkeypatch: pytest.MonkeyPa
     assert not HANGUL.search(english)
     monkeypatch.setenv("GLASSFORMER_LANG", "ko")
     korean = repr(plan)
-    assert "들어갑니다: 장치마다 37.25 GiB 가운데 6.96 GiB를 씁니다." in korean
+    assert "들어갑니다: 장치마다 37.25 GiB 가운데 5.70 GiB를 씁니다." in korean
     for text in ("가정한 것:", "알 수 없는 것:", "옵티마이저 상태"):
         assert text in korean, text
     for word in ("tokens", "weights", "assumed", "compute", "memory", "bandwidth"):

@@ -18,14 +18,20 @@ from torch import Tensor
 
 from glassformer.kernels.chunk import LOGITS_AT_ONCE, chunk_rows, padded
 
-BLOCK = 8192  # logits that a kernel holds at a time
+BLOCK = 4096  # logits that a kernel holds at a time
+EACH = 256  # of them for one warp: eight for each thread
+LOG2_E = tl.constexpr(1.4426950408889634)  # exp z = 2^(z log₂ e), and powers of 2 are what the hardware has
 
 
 @triton.jit
-def _loss_and_slopes(Z, TARGET, LOSS, v, width, smoothing, IGNORE: tl.constexpr, BLOCK: tl.constexpr):
+def _loss_and_slopes(
+    Z, TARGET, LOSS, v, width, smoothing, IGNORE: tl.constexpr, SMOOTH: tl.constexpr, BLOCK: tl.constexpr
+):  # fmt: skip
     r"""One row of logits z: its loss, and z is overwritten by the slope of the loss.
 
     L = log Σ_k exp z_k − (1 − ε) z_target − ε mean(z)      ∂L/∂z_k = p_k − (1 − ε) [k = target] − ε / v
+
+    Each column of the block has a maximum and a sum of its own; they meet once, after the last block.
     """
     row = tl.program_id(0)
     target = tl.load(TARGET + row)
@@ -38,22 +44,30 @@ def _loss_and_slopes(Z, TARGET, LOSS, v, width, smoothing, IGNORE: tl.constexpr,
         tl.store(LOSS + row, 0.0)
     else:
         z_target = tl.load(z_row + target).to(tl.float32)
-        highest, summed, total = float("-inf"), 0.0, 0.0  # so far: max z, Σ exp(z − highest), Σ z
-        for start in range(0, v, BLOCK):
+        z = tl.load(z_row + columns, mask=columns < v, other=-1e30).to(tl.float32)
+        highest, summed = z * LOG2_E, tl.full((BLOCK,), 1.0, tl.float32)  # so far: max z, Σ exp(z − highest)
+        total = tl.where(columns < v, z, 0.0)  # Σ z
+        for start in range(BLOCK, v, BLOCK):
             at = start + columns
             z = tl.load(z_row + at, mask=at < v, other=float("-inf")).to(tl.float32)
-            higher = tl.maximum(highest, tl.max(z, 0))
-            summed = summed * tl.exp(highest - higher) + tl.sum(tl.exp(z - higher), 0)
-            highest = higher
-            if smoothing > 0.0:
-                total += tl.sum(tl.where(at < v, z, 0.0), 0)
-        log_sum = highest + tl.log(summed)
-        tl.store(LOSS + row, log_sum - (1.0 - smoothing) * z_target - smoothing * total / v)
+            above = z * LOG2_E - highest
+            smaller = tl.exp2(-tl.abs(above))  # of the two, relative to the larger
+            summed = tl.where(above > 0.0, summed * smaller + 1.0, summed + smaller)
+            highest = tl.maximum(highest, z * LOG2_E)
+            if SMOOTH:
+                total += tl.where(at < v, z, 0.0)
+        top = tl.max(highest, 0)
+        log_sum = top + tl.log2(tl.sum(summed * tl.exp2(highest - top), 0))  # a logarithm to base 2, as `highest`
+        loss = log_sum / LOG2_E - (1.0 - smoothing) * z_target
+        if SMOOTH:
+            loss -= smoothing * tl.sum(total, 0) / v
+        tl.store(LOSS + row, loss)
         for start in range(0, width, BLOCK):
             at = start + columns
             z = tl.load(z_row + at, mask=at < v, other=float("-inf")).to(tl.float32)
-            slope = tl.exp(z - log_sum) - tl.where(at < v, smoothing / v, 0.0)
-            slope -= tl.where(at == target, 1.0 - smoothing, 0.0)
+            slope = tl.exp2(z * LOG2_E - log_sum) - tl.where(at == target, 1.0 - smoothing, 0.0)
+            if SMOOTH:
+                slope -= tl.where(at < v, smoothing / v, 0.0)
             tl.store(z_row + at, slope.to(Z.dtype.element_ty), mask=at < width)
 
 
@@ -62,9 +76,11 @@ def loss_and_slopes_(logits: Tensor, targets: Tensor, v: int, *, ignore: int, sm
     n, width = logits.shape
     losses = torch.empty(n, dtype=torch.float32, device=logits.device)
     block = min(BLOCK, triton.next_power_of_2(width))
-    warps = max(1, min(16, block // 512))
     right = targets.contiguous()  # windows of one token are every other number of a row
-    _loss_and_slopes[(n,)](logits, right, losses, v, width, smoothing, IGNORE=ignore, BLOCK=block, num_warps=warps)
+    _loss_and_slopes[(n,)](
+        logits, right, losses, v, width, smoothing,
+        IGNORE=ignore, SMOOTH=smoothing > 0.0, BLOCK=block, num_warps=max(1, block // EACH),
+    )  # fmt: skip
     return losses
 
 

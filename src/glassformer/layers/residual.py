@@ -29,7 +29,7 @@ def add_norm(
     Differs from the paper: nothing for "post". ("parallel" concerns the whole block: see models/block.py.)
     """
     if order == "post":
-        return normed(x + drop(sublayer(x)), norm)
+        return carried(normed(x + drop(sublayer(x)), norm))
     x, y = branched(x, norm)
     return x + drop(sublayer(y))
 
@@ -50,6 +50,16 @@ def branched(x: Tensor, norm: Callable[[Tensor], Tensor]) -> tuple[Tensor, Tenso
 
         return branch(x, norm.weight, norm.bias, norm.eps, product_type(x))
     return x, norm(x)
+
+
+def carried(x: Tensor) -> Tensor:
+    """x as the stream carries it from block to block: where products are in bfloat16, the stream is so too.
+
+    Every sum is rounded once; norms and their statistics stay in float32. float16 would be too narrow for a stream.
+    """
+    kind = "cpu" if x.is_meta else x.device.type
+    narrow = torch.is_autocast_enabled(kind) and torch.get_autocast_dtype(kind) == torch.bfloat16
+    return x.to(torch.bfloat16) if narrow else x
 
 
 def product_type(x: Tensor) -> torch.dtype:

@@ -47,7 +47,7 @@ class Pass:
     causal: str = "square"
     kernel: str = "fused"
     device: str = "cpu"
-    autocast: bool = False  # products in bfloat16, weights and stream as they are
+    autocast: bool = False  # products and stream in bfloat16, weights as they are
     recompute: bool = False  # activation checkpointing: blocks are computed again in the backward pass
     optimizer: str = "adamw"
     loss: str = "chunks"  # as an accelerator computes that of a wide head: a chunk of logits at a time, or the whole

@@ -73,7 +73,7 @@ def training_moments(
             Bytes("kept", "kept-head", f"{kept}-{head}", kept - head),
             Bytes("again", "one block", f"{recomputed}", recomputed),
             Bytes.of("gradients", embedding, **sizes),
-            Bytes.of("flow", "2×b×t×d_model×w+2×b×t×d_ff×c", **sizes),
+            Bytes.of("flow", "2×b×t×d_model×c+2×b×t×d_ff×c", **sizes),
         ),
         "update": (
             *always,

@@ -18,7 +18,7 @@ from glassformer.layers.attention.multi_head import MultiHeadAttention, check_he
 from glassformer.layers.embedding import check_precision, check_vectors
 from glassformer.layers.norm import NORMS
 from glassformer.layers.position import POSITIONS
-from glassformer.layers.residual import StochasticDepth
+from glassformer.layers.residual import StochasticDepth, carried
 from glassformer.models.block import Block, BlockOptions
 from glassformer.models.context import PositionEffect
 from glassformer.tap import tap
@@ -108,7 +108,7 @@ class Stack(nn.Module):
                 effect = PositionEffect(bias=positions(t, past + t, x) if apart is None else positions.bias(apart, x))
         if self.embedding_norm is not None:
             x = self.embedding_norm(x)
-        return self.dropout(tap("input", x)), effect
+        return self.dropout(carried(tap("input", x))), effect
 
     def rules(self, everywhere: Mask, t: int, s: int, device: torch.device) -> list[Mask]:
         """Who may look at whom, layer by layer: without the window, then with it, each computed once."""

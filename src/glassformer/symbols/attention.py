@@ -44,7 +44,7 @@ def _flash(run: SymbolicRun, q: Symbolic, k: Symbolic, v: Symbolic, attn_mask: S
     A boolean mask is kept as numbers, 0 or −∞. The heads have the memory order of q.
     """
     for x, name in ((q, "q"), (k, "k"), (v, "v")):
-        run.keep(x, name)
+        run.keep_origins(x, name)
     if attn_mask is not None:
         is_truth = attn_mask.dtype == torch.bool
         run.keep(run.new(attn_mask.shape, q.dtype) if is_truth else attn_mask, "mask" if is_truth else "bias")

@@ -31,4 +31,4 @@ def widened(run: SymbolicRun, x: Symbolic) -> Symbolic:
 
 def _cast(run: SymbolicRun, x: Symbolic, dtype: torch.dtype) -> Symbolic:
     """A copy in another type, in the same memory order."""
-    return run.new(x.shape, dtype, trained=x.trained, order=x.order)
+    return run.again(run.new(x.shape, dtype, trained=x.trained, order=x.order), x)

@@ -129,11 +129,8 @@ def _keeping_result(run: SymbolicRun, x: Symbolic, name: str) -> Symbolic:
 
 
 def relu(run: SymbolicRun, x: Symbolic, inplace: bool = False) -> Symbolic:
-    """The derivative is 0 or 1, read off the result, which is kept; a compiler keeps the derivative, as booleans."""
-    if run.compiled and x.trained:
-        run.keep(run.new(x.shape, torch.bool), "relu.mask")
-        return run.again(like(run, x), x)
-    return _keeping_result(run, x, "relu")
+    """The derivative is 0 or 1, read off the result, which is kept; a compiler reads it off the input as well."""
+    return _keeping_input(run, x, "relu") if run.compiled else _keeping_result(run, x, "relu")
 
 
 def sigmoid(run: SymbolicRun, x: Symbolic) -> Symbolic:
@@ -163,9 +160,10 @@ def dropout(run: SymbolicRun, x: Symbolic, p: float = 0.5, training: bool = True
     """On the CPU the mask is kept as numbers, already divided by 1 − p; on an accelerator as booleans."""
     if p == 0.0 or not training:
         return x
+    mask = run.new(x.shape, torch.bool if run.accelerator else x.dtype)
     if x.trained:
-        run.keep(run.new(x.shape, torch.bool if run.accelerator else x.dtype), "dropout.mask")
-    return like(run, x)
+        run.keep(mask, "dropout.mask")
+    return run.again(like(run, x), x, mask)
 
 
 def softmax(run: SymbolicRun, x: Symbolic, dim: int, **_: Any) -> Symbolic:
@@ -173,6 +171,9 @@ def softmax(run: SymbolicRun, x: Symbolic, dim: int, **_: Any) -> Symbolic:
     if x.trained:
         run.keep(y, "softmax")
     return y
+
+
+ROWS = ("mean", "rstd")
 
 
 def layer_norm(
@@ -185,10 +186,11 @@ def layer_norm(
 ) -> Symbolic:
     """Keeps the input, and a mean and a deviation for each row; an accelerator computes these in float32."""
     wide = widened(run, x)
-    run.keep(wide, "input")
-    for name in ("mean", "rstd"):
-        run.keep(run.new(x.shape[:-1], wide.dtype, width=4 if run.accelerator else None), name)
-    return run.new(x.shape, wide.dtype, trained=True)
+    run.keep_origins(wide, "input")
+    statistics = {name: run.new(x.shape[:-1], wide.dtype, width=4 if run.accelerator else None) for name in ROWS}
+    for name, each in statistics.items():
+        run.keep(each, name)
+    return run.again(run.new(x.shape, wide.dtype, trained=True), wide, *statistics.values())
 
 
 # --- sums and largest entries ---
@@ -226,12 +228,12 @@ def maximum(run: SymbolicRun, x: Symbolic) -> Symbolic:
 def linear(run: SymbolicRun, x: Symbolic, weight: Symbolic, bias: Symbolic | None = None) -> Symbolic:
     """x Wᵀ + b: the gradient of W needs x as one matrix; the gradient of x is computed only if x is trained.
 
-    That one needs W: a copy, if W was cast or joined to others.
+    That one needs W: a copy, if W was cast, which a compiler does again, or joined to others.
     """
     operand = narrowed(run, x)
-    run.keep(operand if operand.joins(range(x.dim() - 1)) else copied(run, operand), f"{run.here}.input")
+    run.keep_origins(operand if operand.joins(range(x.dim() - 1)) else copied(run, operand), f"{run.here}.input")
     d_out, d_in = weight.shape
-    if run.autocast or run.joint:
+    if run.joint or (run.autocast and not run.compiled):
         run.keep(run.new((d_in, d_out), operand.dtype), f"{run.here}.weight")
     run.product(*x.shape[:-1], d_in, d_out, gradients=2 if x.trained else 1, name=run.here)
     return run.new((*x.shape[:-1], d_out), operand.dtype, trained=True)

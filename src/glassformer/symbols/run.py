@@ -21,6 +21,7 @@ from glassformer.symbols.size import Dim, product_text, values
 from glassformer.symbols.tensor import Storage, Symbolic
 from glassformer.tap import Selection, observe
 
+STACKS = ("encoder", "decoder")
 RenameAxes = Callable[[str, Symbolic], Symbolic]  # path of a tap or a module, tensor → the same, axes named as there
 
 
@@ -62,7 +63,7 @@ class Step:
 class SymbolicRun(TorchFunctionMode):
     """While active, torch computes in symbols. `dtype` is the model's; its width is written w.
 
-    On an accelerator training is compiled: what its backward pass keeps is what a compiler lets it keep.
+    On an accelerator the stacks are compiled: what their backward pass keeps is what the compiler lets it keep.
     """
 
     def __init__(
@@ -83,7 +84,8 @@ class SymbolicRun(TorchFunctionMode):
 
     @property
     def compiled(self) -> bool:
-        return self.accelerator
+        """Is this part of a stack? On an accelerator those are compiled, each by itself: training/compile.py."""
+        return self.accelerator and self._path[-1].partition(".")[0] in STACKS
 
     # --- every call of torch ---
 
@@ -161,7 +163,7 @@ class SymbolicRun(TorchFunctionMode):
             handles.append(module.register_forward_hook(lambda *found: self._leave(found[-1]), always_call=True))
         before = observe(self)
         try:
-            with torch.enable_grad(), self:
+            with torch.enable_grad(), torch.autocast("cpu", torch.bfloat16, enabled=self.autocast), self:
                 yield
         finally:
             observe(before)
@@ -171,7 +173,11 @@ class SymbolicRun(TorchFunctionMode):
     def _leave(self, result: Any) -> Any:
         """Rename the axes of a module's result: it may have other letters outside the module."""
         path = self._path.pop()
-        return self.rename_axes(path, result) if isinstance(result, Symbolic) else result
+        if not isinstance(result, Symbolic):
+            return result
+        if path in STACKS:  # what a compiled stack gives is there for all that follow
+            result.origins = ()
+        return self.rename_axes(path, result)
 
     def mark(self, function: str, path: str, operands: tuple[Any, ...]) -> None:
         """Record a step that is not a torch function: the beginning or the end of a block."""

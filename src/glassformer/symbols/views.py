@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def copied(run: SymbolicRun, x: Symbolic, shape: Sequence[int] | None = None) -> Symbolic:
     """A contiguous copy."""
-    return run.new(x.shape if shape is None else shape, x.dtype, trained=x.trained)
+    return run.again(run.new(x.shape if shape is None else shape, x.dtype, trained=x.trained), x)
 
 
 def promoted(*xs: Symbolic) -> torch.dtype:

@@ -1,4 +1,5 @@
-"""Mixed precision: matrix products in bf16 or fp16 while the weights stay in float32.
+"""Mixed precision: matrix products in bf16 or fp16 while the weights stay in float32; in bf16 the stream between the
+blocks too (layers/residual.carried).
 
 fp16 has no positive numbers below 6·10⁻⁸, so the loss is scaled up before backward and the gradient down after it.
 """
