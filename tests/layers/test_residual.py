@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import Tensor
 
+from glassformer.config.model import ModelConfig
 from glassformer.layers.residual import StochasticDepth, add_norm
+from glassformer.models.build import build
 
 
 def triple(x: Tensor) -> Tensor:
@@ -74,3 +78,17 @@ def test_rates_rise_evenly_from_zero() -> None:
     assert StochasticDepth.rates(0.3, 1) == [0.0]
     assert StochasticDepth.rates(0.0, 3) == [0.0, 0.0, 0.0]
     assert StochasticDepth.rates(0.5, 0) == []
+
+
+@pytest.mark.parametrize("order", ["post", "pre"])
+def test_in_bfloat16_the_stream_is_so_too_and_in_float16_it_is_not(order: str) -> None:
+    config = ModelConfig(family="decoder", vocab_size=11, d_model=16, n_heads=2, d_ff=32, n_decoder_layers=2)
+    model = build(replace(config, norm_order=order, dropout=0.0), seed=0).eval()
+    tokens, given = torch.arange(6)[None], []
+    model.get_submodule("decoder.blocks.1").register_forward_hook(lambda _, inputs, output: given.append(output.dtype))
+    with torch.no_grad():
+        exact = model(tokens)
+        for dtype in (torch.bfloat16, torch.float16):
+            with torch.autocast("cpu", dtype):
+                torch.testing.assert_close(model(tokens).float(), exact, rtol=0.05, atol=0.05)
+    assert given == [torch.float32, torch.bfloat16, torch.float32]
