@@ -71,8 +71,8 @@ def kept_by_the_compiler(stack: nn.Module, *given: torch.Tensor) -> int:
 
 
 def kept_by_the_ledger(config: ModelConfig, stack: str) -> int:
-    """Not counted: what the encoder gives to the decoder, one of the inputs, and what only an accelerator has, the joined
-    matrix of q, k and v.
+    """Not counted: what the encoder gives to the decoder, one of the inputs; the joined matrix of q, k and v, which
+    only an accelerator has.
     """
     found = costs(config, Pass(batch=BATCH, length=LENGTH, device="cuda", autocast=True))
     entries = [(part, entry) for part, cost in found.items() if part.startswith(f"{stack}.") for entry in cost.kept]
