@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from glassformer.data.batch import ArrayBatch, PairBatch, pad, pair_batch, texts
+from glassformer.data.batch import ArrayBatch, PairBatch, Room, packed_pair_batch, pad, pair_batch, texts
 from glassformer.losses import IGNORE
 from glassformer.text import Frame
 
@@ -32,6 +32,25 @@ def test_something_around_every_row() -> None:
     rows, real = pad(arrays([5, 6], [], [7]), 9, Frame(1, 2))
     assert rows.tolist() == [[1, 5, 6, 2], [1, 2, 9, 9], [1, 7, 2, 9]]
     assert real.sum(axis=1).tolist() == [4, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("frame", "read", "starts"),
+    [
+        (Frame(), [5, 6, 7, 8, 0, 0, 0, 0], [0, 3, 4, 8]),
+        (Frame(end=2), [5, 6, 7, 2, 8, 2, 0, 0], [0, 4, 6, 8]),
+        (Frame(1, 2), [1, 5, 6, 7, 2, 1, 8, 2], [0, 5, 8, 8]),
+    ],
+)
+def test_one_row_without_padding_between_the_sentences(frame: Frame, read: list[int], starts: list[int]) -> None:
+    sources, targets = arrays([5, 6, 7], [8]), arrays([9], [10, 11])
+    room = Room(tokens=8, sentences=3, longest=8)
+    batch = packed_pair_batch(sources, targets, padding=0, source=frame, target=Frame(1, 2), room=room)
+    assert batch.source.tolist() == [read] and batch.source.dtype == torch.int64
+    assert batch.source_starts.tolist() == starts
+    assert batch.target_in.tolist() == [[1, 9, 1, 10, 11, 0, 0, 0]]
+    assert batch.target_out.tolist() == [[9, 2, 10, 11, 2, *[IGNORE] * 3]]
+    assert batch.target_starts.tolist() == [0, 2, 5, 8]
 
 
 def test_the_width_is_rounded_up() -> None:

@@ -193,14 +193,20 @@ def packed_pair_batch(
 
 
 def _row(sequences: Sequence[TokenIds], value: int, frame: Frame, size: int) -> tuple[Tensor, NDArray[np.int64]]:
-    """All sequences in their frames, one after another, and the length of each; then `value` up to `size`."""
-    first = [] if frame.begin is None else [frame.begin]
-    last = [] if frame.end is None else [frame.end]
-    parts = [part for sequence in sequences for part in (first, sequence, last)]
-    tokens = np.concatenate(parts)
-    row = np.full((1, size), value, dtype=np.int64)
-    row[0, : len(tokens)] = tokens
-    return torch.from_numpy(row), np.array([len(sequence) + frame.extra for sequence in sequences])
+    """All sequences in their frames, one after another, and the length of each; then `value` up to `size`.
+
+    All are filled in at once: this runs for every step, beside the thread that launches the step.
+    """
+    lengths = np.fromiter(map(len, sequences), dtype=np.int64, count=len(sequences)) + frame.extra
+    ends = np.cumsum(lengths)
+    row = np.full(size, value, dtype=np.int64)
+    of_text = np.ones(int(ends[-1]), dtype=bool)
+    for token, places in ((frame.begin, ends - lengths), (frame.end, ends - 1)):
+        if token is not None:
+            row[places] = token
+            of_text[places] = False
+    row[: len(of_text)][of_text] = np.concatenate(sequences)
+    return torch.from_numpy(row[None]), lengths
 
 
 def _starts(lengths: NDArray[np.int64], left: int, extra: int, n: int) -> Tensor:
