@@ -8,8 +8,9 @@ import glassformer as gf
 from decoding import BOS, ENDS, EOS, FAMILIES, PAD, POSITIONS, lively, one_by_one, sources
 from glassformer.decoding import Hypothesis, greedy
 from glassformer.decoding.limits import Limits
+from glassformer.decoding.rules import accumulated
 from glassformer.decoding.step import DecodingStart, State, as_decodable
-from glassformer.decoding.walking import DecodingStep, accumulated, collect, walk
+from glassformer.decoding.walking import DecodingStep, collect, walk
 from glassformer.errors import InputError
 from glassformer.layers.attention import Cache
 

@@ -8,8 +8,7 @@ from torch import Tensor
 
 from glassformer.decoding.lagging import LAG, LaggingAnswer
 from glassformer.decoding.limits import FREE, CheckedLimits
-from glassformer.decoding.rules import largest, log_softmax_, not_finite
-from glassformer.decoding.walking import accumulated
+from glassformer.decoding.rules import accumulated, largest, log_softmax_, not_finite
 from glassformer.kernels import usable
 
 NEVER = float("-inf")

@@ -130,5 +130,10 @@ def comparable(logits: Tensor, is_wrong: LaggingAnswer | None = None) -> Tensor:
     return logits
 
 
+def accumulated(logits: Tensor, is_wrong: LaggingAnswer | None = None) -> Tensor:
+    """Logits in the type that scores are summed in: float32 for smaller ones. Raises if they are not finite."""
+    return comparable(logits if logits.dtype == torch.float64 else logits.float(), is_wrong)
+
+
 def _name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")

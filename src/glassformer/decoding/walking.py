@@ -9,10 +9,11 @@ import torch
 from jaxtyping import Bool, Shaped
 from torch import Tensor, nn
 
-from glassformer.decoding.lagging import LaggingAnswer
 from glassformer.decoding.limits import FREE, CheckedLimits, Limits, prepare
-from glassformer.decoding.rules import comparable, largest
+from glassformer.decoding.next_words import NextWords
+from glassformer.decoding.rules import accumulated, largest
 from glassformer.decoding.step import Decodable, DecodingStart, Hypothesis, evaluating
+from glassformer.kernels import usable
 
 Choose = Callable[[Tensor, Tensor, int], Tensor]  # logits b v, sentences b, how many tokens before → tokens b
 
@@ -35,16 +36,24 @@ def walk(model: Decodable, start: DecodingStart, checked: CheckedLimits, choose:
     tokens, state, most = start.tokens, start.state, max(longest)
     limit = torch.tensor(longest, device=tokens.device)  # b
     sentences = torch.arange(len(longest), device=tokens.device)  # b
+    words = NextWords(checked, 1)
     for before in range(most):
-        logits = accumulated(model.step(tokens, state))  # b v
-        chosen = choose(checked.forbid(logits, before), sentences, before)  # b
+        logits = model.step(tokens, state)  # b v
         must = checked.forced(before, limit)  # b
-        chosen = chosen if must is None else torch.where(must == FREE, chosen, must)
-        logs = logits.log_softmax(1).gather(1, chosen[:, None])[:, 0]  # b
-        yield DecodingStep(sentences, chosen, logs if must is None else logs.masked_fill(must != FREE, 0.0))
+        if choose is most_probable and must is None and usable(logits):  # the best by a kernel that reads logits once
+            logs, chosen = (best[:, 0] for best in words.best(logits, before, None))  # b
+        else:
+            logits = accumulated(logits)
+            chosen = choose(checked.forbid(logits, before), sentences, before)  # b
+            chosen = chosen if must is None else torch.where(must == FREE, chosen, must)
+            logs = logits.log_softmax(1).gather(1, chosen[:, None])[:, 0]  # b
+            logs = logs if must is None else logs.masked_fill(must != FREE, 0.0)
         done = checked.ended(chosen) | (limit <= before + 1)  # b
+        has_ended = bool(done.any())
+        words.settle(logits)  # known by now
+        yield DecodingStep(sentences, chosen, logs)
         tokens = chosen[:, None]  # b 1
-        if bool(done.any()):
+        if has_ended:
             keep = (~done).nonzero()[:, 0]
             if not keep.numel():
                 return
@@ -67,11 +76,6 @@ def collect(steps: Iterator[DecodingStep], b: int, checked: CheckedLimits) -> li
         Hypothesis(row[:-1] if ended else row, total, total, ended)
         for row, total, ended in zip(written, sums, finished, strict=True)
     ]
-
-
-def accumulated(logits: Tensor, is_wrong: LaggingAnswer | None = None) -> Tensor:
-    """Logits in the type that scores are summed in: float32 for smaller ones. Raises if they are not finite."""
-    return comparable(logits if logits.dtype == torch.float64 else logits.float(), is_wrong)
 
 
 @torch.inference_mode()
