@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import errno
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -95,3 +97,16 @@ def test_a_manifest_that_is_none(tmp_path: Path, content: object) -> None:
 def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="cannot be read: Is a directory"):
         sha256(tmp_path)
+
+
+def test_what_is_not_safe_on_the_disk_gets_no_manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Syncing happens beside hashing, and its failure must not get lost there."""
+    (tmp_path / "weights").write_bytes(b"1234")
+
+    def full(handle: int) -> None:
+        raise OSError(errno.ENOSPC, "no space left")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="no space left"):
+        write_manifest(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["weights"]

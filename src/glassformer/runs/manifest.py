@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,17 @@ FORMAT = 1  # older is read, newer refused
 
 
 def write_manifest(folder: Path) -> None:
-    """Sync every file, then record its size and hash; the manifest is written last."""
-    files: dict[str, dict[str, Any]] = {}
-    for path in sorted(folder.iterdir()):
-        sync(path)
-        files[path.name] = {"bytes": path.stat().st_size, "sha256": sha256(path)}
+    """Sync every file and record its size and hash; the manifest is written last.
+
+    Training waits for this, so a file is hashed while the disk still writes it.
+    """
+    paths = sorted(folder.iterdir())
+    with ThreadPoolExecutor() as pool:
+        synced = [pool.submit(sync, path) for path in paths]
+        hashes = list(pool.map(sha256, paths))
+        for each in synced:
+            each.result()
+    files = {path.name: {"bytes": path.stat().st_size, "sha256": x} for path, x in zip(paths, hashes, strict=True)}
     write_json(folder / MANIFEST, {"format": FORMAT, "files": files})
 
 
