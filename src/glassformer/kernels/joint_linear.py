@@ -3,7 +3,8 @@
     plain form    each layer by itself, as the paper writes it
     this form     one wide product, forward and backward; the parameters stay apart
 
-On an accelerator one wide product is faster than three narrow ones, and its slope along x needs no additions.
+One wide product is faster than three narrow ones, and its slope along x needs no additions. On a CPU it runs only where
+the wide matrix is made once for many products.
 """
 
 from __future__ import annotations
@@ -12,9 +13,19 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from glassformer.kernels import usable
+from glassformer.kernels.linear import joint_packed, packs
+
+
+def joins(x: Tensor, *layers: nn.Module, often: bool) -> bool:
+    """Whether `joint_linear` is faster; `often`: in steps so small that it would spend them on the wide matrix."""
+    return packs(x, *layers) if x.device.type == "cpu" else usable(x) and not often
+
 
 def joint_linear(x: Tensor, *layers: nn.Linear) -> tuple[Tensor, ...]:
     """The outputs of all layers for x."""
+    if x.device.type == "cpu":
+        return joint_packed(x, *layers)
     with_bias = {layer.bias is not None for layer in layers}
     if len(with_bias) > 1:
         return tuple(layer(x) for layer in layers)

@@ -3,17 +3,18 @@
     plain form    F.linear: on a CPU, MKL's product
     this form     the same by oneDNN, which comes with torch and uses all of a processor that is not Intel's
 
-While the same weights serve many small products, as in decoding, each is kept in the order the kernel reads it in.
+While the same weights serve many small products, as in decoding, each is kept in the order the kernel reads it in:
+q, k and v as one matrix, and with ReLU as a part of the product.
 """
 
 from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -22,12 +23,23 @@ from torch import Tensor, nn
 from torch.utils.flop_counter import register_flop_formula
 
 from glassformer.kernels import in_the_open
+from glassformer.tap import observed
 
 ONEDNN = torch.backends.mkldnn.is_available() and platform.machine() in ("x86_64", "AMD64")
 LARGE, LARGE_PACKED = 1 << 22, 1 << 20  # multiplications from which it wins
 PACKED_ROWS = 4  # with fewer rows, reading the weights takes all the time, in whichever order they are
 
-_packed: ContextVar[dict[int, tuple[Tensor, Tensor]] | None] = ContextVar("packed", default=None)
+
+
+class PackedWeight(NamedTuple):
+    """One matrix in the kernel's order, or several as one, below each other, with their biases."""
+
+    made_of: tuple[Tensor, ...]  # held as well, so that their ids stay their own
+    weight: Tensor
+    bias: Tensor | None
+
+
+_packed: ContextVar[dict[tuple[int, ...], PackedWeight] | None] = ContextVar("packed", default=None)
 
 
 class Linear(nn.Linear):
@@ -46,13 +58,13 @@ def linear_map(
     work, known = x.numel() * weight.shape[0], _packed.get()
     if torch.is_grad_enabled() and any(each is not None and each.requires_grad for each in (x, weight, bias)):
         return _Linear.apply(x, weight, bias) if work >= LARGE else F.linear(x, weight, bias)
-    if known is not None and work >= LARGE_PACKED and x.numel() >= PACKED_ROWS * x.shape[-1]:
-        return _product(x, _in_order(weight, known), bias)
+    if known is not None and _is_worth_packing(x, weight.shape[0]):
+        return _product(x, _in_order(known, [weight], [None]).weight, bias)
     return _product(x, weight, bias) if work >= LARGE else F.linear(x, weight, bias)
 
 
-def _product(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    result: Tensor = torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")
+def _product(x: Tensor, weight: Tensor, bias: Tensor | None, then: str = "none") -> Tensor:
+    result: Tensor = torch.ops.mkldnn._linear_pointwise(x, weight, bias, then, [], "")
     return result
 
 
@@ -92,7 +104,56 @@ def packed_weights() -> Iterator[None]:
         _packed.reset(token)
 
 
-def _in_order(weight: Tensor, known: dict[int, tuple[Tensor, Tensor]]) -> Tensor:
-    if id(weight) not in known:  # the weight is kept as well, so that its id stays its own
-        known[id(weight)] = weight, torch.ops.mkldnn._reorder_linear_weight(weight.detach(), None)
-    return known[id(weight)][1]
+def are_packed(*tensors: Tensor) -> bool:
+    """Whether weights are packed for these, and nobody looks or asks for slopes: then other forms may run as well."""
+    return (
+        _packed.get() is not None
+        and not torch.is_grad_enabled()
+        and not observed()
+        and in_the_open(*tensors)
+        and not torch.is_autocast_enabled("cpu")
+    )
+
+
+def packs(x: Tensor, *layers: nn.Module) -> bool:
+    """Whether x goes through these layers as one product with packed weights: see `joint_packed`."""
+    if not ONEDNN or not are_packed(x) or any(type(layer) is not Linear for layer in layers):
+        return False
+    linear = [layer for layer in layers if isinstance(layer, Linear)]
+    alike = len({layer.bias is None for layer in linear}) == 1
+    return alike and in_the_open(*(layer.weight for layer in linear)) and _is_worth_packing(x, linear[0].out_features)
+
+
+def joint_packed(x: Tensor, *layers: nn.Linear) -> tuple[Tensor, ...]:
+    """The outputs of all layers for x, by one product."""
+    known = _packed.get()
+    assert known is not None
+    together = _in_order(known, [layer.weight for layer in layers], [layer.bias for layer in layers])
+    return _product(x, together.weight, together.bias).split([layer.out_features for layer in layers], -1)
+
+
+def activated(x: Tensor, layer: nn.Module, activation: Callable[[Tensor], Tensor]) -> Tensor:
+    """activation(layer(x)); ReLU inside a packed product costs nothing."""
+    if activation is F.relu and packs(x, layer) and isinstance(layer, Linear):
+        known = _packed.get()
+        assert known is not None
+        return _product(x, _in_order(known, [layer.weight], [None]).weight, layer.bias, "relu")
+    result: Tensor = layer(x)
+    return activation(result)
+
+
+def _is_worth_packing(x: Tensor, outputs: int) -> bool:
+    return x.numel() * outputs >= LARGE_PACKED and x.numel() >= PACKED_ROWS * x.shape[-1]
+
+
+def _in_order(
+    known: dict[tuple[int, ...], PackedWeight], weights: list[Tensor], biases: Sequence[Tensor | None]
+) -> PackedWeight:
+    key = tuple(map(id, weights))
+    if key not in known:
+        weight = weights[0] if len(weights) == 1 else torch.cat(weights)
+        given = [bias.detach() for bias in biases if bias is not None]
+        bias = torch.cat(given) if given else None
+        in_order = torch.ops.mkldnn._reorder_linear_weight(weight.detach(), None)
+        known[key] = PackedWeight(tuple(weights), in_order, bias)
+    return known[key]

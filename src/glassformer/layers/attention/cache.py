@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor
 
-SPARE = 32  # positions are reserved in multiples of this, so that most steps copy nothing
+SPARE = 32  # steps: positions are reserved for a multiple of these, so that most of them copy nothing
 
 KeyValue = tuple[Tensor, Tensor]
 
@@ -43,6 +43,8 @@ class KeyValues:
 
         Without gradients they are written into space reserved in advance, so the old ones are not copied.
         """
+        if self.fixed and _may_write():  # read at every step: one head after another is faster
+            k, v = k.contiguous(), v.contiguous()
         if self.fixed or not _may_write():
             if self.k is not None and self.v is not None:
                 k, v = torch.cat([self.k, k], 2), torch.cat([self.v, v], 2)
@@ -51,7 +53,8 @@ class KeyValues:
         start = 0 if self.k is None else self.k.shape[2]
         end = start + k.shape[2]
         if self._space is None or self._space[0].shape[2] < end or _is_closed(self._space):
-            self._space = _reserve(k, end), _reserve(v, end)
+            step = k.shape[2] if start else 1  # the first are a prompt; the others come in steps
+            self._space = _reserve(k, end, SPARE * step), _reserve(v, end, SPARE * step)
             if self.k is not None and self.v is not None:
                 self._space[0][:, :, :start], self._space[1][:, :, :start] = self.k, self.v
         self._space[0][:, :, start:end], self._space[1][:, :, start:end] = k, v
@@ -108,10 +111,10 @@ def _is_closed(space: KeyValue) -> bool:
     return space[0].is_inference() and not torch.is_inference_mode_enabled()
 
 
-def _reserve(like: Tensor, s: int) -> Tensor:
+def _reserve(like: Tensor, s: int, spare: int) -> Tensor:
     """Space for s positions and half as many to come, rounded up: b g s+ d."""
     b, g, _, d = like.shape
-    return like.new_empty(b, g, -(-s * 3 // 2 // SPARE) * SPARE, d)
+    return like.new_empty(b, g, -(-s * 3 // 2 // spare) * spare, d)
 
 
 @dataclass

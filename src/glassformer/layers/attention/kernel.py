@@ -15,6 +15,8 @@ from torch import Tensor
 from glassformer.errors import InputError
 from glassformer.kernels import in_the_open, usable
 from glassformer.kernels.dropout import dropout as drop
+from glassformer.kernels.linear import are_packed
+from glassformer.kernels.short_attention import short_attention
 from glassformer.layers.attention.mask import Mask
 from glassformer.tap import Selection, is_watched, selection, tap, unobserved
 
@@ -61,6 +63,8 @@ def fused(q: Tensor, k: Tensor, v: Tensor, mask: Mask, *, bias: Tensor | None, s
     if mask.packing is not None and mask.is_plain and bias is None and q.is_cuda and q.dtype.itemsize == 2:
         return packed(q, k, v, mask, scale=scale, dropout=dropout)
     if not dropout and _has_few_scores(q, k):
+        if are_packed(q, k, v) and mask.is_resolved(q.shape[-2]) and not mask.blocked_rows:
+            return short_attention(q, k, v, bias, mask.added, scale=scale)
         with unobserved():  # what the observer asked for, it has seen
             return reference(q, k, v, mask, bias=bias, scale=scale, dropout=0.0)
     t, s = q.shape[-2], k.shape[-2]

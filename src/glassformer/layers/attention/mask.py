@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from glassformer.config.values import size
@@ -102,6 +103,22 @@ class Mask:
     @property
     def is_plainly_causal(self) -> bool:
         return self.causal and self.is_plain and self.packing is None
+
+    def is_resolved(self, t: int) -> bool:
+        """Whether `allowed` says all there is to say for t queries; a single one is the last position."""
+        return (not self.causal or t == 1) and self.window is None and self.prefix is None and self.packing is None
+
+    @cached_property
+    def blocked_rows(self) -> bool:
+        """Whether a query may look at nothing."""
+        return self.allowed is not None and not bool(self.allowed.any(-1).all())
+
+    @cached_property
+    def added(self) -> Float[Tensor, "..."] | None:
+        """`allowed` as numbers to add to the scores, 0 or −∞, made once for all layers that share the mask."""
+        if self.allowed is None:
+            return None
+        return torch.zeros(self.allowed.shape, device=self.allowed.device).masked_fill_(~self.allowed, float("-inf"))
 
     def dense(self, t: int, s: int, device: torch.device) -> Bool[Tensor, "..."] | None:
         """All rules as one tensor that broadcasts to b h t s; None when every query sees every key."""

@@ -9,8 +9,7 @@ from torch import Tensor, nn
 
 from glassformer.config.values import biases, size
 from glassformer.errors import ConfigError, choose
-from glassformer.kernels import usable
-from glassformer.kernels.joint_linear import joint_linear
+from glassformer.kernels.joint_linear import joins, joint_linear
 from glassformer.kernels.linear import Linear
 from glassformer.layers.attention.cache import KeyValues, remembered
 from glassformer.layers.attention.kernel import KERNELS
@@ -87,9 +86,10 @@ class MultiHeadAttention(nn.Module):
         """
         b, t, s = q.shape[0], q.shape[1], k.shape[1]
         rules = mask if isinstance(mask, Mask) else Mask(allowed=as_allowed(mask, real, b, t, s))
-        if q is k and k is v and cache is None and usable(q):  # the same three products as one
-            q, k, v = joint_linear(q, self.w_q, self.w_k, self.w_v)
-            queries, keys, values = self._queries(q, rotation), self._keys(k, rotation), self._values(v)
+        if q is k and k is v and joins(q, self.w_q, self.w_k, self.w_v, often=cache is not None):
+            q, k, v = joint_linear(q, self.w_q, self.w_k, self.w_v)  # the same three products as one
+            queries = self._queries(q, rotation)
+            keys, values = remembered(cache, lambda: (self._keys(k, rotation), self._values(v)))
         else:
             queries = self._queries(self.w_q(q), rotation)  # b h t d_k
             keys, values = remembered(  # b g s d_k, b g s d_v
