@@ -11,7 +11,20 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from glassformer.decoding.step import evaluating
 from glassformer.kernels import linear as module
-from glassformer.kernels.linear import LARGE, LARGE_PACKED, ONEDNN, Linear, linear_map, packed_weights
+from glassformer.kernels.joint_linear import joins, joint_linear
+from glassformer.kernels.linear import (
+    LARGE,
+    LARGE_PACKED,
+    ONEDNN,
+    Linear,
+    activated,
+    are_packed,
+    linear_map,
+    packed_weights,
+)
+from glassformer.layers.feed_forward.activation import ACTIVATIONS
+from glassformer.layers.int8 import Int8Linear
+from glassformer.trace.record import record
 
 pytestmark = pytest.mark.skipif(not ONEDNN, reason="torch has no oneDNN for this processor")
 
@@ -29,9 +42,9 @@ def ours(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
     seen: list[tuple[int, ...]] = []
     plain = module._product
 
-    def product(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    def product(x: Tensor, weight: Tensor, bias: Tensor | None, then: str = "none") -> Tensor:
         seen.append(tuple(x.shape))
-        return plain(x, weight, bias)
+        return plain(x, weight, bias, then)
 
     monkeypatch.setattr(module, "_product", product)
     return seen
@@ -149,3 +162,62 @@ def test_slopes_inside_evaluation() -> None:
     with evaluating(model):
         model(given(8, D)).sum().backward()
     assert model.weight.grad is not None and model.weight.grad.abs().sum() > 0
+
+
+@pytest.mark.parametrize("biased", [True, False])
+@torch.no_grad()
+def test_layers_of_one_input_are_one_product(ours: list[object], biased: bool) -> None:
+    x, layers = given(8, 4, D), [Linear(D, n, bias=biased) for n in (256, 128, 128)]
+    expected = [F.linear(x, layer.weight, layer.bias) for layer in layers]
+    with packed_weights():
+        for often in (True, False):
+            assert joins(x, *layers, often=often)
+            for mine, plain in zip(joint_linear(x, *layers), expected, strict=True):
+                torch.testing.assert_close(mine, plain, rtol=1e-5, atol=1e-4)
+        assert len(ours) == 2
+        layers[0](x)  # by itself it is another product
+    torch.testing.assert_close(joint_packed_anew(x, layers)[0], expected[0] * 0.0, rtol=0, atol=0)
+
+
+def joint_packed_anew(x: Tensor, layers: list[Linear]) -> tuple[Tensor, ...]:
+    for layer in layers:
+        layer.weight.data.zero_()
+        if layer.bias is not None:
+            layer.bias.data.zero_()
+    with packed_weights():
+        return joint_linear(x, *layers)
+
+
+@torch.no_grad()
+def test_what_stays_three_products() -> None:
+    x, alike, other = given(8, 4, D), Linear(D, 256), Linear(D, 256, bias=False)
+    assert not joins(x, alike, alike, often=True)  # nobody has said that the weights stay
+    with packed_weights():
+        assert joins(x, alike, alike, often=True)
+        assert not joins(x, alike, other, often=True)
+        assert not joins(x, alike, Int8Linear(alike.weight), often=True)
+        assert not joins(x.double(), alike, alike, often=True)
+        assert not joins(x[:1, :1], alike, alike, often=True)  # a single row
+        with torch.enable_grad():
+            assert not joins(x, alike, alike, often=True)
+        with record(alike):  # an observer sees each layer
+            assert not joins(x, alike, alike, often=True) and not are_packed(x)
+        with Looking():
+            assert not joins(x, alike, alike, often=True)
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+@torch.no_grad()
+def test_an_activation_after_the_product(name: str) -> None:
+    x, layer, activation = given(8, 4, D), Linear(D, N), ACTIVATIONS[name]
+    plain = activation(F.linear(x, layer.weight, layer.bias))
+    with packed_weights():
+        torch.testing.assert_close(activated(x, layer, activation), plain, rtol=1e-5, atol=1e-4)
+    assert torch.equal(activated(x, layer, activation), activation(layer(x)))
+
+
+@torch.no_grad()
+def test_relu_inside_the_product_is_relu_after_it() -> None:
+    x, layer = given(8, 4, D), Linear(D, N)
+    with packed_weights():
+        assert torch.equal(activated(x, layer, F.relu), F.relu(layer(x)))

@@ -23,12 +23,12 @@ from torch import Tensor, nn
 from torch.utils.flop_counter import register_flop_formula
 
 from glassformer.kernels import in_the_open
+from glassformer.kernels.memory import keep_memory
 from glassformer.tap import observed
 
 ONEDNN = torch.backends.mkldnn.is_available() and platform.machine() in ("x86_64", "AMD64")
 LARGE, LARGE_PACKED = 1 << 22, 1 << 20  # multiplications from which it wins
 PACKED_ROWS = 4  # with fewer rows, reading the weights takes all the time, in whichever order they are
-
 
 
 class PackedWeight(NamedTuple):
@@ -93,10 +93,14 @@ class _Linear(torch.autograd.Function):
 
 @contextmanager
 def packed_weights() -> Iterator[None]:
-    """Inside, nobody changes the weights, and each is held a second time in the kernel's order once it is used."""
+    """Inside, nobody changes the weights, and each is held a second time in the kernel's order once it is used.
+
+    Many small products have many small results: memory that was freed stays at hand for the next.
+    """
     if _packed.get() is not None:
         yield
         return
+    keep_memory()
     token = _packed.set({})
     try:
         yield

@@ -119,6 +119,21 @@ def test_in_reserved_space_the_old_ones_stay_where_they_are() -> None:
     assert torch.equal(first, numbered(2, 3))
 
 
+@torch.inference_mode()
+def test_space_is_reserved_for_steps_of_several_positions() -> None:
+    known = KeyValues()
+    places = [known.append(numbered(2, 1), numbered(2, 1))[0].data_ptr()]
+    places += [known.append(numbered(2, 4), numbered(2, 4))[0].data_ptr() for _ in range(31)]
+    assert known.length == 125 and len(set(places)) == 2  # moved once
+
+
+@torch.inference_mode()
+def test_a_memory_lies_one_head_after_another() -> None:
+    k = torch.randn(2, 5, 3, 4).transpose(1, 2)
+    memory = KeyValues(fixed=True)
+    assert all(x.is_contiguous() and torch.equal(x, k) for x in memory.append(k, k))
+
+
 def test_with_gradients_nothing_is_written_in_place() -> None:
     known = KeyValues()
     a, b = (torch.ones(1, 1, 1, 2, requires_grad=True) for _ in range(2))

@@ -163,3 +163,22 @@ def test_documents_of_a_row_are_blocks() -> None:
     mask = same_document(torch.tensor([[0, 0, 1, 2]]))
     expected = [[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
     assert mask.int().tolist() == [expected]
+
+
+def test_rules_as_numbers_to_add_are_made_once() -> None:
+    mask = Mask(allowed=torch.tensor([[True, False], [True, True]]))
+    added = mask.added
+    assert added is not None and added.tolist() == [[0.0, float("-inf")], [0.0, 0.0]]
+    assert mask.added is added and Mask().added is None
+
+
+def test_queries_that_may_look_at_nothing() -> None:
+    some = torch.tensor([[True, False], [False, False]])
+    assert Mask(allowed=some).blocked_rows
+    assert not Mask(allowed=some[:1]).blocked_rows and not Mask().blocked_rows
+
+
+def test_when_all_rules_are_in_one_tensor() -> None:
+    assert Mask().is_resolved(3) and Mask(allowed=torch.ones(3, 3, dtype=torch.bool)).is_resolved(3)
+    assert Mask(causal=True).is_resolved(1) and not Mask(causal=True).is_resolved(2)
+    assert not Mask(window=2).is_resolved(1) and not Mask(prefix=torch.ones(1, 3, dtype=torch.bool)).is_resolved(1)

@@ -1,0 +1,35 @@
+"""Freed memory stays at hand: large results that come and go cost no new pages."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = """
+import resource, torch
+from glassformer.kernels.memory import keep_memory
+
+def pages():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(20):
+        first, second = (torch.empty(1 << 22).fill_(0) for _ in range(2))
+        del first, second
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+if {keep}:
+    keep_memory()
+pages()
+print(pages())
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another allocator")
+def test_large_results_are_the_same_pages_again() -> None:
+    def pages(keep: bool) -> int:
+        script = SCRIPT.format(keep=keep)
+        return int(subprocess.run([sys.executable, "-c", script], check=True, capture_output=True).stdout)
+
+    assert pages(keep=True) < 100 < pages(keep=False)
