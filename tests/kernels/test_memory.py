@@ -15,8 +15,8 @@ from glassformer.kernels.memory import keep_memory
 def pages():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     for _ in range(20):
-        first, second = (torch.empty(1 << 22).fill_(0) for _ in range(2))
-        del first, second
+        several = [torch.empty(1 << 20).fill_(0) for _ in range(12)]
+        del several
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 
 if {keep}:

@@ -24,7 +24,7 @@ def joins(x: Tensor, *layers: nn.Module, often: bool) -> bool:
 
 def joint_linear(x: Tensor, *layers: nn.Linear) -> tuple[Tensor, ...]:
     """The outputs of all layers for x."""
-    if x.device.type == "cpu":
+    if packs(x, *layers):
         return joint_packed(x, *layers)
     with_bias = {layer.bias is not None for layer in layers}
     if len(with_bias) > 1:
