@@ -105,7 +105,7 @@ class BeamSearch:
         ends = self.checked.ended(candidates.tokens) | over[:, None]  # b m
         sums, norm = candidates.cumulative, self.rules.norm(length)
         # Only the k best may finish; the others replace beams that have ended.
-        scores = sums[:, :k].masked_fill(~ends[:, :k], NEVER) / norm
+        scores = torch.where(ends[:, :k], sums[:, :k], NEVER) / norm
         self.finished = self.finished.merged(scores, numbers[:, :k], unless=self.done)
         going = sums.masked_fill(ends, NEVER).topk(k)  # b w
         if self.record:
@@ -116,7 +116,7 @@ class BeamSearch:
         tokens, beams = candidates.tokens.gather(1, going.indices), beams.gather(1, going.indices)  # b w
         at = SearchProgress(self.sums[:, 0], self.finished.scores[:, -1], norm, self.norm_at_limit, self.rules.alpha)
         self.done = self.done | STOP_RULES[self.rules.stop](at) | (self.sums[:, 0] == NEVER)  # b; none at the last step
-        leave = self.have_finished.ask(self.done.sum() * LEAVE_TOGETHER >= len(self.done))
+        leave = self.have_finished.ask(self.done.sum() >= len(self.done) / LEAVE_TOGETHER)
         return self.go_on(tokens, beams, leave=leave or length >= self.last or length in self.tight)
 
     def candidates(self, length: int) -> tuple[Candidates, Tensor]:

@@ -88,14 +88,15 @@ def best_of_row(logits: Tensor, m: int, never: Tensor | None = None) -> BestOfRo
     values = torch.empty(n, m, dtype=torch.float32, device=device)
     positions = torch.empty(n, m, dtype=torch.long, device=device)
     log_sums = torch.empty(n, dtype=torch.float32, device=device)
-    _best_of_part[(n, parts)](
-        logits, logits if never is None else never.view(torch.uint8), keys, highest, summed,
-        v, logits.stride(0), m, parts,
-        FORBIDS=never is not None, PART=part, num_warps=max(1, min(8, part // 512)),
-    )  # fmt: skip
-    _join[(n,)](
-        keys, highest, summed, values, positions, log_sums, m, parts,
-        PARTS=triton.next_power_of_2(parts), WIDTH=triton.next_power_of_2(parts * m),
-        num_warps=max(1, min(8, parts * m // 256)),
-    )  # fmt: skip
+    with torch.cuda.device_of(logits):  # Triton starts a kernel on the device at hand
+        _best_of_part[(n, parts)](
+            logits, logits if never is None else never.view(torch.uint8), keys, highest, summed,
+            v, logits.stride(0), m, parts,
+            FORBIDS=never is not None, PART=part, num_warps=max(1, min(8, part // 512)),
+        )  # fmt: skip
+        _join[(n,)](
+            keys, highest, summed, values, positions, log_sums, m, parts,
+            PARTS=triton.next_power_of_2(parts), WIDTH=triton.next_power_of_2(parts * m),
+            num_warps=max(1, min(8, parts * m // 256)),
+        )  # fmt: skip
     return BestOfRow(values, positions, log_sums)

@@ -92,10 +92,11 @@ def few_queries(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, *, scal
     width_k, width_v = (max(16, triton.next_power_of_2(d)) for d in (d_k, d_v))
     block = max(16, min(BLOCK, NUMBERS * 2 // q.element_size() // max(width_k, width_v), triton.next_power_of_2(s)))
     rows = h // g * t
-    _attend[(b * g, triton.cdiv(rows, ROWS))](
-        q, k, v, q if look is None else look, out, scale, g, rows, t, s, d_k, d_v,
-        *q.stride(), *k.stride(), *v.stride(), *((0,) * 4 if look is None else look.stride()), *out.stride()[:3],
-        MASKED=look is not None, ROWS=ROWS, BLOCK=block, D_K=width_k, D_V=width_v, EXACT=EXACT,
-        num_warps=max(1, block // 16), num_stages=1,
-    )  # fmt: skip
+    with torch.cuda.device_of(q):  # Triton starts a kernel on the device at hand
+        _attend[(b * g, triton.cdiv(rows, ROWS))](
+            q, k, v, q if look is None else look, out, scale, g, rows, t, s, d_k, d_v,
+            *q.stride(), *k.stride(), *v.stride(), *((0,) * 4 if look is None else look.stride()), *out.stride()[:3],
+            MASKED=look is not None, ROWS=ROWS, BLOCK=block, D_K=width_k, D_V=width_v, EXACT=EXACT,
+            num_warps=max(1, block // 16), num_stages=1,
+        )  # fmt: skip
     return out
