@@ -86,7 +86,6 @@ def learning_rate(run: NanoGPTRun, step: int) -> float:
 def happenings(run: NanoGPTRun, out: Path) -> Iterator[Mapping[str, Any]]:
     """Train; the best weights so far are saved to `out`, as it does."""
     torch.manual_seed(SEED)
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     windows = Windows(run)
     module = NanoGPT(replace(run.shape, vocab_size=windows.characters)).to(run.device)
     optimizer = module.optimizer(rate=run.rate, beta2=0.99)
@@ -134,6 +133,7 @@ def estimate_loss(run: NanoGPTRun, model: nn.Module, windows: Windows) -> dict[s
 
 def main() -> None:
     run = NanoGPTRun.from_json(sys.argv[1]) if len(sys.argv) > 1 else NanoGPTRun()
+    torch.set_float32_matmul_precision("high")  # TensorFloat32, as it allows
     with tempfile.TemporaryDirectory() as place:
         for happened in happenings(run, Path(place) / "ckpt.pt"):
             sys.stdout.write(json.dumps(happened) + "\n")
