@@ -20,6 +20,7 @@ ROWS = (
 )
 BLOCK = 64  # keys of a program at a time: with more of them fewer programs fit on a processor
 NUMBERS = 64 * 128  # of 16 bits that these keys have at most; so many values must find room beside them
+WIDEST = 256  # d_k and d_v: more do not fit into the registers
 ENOUGH = 256  # programs keep any accelerator busy: about two for each processor of the largest
 ALONE = 1024  # keys that a program reads one block after the other faster than PyTorch's kernel starts
 EXACT = "ieee" if torch.version.hip else "tf32x3"  # products of float32: on tensor cores, in three parts
@@ -73,10 +74,10 @@ def _attend(
     tl.store(o_at, out.to(OUT.dtype.element_ty), mask=real[:, None] & (at_v < d_v)[None, :])
 
 
-def suits(q: Tensor, k: Tensor) -> bool:
+def suits(q: Tensor, v: Tensor) -> bool:
     """Whether this kernel is the faster one: few queries, and programs that share the work or little of it."""
-    b, g, s, _ = k.shape
-    return q.shape[-2] <= MOST and (s <= ALONE or b * g >= ENOUGH)
+    (_, _, t, d_k), (b, g, s, d_v) = q.shape, v.shape
+    return t <= MOST and max(d_k, d_v) <= WIDEST and (s <= ALONE or b * g >= ENOUGH)
 
 
 def few_queries(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, *, scale: float) -> Tensor:
@@ -90,13 +91,14 @@ def few_queries(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, *, scal
         return out
     look = None if allowed is None else allowed.expand(b, h, t, s).view(torch.uint8)
     width_k, width_v = (max(16, triton.next_power_of_2(d)) for d in (d_k, d_v))
-    block = max(16, min(BLOCK, NUMBERS * 2 // q.element_size() // max(width_k, width_v), triton.next_power_of_2(s)))
-    rows = h // g * t
+    width = max(width_k, width_v)
+    block = max(16, min(BLOCK, NUMBERS * 2 // q.element_size() // width, triton.next_power_of_2(s)))
+    warps, rows = max(1, block // 16, width // 64), h // g * t
     with torch.cuda.device_of(q):  # Triton starts a kernel on the device at hand
         _attend[(b * g, triton.cdiv(rows, ROWS))](
             q, k, v, q if look is None else look, out, scale, g, rows, t, s, d_k, d_v,
             *q.stride(), *k.stride(), *v.stride(), *((0,) * 4 if look is None else look.stride()), *out.stride()[:3],
             MASKED=look is not None, ROWS=ROWS, BLOCK=block, D_K=width_k, D_V=width_v, EXACT=EXACT,
-            num_warps=max(1, block // 16), num_stages=1,
+            num_warps=warps, num_stages=1,
         )  # fmt: skip
     return out

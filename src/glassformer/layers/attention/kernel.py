@@ -102,7 +102,7 @@ def _has_few_queries(q: Tensor, k: Tensor, v: Tensor) -> bool:
         return False
     from glassformer.kernels.few_queries import suits
 
-    return q.dtype == k.dtype == v.dtype and suits(q, k)
+    return q.dtype == k.dtype == v.dtype and suits(q, v)
 
 
 def packed(q: Tensor, k: Tensor, v: Tensor, mask: Mask, *, scale: float, dropout: float) -> Tensor:
