@@ -12,6 +12,7 @@ from glassformer.decoding.rules import (
     comparable,
     gnmt,
     largest,
+    largest_sums,
     log_softmax_,
     none,
     power,
@@ -142,3 +143,20 @@ def test_an_observer_keeps_the_logits_it_was_shown() -> None:
     with record(torch.nn.Linear(2, 2)):
         log_softmax_(logits)
     assert logits.tolist() == [[1.0, 2.0]]
+
+
+@pytest.mark.parametrize("v", [3, 40, 511, 512, 515, 8000])
+@pytest.mark.parametrize("w", [1, 4])
+@pytest.mark.parametrize("k", [1, 4, 8])
+def test_the_largest_sums_of_all_beams(v: int, w: int, k: int) -> None:
+    generator = torch.Generator().manual_seed(v + w + k)
+    new, before = torch.randn(5, w, v, generator=generator), torch.randn(5, w, generator=generator)
+    new[0, :, ::7] = float("-inf")
+    before[1, 0] = 20.0  # all of them continue one beam
+    new[2, -1, -1] = 50.0  # in the last column of the last beam
+    found = largest_sums(new, before, k)
+    sums = (new + before[:, :, None]).flatten(1)
+    best = sums.topk(min(k, sums.shape[1] if v > k else w * v))
+    assert torch.equal(found.sums, best.values)
+    assert torch.equal(found.beams * v + found.columns, best.indices)
+    assert torch.equal(found.new, new.flatten(1).gather(1, best.indices))

@@ -92,6 +92,7 @@ class BeamSearch:
     def run(self) -> BeamSearch:
         length = 1
         while (tokens := self.advance(length)) is not None:
+            del self.logits  # the next take their place in memory
             self.logits = self.model.step(tokens, self.state)  # b·w v
             length += 1
         self.words.settle(self.logits)
@@ -121,16 +122,10 @@ class BeamSearch:
 
     def candidates(self, length: int) -> tuple[Candidates, Tensor]:
         """The best continuations of each sentence, b m, and the beams they continue."""
-        b, w = self.sums.shape
         must = self.checked.forced(length - 1, self.limit)  # b
-        must = None if must is None else must.repeat_interleave(w)  # b·w
-        logs, tokens = self.words.best(self.logits, length - 1, must)  # b·w m
-        logs, tokens = logs.view(b, -1), tokens.view(b, -1)  # b w·m
-        sums = (logs.view(b, w, -1) + self.sums[:, :, None]).view(b, -1)  # b w·m
-        best = sums.topk(min(self.words.most, sums.shape[1]))
-        beams = best.indices // (sums.shape[1] // w)  # b m
-        parents = self.nodes.gather(1, beams)
-        return Candidates(tokens.gather(1, best.indices), parents, logs.gather(1, best.indices), best.values), beams
+        must = None if must is None else must.repeat_interleave(self.sums.shape[1])  # b·w
+        best = self.words.best_of_beams(self.logits, self.sums, length - 1, must)  # b m
+        return Candidates(best.columns, self.nodes.gather(1, best.beams), best.new, best.sums), best.beams
 
     def go_on(self, tokens: Tensor, beams: Tensor, *, leave: bool) -> Tensor | None:
         """Finished sentences may leave with their results; the others branch. None if no sentence is left."""

@@ -8,7 +8,15 @@ from torch import Tensor
 
 from glassformer.decoding.lagging import LAG, LaggingAnswer
 from glassformer.decoding.limits import FREE, CheckedLimits
-from glassformer.decoding.rules import accumulated, largest, log_softmax_, not_finite
+from glassformer.decoding.rules import (
+    LargestSums,
+    accumulated,
+    largest,
+    largest_sums,
+    log_softmax_,
+    not_finite,
+    of_all_beams,
+)
 from glassformer.kernels import usable
 
 NEVER = float("-inf")
@@ -30,8 +38,21 @@ class NextWords:
         m = min(self.most, logits.shape[1])
         if must is None and m <= MOST and usable(logits):
             return self._read_once(logits, m, before)
+        return largest(self._log_probabilities(logits, before, must), m)  # n m
+
+    def best_of_beams(
+        self, logits: Float[Tensor, "n v"], sums: Float[Tensor, "b w"], before: int, must: Int[Tensor, " n"] | None
+    ) -> LargestSums:
+        """The best words after all w beams of a text, b m, by the sums of their log-probabilities; n is b·w."""
+        m = min(self.most, logits.shape[1])
+        if must is None and m <= MOST and usable(logits):
+            logs, tokens = (x.view(*sums.shape, -1) for x in self._read_once(logits, m, before))  # b w m
+            return of_all_beams(logs, tokens, sums, self.most)
+        return largest_sums(self._log_probabilities(logits, before, must).view(*sums.shape, -1), sums, self.most)
+
+    def _log_probabilities(self, logits: Tensor, before: int, must: Tensor | None) -> Tensor:
         logs = self.checked.forbid_(log_softmax_(accumulated(logits, self._is_wrong)), before)  # n v
-        return largest(logs if must is None else certain(logs, must), m)  # n m
+        return logs if must is None else certain(logs, must)
 
     def _read_once(self, logits: Tensor, m: int, before: int) -> tuple[Tensor, Tensor]:
         """The same in a kernel: only the best logits become log-probabilities, z − log Σ exp z."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -75,7 +76,7 @@ STOP_RULES: dict[str, Callable[[SearchProgress], Tensor]] = {
 }
 
 
-GROUP = 32
+GROUP = 32  # a power of 2
 
 
 def largest(x: Float[Tensor, "b v"], k: int) -> tuple[Float[Tensor, "b k"], Int[Tensor, "b k"]]:
@@ -89,13 +90,62 @@ def largest(x: Float[Tensor, "b v"], k: int) -> tuple[Float[Tensor, "b k"], Int[
         best = x.topk(k)
         return best.values, best.indices
     whole = GROUP * groups
-    chosen = x[:, :whole].unflatten(1, (GROUP, groups)).amax(1).topk(k, sorted=False).indices  # b k
+    chosen = _group_maxima(x[:, :whole]).topk(k, sorted=False).indices  # b k
     within = torch.arange(0, whole, groups)  # a group is every groups-th number
     at = (chosen[:, None, :] + within[:, None]).flatten(1)  # b GROUP·k
     rest = torch.arange(whole, x.shape[1]).expand(x.shape[0], -1)  # b <GROUP
     at = torch.cat([at, rest], 1)
     best = x.gather(1, at).topk(k)
     return best.values, at.gather(1, best.indices)
+
+
+class LargestSums(NamedTuple):
+    """The best continuations of a text, b k, the best first: the sums, what is new in them, and where it was."""
+
+    sums: Tensor
+    new: Tensor
+    columns: Tensor
+    beams: Tensor
+
+
+def largest_sums(new: Float[Tensor, "b w v"], before: Float[Tensor, "b w"], k: int) -> LargestSums:
+    """The k largest of before + new in each row, in order.
+
+    On a CPU by groups, as `largest`: adding to a group's maximum gives the maximum of its sums, so only k groups of
+    all beams together are looked at.
+    """
+    b, w, v = new.shape
+    groups = v // GROUP
+    if new.device.type != "cpu" or groups <= 2 * k:
+        best, columns = largest(new.flatten(0, 1), min(k, v))  # b·w k
+        return of_all_beams(best.view(b, w, -1), columns.view(b, w, -1), before, k)
+    whole = GROUP * groups
+    maxima = _group_maxima(new.flatten(0, 1)[:, :whole]).view(b, w, groups) + before[:, :, None]
+    chosen = maxima.flatten(1).topk(k, sorted=False).indices  # b k
+    first = chosen // groups * v + chosen % groups  # in a row of all beams
+    at = (first[:, None, :] + torch.arange(0, whole, groups)[:, None]).flatten(1)  # b GROUP·k
+    rest = (torch.arange(w)[:, None] * v + torch.arange(whole, v)).flatten().expand(b, -1)  # b <GROUP·w
+    at = torch.cat([at, rest], 1)
+    looked_at = new.flatten(1).gather(1, at)
+    best = (looked_at + before.gather(1, at // v)).topk(k)  # b k
+    at = at.gather(1, best.indices)
+    return LargestSums(best.values, looked_at.gather(1, best.indices), at % v, at // v)
+
+
+def of_all_beams(new: Tensor, columns: Tensor, before: Tensor, k: int) -> LargestSums:
+    """The k largest sums of those that are best for each beam, b w m."""
+    sums = (new + before[:, :, None]).flatten(1)  # b w·m
+    best = sums.topk(min(k, sums.shape[1]))
+    new, columns = (x.flatten(1).gather(1, best.indices) for x in (new, columns))
+    return LargestSums(best.values, new, columns, best.indices // (sums.shape[1] // before.shape[1]))
+
+
+def _group_maxima(x: Float[Tensor, "n groups*32"]) -> Float[Tensor, "n groups"]:
+    """The maximum of each group of every groups-th number: the larger of both halves, until a half is all groups."""
+    groups = x.shape[1] // GROUP
+    while x.shape[1] > groups:
+        x = torch.maximum(*x.chunk(2, 1))
+    return x
 
 
 def log_softmax_(logits: Float[Tensor, "b v"]) -> Float[Tensor, "b v"]:
