@@ -117,8 +117,8 @@ def largest_sums(new: Float[Tensor, "b w v"], before: Float[Tensor, "b w"], k: i
     b, w, v = new.shape
     groups = v // GROUP
     if new.device.type != "cpu" or groups <= 2 * k:
-        best, columns = largest(new.flatten(0, 1), min(k, v))  # b·w k
-        return of_all_beams(best.view(b, w, -1), columns.view(b, w, -1), before, k)
+        words, columns = largest(new.flatten(0, 1), min(k, v))  # b·w k
+        return of_all_beams(words.view(b, w, -1), columns.view(b, w, -1), before, k)
     whole = GROUP * groups
     maxima = _group_maxima(new.flatten(0, 1)[:, :whole]).view(b, w, groups) + before[:, :, None]
     chosen = maxima.flatten(1).topk(k, sorted=False).indices  # b k
