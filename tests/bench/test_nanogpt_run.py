@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from glassformer.bench.nanogpt import GPTShape
-from glassformer.bench.nanogpt_run import NanoGPTRun, Windows, estimate_loss, happenings, learning_rate
+from glassformer.bench.nanogpt_run import NanoGPTRun, RandomWindows, estimate_loss, happenings, learning_rate
 
 SHAPE = GPTShape(vocab_size=0, block_size=8, n_layer=1, n_head=2, n_embd=16, dropout=0.2)
 TINY = NanoGPTRun(
@@ -53,7 +53,7 @@ def test_a_run_survives_json() -> None:
 
 
 def test_targets_are_the_characters_that_follow() -> None:
-    windows = Windows(TINY)
+    windows = RandomWindows(TINY)
     assert windows.characters == len(set(TEXT))
     tokens, targets = windows.batch("val")
     assert tokens.shape == targets.shape == (4, 8)
@@ -76,5 +76,5 @@ def test_it_is_evaluated_without_dropout_and_trained_with_it() -> None:
             return tokens.float().mean()
 
     model = Model()
-    assert estimate_loss(TINY, model, Windows(TINY)).keys() == {"train", "val"}
+    assert estimate_loss(TINY, model, RandomWindows(TINY)).keys() == {"train", "val"}
     assert seen == [False] * 10 and model.training

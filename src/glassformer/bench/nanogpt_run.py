@@ -53,7 +53,7 @@ class NanoGPTRun:
         return replace(cls(shape=GPTShape(**values.pop("shape"))), **values)
 
 
-class Windows:
+class RandomWindows:
     """Random windows of a text of characters, as its get_batch takes them."""
 
     def __init__(self, run: NanoGPTRun) -> None:
@@ -86,7 +86,7 @@ def learning_rate(run: NanoGPTRun, step: int) -> float:
 def happenings(run: NanoGPTRun, out: Path) -> Iterator[Mapping[str, Any]]:
     """Train; the best weights so far are saved to `out`, as it does."""
     torch.manual_seed(SEED)
-    windows = Windows(run)
+    windows = RandomWindows(run)
     module = NanoGPT(replace(run.shape, vocab_size=windows.characters)).to(run.device)
     optimizer = module.optimizer(rate=run.rate, beta2=0.99)
     model: Any = torch.compile(module) if run.compiled else module
@@ -117,7 +117,7 @@ def happenings(run: NanoGPTRun, out: Path) -> Iterator[Mapping[str, Any]]:
 
 
 @torch.no_grad()
-def estimate_loss(run: NanoGPTRun, model: nn.Module, windows: Windows) -> dict[str, float]:
+def estimate_loss(run: NanoGPTRun, model: nn.Module, windows: RandomWindows) -> dict[str, float]:
     """The mean loss of random batches of each split, without dropout."""
     model.eval()
     found = {}

@@ -15,10 +15,8 @@ import triton.language as tl
 from torch import Tensor
 
 MOST = 16  # queries of a text: more are work for PyTorch's kernels
-ROWS = (
-    16  # queries of one program, those of all heads that share its keys: the least that a product on tensor cores has
-)
-BLOCK = 64  # keys of a program at a time: with more of them fewer programs fit on a processor
+ROWS = 16  # queries of one program, of all heads that share its keys: the least that a product on tensor cores has
+BLOCK = 32  # keys of a program at a time: with more of them fewer programs fit on a processor
 NUMBERS = 64 * 128  # of 16 bits that these keys have at most; so many values must find room beside them
 WIDEST = 256  # d_k and d_v: more do not fit into the registers
 ENOUGH = 256  # programs keep any accelerator busy: about two for each processor of the largest

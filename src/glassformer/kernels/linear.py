@@ -111,10 +111,10 @@ def packed_weights() -> Iterator[None]:
 def are_packed(*tensors: Tensor) -> bool:
     """Whether weights are packed for these, and nobody looks or asks for slopes: then other forms may run as well."""
     return (
-        _packed.get() is not None
+        in_the_open(*tensors)  # first: a compiler cannot read what follows
+        and _packed.get() is not None
         and not torch.is_grad_enabled()
         and not observed()
-        and in_the_open(*tensors)
         and not torch.is_autocast_enabled("cpu")
     )
 

@@ -92,6 +92,11 @@ def _add_product_(total: Tensor, a: Tensor, b: Tensor) -> None:
         torch.addmm(total, a, b, out_dtype=total.dtype, out=total)
 
 
+def _times(x: Tensor, factor: Tensor, dtype: torch.dtype) -> Tensor:
+    """x · factor in this type, with nothing else in memory."""
+    return x * factor if x.dtype == dtype else x.to(dtype).mul_(factor)
+
+
 class _LinearCrossEntropy(torch.autograd.Function):
     @staticmethod
     def forward(
@@ -117,9 +122,9 @@ class _LinearCrossEntropy(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor | None, ...]:
-        along_x, along_w = ctx.saved_tensors
-        of_x, of_weight = ctx.dtypes
-        return (along_x * slopes[0]).to(of_x), (along_w * slopes[0]).to(of_weight), None, None, None, None
+        both = zip(ctx.saved_tensors, ctx.dtypes, strict=True)
+        of_x, of_weight = (_times(along, slopes[0], dtype) for along, dtype in both)
+        return of_x, of_weight, None, None, None, None
 
 
 def linear_cross_entropy(
