@@ -32,4 +32,4 @@ def test_large_results_are_the_same_pages_again() -> None:
         script = SCRIPT.format(keep=keep)
         return int(subprocess.run([sys.executable, "-c", script], check=True, capture_output=True).stdout)
 
-    assert pages(keep=True) < 100 < pages(keep=False)
+    assert 10 * min(pages(keep=True) for _ in range(3)) < pages(keep=False)  # other threads may ask for pages, too
