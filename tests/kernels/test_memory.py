@@ -32,4 +32,5 @@ def test_large_results_are_the_same_pages_again() -> None:
         script = SCRIPT.format(keep=keep)
         return int(subprocess.run([sys.executable, "-c", script], check=True, capture_output=True).stdout)
 
-    assert 10 * min(pages(keep=True) for _ in range(3)) < pages(keep=False)  # other threads may ask for pages, too
+    freed = [pages(keep=False) for _ in range(3)]  # glibc may have learnt it from another block that was freed
+    assert 10 * min(pages(keep=True) for _ in range(3)) < max(freed)

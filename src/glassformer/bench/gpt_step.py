@@ -220,8 +220,8 @@ def measured(name: str, step: GPTStep, device: str, card: str, compiled: bool = 
     )
     refuse_unequal(name, apart)
     if device == "cuda":
-        gc.collect()
         torch.compiler.reset()
+        gc.collect()
     makers = {"glassformer": partial(ours, step, device, compiled), "nanogpt": partial(nanogpt, step, device, compiled)}
     ready = {side: warmed(make, calls=FIRST_CALLS, device=device) for side, make in makers.items()}
     steps = {side: call for side, (call, _) in ready.items()}

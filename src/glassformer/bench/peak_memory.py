@@ -48,8 +48,8 @@ def run() -> dict[str, Any]:
 
 def measured(config: ModelConfig, step: Pass) -> int:
     """The peak of a step in bytes, as the allocator counts them."""
+    torch.compiler.reset()  # compiled code holds the model before
     gc.collect()
-    torch.compiler.reset()
     task, batch = work_of(config, step)
     make = partial(our_step, config, task, batch, TrainConfig(), device="cuda", compiled=not step.recompute)
     precision = "bf16" if step.autocast else "float32"
