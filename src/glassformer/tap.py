@@ -50,8 +50,13 @@ _local = _Local()
 
 def tap(name: str, x: Tensor) -> Tensor:
     """Return x; show it first to the observer of this thread, if there is one."""
-    observer = _local.observer
-    return x if observer is None else observer.see(name, x)
+    present = _local.observer
+    return x if present is None else present.see(name, x)
+
+
+def observer() -> Observer | None:
+    """The observer of this thread."""
+    return _local.observer
 
 
 def observed() -> bool:
@@ -61,25 +66,25 @@ def observed() -> bool:
 
 def is_watched(name: str) -> bool:
     """Does the observer want this tensor? A fused kernel computes no weights unless it does."""
-    observer = _local.observer
-    return observer is not None and observer.wants(name)
+    present = _local.observer
+    return present is not None and present.wants(name)
 
 
 def edited(name: str) -> bool:
     """Will the observer change this tensor? Then the result must be computed from it."""
-    observer = _local.observer
-    return observer is not None and observer.edits(name)
+    present = _local.observer
+    return present is not None and present.edits(name)
 
 
 def selection() -> Selection | None:
     """The heads and rows that the observer asks for; None: all."""
-    observer = _local.observer
-    return None if observer is None else observer.selection
+    present = _local.observer
+    return None if present is None else present.selection
 
 
-def observe(observer: Observer | None) -> Observer | None:
+def observe(new: Observer | None) -> Observer | None:
     """Install an observer for this thread (None: remove it) and return the previous one."""
-    before, _local.observer = _local.observer, observer
+    before, _local.observer = _local.observer, new
     return before
 
 

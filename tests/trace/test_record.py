@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 import glassformer as gf
 from glassformer.errors import InputError
-from glassformer.tap import observe
+from glassformer.tap import observe, observed
 from glassformer.trace.record import record
 
 SIZES = {"d_model": 16, "n_heads": 4, "d_ff": 24, "max_len": 16}
@@ -298,3 +298,27 @@ def test_a_large_model_is_traced_on_meta() -> None:
         model(torch.zeros(1, 128, dtype=torch.long, device="meta"))
     assert trace["decoder.blocks.31.self_attention.weights"].shape == (1, 32, 128, 128)
     assert trace["head.logits"].shape == (1, 128, 32000)
+
+
+def test_nobody_looks_into_layers_that_are_not_asked_for() -> None:
+    model = gf.build("gpt2", n_decoder_layers=3, d_model=16, n_heads=2, d_ff=32, vocab_size=11, seed=0).eval()
+    looks: list[bool] = []
+    for block in model.get_submodule("decoder.blocks").children():
+        block.get_submodule("feed_forward").register_forward_pre_hook(lambda *_: looks.append(observed()))
+    tokens = torch.arange(5)[None]
+    with gf.record(model, layers=[1]) as trace:
+        model(tokens)
+    assert looks == [False, True, False]
+    assert trace["head.logits"].shape == (1, 5, 11)  # after the last layer it is there again
+
+
+def test_where_watchers_nest_each_sees_its_own_layers() -> None:
+    model = gf.build("gpt2", n_decoder_layers=3, d_model=16, n_heads=2, d_ff=32, vocab_size=11, seed=0).eval()
+    tokens = torch.arange(5)[None]
+    with gf.record(model, "*.weights", layers=[0]) as outer, gf.record(model, "*.weights", layers=[2]) as inner:
+        model(tokens)
+    with gf.record(model, "*.weights", layers=[0, 2]) as both:
+        model(tokens)
+    parts = {**outer.tensors, **inner.tensors}
+    assert [*parts] == [*both.tensors]
+    assert all(torch.equal(parts[name], x) for name, x in both.tensors.items())

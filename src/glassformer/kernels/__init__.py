@@ -31,9 +31,14 @@ def missing_for_triton() -> str | None:
 RUNS = missing_for_triton() is None  # looked up once: a compiler of models must see a constant
 
 
+def runs_on(x: Tensor) -> bool:
+    """Whether our kernels run where this tensor is."""
+    return RUNS and x.device.type == "cuda" and x.dtype.itemsize <= 4
+
+
 def usable(x: Tensor) -> bool:
-    """Whether a kernel can take the place of its plain form for this tensor."""
-    return RUNS and x.device.type == "cuda" and x.dtype.itemsize <= 4 and not observed()
+    """Whether a kernel can take the place of its plain form for this tensor: nobody looks at what it leaves out."""
+    return runs_on(x) and not observed()
 
 
 def in_the_open(*tensors: Tensor) -> bool:

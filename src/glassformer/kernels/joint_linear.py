@@ -13,13 +13,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from glassformer.kernels import usable
+from glassformer.kernels import runs_on
 from glassformer.kernels.linear import joint_packed, packs
 
 
 def joins(x: Tensor, *layers: nn.Module, often: bool) -> bool:
     """Whether `joint_linear` is faster; `often`: in steps so small that it would spend them on the wide matrix."""
-    return packs(x, *layers) if x.device.type == "cpu" else usable(x) and not often
+    return packs(x, *layers) if x.device.type == "cpu" else runs_on(x) and not often
 
 
 def joint_linear(x: Tensor, *layers: nn.Linear) -> tuple[Tensor, ...]:

@@ -107,8 +107,10 @@ def record(
     scores and weights are computed separately, only as requested. `gradients`: also those of `backward()`.
     """
     trace, patterns = Trace(), _patterns(names)
-    wanted = _numbers("layers", layers, _last_layer(need_module(model)))
-    chosen = Selection(_numbers("heads", heads, _last_head(model)), _numbers("rows", rows, None))
+    need_module(model)
+    wanted = None if layers is None else _numbers("layers", layers, _last_layer(model))
+    of_heads = None if heads is None else _numbers("heads", heads, _last_head(model))
+    chosen = Selection(of_heads, None if rows is None else _numbers("rows", rows, None))
     recorder = Recorder(trace, patterns, wanted, chosen, gradients)
     with watching(model, recorder):
         yield trace
@@ -126,10 +128,8 @@ def _patterns(names: object) -> list[str] | None:
     return list(given)
 
 
-def _numbers(what: str, given: object, last: int | None) -> list[int] | None:
+def _numbers(what: str, given: object, last: int | None) -> list[int]:
     """Which layers, heads or rows: integers from 0 to `last`. Only the pass knows how many rows there are."""
-    if given is None:
-        return None
     if not isinstance(given, Sequence) or not all(type(number) is int for number in given):
         raise InputError("numbers_not_whole", what=what, given=shown(given))
     for number in given:
@@ -140,8 +140,17 @@ def _numbers(what: str, given: object, last: int | None) -> list[int] | None:
 
 def _last_layer(model: nn.Module) -> int | None:
     """The number of the last layer of the deepest stack; None if there are no layers."""
-    found = [int(layer[1]) for path, _ in model.named_modules() if (layer := _LAYER.search(f"{path}."))]
-    return max(found, default=None)
+    return max((len(blocks) - 1 for blocks in _blocks("", model)), default=None)
+
+
+def _blocks(name: str, module: nn.Module) -> Iterator[Sequence[nn.Module]]:
+    """The layers of every stack; what is inside a layer is not looked at."""
+    children = [*module.named_children()]
+    if name == "blocks":
+        yield [child for _, child in children]
+        return
+    for each, child in children:
+        yield from _blocks(each, child)
 
 
 def _last_head(model: nn.Module) -> int | None:

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from glassformer.tap import Observer, Selection, observe
+from glassformer.tap import Observer, Selection, observe, observer
 
 
 class NamedObserver:
@@ -24,6 +24,7 @@ class NamedObserver:
         self._path: list[str | None] = []  # None: inside a module that is skipped
         self._thread = threading.get_ident()
         self._outer: Observer | None = None
+        self._away = False
 
     def meet(self, name: str, x: Tensor) -> Tensor:
         """What this watcher does with a tensor; the model continues with what is returned."""
@@ -71,12 +72,20 @@ class NamedObserver:
     # --- for the hooks ---
 
     def enter(self, path: str | None) -> None:
-        if threading.get_ident() == self._thread:  # a pass in another thread runs through the same hooks
-            self._path.append(path)
+        """Into a module; None: into one that is passed over. There nobody looks, so the model may be as fast as ever;
+        where watchers nest, another may look.
+        """
+        if threading.get_ident() != self._thread:  # a pass in another thread runs through the same hooks
+            return
+        self._path.append(path)
+        if path is None and self._outer is None and observer() is self:
+            observe(None)
+            self._away = True
 
     def leave(self) -> None:
-        if threading.get_ident() == self._thread and self._path:
-            self._path.pop()
+        if threading.get_ident() == self._thread and self._path and self._path.pop() is None and self._away:
+            observe(self)
+            self._away = False
 
 
 @contextmanager

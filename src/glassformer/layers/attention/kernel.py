@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from glassformer.errors import InputError
-from glassformer.kernels import in_the_open, usable
+from glassformer.kernels import in_the_open, runs_on
 from glassformer.kernels.dropout import dropout as drop
 from glassformer.kernels.linear import are_packed
 from glassformer.kernels.short_attention import short_attention
@@ -98,7 +98,7 @@ def _has_few_scores(q: Tensor, k: Tensor) -> bool:
 
 def _has_few_queries(q: Tensor, k: Tensor, v: Tensor) -> bool:
     """A step of a search on an accelerator, for which there is a kernel of our own; autocast knows only PyTorch's."""
-    if not usable(q) or torch.is_grad_enabled() or torch.compiler.is_compiling() or torch.is_autocast_enabled("cuda"):
+    if not runs_on(q) or torch.is_grad_enabled() or torch.compiler.is_compiling() or torch.is_autocast_enabled("cuda"):
         return False
     from glassformer.kernels.few_queries import suits
 
