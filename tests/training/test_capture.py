@@ -146,7 +146,7 @@ def test_batches_without_padding_teach_the_same(tmp_path: Path, monkeypatch: pyt
     losses = []
     for packed in (True, False):
         if not packed:
-            monkeypatch.setattr("glassformer.tasks.translation.task.Translation.without_padding", lambda self, *_: self)
+            monkeypatch.setattr("glassformer.tasks.translation.task.Translation.of_one_size", lambda self, *_: self)
         keys: dict[str, Any] = {"device": "cuda", "steps": 8, "log_every": 1, "compile": True, "precision": "bf16"}
         run = Run.create(tmp_path / str(packed), run_config({"dropout": 0.0}, **keys))
         list(train(job(run)))

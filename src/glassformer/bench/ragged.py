@@ -119,7 +119,7 @@ def difference(material: Material, some: list[Example], device: str) -> float:
             weight.normal_(*((0.0, weight.shape[-1] ** -0.5) if weight.dim() > 1 else (0.5, 0.2)))
     mine.load_state_dict(from_torch(theirs.state_dict()))
     theirs.positions = nn.Parameter(mine.get_buffer("encoder.positions.table").clone())
-    task = material.task.without_padding(config.train.batch_tokens, longest_text(config, material.task))
+    task = material.task.of_one_size(config.train, longest_text(config, material.task))
     batch = material.task.collate(some).to(place)
     with matmul_precision("highest"):
         found = task.loss(mine, task.collate(some).to(place))

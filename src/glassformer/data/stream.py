@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -16,6 +17,7 @@ from glassformer.data.batch import moved
 from glassformer.data.examples import SAMPLED, Example, Kept, sampled
 from glassformer.data.store import TokenIds
 from glassformer.errors import InputError
+from glassformer.losses import IGNORE
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,7 @@ class StreamBatch:
 
     rows: Tensor  # b t+1
     count: int
+    right: Tensor | None = None  # b t: the targets, where some rows are empty
 
     @property
     def tokens(self) -> Tensor:
@@ -73,7 +76,7 @@ class StreamBatch:
 
     @property
     def targets(self) -> Tensor:
-        return self.rows[:, 1:]  # b t
+        return self.rows[:, 1:] if self.right is None else self.right  # b t
 
     @property
     def documents(self) -> None:
@@ -93,3 +96,9 @@ def windows(examples: Sequence[Example], context: int, random: np.random.Generat
     rows = [tokens[start : start + context + 1] for tokens, start in zip(stretches, starts.tolist(), strict=True)]
     stacked = np.stack(rows).astype(np.int64)  # b t+1
     return StreamBatch(torch.from_numpy(stacked), stacked.shape[0] * context)
+
+
+def filled(batch: StreamBatch, rows: int) -> StreamBatch:
+    """The batch with empty rows, so that there are so many: their targets do not count."""
+    empty = (0, 0, 0, max(0, rows - len(batch.rows)))
+    return StreamBatch(F.pad(batch.rows, empty), batch.count, F.pad(batch.targets, empty, value=IGNORE))

@@ -9,7 +9,7 @@ import numpy as np
 from torch import nn
 
 from glassformer.config.options import Schema
-from glassformer.config.recipe import RunConfig
+from glassformer.config.recipe import RunConfig, TrainConfig
 from glassformer.data.batch import Batch
 from glassformer.data.examples import Example, Examples
 from glassformer.losses import Loss, Sum
@@ -57,10 +57,10 @@ class Task(Protocol[B]):
     def with_loss(self, loss: Loss) -> Task[B]:
         """The same task with another loss: a compiled one, for example."""
 
-    def without_padding(self, tokens: int, longest: int) -> Task[B]:
-        """The same task with batches that hold no padding, if it can make them.
+    def of_one_size(self, config: TrainConfig, longest: int | None) -> Task[B]:
+        """The same task with batches of one size, if it can make them: an accelerator compiles and records each size.
 
-        All are of one size: `tokens` in all, at most `longest` in a text.
+        `longest`: tokens of the longest text; None where rows that hold several texts cost too much.
         """
 
 

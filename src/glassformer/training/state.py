@@ -80,8 +80,9 @@ class TrainingState:
         fast = is_compiled(train, device)
         if fast:
             task = compile_parts(model, task)
-        if fast and may_be_packed(model, device, train.precision):
-            task = task.without_padding(train.batch_tokens, longest_text(config, task))
+        if fast and device.type == "cuda":
+            packed = may_be_packed(model, device, train.precision)
+            task = task.of_one_size(train, longest_text(config, task) if packed else None)
         stepper = Stepper(
             model=model,
             task=task,

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,24 @@ def test_offsets_are_random_only_in_training_and_only_if_asked_for() -> None:
     assert not torch.equal(made.task.collate(some, np.random.default_rng(0)).tokens, plain.tokens)
     steady = material(offsets="consecutive").task
     assert torch.equal(steady.collate(some, np.random.default_rng(0)).tokens, plain.tokens)
+
+
+def test_on_an_accelerator_every_batch_of_windows_has_one_size_and_costs_the_same() -> None:
+    config = recipe(context=8, documents="stream")
+    found = material(context=8, documents="stream")
+    model, windows = build(found.config.model, seed=0).train(), [found.training[i] for i in range(5)]
+    task = found.task.of_one_size(replace(config.train, batch_tokens=64, max_sentences=None), longest=None)
+    assert [task.collate(windows[:n]).tokens.shape for n in (2, 5)] == [(8, 8)] * 2
+    costs = {}
+    for name, each in {"as they are": found.task, "of one size": task}.items():
+        model.zero_grad()
+        batch = each.collate(windows)
+        loss = each.loss(model, batch)
+        loss.total.backward()
+        costs[name] = (batch.count, loss.total, [p.grad.clone() for p in model.parameters() if p.grad is not None])
+    torch.testing.assert_close(costs["as they are"], costs["of one size"])
+    few = found.task.of_one_size(replace(config.train, batch_tokens=64, max_sentences=3), longest=None)
+    assert few.collate(windows[:2]).tokens.shape == (3, 8)
 
 
 def test_bits_per_character_do_not_depend_on_the_tokens() -> None:

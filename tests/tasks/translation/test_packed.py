@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from glassformer.config.recipe import TrainConfig
 from glassformer.data.batch import Room
 from glassformer.errors import InputError
 from glassformer.losses import IGNORE
@@ -55,7 +56,7 @@ def test_every_batch_has_one_shape_and_holds_every_token() -> None:
 
 def test_short_sources_and_long_targets_leave_no_text_without_a_source() -> None:
     """What fills up the row of targets is cut into texts, and each looks at some of what fills up the sources."""
-    task = translation(run_config()).without_padding(tokens=400, longest=4)
+    task = translation(run_config()).of_one_size(TrainConfig(batch_tokens=400), longest=4)
     assert isinstance(task, PackedTranslation)
     pair = np.array([5] * 4), np.array([6])
     batch = task.collate([pair] * 80)

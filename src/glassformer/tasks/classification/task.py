@@ -12,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from glassformer.config.options import Schema
-from glassformer.config.recipe import RunConfig
+from glassformer.config.recipe import RunConfig, TrainConfig
 from glassformer.config.values import Choice, one_of
 from glassformer.data.batch import TokenBatch, texts
 from glassformer.data.corpus import Corpus
@@ -162,7 +162,7 @@ class Classification:
     def with_loss(self, loss: Loss) -> Classification:
         return replace(self, criterion=loss)
 
-    def without_padding(self, tokens: int, longest: int) -> Classification:
+    def of_one_size(self, config: TrainConfig, longest: int | None) -> Classification:
         return self
 
 

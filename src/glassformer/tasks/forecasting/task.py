@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.config.options import Schema
-from glassformer.config.recipe import RunConfig
+from glassformer.config.recipe import RunConfig, TrainConfig
 from glassformer.config.table import ConfigTable, checked
 from glassformer.config.values import Choice, one_of, size_or_zero
 from glassformer.data.batch import ArrayBatch
@@ -199,7 +199,7 @@ class Forecasting:
     def with_loss(self, loss: Loss) -> Forecasting:
         return replace(self, criterion=loss)
 
-    def without_padding(self, tokens: int, longest: int) -> Forecasting:
+    def of_one_size(self, config: TrainConfig, longest: int | None) -> Forecasting:
         return self
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from glassformer.config.options import Option, Schema, complete
-from glassformer.config.recipe import RunConfig
+from glassformer.config.recipe import RunConfig, TrainConfig
 from glassformer.config.values import Choice, anything, not_negative, one_of, rate, size
 from glassformer.data.augment import Augmentation, augmented, mixup
 from glassformer.data.batch import ArrayBatch
@@ -170,7 +170,7 @@ class ImageClassification:
     def with_loss(self, loss: Loss) -> ImageClassification:
         return replace(self, criterion=loss)
 
-    def without_padding(self, tokens: int, longest: int) -> ImageClassification:
+    def of_one_size(self, config: TrainConfig, longest: int | None) -> ImageClassification:
         return self
 
 

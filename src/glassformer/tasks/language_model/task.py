@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.config.options import Schema
-from glassformer.config.recipe import RunConfig
+from glassformer.config.recipe import RunConfig, TrainConfig
 from glassformer.config.table import ConfigTable, checked
 from glassformer.config.values import one_of
 from glassformer.data.corpus import Corpus
@@ -23,7 +24,7 @@ from glassformer.data.documents import Documents
 from glassformer.data.examples import Example, Examples
 from glassformer.data.packing import pack, packed
 from glassformer.data.store import TokenIds
-from glassformer.data.stream import Stream, windows
+from glassformer.data.stream import Stream, filled, windows
 from glassformer.errors import ConfigError
 from glassformer.layers.position import WITH_TABLE
 from glassformer.losses import Loss, Sum, cross_entropy, make_loss
@@ -109,6 +110,7 @@ class LanguageModel:
     criterion: Loss = cross_entropy
     pad_to: int = 1
     chunk: int = 0
+    rows: int = 0  # windows of every batch; 0: as many as there are
 
     name: ClassVar[str] = "language_model"
     unit: ClassVar[str] = "tokens"
@@ -186,7 +188,8 @@ class LanguageModel:
     def collate(self, examples: Sequence[Example], random: np.random.Generator | None = None) -> ReadBatch:
         if self.reading.packed:
             return packed(examples, self.pad, self.pad_to)
-        return windows(examples, self.reading.context, None if self.reading.offsets == "consecutive" else random)
+        found = windows(examples, self.reading.context, None if self.reading.offsets == "consecutive" else random)
+        return filled(found, self.rows) if self.rows else found
 
     def loss(self, model: nn.Module, batch: ReadBatch) -> Sum:
         writer, x = _written(model, batch)
@@ -204,8 +207,11 @@ class LanguageModel:
     def with_loss(self, loss: Loss) -> LanguageModel:
         return replace(self, criterion=loss)
 
-    def without_padding(self, tokens: int, longest: int) -> LanguageModel:
-        return self
+    def of_one_size(self, config: TrainConfig, longest: int | None) -> LanguageModel:
+        """The last windows of an epoch, too few for a batch, are joined by empty ones."""
+        if self.reading.packed:
+            return self
+        return replace(self, rows=min(config.batch_tokens // self.reading.context, config.max_sentences or sys.maxsize))
 
 
 def joined(texts: Sequence[Sequence[int]], specials: Specials) -> TokenIds:

@@ -12,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from glassformer.config.options import Schema, complete, keywords
-from glassformer.config.recipe import RunConfig
+from glassformer.config.recipe import RunConfig, TrainConfig
 from glassformer.config.values import rate
 from glassformer.data.batch import TokenBatch, pad
 from glassformer.data.corpus import Corpus
@@ -156,7 +156,7 @@ class MaskedLanguageModel:
     def with_loss(self, loss: Loss) -> MaskedLanguageModel:
         return replace(self, criterion=loss)
 
-    def without_padding(self, tokens: int, longest: int) -> MaskedLanguageModel:
+    def of_one_size(self, config: TrainConfig, longest: int | None) -> MaskedLanguageModel:
         return self
 
     def _asked(self, model: nn.Module, batch: TokenBatch) -> tuple[EncoderOnly, Float[Tensor, "n d_model"], Tensor]:

@@ -15,7 +15,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from glassformer.config.options import Schema
-from glassformer.config.recipe import RunConfig
+from glassformer.config.recipe import RunConfig, TrainConfig
 from glassformer.config.table import ConfigTable
 from glassformer.data.batch import moved
 from glassformer.data.canvases import CLASSES, DARKEST, KIND, PLANNED, CanvasPlan
@@ -178,5 +178,5 @@ class ObjectQueries:
     def with_loss(self, loss: Loss) -> ObjectQueries:
         return replace(self, criterion=loss)
 
-    def without_padding(self, tokens: int, longest: int) -> ObjectQueries:
+    def of_one_size(self, config: TrainConfig, longest: int | None) -> ObjectQueries:
         return self

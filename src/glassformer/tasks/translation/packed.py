@@ -10,6 +10,7 @@ import numpy as np
 from torch import nn
 
 from glassformer.config.options import Schema
+from glassformer.config.recipe import TrainConfig
 from glassformer.data.batch import PackedPairBatch, Room, packed_pair_batch
 from glassformer.data.examples import Example
 from glassformer.layers.attention.mask import Packing
@@ -67,5 +68,5 @@ class PackedTranslation:
     def with_loss(self, loss: Loss) -> PackedTranslation:
         return replace(self, task=self.task.with_loss(loss))
 
-    def without_padding(self, tokens: int, longest: int) -> PackedTranslation:
+    def of_one_size(self, config: TrainConfig, longest: int | None) -> PackedTranslation:
         return self

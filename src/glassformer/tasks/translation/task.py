@@ -11,7 +11,7 @@ import numpy as np
 from torch import Tensor, nn
 
 from glassformer.config.options import Option, Schema
-from glassformer.config.recipe import RunConfig
+from glassformer.config.recipe import RunConfig, TrainConfig
 from glassformer.config.values import one_of, truth
 from glassformer.data.batch import SPARE, PairBatch, Room, pair_batch
 from glassformer.data.corpus import Corpus
@@ -166,10 +166,13 @@ class Translation:
     def with_loss(self, loss: Loss) -> Translation:
         return replace(self, criterion=loss)
 
-    def without_padding(self, tokens: int, longest: int) -> Task[Any]:
+    def of_one_size(self, config: TrainConfig, longest: int | None) -> Task[Any]:
+        """Sentences of any length one after another in a row of fixed size."""
         from glassformer.tasks.translation.packed import PackedTranslation
 
-        longest += self.extra_tokens
+        if longest is None:
+            return self
+        tokens, longest = config.batch_tokens, longest + self.extra_tokens
         return PackedTranslation(task=self, room=Room(row_without_padding(tokens, longest), tokens // SHORT, longest))
 
 
