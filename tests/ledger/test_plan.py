@@ -19,7 +19,7 @@ FLOPS = 6 * (12 * 12 * 768**2 + 768 * 50257) + 12 * 12 * 768 * 1024  # of one to
 def nano() -> Plan:
     """nanoGPT's run: 8 A100, 12 × 1024 tokens, 5 micro-batches."""
     job = gf.Job(devices=8, parallel="ddp", batch=12, length=1024, accumulate=5)
-    return gf.plan("gpt2", tokens="300B", device="a100-40", job=job, price=2)
+    return gf.plan("gpt2", tokens="300B", device="a100-40", job=job, price=2, utilisation=0.4)
 
 
 def test_gpt2_on_eight_devices_by_hand() -> None:
@@ -118,7 +118,7 @@ def test_every_preset_has_a_plan(preset: str, parallel: str) -> None:
 
 def test_a_device_of_ones_own() -> None:
     fast = replace(gf.DEVICES["h100"], name="mine", peaks={"bfloat16": 2e15})
-    plan = gf.plan("gpt2", tokens=10**9, device=fast, job=gf.Job(batch=8))
+    plan = gf.plan("gpt2", tokens=10**9, device=fast, job=gf.Job(batch=8), utilisation=0.4)
     assert plan.compute == pytest.approx(8 * 1024 * FLOPS / (2e15 * 0.4))
 
 
