@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from jaxtyping import Bool, Shaped
 from torch import Tensor, nn
@@ -149,18 +150,16 @@ class BeamSearch:
 
     def best(self, n: int) -> list[list[Hypothesis]]:
         """The n best of each sentence, read from their last tokens back to the start."""
-        tokens, parents, sums = self.growth.flat("tokens"), self.growth.flat("parents"), self.growth.flat("cumulative")
+        found = self.found(n)
+        last = np.array([node for _, nodes in found for node in nodes], dtype=np.int64)
+        sums = self.growth.flat("cumulative")[last].tolist()
+        paths = zip(self.growth.written(last, self.checked.ends), sums, strict=True)
 
-        def hypothesis(score: float, node: int) -> Hypothesis:
-            total, finished = sums[node], tokens[node] in self.checked.ends
-            written: list[int] = []
-            node = parents[node] if finished else node
-            while node != ROOT:
-                written.append(tokens[node])
-                node = parents[node]
-            return Hypothesis(written[::-1], score, total, finished)
+        def hypothesis(score: float) -> Hypothesis:
+            (words, finished), total = next(paths)
+            return Hypothesis(words, score, total, finished)
 
-        return [[hypothesis(*pair) for pair in zip(*both, strict=True)] for both in self.found(n)]
+        return [[hypothesis(score) for score in scores] for scores, _ in found]
 
     def found(self, n: int) -> list[tuple[list[float], list[int]]]:
         """Scores and nodes of the n best of each sentence."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 ROOT = -1
+NOTHING = -1  # instead of a token
 PRUNED, KEPT, FINISHED = range(3)
 FATES = ("pruned", "kept", "finished")
 
@@ -82,15 +86,29 @@ class Growth:
         """Remember what became of the last candidates; needed only for pictures."""
         self.fates.append((sentences, fates))
 
-    def flat(self, name: str) -> list[Any]:
+    def flat(self, name: str) -> NDArray[Any]:
         """One field of all nodes, on the host."""
         values: list[Tensor] = [getattr(step, name).flatten() for step in self.steps]
-        return torch.cat(values).tolist()
+        return torch.cat(values).cpu().numpy()
+
+    def written(self, last: NDArray[np.int64], ends: Sequence[int]) -> list[tuple[list[int], bool]]:
+        """The tokens from the start to each of these nodes, without the one that ends them, and whether one does.
+
+        All paths are followed back side by side, one step at a time.
+        """
+        tokens, parents = self.flat("tokens"), self.flat("parents")
+        finished = np.isin(tokens[last], ends)
+        at, steps = np.where(finished, parents[last], last), []
+        while (going := at != ROOT).any():
+            steps.append(np.where(going, tokens[at], NOTHING))
+            at = np.where(going, parents[at], ROOT)
+        rows = np.stack([np.full(len(last), NOTHING), *steps[::-1]], 1)  # shorter paths begin with NOTHING
+        return [(row[row != NOTHING].tolist(), ended) for row, ended in zip(rows, finished.tolist(), strict=True)]
 
     def trees(self, results: list[list[int]]) -> list[Tree]:
         """One tree per sentence, its nodes numbered from 0; `results` are nodes of each sentence."""
-        tokens, parents = self.flat("tokens"), self.flat("parents")
-        logs, sums = self.flat("log_probabilities"), self.flat("cumulative")
+        tokens, parents = self.flat("tokens").tolist(), self.flat("parents").tolist()
+        logs, sums = self.flat("log_probabilities").tolist(), self.flat("cumulative").tolist()
         nodes: list[list[Node]] = [[] for _ in results]
         number: dict[int, int] = {ROOT: ROOT}
         at = 0
